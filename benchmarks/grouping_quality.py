@@ -29,11 +29,11 @@ from typing import NamedTuple
 import yaml
 
 from postmortem.inference.doubt import HEALTHY
-from postmortem.learn.labelled import Labelled, labelled_in
-from postmortem.pipeline import analyze
-from postmortem.triage.alike.failure_clusters import clustered, open_template
-from postmortem.triage.alike.failure_summary import summary_of
-from postmortem.triage.alike.fingerprints import Fingerprint, fingerprint_of
+from postmortem.learn.labelled import Labelled, list_labelled_cases
+from postmortem.pipeline import run_pipeline
+from postmortem.triage.alike.failure_clusters import group_templates, open_template
+from postmortem.triage.alike.failure_summary import summarize_failure
+from postmortem.triage.alike.fingerprints import Fingerprint, compute_fingerprint
 
 ROOT = Path(__file__).resolve().parents[1]
 DAMAGING = {"cut-head", "cut-tail", "wrapped", "second-attempt", "interleaved"}
@@ -68,12 +68,12 @@ class Figures(NamedTuple):
 def judged(label: Labelled) -> Grouped:
     """Analyse a job and give what its group goes by."""
     env = [str(label.environment)] if label.environment is not None else []
-    summary = summary_of(analyze([str(label.log)], env_files=env))
+    summary = summarize_failure(run_pipeline([str(label.log)], env_files=env))
     told = yaml.safe_load(_label_of(label.log).read_text(encoding="utf-8"))
     name = SEED.sub("", label.log.name.split(".")[0])
     fault = f"{label.log.parent.name}/{name}/{label.cause}"
     is_damaged = bool(DAMAGING & set(told.get("varied") or ()))
-    return Grouped(label, fault, is_damaged, fingerprint_of(summary))
+    return Grouped(label, fault, is_damaged, compute_fingerprint(summary))
 
 
 def _label_of(log: Path) -> Path:
@@ -87,7 +87,7 @@ def grouped(jobs: Sequence[Grouped]) -> list[Grouped]:
         for number, job in enumerate(jobs)
         if job.fingerprint.is_open
     }
-    found = clustered(opened).of_key
+    found = group_templates(opened).of_key
     return [
         job._replace(group=found.get(number, job.fingerprint.id)) for number, job in enumerate(jobs)
     ]
@@ -103,7 +103,7 @@ def varied(seeds: Iterable[int], folder: Path) -> list[Labelled]:
         subprocess.run(
             [sys.executable, str(samples / "lab"), *asked], check=True, stdout=subprocess.DEVNULL
         )
-    return labelled_in([folder])
+    return list_labelled_cases([folder])
 
 
 def figures(jobs: Sequence[Grouped]) -> Figures:
@@ -182,7 +182,7 @@ def main() -> None:
     parser.add_argument("--tell", action="store_true", help="each false merge and split")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(given.jobs) as pool:
-        labels = labelled_in(given.folders or [ROOT / "sample_logs"])
+        labels = list_labelled_cases(given.folders or [ROOT / "sample_logs"])
         if given.vary:
             labels += varied(given.vary, Path(folder))
         jobs = grouped(list(pool.map(judged, labels, chunksize=4)))

@@ -91,11 +91,11 @@ def _depth() -> Iterator[str]:
 def _anchors() -> Iterator[str]:
     """Every literal of the knowledge base, in ever another order, in lines of 100 kB."""
     # The other tree's runs need no knowledge of this one's.
-    from postmortem.pipeline import machine_for  # noqa: PLC0415
+    from postmortem.pipeline import get_matcher  # noqa: PLC0415
 
     literals = [
         literal.decode("utf-8", "replace").replace("\n", " ").replace("\r", " ")
-        for literal in machine_for(()).literals
+        for literal in get_matcher(()).literals
     ]
     shuffled = random.Random(7)
     while True:

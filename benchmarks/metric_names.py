@@ -39,7 +39,7 @@ def _lines(names: int) -> Iterator[str]:
 
 def cost(data: bytes) -> tuple[float, float, float]:
     """Give the CPU milliseconds of reading, judging and writing a log."""
-    machine, model = pipeline.machine_for(()), pipeline.model_for(SHIPPED)
+    machine, model = pipeline.get_matcher(()), pipeline.open_model(SHIPPED)
     times = [time.process_time()]
     gathered = read(data, machine)
     times.append(time.process_time())

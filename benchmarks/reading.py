@@ -22,8 +22,8 @@ import numpy as np
 from log_kinds import KINDS
 
 from postmortem.gathering.job import read
-from postmortem.gathering.literals import Machine
-from postmortem.pipeline import machine_for
+from postmortem.gathering.literals import Matcher
+from postmortem.pipeline import get_matcher
 
 RECORD = re.compile(
     rb"\{'loss': ([^,]+), 'grad_norm': ([^,]+), 'learning_rate': ([^,]+), 'epoch': ([^}]+)\}"
@@ -49,7 +49,7 @@ def cpu(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def beside(log: Path, machine: Machine, rounds: int) -> tuple[float, float]:
+def beside(log: Path, machine: Matcher, rounds: int) -> tuple[float, float]:
     """Read a log in turn with the reference; gives the ratio and megabytes a second."""
     pairs = [
         (cpu(lambda: read([str(log)], machine)), cpu(lambda: least(log, machine)))
@@ -59,7 +59,7 @@ def beside(log: Path, machine: Machine, rounds: int) -> tuple[float, float]:
     return ratio, log.stat().st_size / 1e6 / statistics.median(ours for ours, _ in pairs)
 
 
-def least(log: Path, machine: Machine) -> int:
+def least(log: Path, machine: Matcher) -> int:
     """Read a log as little as can be."""
     figures, rest = 0, b""
     with log.open("rb", buffering=0) as stream:
@@ -88,7 +88,7 @@ def main() -> None:
     args = parser.parse_args()
     folder = Path(args.keep or tempfile.mkdtemp(prefix="postmortem-bench-"))
     folder.mkdir(exist_ok=True)
-    machine = machine_for(())
+    machine = get_matcher(())
     print("| kind of log | times the reference | MB/s |\n|---|---|---|")
     for name in args.kind or KINDS:
         log = folder / f"{name.replace(' ', '-')}.log"

@@ -27,7 +27,7 @@ from typing import Final
 from repeating import repeated
 
 from postmortem.gathering.job import read
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 SLOWEST: Final = 6.0
@@ -78,7 +78,7 @@ def seconds(logs: Sequence[Path], checkout: Path) -> list[float]:
 
 def kind(log: Path) -> str:
     """Say of what kind a log is: whose records it holds, which bars, how long its lines are."""
-    found, data = read([str(log)], machine_for(())), log.read_bytes()
+    found, data = read([str(log)], get_matcher(())), log.read_bytes()
     lines = found.facts.framework_lines
     whose = max(lines, key=lambda name: lines[name]) if lines else "no framework"
     frames = data.count(b"\r") - data.count(b"\r\n")

@@ -19,7 +19,7 @@ import yaml
 from samples import ROOT, input_of, labels_in
 
 import postmortem
-from postmortem.knowledge.base import compiled_rules
+from postmortem.knowledge.base import load_compiled_rules
 
 METRICS: Final = {
     "loss": "loss",
@@ -92,7 +92,7 @@ def spelled_out(patterns: list[str]) -> frozenset[str]:
 
 @functools.cache
 def _causes() -> tuple[str, ...]:
-    return tuple(compiled_rules()["taxonomy"]["causes"])
+    return tuple(load_compiled_rules()["taxonomy"]["causes"])
 
 
 def _case(

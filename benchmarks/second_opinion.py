@@ -20,15 +20,15 @@ from pathlib import Path
 
 from samples import input_of, labels_in
 
-from postmortem.case.build import case_of
-from postmortem.classify.opinion import opinion_of
-from postmortem.classify.text_model import opened
+from postmortem.case.build import build_case
+from postmortem.classify.opinion import ask_text_model
+from postmortem.classify.text_model import load_text_model
 from postmortem.gathering.job import read
-from postmortem.inference.circumstances import holding
-from postmortem.inference.second_opinion import heard
+from postmortem.inference.circumstances import find_active_conditions
+from postmortem.inference.second_opinion import combine_opinions
 from postmortem.inference.verdict import rank
-from postmortem.pipeline import machine_for
-from postmortem.resources import shipped_model
+from postmortem.pipeline import get_matcher
+from postmortem.resources import find_shipped_model
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {"say": 20.0, "memory": 50.0, "model": 5.0, "whole": 20.0, "start": 15.0}
@@ -36,30 +36,34 @@ LIMITS = {"say": 20.0, "memory": 50.0, "model": 5.0, "whole": 20.0, "start": 15.
 
 def say(logs: Sequence[Path]) -> tuple[list[float], float]:
     """Milliseconds of CPU time that the model's say takes for each log, and the most memory."""
-    path = shipped_model()
+    path = find_shipped_model()
     assert path is not None
-    model, machine = opened(path), machine_for(())
-    cases = [case_of(read([str(log)], machine), machine.knowledge) for log in logs]
+    model, machine = load_text_model(path), get_matcher(())
+    cases = [build_case(read([str(log)], machine), machine.knowledge) for log in logs]
     ranked = [(case, rank(case, machine.knowledge)) for case in cases]
     took = []
     for is_counted in (False, True):
         for case, ranking in ranked:
             begin = time.process_time()
-            heard(
+            combine_opinions(
                 case,
                 machine.knowledge,
                 ranking,
-                lambda case=case: opinion_of(case, model, holding(case, machine.knowledge)),
+                lambda case=case: ask_text_model(
+                    case, model, find_active_conditions(case, machine.knowledge)
+                ),
             )
             if is_counted:
                 took.append(1000 * (time.process_time() - begin))
     tracemalloc.start()
     for case, ranking in ranked:
-        heard(
+        combine_opinions(
             case,
             machine.knowledge,
             ranking,
-            lambda case=case: opinion_of(case, model, holding(case, machine.knowledge)),
+            lambda case=case: ask_text_model(
+                case, model, find_active_conditions(case, machine.knowledge)
+            ),
         )
     most = tracemalloc.get_traced_memory()[1] / 1e6
     tracemalloc.stop()
@@ -97,7 +101,7 @@ def main() -> None:
     took, memory = say(logs)
     told("say, ms, the most", max(took), "say", f"; median {statistics.median(took):.1f}")
     told("say, MB with the whole model mapped", memory, "memory")
-    told("model, MB", (shipped_model() or Path()).stat().st_size / 1e6, "model")
+    told("model, MB", (find_shipped_model() or Path()).stat().st_size / 1e6, "model")
     pairs = [("analyze, ms more than with --no-model", "whole", (given.command, "--no-model"))]
     pairs += [("analyze, ms more than the other", "start", (given.against,))]
     for name, limit, other in pairs:

@@ -26,11 +26,11 @@ from typing import Any
 
 import yaml
 
-from postmortem.facts.clock import time_of
+from postmortem.facts.clock import parse_time
 from postmortem.model.watching import Warned
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 from postmortem.reading.opener import open_log
-from postmortem.reading.prefixes import seconds, time_basis
+from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
 from postmortem.watch.live import Live
 from postmortem.watch.watcher import Settings, Watcher
 
@@ -88,12 +88,14 @@ def _pieces(source: Path, index: int) -> Iterator[tuple[float, float, int, bytes
     raw = b"".join(iter(lambda: opened.read(1 << 20), b""))
     opened.close()
     parts = [part for part in _DRAW.split(raw) if part]
-    times = [time_of(part[:300].decode("utf-8", "replace")) for part in parts]
-    basis = collections.Counter(time_basis(time) for time in times if time is not None).most_common(
-        1
-    )
+    times = [parse_time(part[:300].decode("utf-8", "replace")) for part in parts]
+    basis = collections.Counter(
+        get_time_basis(time) for time in times if time is not None
+    ).most_common(1)
     stamps = [
-        seconds(time) if time is not None and time_basis(time) == basis[0][0] else math.nan
+        convert_to_seconds(time)
+        if time is not None and get_time_basis(time) == basis[0][0]
+        else math.nan
         for time in times
     ]
     for number, (part, at) in enumerate(zip(parts, _spread(stamps), strict=True)):
@@ -122,14 +124,14 @@ def stops_at(path: Path) -> int:
 
     The first failure behind the last metric record, or the end.
     """
-    live = Live(machine_for(()), 0)
+    live = Live(get_matcher(()), 0)
     opened = open_log(str(path))
     while data := opened.read(1 << 20):
         live.feed(data)
     live.feed(b"", is_end=True)
     opened.close()
     result = live.gathering.snapshot()
-    rules = machine_for(()).knowledge.by_id
+    rules = get_matcher(()).knowledge.by_id
     fatal = [
         one.finding.line
         for kept in result.findings.values()

@@ -27,8 +27,8 @@ from typing import Final
 import samples
 
 import postmortem
-from postmortem.reading.file_names import processes_of
-from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, time_basis
+from postmortem.reading.file_names import parse_processes
+from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis, has_srun_labels
 
 START: Final = 1_714_564_800.0
 A_DAY: Final = 86_400.0
@@ -105,9 +105,13 @@ def printed(lines: Sequence[str]) -> list[tuple[int, float]]:
     known: list[tuple[int, float]] = []
     for number, line in enumerate(lines):
         time = clean(line, srun=True).time
-        if time is None or time_basis(time) == "uptime" or math.isnan(own := seconds(time)):
+        if (
+            time is None
+            or get_time_basis(time) == "uptime"
+            or math.isnan(own := convert_to_seconds(time))
+        ):
             continue
-        if time_basis(time) != "full":
+        if get_time_basis(time) != "full":
             own = (known[-1][1] if known else START) // A_DAY * A_DAY + own % A_DAY
         if not known or own >= known[-1][1]:
             known.append((number, own))
@@ -159,7 +163,7 @@ def ranks(files: dict[str, str]) -> dict[str, int]:
     """
     if any(names_processes(text) for text in files.values()):
         return {}
-    named = processes_of(list(files)) if len(files) > 1 else {}
+    named = parse_processes(list(files)) if len(files) > 1 else {}
     if len(files) > 1 and any(name not in named or named[name].rank is None for name in files):
         return {}
     return {name: (named[name].rank or 0) if name in named else 0 for name in files}
@@ -168,7 +172,7 @@ def ranks(files: dict[str, str]) -> dict[str, int]:
 def names_processes(text: str) -> bool:
     """Whether a line of a text names its process."""
     wheres = (clean(line).where for line in text.split("\n"))
-    return carries_srun_labels(text) or any(
+    return has_srun_labels(text) or any(
         where.rank is not None or where.local_rank is not None for where in wheres
     )
 

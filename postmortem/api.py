@@ -12,7 +12,7 @@ from typing import Any
 from postmortem import pipeline
 from postmortem.errors import UsageError
 from postmortem.model.replayed import Replayed
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.names import SHIPPED
 from postmortem.reading.sources import LogSource
 from postmortem.report.job_report import Report
@@ -56,9 +56,11 @@ def analyze(
     'numerics.loss-scale-exhausted'
     """
     _require(paths)
-    shown = None if replay is None else _replayed(replay, trust=trust_code)
+    shown = None if replay is None else _run_replay(replay, trust=trust_code)
     given: Any = {"env_files": env, "facts": facts or {}, "progress": progress, "workers": workers}
-    return Report(pipeline.analyze(paths, patterns=patterns, model=model, replayed=shown, **given))
+    return Report(
+        pipeline.run_pipeline(paths, patterns=patterns, model=model, replayed=shown, **given)
+    )
 
 
 def _require(paths: object) -> None:
@@ -67,7 +69,7 @@ def _require(paths: object) -> None:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
 
 
-def _replayed(capsule: str | Path, *, trust: bool) -> Replayed[Said]:
-    from postmortem.replay.on_demand import replayed  # noqa: PLC0415 -- few runs have a capsule
+def _run_replay(capsule: str | Path, *, trust: bool) -> Replayed[Message]:
+    from postmortem.replay.on_demand import replay_capsule  # noqa: PLC0415 -- few runs have a capsule
 
-    return replayed(capsule, trust=trust)
+    return replay_capsule(capsule, trust=trust)

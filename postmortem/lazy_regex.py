@@ -47,7 +47,7 @@ class LazyPattern(Generic[AnyStr]):
         return getattr(compiled, name)
 
 
-def lazy_compile(pattern: AnyStr, flags: int = 0) -> "re.Pattern[AnyStr]":
+def compile_lazily(pattern: AnyStr, flags: int = 0) -> "re.Pattern[AnyStr]":
     """Give a pattern that is compiled when it is first used, and is faulty only then."""
     return cast("re.Pattern[AnyStr]", LazyPattern(pattern, flags))
 
@@ -94,7 +94,7 @@ class NeedyPattern:
         return may_hold(text, self.words)
 
 
-def lazy_needing(words: str, pattern: str, flags: int = 0) -> "re.Pattern[str]":
+def compile_lazily_with_words(words: str, pattern: str, flags: int = 0) -> "re.Pattern[str]":
     """Give such a pattern, which finds nothing in a text that holds none of these words.
 
     They are parted by blanks and in small letters; `tests/test_lazy_regex.py` proves that each

@@ -13,34 +13,34 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from postmortem.case.build import case_of
-from postmortem.classify.opinion import opinion_of
-from postmortem.classify.text_model import TextModel, opened
-from postmortem.gathering.gathered import Gathered
+from postmortem.case.build import build_case
+from postmortem.classify.opinion import ask_text_model
+from postmortem.classify.text_model import TextModel, load_text_model
+from postmortem.gathering.gathered import Extract
 from postmortem.gathering.job import read
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literals import Matcher
 from postmortem.gathering.read_apart import Helpers
 from postmortem.inference.certainty import settled
-from postmortem.inference.circumstances import holding
-from postmortem.inference.second_opinion import heard
+from postmortem.inference.circumstances import find_active_conditions
+from postmortem.inference.second_opinion import combine_opinions
 from postmortem.inference.verdict import rank
 from postmortem.knowledge.base import KnowledgeBase, load
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.replayed import Replayed
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.names import SHIPPED, WITHOUT
 from postmortem.reading.sources import LogSource
-from postmortem.replay.as_evidence import evidence, titled
-from postmortem.resources import shipped_model
-from postmortem.story.telling import tell
+from postmortem.replay.as_evidence import fill_titles, iter_evidence
+from postmortem.resources import find_shipped_model
+from postmortem.story.telling import build_analysis
 
 
-def analyze(
+def run_pipeline(
     paths: LogSource | Sequence[LogSource],
     *,
     patterns: Sequence[str | Path] = (),
     model: str | Path | None = SHIPPED,
-    replayed: Replayed[Said] | None = None,
+    replayed: Replayed[Message] | None = None,
     workers: int = 1,
     **given: Any,
 ) -> Analysis:
@@ -54,36 +54,38 @@ def analyze(
         PatternError: a pattern folder is missing or invalid.
     """
     folders = tuple(Path(folder) for folder in patterns)
-    machine, chosen = machine_for(folders), model_for(model)
+    machine, chosen = get_matcher(folders), open_model(model)
     gathered = read(paths, machine, helpers=Helpers(workers, folders), **given)
     return judge(gathered, machine.knowledge, chosen, replayed)
 
 
 def judge(
-    gathered: Gathered,
+    gathered: Extract,
     knowledge: KnowledgeBase,
     model: TextModel | None = None,
-    replayed: Replayed[Said] | None = None,
+    replayed: Replayed[Message] | None = None,
 ) -> Analysis:
     """Judge what was read, and what a replay of its steps has shown.
 
     A model of text is heard where the log does not prove its cause.
     """
-    case = case_of(gathered, knowledge)
-    shown = () if replayed is None else tuple(evidence(replayed))
+    case = build_case(gathered, knowledge)
+    shown = () if replayed is None else tuple(iter_evidence(replayed))
     ranking = rank(case, knowledge, shown)
     if model is not None:
-        around = functools.partial(holding, case, knowledge)
-        ranking = heard(case, knowledge, ranking, lambda: opinion_of(case, model, around()), shown)
-    analysis = tell(case, settled(ranking, case, knowledge), knowledge)
+        around = functools.partial(find_active_conditions, case, knowledge)
+        ranking = combine_opinions(
+            case, knowledge, ranking, lambda: ask_text_model(case, model, around()), shown
+        )
+    analysis = build_analysis(case, settled(ranking, case, knowledge), knowledge)
     return dataclasses.replace(
         analysis,
         classifier=None if model is None else model.digest,
-        replay=None if replayed is None else titled(replayed, knowledge.title),
+        replay=None if replayed is None else fill_titles(replayed, knowledge.title),
     )
 
 
-def model_for(model: str | Path | None) -> TextModel | None:
+def open_model(model: str | Path | None) -> TextModel | None:
     """Open the model of text that was asked for; none, if none is wanted or there is none.
 
     Raises:
@@ -94,15 +96,15 @@ def model_for(model: str | Path | None) -> TextModel | None:
     named = str(model) or os.environ.get("POSTMORTEM_MODEL", "")
     if named == WITHOUT:
         return None
-    path = Path(named) if named else shipped_model()
-    return opened(path) if path is not None else None
+    path = Path(named) if named else find_shipped_model()
+    return load_text_model(path) if path is not None else None
 
 
 @functools.lru_cache(maxsize=4)
-def machine_for(patterns: tuple[Path, ...]) -> Machine:
+def get_matcher(patterns: tuple[Path, ...]) -> Matcher:
     """Build the matching machine once per set of pattern folders."""
-    with _nothing_collected():
-        return Machine(load(patterns))
+    with _stop_garbage_collection():
+        return Matcher(load(patterns))
 
 
 def prepare(patterns: Sequence[str], model: str | Path | None) -> None:
@@ -112,14 +114,14 @@ def prepare(patterns: Sequence[str], model: str | Path | None) -> None:
         InputError: the model cannot be used.
         PatternError: a pattern folder is missing or invalid.
     """
-    machine_for(tuple(Path(folder) for folder in patterns))
-    model_for(model)
+    get_matcher(tuple(Path(folder) for folder in patterns))
+    open_model(model)
     gc.collect()
     gc.freeze()  # the rules stay: the collector need not go through them again and again
 
 
 @contextmanager
-def _nothing_collected() -> Iterator[None]:
+def _stop_garbage_collection() -> Iterator[None]:
     """Hold the garbage collector back.
 
     Rules are very many objects, none of which is garbage: going through them again and again took a

@@ -17,7 +17,7 @@ _KEPT: Final = 8
 _PACKAGE = Path(__file__).resolve().parent
 
 
-def folder(name: str) -> Path:
+def find_folder(name: str) -> Path:
     """Find the data folder `name` (patterns, templates).
 
     Raises:
@@ -33,19 +33,19 @@ def folder(name: str) -> Path:
     )
 
 
-def compiled() -> Path | None:
+def find_compiled_knowledge() -> Path | None:
     """Give the knowledge base that was compiled into the wheel, or None in a checkout."""
     path = _PACKAGE / "_data" / "knowledge.json"
     return path if path.is_file() else None
 
 
-def shipped_model(name: str = "text.safetensors") -> Path | None:
+def find_shipped_model(name: str = "text.safetensors") -> Path | None:
     """Give a model that comes with the package, or None if it has none."""
     places = (_PACKAGE / "_data" / "models", _PACKAGE.parent / "models")
     return next((path for folder in places if (path := folder / name).is_file()), None)
 
 
-def compiled_stack(name: str) -> str:
+def read_compiled_stack(name: str) -> str:
     """Give what was compiled into the wheel of one stack: it lies apart from all that a run reads.
 
     Raises:
@@ -54,16 +54,16 @@ def compiled_stack(name: str) -> str:
     return (_PACKAGE / "_data" / "stacks" / f"{name}.json").read_text(encoding="utf-8")
 
 
-def version_in_wheel() -> str:
+def read_wheel_version() -> str:
     """Give the version that the wheel was built as; nothing in a checkout."""
     path = _PACKAGE / "_data" / "version.txt"
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
-def recall(kind: str, stamp: str) -> bytes | None:
+def read_cached(kind: str, stamp: str) -> bytes | None:
     """Give what was kept under this name, or None."""
     try:
-        return _kept(kind, stamp).read_bytes()
+        return _get_cache_path(kind, stamp).read_bytes()
     except OSError:
         return None
 
@@ -73,7 +73,7 @@ def keep(kind: str, stamp: str, content: bytes) -> None:
 
     One that cannot be written costs the next start a moment, no more.
     """
-    path = _kept(kind, stamp)
+    path = _get_cache_path(kind, stamp)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda one: one.stat().st_mtime)[
@@ -87,7 +87,7 @@ def keep(kind: str, stamp: str, content: bytes) -> None:
         pass
 
 
-def _kept(kind: str, stamp: str) -> Path:
+def _get_cache_path(kind: str, stamp: str) -> Path:
     import platformdirs  # noqa: PLC0415 -- a start that keeps nothing does not pay for it
 
     return Path(platformdirs.user_cache_dir("postmortem")) / f"{kind}-{stamp}"

@@ -24,7 +24,7 @@ from postmortem.capsule.manifest import (
     Window,
     WindowStep,
 )
-from postmortem.capsule.trees import packed
+from postmortem.capsule.trees import convert_to_tree
 
 
 @dataclasses.dataclass
@@ -68,7 +68,10 @@ def record(folder: Path, training: Training, reason: str = "") -> Path:
         loss = _loss(training, compute, batch)
         value = float(loss.detach())
         micro = MicroBatch(
-            packed(batch, put), f"{number}.0", tuple(range(number * 100, number * 100 + 99)), value
+            convert_to_tree(batch, put),
+            f"{number}.0",
+            tuple(range(number * 100, number * 100 + 99)),
+            value,
         )
         skipped = False
         if math.isfinite(value):

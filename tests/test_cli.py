@@ -18,7 +18,7 @@ import zstandard
 
 import postmortem
 from postmortem.cli import progress_line as shown
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "sample_logs" / "deepspeed" / "scale-exhausted-yi.log"
@@ -49,7 +49,7 @@ def run(
 def cause(output: str) -> str | None:
     """The verdict of a JSON report, which must fit the schema."""
     report = json.loads(output)
-    jsonschema.validate(report, json.loads(schema_text()))
+    jsonschema.validate(report, json.loads(read_schema()))
     return report["verdict"]["cause"]
 
 
@@ -137,7 +137,7 @@ def test_a_hostile_file_gives_a_verdict_or_a_clear_error(
     assert "Traceback" not in done.stderr
     if expected == 0:
         report = json.loads(done.stdout)
-        jsonschema.validate(report, json.loads(schema_text()))
+        jsonschema.validate(report, json.loads(read_schema()))
         assert report["causes"]
     else:
         assert done.stderr.startswith("postmortem: ")

@@ -19,14 +19,14 @@ import pytest
 
 from postmortem import resources
 from postmortem.formats.bars import draw
-from postmortem.formats.trainer_state import records
+from postmortem.formats.trainer_state import iter_records
 from postmortem.formats.unknown import GenericReader
 from postmortem.gathering import traceback
 from postmortem.knowledge import attack, attack_texts, check
 from postmortem.knowledge.compile import compile_folders
 from postmortem.lazy_regex import LazyPattern
 from postmortem.model.lines import NOWHERE
-from postmortem.reading.block_reader import blocks
+from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
 
@@ -34,7 +34,7 @@ PACKAGE: Final = Path(traceback.__file__).parents[1]
 SEARCHES: Final = frozenset(
     {"search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split"}
 )
-COMPILED_RULES: Final = compile_folders([resources.folder("patterns")])
+COMPILED_RULES: Final = compile_folders([resources.find_folder("patterns")])
 RULES: Final = [
     rule for kind in ("signatures", "formats", "conditions") for rule in COMPILED_RULES[kind]
 ]
@@ -43,7 +43,7 @@ RULES: Final = [
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["id"])
 def test_a_rule_is_fast_on_hostile_texts(rule: Any) -> None:
     """Every pattern of a rule holds to the limit and grows as the text does."""
-    assert [str(fault) for fault in check.slow_patterns(rule)] == []
+    assert [str(fault) for fault in check.find_slow_patterns(rule)] == []
 
 
 def of(pattern: str) -> dict[str, Any]:
@@ -68,7 +68,7 @@ SLOW: Final = (
 @pytest.mark.parametrize("pattern", SLOW)
 def test_a_slow_rule_is_seen(pattern: str) -> None:
     """What backtracks is found by its own structure."""
-    assert len(list(check.slow_patterns(of(pattern)))) == 1
+    assert len(list(check.find_slow_patterns(of(pattern)))) == 1
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_slow_rule_is_seen(pattern: str) -> None:
 )
 def test_a_fast_rule_is_none(pattern: str) -> None:
     """What a linear engine runs, or what is bounded, is let be."""
-    assert list(check.slow_patterns(of(pattern))) == []
+    assert list(check.find_slow_patterns(of(pattern))) == []
 
 
 def uses() -> dict[str, set[str]]:
@@ -163,9 +163,9 @@ def hostile(name: str, pattern: "re.Pattern[Any]") -> attack.Outcome:
                 collections.deque(pattern.finditer(searched), maxlen=0)
 
     source = pattern.pattern.decode("latin-1") if is_bytes else pattern.pattern
-    return attack.worst(
+    return attack.find_worst_attack(
         search,
-        attack_texts.attacks(
+        attack_texts.build_attacks(
             source, flags=pattern.flags & ~re.UNICODE if is_bytes else pattern.flags
         ),
     )
@@ -183,7 +183,9 @@ PLAIN: Final[dict[str, Callable[[str], object]]] = {
     "clean with srun": lambda text: clean(text, srun=True),
     "generic": lambda text: GenericReader().read(text[:4000], NOWHERE, 1),
     "bar": draw,
-    "state": lambda text: list(records(blocks(io.BytesIO(('{"log_history"' + text).encode())))),
+    "state": lambda text: list(
+        iter_records(iter_blocks(io.BytesIO(('{"log_history"' + text).encode())))
+    ),
     "traceback": lambda text: traceback.read(
         View(("Traceback (most recent call last):\n" + text).encode(), 5, 1, srun=False), 0, 0
     ),
@@ -233,5 +235,7 @@ def test_code_is_linear_on_hostile_lines(name: str) -> None:
     """
     for unit in UNITS:
         for filler in ("", " ", "1", "x", "\n"):
-            outcome = attack.worst(PLAIN[name], [attack_texts.Attack("", unit + filler)])
+            outcome = attack.find_worst_attack(
+                PLAIN[name], [attack_texts.Attack("", unit + filler)]
+            )
             assert outcome.growth < attack.GROWTH, f"{name}: {outcome}"

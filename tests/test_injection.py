@@ -30,12 +30,12 @@ import postmortem
 from postmortem import cli
 from postmortem.cli.progress_line import ProgressLine
 from postmortem.compare.two_runs import compare_runs
-from postmortem.host.dump import environment_dump
+from postmortem.host.dump import build_environment_dump
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.report import SHOWN_FORMS, render, side_by_side
-from postmortem.report.markdown_text import prose
+from postmortem.report.markdown_text import escape_prose
 from postmortem.report.wire import to_wire
-from postmortem.share.excerpting import smallest_text
+from postmortem.share.excerpting import build_minimal_excerpt
 from tests.hostile_texts import TEXTS
 from tests.report.samples import hostile, rich
 
@@ -439,7 +439,7 @@ def test_what_is_shared_is_text(name: str, tmp_path: Path) -> None:
     """The log's lines stand in fences that they cannot leave."""
     log = tmp_path / f"r{name_of(TEXTS[name])}.log"
     log.write_bytes(bytes_of(planted(TEXTS[name])))
-    check_comment(smallest_text([log]).text)
+    check_comment(build_minimal_excerpt([log]).text)
 
 
 def arguments(text: str, folder: Path) -> Iterator[list[str]]:
@@ -547,9 +547,9 @@ def test_an_environment_dump_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
             f"NCCL_X{number}", text.replace("\0", "").encode("utf-8", "replace").decode()
         )
     monkeypatch.setenv("HF_ENDPOINT", "https://bob:s3cr3t@mirror.example")
-    before = environment_dump()
+    before = build_environment_dump()
     monkeypatch.setenv("NCCL_FORGED", "x\nPyTorch version: 9.9\r[pip3] torch==9.9")
-    dump = environment_dump()
+    dump = build_environment_dump()
     check_terminal(dump)
     assert len(dump.split("\n")) == len(before.split("\n")) + 1
     assert "s3cr3t" not in dump
@@ -559,10 +559,10 @@ def test_prose_never_turns_into_anything() -> None:
     """Alone on a line, as an item, in a quotation, in a heading, after a word."""
     for text in TEXTS.values():
         for frame in ("{}", "- {}", "> {}", "### {}", "1. **{}**", "word {}", "{} word"):
-            if not prose(text):
+            if not escape_prose(text):
                 continue
             html = cmarkgfm.github_flavored_markdown_to_html(
-                frame.replace("{}", prose(text)), Options.CMARK_OPT_UNSAFE
+                frame.replace("{}", escape_prose(text)), Options.CMARK_OPT_UNSAFE
             )
             assert {tag for tag, _ in Elements(html).tags} <= {
                 "p",

@@ -13,7 +13,7 @@ import pytest
 
 from postmortem import lazy_regex
 from postmortem.knowledge.attack_texts import parser
-from postmortem.lazy_regex import NeedyPattern, lazy_compile, lazy_needing, may_hold
+from postmortem.lazy_regex import NeedyPattern, compile_lazily, compile_lazily_with_words, may_hold
 
 PACKAGE = Path(lazy_regex.__file__).parent
 STARTED = """
@@ -34,7 +34,7 @@ OF_OTHERS = r"\(\?P<(\w+)>"
 @pytest.mark.parametrize("text", ["", "A1", "a22 a3", "b"])
 def test_it_finds_what_the_compiled_one_finds(name: str, text: str) -> None:
     """Whichever method is the first to be asked, flags included."""
-    late: Any = lazy_compile(r"a(\d+)", re.IGNORECASE)
+    late: Any = compile_lazily(r"a(\d+)", re.IGNORECASE)
     found, wanted = (
         getattr(one, name)(text) for one in (late, re.compile(r"a(\d+)", re.IGNORECASE))
     )
@@ -53,7 +53,7 @@ def test_it_is_compiled_once_and_when_it_is_asked(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         re, "compile", lambda text, flags: asked.append(text) or compiler(text, flags)
     )
-    late = lazy_compile("a+")
+    late = compile_lazily("a+")
     assert (late.pattern, asked) == ("a+", [])
     assert [late.search("caat"), late.sub("b", "caat")][1] == "cbt"
     assert asked == ["a+"]
@@ -62,7 +62,7 @@ def test_it_is_compiled_once_and_when_it_is_asked(monkeypatch: pytest.MonkeyPatc
 def test_what_no_pattern_has_it_has_not() -> None:
     """A wrong name is told as such."""
     with pytest.raises(AttributeError):
-        lazy_compile("a").find("a")  # type: ignore[attr-defined]
+        compile_lazily("a").find("a")  # type: ignore[attr-defined]
 
 
 def test_a_start_compiles_none() -> None:
@@ -106,7 +106,7 @@ def test_no_module_compiles_a_pattern_of_its_own() -> None:
 def test_one_that_needs_a_word_finds_the_same(text: str, *, is_found: bool) -> None:
     """Large letters, and letters that are taken for others where case is ignored, count too."""
     pattern, flags = r"\b(?:nan|inf)\b", re.IGNORECASE
-    late, whole = lazy_needing("nan inf", pattern, flags), re.compile(pattern, flags)
+    late, whole = compile_lazily_with_words("nan inf", pattern, flags), re.compile(pattern, flags)
     assert str(late.search(text)) == str(whole.search(text))
     assert list(map(str, late.finditer(text))) == list(map(str, whole.finditer(text)))
     assert may_hold(text, ("nan", "inf")) == (late.search(text) is not None) == is_found

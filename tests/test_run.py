@@ -498,7 +498,7 @@ def test_the_analysis_takes_nobody_along(
     wanted = afterwards.Wanted(
         "terminal", None, "en", full=False, open_=False, redact=None, patterns=()
     )
-    said = afterwards.analyse([Path("run.log")], ["true"], {}, wanted, Plain())  # type: ignore[arg-type]
+    said = afterwards.run_analysis_process([Path("run.log")], ["true"], {}, wanted, Plain())  # type: ignore[arg-type]
     assert says in said
     assert bool(said) == bool(says)
     assert "postmortem analyze run.log" in said or not said
@@ -511,7 +511,7 @@ def test_a_command_runs_where_no_folder_takes_a_log(monkeypatch: pytest.MonkeyPa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(run_command.tempfile, "mkstemp", refuse)
-    kept = run_command._new_log()
+    kept = run_command._create_log()
     kept.write(b"line\n")
     kept.close()
     assert kept.paths == []

@@ -15,9 +15,9 @@ import xxhash
 import postmortem
 from postmortem import pipeline
 from postmortem.errors import InputError
-from postmortem.reading.excerpt import lines_again
+from postmortem.reading.excerpt import read_lines_again
 from postmortem.reading.sources import Stream
-from postmortem.share.excerpting import smallest_text
+from postmortem.share.excerpting import build_minimal_excerpt
 
 GIVEN: dict[str, Callable[[str, bytes], Any]] = {
     "bytes": Stream,
@@ -108,7 +108,9 @@ def test_every_source_has_its_digest(tmp_path: Path, *, is_file: bool) -> None:
     """The same bytes have the same one, whatever they are called; what is not read has none."""
     path = tmp_path / "run.log"
     path.write_bytes(OOM.encode())
-    job = pipeline.analyze([path if is_file else OOM.encode(), Stream("other.log", OOM.encode())])
+    job = pipeline.run_pipeline(
+        [path if is_file else OOM.encode(), Stream("other.log", OOM.encode())]
+    )
     first, second = job.sources
     assert first.digest == second.digest
     assert first.digest == f"xxh3-128:{xxhash.xxh3_128_hexdigest(OOM.encode())}"
@@ -126,18 +128,18 @@ def test_no_file_is_opened_by_the_name_of_a_stream(tmp_path: Path) -> None:
 
 def test_only_bytes_can_be_read_again() -> None:
     """A stream has been read."""
-    assert lines_again(Stream("run.log", b"a\nb\nc\n"), [(2, 2)])[2].text == "b"
-    assert lines_again(Stream("run.log", io.BytesIO(b"a\nb\nc\n")), [(2, 2)]) == {}
+    assert read_lines_again(Stream("run.log", b"a\nb\nc\n"), [(2, 2)])[2].text == "b"
+    assert read_lines_again(Stream("run.log", io.BytesIO(b"a\nb\nc\n")), [(2, 2)]) == {}
 
 
 def test_one_of_several_streams_that_is_no_log_is_listed() -> None:
     """As a file is; alone it is an error."""
     binary = Stream("weights", bytes(range(256)) * 300)
-    job = pipeline.analyze([Stream("run.log", OOM.encode()), binary])
+    job = pipeline.run_pipeline([Stream("run.log", OOM.encode()), binary])
     assert [source.kind for source in job.sources] == ["log", "ignored"]
     assert "binary" in str(job.sources[1].note)
     with pytest.raises(InputError, match="binary"):
-        pipeline.analyze(binary)
+        pipeline.run_pipeline(binary)
 
 
 def test_sharing_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,6 +152,6 @@ def test_sharing_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     for name in ("TemporaryDirectory", "NamedTemporaryFile", "TemporaryFile", "mkdtemp", "mkstemp"):
         monkeypatch.setattr(tempfile, name, refuse)
-    made = smallest_text([path])
+    made = build_minimal_excerpt([path])
     assert made.is_same
     assert made.lines < made.of

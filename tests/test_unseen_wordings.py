@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 import postmortem
-from postmortem.knowledge.compile import entries
+from postmortem.knowledge.compile import iter_rules
 
 SIGNATURES: Final = Path(__file__).parents[1] / "patterns" / "signatures"
 EACH: Final = 19
@@ -30,7 +30,7 @@ def whole() -> tuple[tuple[str, frozenset[str]], ...]:
     """Texts of the sample, with the causes that they name as they stand."""
     texts = [
         example["text"]
-        for _, rule in entries(SIGNATURES)
+        for _, rule in iter_rules(SIGNATURES)
         if rule["role"] == "cause" and not rule.get("broad")
         for example in rule["examples"]["fires"]
     ]

@@ -16,8 +16,8 @@ import jsonschema  # type: ignore[import-untyped]
 from corpus import ROOT
 
 from postmortem.report.lossless import from_json, to_json
-from postmortem.report.markdown_text import LONGEST, units
-from postmortem.report.wire import schema_text
+from postmortem.report.markdown_text import LONGEST, count_utf16_units
+from postmortem.report.wire import read_schema
 
 _VOID: Final = frozenset(
     {
@@ -86,7 +86,7 @@ def _validators() -> tuple[Any, Any]:
     sarif = json.loads(
         (ROOT / "tests" / "data" / "sarif-2.1.0.schema.json").read_text(encoding="utf-8")
     )
-    return jsonschema.Draft202012Validator(json.loads(schema_text())), jsonschema.Draft4Validator(
+    return jsonschema.Draft202012Validator(json.loads(read_schema())), jsonschema.Draft4Validator(
         sarif, format_checker=jsonschema.Draft4Validator.FORMAT_CHECKER
     )
 
@@ -129,8 +129,8 @@ def _github(text: str) -> str:
 
 def _markdown(text: str) -> str:
     encodable(text)
-    if units(text) > LONGEST:
-        return f"{units(text)} units are more than {LONGEST}"
+    if count_utf16_units(text) > LONGEST:
+        return f"{count_utf16_units(text)} units are more than {LONGEST}"
     return "" if text.count("<details") == text.count("</details>") else "details are not closed"
 
 

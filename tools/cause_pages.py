@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
-from postmortem.knowledge.base import compiled_rules
+from postmortem.knowledge.base import load_compiled_rules
 from postmortem.knowledge.snippets import fill
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -69,7 +69,7 @@ def tallies() -> dict[str, tuple[int, int]]:
 
 def page(language: str, tally: Mapping[str, tuple[int, int]]) -> str:
     """The page in a language."""
-    rules, words = compiled_rules(), _WORDS[language]
+    rules, words = load_compiled_rules(), _WORDS[language]
     right, count = (sum(part) for part in zip(*tally.values(), strict=True))
     lines = [f"# {words['title']}", "", words["intro"], ""]
     lines += [words["all"].format(right=right, count=count, share=right / count), ""]

@@ -74,8 +74,8 @@ def judged(message: Message) -> Judged:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "run.log"
         log.write_text(message.text + "\n", encoding="utf-8")
-        found = pipeline.analyze(log)
-    rules = pipeline.machine_for(()).knowledge.by_id
+        found = pipeline.run_pipeline(log)
+    rules = pipeline.get_matcher(()).knowledge.by_id
     return Judged(
         {hit.id: rules[hit.id].role for hit in found.signatures},
         found.causes[0].id,

@@ -18,8 +18,8 @@ from typing import Any, Final
 import yaml
 
 from postmortem.model.replayed import Replayed
-from postmortem.model.said import Said
-from postmortem.replay.on_demand import replayed
+from postmortem.model.said import Message
+from postmortem.replay.on_demand import replay_capsule
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 TRAININGS: Final = ROOT / "tests" / "faulty_trainings"
@@ -62,7 +62,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def page(found: Mapping[str, Replayed[Said]], truths: Mapping[str, Any]) -> str:
+def page(found: Mapping[str, Replayed[Message]], truths: Mapping[str, Any]) -> str:
     """Write the page."""
     names = [*found]
     plain = [name.replace("_", " ") for name in names]
@@ -104,7 +104,7 @@ def page(found: Mapping[str, Replayed[Said]], truths: Mapping[str, Any]) -> str:
     )
 
 
-def _row(name: str, found: Replayed[Said], truth: Mapping[str, Any]) -> list[str]:
+def _row(name: str, found: Replayed[Message], truth: Mapping[str, Any]) -> list[str]:
     confirmed = ", ".join(one.cause for one in found.confirmed)
     if not confirmed:
         confirmed = {"no": "not reproduced", "nothing-failed": "nothing fails"}.get(
@@ -136,7 +136,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as kept:
         folder = asked.capsules or Path(kept)
         found = {
-            name: replayed(
+            name: replay_capsule(
                 capsule_of(name, folder), device="cpu", trust=True, seconds=asked.seconds
             )
             for name in truths

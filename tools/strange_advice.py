@@ -18,7 +18,7 @@ from typing import Final
 
 import postmortem
 from postmortem.knowledge.base import KnowledgeBase, load
-from postmortem.knowledge.stack_rules import PLAIN, TRAINER, spoken
+from postmortem.knowledge.stack_rules import PLAIN, TRAINER, compile_word_pattern
 from postmortem.model.answer import Fix
 
 NUMBER: Final = r"[\"']?\s{0,3}[:= ]\s{0,3}[\"']?(?P<value>\d[\d.]{0,12}(?:e-?\d{1,3})?)(?![\w.])"
@@ -127,7 +127,12 @@ def _foreign(near: frozenset[str], backend: str) -> Sequence[tuple[str, "re.Patt
         if (stack.kind == TRAINER and stack.id not in near)
         or (backend and stack.kind == "backend" and stack.id != backend)
     ]
-    return [(one.id, spoken(word)) for one in others for word in one.words if word not in own]
+    return [
+        (one.id, compile_word_pattern(word))
+        for one in others
+        for word in one.words
+        if word not in own
+    ]
 
 
 def _words(fix: Fix[str], near: frozenset[str], backend: str) -> Iterator[Hit]:

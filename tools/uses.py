@@ -24,7 +24,7 @@ from postmortem.names import LANGUAGES
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import FORMS, side_by_side, watch_events
 from postmortem.report.sharing import IssueText
-from postmortem.share.excerpting import smallest_text
+from postmortem.share.excerpting import build_minimal_excerpt
 from postmortem.watch.watcher import Settings, Watcher
 
 SHARE: Final = 0.3
@@ -93,7 +93,9 @@ def _rendered(trial: Trial, report: postmortem.Report, language: str) -> None:
 def _shared(trial: Trial) -> None:
     """Make the text to paste."""
     text = functools.partial(IssueText, language=trial.chance.choice(LANGUAGES))
-    shared = trial.timed("share", lambda: smallest_text([trial.paths], env=trial.dumps, text=text))
+    shared = trial.timed(
+        "share", lambda: build_minimal_excerpt([trial.paths], env=trial.dumps, text=text)
+    )
     if shared is not None:
         trial.checked("share", lambda: encodable(shared.text))
         trial.hidden("share", shared.text)
@@ -129,7 +131,7 @@ def _watched(trial: Trial) -> None:
         "watch told",
         lambda: [
             (
-                watch_events.jsonl(teller.wire(event)),
+                watch_events.serialize_event(teller.wire(event)),
                 teller.line(event) if isinstance(event, Noted) else teller.terminal(event),
             )
             for event in events

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.errors import InputError, UsageError
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _MACHINE: Final = (Path("/proc"), Path("/sys"), Path("/dev"))
 """What a system shows of itself there is no log, and may hold secrets."""
 _READ_THOUGH_HIDDEN: Final = frozenset({".hydra"})
 _LONGEST: Final = 4096
-_PLAIN: Final = lazy_compile(r"[\w./\\:~@+=,-]{1,200}")
+_PLAIN: Final = compile_lazily(r"[\w./\\:~@+=,-]{1,200}")
 """A path that can be repeated in a refusal: no sentence hides in it."""
 
 
@@ -34,7 +34,9 @@ class AllowedFolders:
     @classmethod
     def of(cls, named: Iterable[Path]) -> "AllowedFolders":
         """Take folders as they are named; one that does not exist allows nothing."""
-        found = [path for one in named if (path := _resolved(one)) is not None and path.exists()]
+        found = [
+            path for one in named if (path := _resolve_path(one)) is not None and path.exists()
+        ]
         return cls(tuple(dict.fromkeys(found)))
 
     def located(self, named: str) -> str:
@@ -73,7 +75,7 @@ class AllowedFolders:
 
     def _is_inside(self, path: Path) -> bool:
         """Say whether a path leads below an allowed folder, through no hidden name."""
-        target = _resolved(path)
+        target = _resolve_path(path)
         if target is None:
             return False
         if any(target.is_relative_to(one) and not self._names(one) for one in _MACHINE):
@@ -88,7 +90,7 @@ class AllowedFolders:
         return any(folder.is_relative_to(place) for folder in self.folders)
 
 
-def _resolved(path: Path) -> Path | None:
+def _resolve_path(path: Path) -> Path | None:
     """Follow links and `..`; None of a circle and of what no system takes."""
     try:
         return path.resolve()

@@ -18,24 +18,24 @@ from postmortem.assistant.tool_requests import (
     ExplainRequest,
     ShareRequest,
 )
-from postmortem.compare.two_runs import compared
+from postmortem.compare.two_runs import compare_analyses
 from postmortem.errors import UsageError
-from postmortem.host.worker_process import limit_memory
-from postmortem.knowledge.base import KnowledgeBase, compiled_rules
+from postmortem.host.worker_process import restrict_memory
+from postmortem.knowledge.base import KnowledgeBase, load_compiled_rules
 from postmortem.model.diagnosis import Analysis
 from postmortem.names import SHIPPED
-from postmortem.pipeline import analyze as analysis_of
-from postmortem.pipeline import machine_for, prepare
-from postmortem.reading.discover import candidates
+from postmortem.pipeline import get_matcher, prepare
+from postmortem.pipeline import run_pipeline as analysis_of
+from postmortem.reading.discover import find_candidates
 from postmortem.reading.sources import LogSource, Stream
-from postmortem.report.assistant_answer import AssistantAnswer, answer_of
-from postmortem.report.assistant_pages import comparison_answer, excerpt_answer
-from postmortem.report.manual.articles import article
-from postmortem.report.manual.entries import look_up
+from postmortem.report.assistant_answer import AssistantAnswer, build_answer
+from postmortem.report.assistant_pages import build_comparison_answer, build_excerpt_answer
+from postmortem.report.manual.articles import render_article
+from postmortem.report.manual.entries import find_entry
 from postmortem.report.sharing import IssueText
-from postmortem.report.untrusted_block import marked_off
+from postmortem.report.untrusted_block import wrap_untrusted_text
 from postmortem.report.words.assistant_words import ASSISTANT
-from postmortem.share.excerpting import smallest_text
+from postmortem.share.excerpting import build_minimal_excerpt
 from postmortem.triage.search.several_jobs import require_one_job
 
 _MIB: Final = 2**20
@@ -76,10 +76,12 @@ class CallReply:
 def get_ready(settings: CallSettings) -> None:
     """Load rules and model once in a process, and limit its memory."""
     prepare(settings.patterns, settings.model)
-    limit_memory(settings.memory)
+    restrict_memory(settings.memory)
 
 
-def analyzed(settings: CallSettings, asked: AnalyzeRequest, within: Sequence[Path]) -> CallReply:
+def handle_analyze(
+    settings: CallSettings, asked: AnalyzeRequest, within: Sequence[Path]
+) -> CallReply:
     """Judge a job.
 
     Raises:
@@ -89,39 +91,43 @@ def analyzed(settings: CallSettings, asked: AnalyzeRequest, within: Sequence[Pat
     get_ready(settings)
     _require_size(settings, [*asked.paths, *asked.env], within)
     require_one_job(asked.paths)
-    sources = [*asked.paths, *_texts("text", asked.text)]
-    env = [*asked.env, *_texts("env_text", asked.env_text)]
-    report = Report(_judged(settings, sources, env, within), asked.language)
-    titles = _titles(_knowledge(settings), asked.language)
-    answer = answer_of(report.diagnosis, titles, redact=settings.is_redacted)
+    sources = [*asked.paths, *_build_text_sources("text", asked.text)]
+    env = [*asked.env, *_build_text_sources("env_text", asked.env_text)]
+    report = Report(_run_analysis(settings, sources, env, within), asked.language)
+    titles = _collect_titles(_load_knowledge(settings), asked.language)
+    answer = build_answer(report.diagnosis, titles, redact=settings.is_redacted)
     told_so = ASSISTANT[asked.language]
     further: tuple[str, ...] = ()
     if asked.report:
-        further = (_whole(report.render("json", redact=settings.is_redacted), told_so),)
-    return _reply(answer, told_so, further)
+        further = (
+            _format_full_report(report.render("json", redact=settings.is_redacted), told_so),
+        )
+    return _build_reply(answer, told_so, further)
 
 
-def explained(settings: CallSettings, asked: ExplainRequest, _within: Sequence[Path]) -> CallReply:
+def handle_explain(
+    settings: CallSettings, asked: ExplainRequest, _within: Sequence[Path]
+) -> CallReply:
     """Tell what the rules know of an id, or of the message in a line.
 
     Raises:
         UsageError: nothing has this id, and no message is known in the line.
     """
     get_ready(settings)
-    rules = compiled_rules(tuple(Path(folder) for folder in settings.patterns))
+    rules = load_compiled_rules(tuple(Path(folder) for folder in settings.patterns))
     name = asked.what.strip().strip("`")
     try:
-        found = [look_up(rules, name)]
+        found = [find_entry(rules, name)]
         head = ""
     except UsageError as unknown:
-        ids = _recognised(settings, asked.what)
+        ids = _find_known_messages(settings, asked.what)
         if not ids:
             raise UsageError(
                 "nothing has this id, and no message is known in this text", "", unknown.mend
             ) from unknown
-        found = [look_up(rules, one) for one in ids]
+        found = [find_entry(rules, one) for one in ids]
         head = ASSISTANT[asked.language]["recognised"] + "\n\n"
-    pages = [article(one, rules, asked.language) for one in found]
+    pages = [render_article(one, rules, asked.language) for one in found]
     values = [
         {"kind": one.kind, "id": one.id, "page": page}
         for one, page in zip(found, pages, strict=True)
@@ -129,7 +135,7 @@ def explained(settings: CallSettings, asked: ExplainRequest, _within: Sequence[P
     return CallReply(head + "\n".join(pages), {"pages": values})
 
 
-def compared_runs(
+def handle_compare(
     settings: CallSettings, asked: CompareRequest, within: Sequence[Path]
 ) -> CallReply:
     """Say what differs between two runs.
@@ -142,14 +148,16 @@ def compared_runs(
     _require_size(settings, [*asked.good, *asked.bad, *asked.good_env, *asked.bad_env], within)
     require_one_job([*asked.good, *asked.bad])
     good, bad = (
-        _judged(settings, paths, env, within)
+        _run_analysis(settings, paths, env, within)
         for paths, env in ((asked.good, asked.good_env), (asked.bad, asked.bad_env))
     )
-    answer = comparison_answer(compared(good, bad), asked.language, redact=settings.is_redacted)
-    return _reply(answer, ASSISTANT[asked.language])
+    answer = build_comparison_answer(
+        compare_analyses(good, bad), asked.language, redact=settings.is_redacted
+    )
+    return _build_reply(answer, ASSISTANT[asked.language])
 
 
-def shared(settings: CallSettings, asked: ShareRequest, within: Sequence[Path]) -> CallReply:
+def handle_share(settings: CallSettings, asked: ShareRequest, within: Sequence[Path]) -> CallReply:
     """Make the smallest excerpt with the same verdict.
 
     Raises:
@@ -159,38 +167,38 @@ def shared(settings: CallSettings, asked: ShareRequest, within: Sequence[Path]) 
     get_ready(settings)
     _require_size(settings, [*asked.paths, *asked.env], within)
     require_one_job(asked.paths)
-    made = smallest_text(
+    made = build_minimal_excerpt(
         asked.paths,
         env=asked.env,
         patterns=settings.patterns,
         text=functools.partial(IssueText, language=asked.language, redact=settings.is_redacted),
         within=within,
     )
-    answer = excerpt_answer(
+    answer = build_excerpt_answer(
         made.text, asked.language, lines=made.lines, of=made.of, is_same=made.is_same
     )
-    return _reply(answer, ASSISTANT[asked.language])
+    return _build_reply(answer, ASSISTANT[asked.language])
 
 
-def _reply(
+def _build_reply(
     answer: AssistantAnswer, told_so: Mapping[str, str], further: tuple[str, ...] = ()
 ) -> CallReply:
     """Put what is quoted between marks, in the text and in the values."""
-    quoted = marked_off(answer.quoted, told_so)
+    quoted = wrap_untrusted_text(answer.quoted, told_so)
     return CallReply(f"{answer.own}\n\n{quoted}", {**answer.figures, "quoted": quoted}, further)
 
 
-def _whole(report: str, told_so: Mapping[str, str]) -> str:
+def _format_full_report(report: str, told_so: Mapping[str, str]) -> str:
     if len(report) > _MOST_REPORT:
         return told_so["long-report"].format(count=len(report))
-    return f"{told_so['report']}\n{marked_off(report, told_so)}"
+    return f"{told_so['report']}\n{wrap_untrusted_text(report, told_so)}"
 
 
-def _texts(name: str, text: str) -> list[LogSource]:
+def _build_text_sources(name: str, text: str) -> list[LogSource]:
     return [Stream(name, text.encode("utf-8", "replace"))] if text.strip() else []
 
 
-def _judged(
+def _run_analysis(
     settings: CallSettings,
     sources: Sequence[LogSource],
     env: Sequence[LogSource],
@@ -205,18 +213,18 @@ def _judged(
     )
 
 
-def _knowledge(settings: CallSettings) -> KnowledgeBase:
-    return machine_for(tuple(Path(folder) for folder in settings.patterns)).knowledge
+def _load_knowledge(settings: CallSettings) -> KnowledgeBase:
+    return get_matcher(tuple(Path(folder) for folder in settings.patterns)).knowledge
 
 
-def _titles(knowledge: KnowledgeBase, chosen: str) -> dict[str, str]:
+def _collect_titles(knowledge: KnowledgeBase, chosen: str) -> dict[str, str]:
     """Give the titles of causes and fixes that nothing is filled into."""
     titles = {rule.id: rule.title[chosen] for rule in knowledge.fixes}
     titles |= {cause: knowledge.title(cause).text(chosen) for cause in knowledge.causes}
     return {name: title for name, title in titles.items() if "${" not in title}
 
 
-def _recognised(settings: CallSettings, text: str) -> list[str]:
+def _find_known_messages(settings: CallSettings, text: str) -> list[str]:
     """Give the ids of the messages that are known in a text, the first ones first."""
     source = Stream("text", text.encode("utf-8", "replace"))
     analysis = analysis_of(source, patterns=settings.patterns, model=None)
@@ -230,7 +238,7 @@ def _require_size(settings: CallSettings, paths: Iterable[str], within: Sequence
         UsageError: it is more.
     """
     size = 0
-    for candidate in candidates(paths, within):
+    for candidate in find_candidates(paths, within):
         if candidate.skip is None:
             with suppress(OSError):  # told where it is read
                 size += Path(candidate.path).stat().st_size

@@ -43,9 +43,9 @@ from postmortem.assistant.call_pool import CallPool
 from postmortem.assistant.tool_requests import ToolRequest
 from postmortem.assistant.tools_offered import INSTRUCTIONS, OFFERED, OfferedTool
 from postmortem.errors import InputError, PostmortemError, UsageError
-from postmortem.report.plain import one_line
-from postmortem.report.untrusted_block import marked_off
-from postmortem.report.wire import tool_version
+from postmortem.report.plain import format_one_line
+from postmortem.report.untrusted_block import wrap_untrusted_text
+from postmortem.report.wire import get_tool_version
 from postmortem.report.words.assistant_words import ASSISTANT
 
 _ASKS_BY_ANSWER: Final = "2026-07-28"
@@ -82,12 +82,12 @@ class AssistantServer:
         self._pool = CallPool(settings.call, workers=settings.workers, seconds=settings.seconds)
         self.protocol: Server[None] = Server(
             "postmortem",
-            version=tool_version(),
+            version=get_tool_version(),
             title="postmortem",
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            lifespan=self._at_work,
+            lifespan=self._run_while_serving,
         )
         self.protocol.middleware.clear()  # it would report each call to a tracer, if one is set up
 
@@ -97,7 +97,7 @@ class AssistantServer:
             await self.protocol.run(read, write, self.protocol.create_initialization_options())
 
     @asynccontextmanager
-    async def _at_work(self, _server: Server[None]) -> AsyncIterator[None]:
+    async def _run_while_serving(self, _server: Server[None]) -> AsyncIterator[None]:
         """Keep the processes while a client is served."""
         self._pool.warm()
         try:
@@ -139,27 +139,32 @@ class AssistantServer:
                 if isinstance(roots, InputRequiredResult):
                     return roots
                 allowed, asked = await anyio.to_thread.run_sync(
-                    _located, asked, [*self._settings.folders, *roots], abandon_on_cancel=True
+                    _resolve_request_paths,
+                    asked,
+                    [*self._settings.folders, *roots],
+                    abandon_on_cancel=True,
                 )
             return await self._done(tool, asked, allowed)
         except ValidationError as error:
-            return _refused("; ".join(_faults(error)))
+            return _build_error_result("; ".join(_iter_validation_errors(error)))
         except PostmortemError as error:
-            return _refused(str(error))
+            return _build_error_result(str(error))
         except Exception as error:  # noqa: BLE001 -- a call that fails ends no server
             _note(f"{params.name} failed with {type(error).__name__}: {error}")
-            return _refused(f"internal error: {type(error).__name__}; the server goes on")
+            return _build_error_result(
+                f"internal error: {type(error).__name__}; the server goes on"
+            )
 
     async def _done(
         self, tool: OfferedTool, asked: ToolRequest, allowed: AllowedFolders
     ) -> CallToolResult:
         """Do a call; what it says of files that it could not read may hold words of theirs."""
         try:
-            return _answer(await self._pool.reply(tool.work, asked, allowed.folders))
+            return _build_tool_result(await self._pool.reply(tool.work, asked, allowed.folders))
         except InputError as error:
             told = ASSISTANT[asked.language]
-            quoted = marked_off(one_line(str(error), _LONGEST), told)
-            return _refused_with(f"postmortem: {told['unreadable']}\n{quoted}")
+            quoted = wrap_untrusted_text(format_one_line(str(error), _LONGEST), told)
+            return _build_error_text_result(f"postmortem: {told['unreadable']}\n{quoted}")
 
     def _require_length(self, asked: ToolRequest) -> None:
         if asked.characters > self._settings.characters:
@@ -181,9 +186,9 @@ class AssistantServer:
             told = (params.input_responses or {}).get(_ROOTS)
             if told is None:
                 return InputRequiredResult(input_requests={_ROOTS: ListRootsRequest()})
-            return _paths(told) if isinstance(told, ListRootsResult) else []
+            return _list_root_paths(told) if isinstance(told, ListRootsResult) else []
         try:
-            return _paths(
+            return _list_root_paths(
                 await context.session.send_request(
                     ListRootsRequest(), ListRootsResult, request_read_timeout_seconds=_PATIENCE
                 )
@@ -198,13 +203,15 @@ def run_server(settings: ServerSettings) -> None:
     anyio.run(AssistantServer(settings).serve)
 
 
-def _located(asked: ToolRequest, folders: Iterable[Path]) -> tuple[AllowedFolders, ToolRequest]:
+def _resolve_request_paths(
+    asked: ToolRequest, folders: Iterable[Path]
+) -> tuple[AllowedFolders, ToolRequest]:
     """Find the paths of a call below the folders; a file system may take its time over it."""
     allowed = AllowedFolders.of(folders)
     return allowed, asked.located(allowed)
 
 
-def _paths(told: ListRootsResult) -> list[Path]:
+def _list_root_paths(told: ListRootsResult) -> list[Path]:
     """Give the roots that are folders of this machine."""
     split = [urlsplit(str(root.uri)) for root in told.roots]
     return [
@@ -214,20 +221,20 @@ def _paths(told: ListRootsResult) -> list[Path]:
     ]
 
 
-def _answer(reply: CallReply) -> CallToolResult:
+def _build_tool_result(reply: CallReply) -> CallToolResult:
     texts = [TextContent(text=text) for text in (reply.text, *reply.further)]
     return CallToolResult(content=[*texts], structured_content=reply.values)
 
 
-def _refused(why: str) -> CallToolResult:
-    return _refused_with(f"postmortem: {one_line(why, _LONGEST)}")
+def _build_error_result(why: str) -> CallToolResult:
+    return _build_error_text_result(f"postmortem: {format_one_line(why, _LONGEST)}")
 
 
-def _refused_with(text: str) -> CallToolResult:
+def _build_error_text_result(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
-def _faults(error: ValidationError) -> Iterable[str]:
+def _iter_validation_errors(error: ValidationError) -> Iterable[str]:
     """Yield what is wrong with arguments, without quoting them."""
     for fault in error.errors(include_input=False, include_url=False):
         name = ".".join(str(part) for part in fault["loc"])
@@ -236,4 +243,4 @@ def _faults(error: ValidationError) -> Iterable[str]:
 
 def _note(text: Any) -> None:
     """Tell whoever reads the server's standard error."""
-    print(f"postmortem: {one_line(str(text), _LONGEST)}", file=sys.stderr, flush=True)
+    print(f"postmortem: {format_one_line(str(text), _LONGEST)}", file=sys.stderr, flush=True)

@@ -14,7 +14,7 @@ from postmortem.assistant.allowed_folders import AllowedFolders
 _MOST_PATHS = 256
 
 
-def _listed(value: Any) -> Any:
+def _parse_path_list(value: Any) -> Any:
     """Take one path, or a list that a client has put into a string."""
     if not isinstance(value, str):
         return value
@@ -28,7 +28,7 @@ def _listed(value: Any) -> Any:
 
 Paths = Annotated[
     list[Annotated[str, Field(max_length=4096)]],
-    BeforeValidator(_listed),
+    BeforeValidator(_parse_path_list),
     Field(max_length=_MOST_PATHS),
 ]
 

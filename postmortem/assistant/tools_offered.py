@@ -42,7 +42,7 @@ OFFERED: Final = {
         " framework; compressed files too. Nothing is executed, changed or sent.",
         tool_requests.AnalyzeRequest,
         tool_replies.AnalyzeReply,
-        at_call.analyzed,
+        at_call.handle_analyze,
     ),
     "explain": OfferedTool(
         "Explain an id or a line of a log",
@@ -50,7 +50,7 @@ OFFERED: Final = {
         " its id, or of the message that a line of a log is.",
         tool_requests.ExplainRequest,
         tool_replies.ExplainReply,
-        at_call.explained,
+        at_call.handle_explain,
     ),
     "compare": OfferedTool(
         "Compare a good run with a bad one",
@@ -58,7 +58,7 @@ OFFERED: Final = {
         " lines that only one of them prints.",
         tool_requests.CompareRequest,
         tool_replies.CompareReply,
-        at_call.compared_runs,
+        at_call.handle_compare,
     ),
     "share": OfferedTool(
         "Make the smallest redacted excerpt",
@@ -66,6 +66,6 @@ OFFERED: Final = {
         " verdict, to paste into an issue.",
         tool_requests.ShareRequest,
         tool_replies.ShareReply,
-        at_call.shared,
+        at_call.handle_share,
     ),
 }

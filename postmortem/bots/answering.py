@@ -16,11 +16,11 @@ from typing import Final
 from postmortem.bots.asked_commands import ANALYZE, EXPLAIN
 from postmortem.bots.bot_settings import BotSettings
 from postmortem.bots.found_verdicts import FoundVerdict, VerdictFinder
-from postmortem.bots.gathered_logs import GatheredLogs, logs_in
+from postmortem.bots.gathered_logs import GatheredLogs, collect_logs
 from postmortem.bots.judged_log import Judge
 from postmortem.store.answer_rows import AnswerRow, DeliveryRow
 from postmortem.store.opened_store import Store
-from postmortem.trackers.one_comment import settle_comment
+from postmortem.trackers.one_comment import update_or_create_comment
 from postmortem.trackers.tracker_errors import NotThere, TrackerError, TryLater
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import IssuePlace, IssueThread, TrackerUser
@@ -38,7 +38,7 @@ NOWHERE: Final = "nowhere"
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceAtHand:
+class ClaimedThread:
     """A place that is being answered."""
 
     tracker: Tracker
@@ -60,7 +60,7 @@ class Answering:
         self._store, self._settings = store, settings
         self._finder = VerdictFinder(judge, settings)
 
-    def place_run(self, at_hand: PlaceAtHand) -> None:
+    def place_run(self, at_hand: ClaimedThread) -> None:
         """Find the request that a run belongs to, and have it answered there.
 
         Raises:
@@ -76,7 +76,7 @@ class Answering:
         numbers = [one.number for one in at_hand.waiting]
         self._store.deliveries.move(numbers, there, row.claim)
 
-    def answer(self, at_hand: PlaceAtHand) -> AnswerRow:
+    def answer(self, at_hand: ClaimedThread) -> AnswerRow:
         """Answer all that waits in a place; gives what stands there then.
 
         Raises:
@@ -92,16 +92,16 @@ class Answering:
             return at_hand.row
         heard = [TrackerUser(one.asker, one.asker_name) for one in allowed]
         comments = list(tracker.comments(at_hand.place))
-        gathered = logs_in(tracker, self._settings, thread, comments, heard)
+        gathered = collect_logs(tracker, self._settings, thread, comments, heard)
         articles = [one for one in allowed if one.ask == EXPLAIN]
         self._explain(at_hand, articles, self._finder.spoken(gathered))
         asked = [one for one in allowed if one.ask != EXPLAIN]
         return self._brought_up(at_hand, thread, gathered, asked) if asked else at_hand.row
 
-    def _explain(self, at_hand: PlaceAtHand, asked: Sequence[DeliveryRow], spoken: str) -> None:
+    def _explain(self, at_hand: ClaimedThread, asked: Sequence[DeliveryRow], spoken: str) -> None:
         """Answer each comment that asks for an article, in a comment of its own."""
         for one in {one.comment: one for one in asked}.values():
-            settle_comment(
+            update_or_create_comment(
                 at_hand.tracker,
                 at_hand.place,
                 self._finder.explanation(one.about, spoken),
@@ -123,7 +123,7 @@ class Answering:
 
     def _brought_up(
         self,
-        at_hand: PlaceAtHand,
+        at_hand: ClaimedThread,
         thread: IssueThread,
         gathered: GatheredLogs,
         asked: Sequence[DeliveryRow],
@@ -138,7 +138,7 @@ class Answering:
             self._settle(at_hand, asked, QUIET)
             return at_hand.row
         before = at_hand.row.comment
-        settled = settle_comment(
+        settled = update_or_create_comment(
             at_hand.tracker,
             at_hand.place,
             found.text,
@@ -155,7 +155,7 @@ class Answering:
         return row
 
     def _found(
-        self, at_hand: PlaceAtHand, gathered: GatheredLogs, run: str, *, is_commanded: bool
+        self, at_hand: ClaimedThread, gathered: GatheredLogs, run: str, *, is_commanded: bool
     ) -> FoundVerdict | None:
         """Judge what there is; None if it was a run, and its logs are gone."""
         tracker, spoken = at_hand.tracker, self._finder.spoken(gathered)
@@ -166,7 +166,7 @@ class Answering:
         return self._finder.of_issue(tracker, gathered, spoken)
 
     def _relabelled(
-        self, at_hand: PlaceAtHand, thread: IssueThread, row: AnswerRow, wanted: frozenset[str]
+        self, at_hand: ClaimedThread, thread: IssueThread, row: AnswerRow, wanted: frozenset[str]
     ) -> AnswerRow:
         """Put on the label of the cause, and take off those that were put on before."""
         own, there = set(row.labels), {label.casefold() for label in thread.labels}
@@ -187,7 +187,7 @@ class Answering:
             return row
         return replace(row, labels=tuple(sorted((own & wanted) | add)))
 
-    def _settle(self, at_hand: PlaceAtHand, some: Sequence[DeliveryRow], state: str) -> None:
+    def _settle(self, at_hand: ClaimedThread, some: Sequence[DeliveryRow], state: str) -> None:
         if some:
             numbers = [one.number for one in some]
             self._store.deliveries.settle(numbers, state, claim=at_hand.row.claim)

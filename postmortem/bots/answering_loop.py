@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from postmortem.bots.answering import Answering, PlaceAtHand
+from postmortem.bots.answering import Answering, ClaimedThread
 from postmortem.bots.bot_settings import BotSettings
 from postmortem.bots.judged_log import Judge
 from postmortem.bots.reception import RUN_PLACE
 from postmortem.errors import InputError, PostmortemError
-from postmortem.host.lease_owners import is_gone, own_name
+from postmortem.host.lease_owners import build_owner_name, is_gone
 from postmortem.store.answer_rows import AnswerRow
 from postmortem.store.opened_store import Store
 from postmortem.trackers.tracker_errors import NotThere, TryLater
@@ -46,7 +46,7 @@ class AnsweringLoop:
     ) -> None:
         self._store, self._trackers, self._settings = store, trackers, settings
         self._answering = Answering(store, judge, settings)
-        self._owner = own_name()
+        self._owner = build_owner_name()
         self._ended, self._woken = threading.Event(), threading.Condition()
         self._lock = threading.Lock()
         self._held: set[str] = set()
@@ -138,7 +138,7 @@ class AnsweringLoop:
         """Answer a place; whatever goes wrong is told in the store, and ends no thread."""
         waiting = tuple(self._store.deliveries.waiting(row.place))
         tracker = self._trackers[row.place.tracker]
-        at_hand = PlaceAtHand(
+        at_hand = ClaimedThread(
             tracker, row, waiting, lambda: self._store.answers.holds(row.claim, _LEASE)
         )
         try:
@@ -157,20 +157,20 @@ class AnsweringLoop:
         except PostmortemError as error:
             self._give_up(at_hand, FAILED, error)
         except Exception as error:  # noqa: BLE001 -- one place of many: it is told in its rows
-            _LOG.warning("%s: %s", _shown(row), type(error).__name__)
+            _LOG.warning("%s: %s", _format_thread_name(row), type(error).__name__)
             self._later(at_hand, TryLater(f"internal error ({type(error).__name__})"))
         else:
             self._store.answers.keep(row)
 
-    def _give_up(self, at_hand: PlaceAtHand, state: str, error: PostmortemError) -> None:
+    def _give_up(self, at_hand: ClaimedThread, state: str, error: PostmortemError) -> None:
         """End the matter, with its reason."""
-        _LOG.warning("%s: %s: %s", _shown(at_hand.row), state, error)
+        _LOG.warning("%s: %s: %s", _format_thread_name(at_hand.row), state, error)
         numbers = [one.number for one in at_hand.waiting]
         claim = at_hand.row.claim
         self._store.deliveries.settle(numbers, state, str(error), claim=claim)
         self._store.answers.end(claim)
 
-    def _later(self, at_hand: PlaceAtHand, error: TryLater) -> None:
+    def _later(self, at_hand: ClaimedThread, error: TryLater) -> None:
         """Have it tried again, or give up after too many attempts."""
         row = at_hand.row
         if error.seconds is not None:
@@ -181,9 +181,9 @@ class AnsweringLoop:
             return
         first = self._settings.retry_seconds
         pause = min(_LONGEST, first * 2.0**row.attempts) * random.uniform(0.5, 1.0)  # noqa: S311
-        _LOG.warning("%s: once more: %s", _shown(row), error)
+        _LOG.warning("%s: once more: %s", _format_thread_name(row), error)
         self._store.answers.postpone(row, max(pause, error.seconds or 0.0))
 
 
-def _shown(row: AnswerRow) -> str:
+def _format_thread_name(row: AnswerRow) -> str:
     return f"{row.place.tracker} {row.place.project} {row.place.kind} {row.place.name}"

@@ -7,8 +7,8 @@ A command stands at the beginning of a line, and not in code or in what is quote
 import re
 from typing import Final, NamedTuple
 
-from postmortem.bots.issue_text import taken_apart
-from postmortem.lazy_regex import lazy_compile
+from postmortem.bots.issue_text import parse_issue_text
+from postmortem.lazy_regex import compile_lazily
 
 LOOK: Final = "look"
 """An issue was opened or changed; nobody commands."""
@@ -19,7 +19,7 @@ RUN: Final = "run"
 _MOST: Final = 1 << 16
 """Characters in which a command is looked for: whoever sends a delivery waits meanwhile."""
 _WORDS: Final = {"analyze": ANALYZE, "analyse": ANALYZE, "分析": ANALYZE}
-_ABOUT: Final = lazy_compile(
+_ABOUT: Final = compile_lazily(
     r"(?:explain|解释)[ \t]{1,5}`{0,3}([A-Za-z0-9][\w.-]{0,99})", re.IGNORECASE
 )
 
@@ -33,11 +33,11 @@ class AskedCommand(NamedTuple):
     """What is to be explained: an id of the rules."""
 
 
-def command_in(text: str, mention: str) -> AskedCommand | None:
+def find_command(text: str, mention: str) -> AskedCommand | None:
     """Give the first command of a text."""
     if mention.lower() not in text.lower():
         return None
-    for line in taken_apart(text[:_MOST]).prose.splitlines():
+    for line in parse_issue_text(text[:_MOST]).prose.splitlines():
         words = line.strip()
         if words[: len(mention)].lower() != mention.lower():
             continue

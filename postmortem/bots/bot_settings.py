@@ -10,20 +10,20 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
-_NAME: Final = lazy_compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_MENTION: Final = lazy_compile(r"[@/!][A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+_NAME: Final = compile_lazily(r"[a-z0-9][a-z0-9-]{0,39}")
+_MENTION: Final = compile_lazily(r"[@/!][A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 
 
-def _named(trackers: "dict[str, TrackerEntry]") -> "dict[str, TrackerEntry]":
+def _check_tracker_names(trackers: "dict[str, TrackerEntry]") -> "dict[str, TrackerEntry]":
     for name in trackers:
         if not _NAME.fullmatch(name):
             raise ValueError("a tracker's name has small letters, digits and hyphens")
     return trackers
 
 
-def _mention(text: str) -> str:
+def _check_mention(text: str) -> str:
     if not _MENTION.fullmatch(text):
         raise ValueError("write @name")
     return text
@@ -51,9 +51,11 @@ class BotSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    trackers: Annotated[dict[str, TrackerEntry], Field(min_length=1), AfterValidator(_named)]
+    trackers: Annotated[
+        dict[str, TrackerEntry], Field(min_length=1), AfterValidator(_check_tracker_names)
+    ]
     """By the name under which they deliver: `POST /hooks/NAME`."""
-    mention: Annotated[str, AfterValidator(_mention)] = "@postmortem"
+    mention: Annotated[str, AfterValidator(_check_mention)] = "@postmortem"
     """What a command begins with."""
     commands: Literal["members", "author", "everybody"] = "author"
     """Who may command: who may change the project's code; the author of the issue as well; all."""

@@ -9,15 +9,15 @@ from typing import Final, NamedTuple
 from postmortem.bots.bot_settings import BotSettings
 from postmortem.bots.comment_texts import (
     ROOM,
-    no_log_comment,
-    not_judged_comment,
-    nothing_known_comment,
+    build_no_log_comment,
+    build_unknown_id_comment,
+    build_unreadable_log_comment,
     report_comment,
     run_comment,
 )
-from postmortem.bots.gathered_logs import GatheredLogs, label_of
+from postmortem.bots.gathered_logs import GatheredLogs, build_log_label
 from postmortem.bots.judged_log import Judge, JudgeBusy, JudgedLog, NotJudged
-from postmortem.model.said import as_said
+from postmortem.model.said import convert_to_message
 from postmortem.trackers.tracker_errors import TryLater
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import NamedLog
@@ -59,13 +59,13 @@ class VerdictFinder:
         judged: list[tuple[str, JudgedLog]] = []
         why = None
         for log in tracker.run_logs(project, run, int(self._settings.file_mib * _MIB)):
-            labelled = log._replace(name=label_of(log.name))
+            labelled = log._replace(name=build_log_label(log.name))
             try:
                 judged.append((log.name, self._judged([labelled], tracker, spoken)))
             except NotJudged as error:
-                why = as_said(error.what)
+                why = convert_to_message(error.what)
         if not judged:
-            return None if why is None else FoundVerdict(not_judged_comment(why, spoken))
+            return None if why is None else FoundVerdict(build_unreadable_log_comment(why, spoken))
         judged.sort(key=lambda one: (-one[1].is_named, -one[1].probability))
         return self._found(run_comment(judged, spoken), judged[0][1])
 
@@ -77,11 +77,13 @@ class VerdictFinder:
         """
         if not gathered.logs:
             mention = self._settings.mention
-            return FoundVerdict(no_log_comment(gathered.left_out, mention, spoken))
+            return FoundVerdict(build_no_log_comment(gathered.left_out, mention, spoken))
         try:
             judged = self._judged(gathered.logs, tracker, spoken)
         except NotJudged as error:
-            return FoundVerdict(not_judged_comment(as_said(error.what), spoken))
+            return FoundVerdict(
+                build_unreadable_log_comment(convert_to_message(error.what), spoken)
+            )
         return self._found(report_comment(judged, gathered.left_out, spoken), judged)
 
     def explanation(self, about: str, spoken: str) -> str:
@@ -95,8 +97,8 @@ class VerdictFinder:
         except JudgeBusy:
             raise TryLater(_BUSY) from None
         except NotJudged as error:
-            return not_judged_comment(as_said(error.what), spoken)
-        return text or nothing_known_comment(about, spoken)
+            return build_unreadable_log_comment(convert_to_message(error.what), spoken)
+        return text or build_unknown_id_comment(about, spoken)
 
     def _judged(self, logs: Sequence[NamedLog], tracker: Tracker, spoken: str) -> JudgedLog:
         try:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.bots.bot_settings import BotSettings
-from postmortem.bots.issue_text import AuthoredText, taken_apart
-from postmortem.model.said import Said, as_said, quote, say
-from postmortem.report.plain import one_line
+from postmortem.bots.issue_text import AuthoredText, parse_issue_text
+from postmortem.model.said import Message, convert_to_message, quote, say
+from postmortem.report.plain import format_one_line
 from postmortem.trackers.tracker_errors import TrackerError, TryLater
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import (
@@ -36,13 +36,13 @@ class GatheredLogs:
     """What there is to judge."""
 
     logs: tuple[NamedLog, ...]
-    left_out: tuple[Said, ...]
+    left_out: tuple[Message, ...]
     """What is attached and could not be read, each with its reason."""
     is_chinese: bool
     """Whether the issue is written in Chinese."""
 
 
-def logs_in(
+def collect_logs(
     tracker: Tracker,
     settings: BotSettings,
     thread: IssueThread,
@@ -62,19 +62,22 @@ def logs_in(
         TryLater: a file could not be fetched now.
     """
     counted = {thread.author.identity, *(one.identity for one in heard)} - {""}
-    own = taken_apart(thread.text)
+    own = parse_issue_text(thread.text)
     read = [one for one in comments if one.author.identity in counted and not one.author.is_bot]
     apart = [("issue", own)]
-    apart += [(f"comment-{one.identity}", taken_apart(one.text)) for one in _newest(read)]
-    logs = [log for label, text in apart for log in _blocks(label, text)]
+    apart += [
+        (f"comment-{one.identity}", parse_issue_text(one.text))
+        for one in _select_newest_comments(read)
+    ]
+    logs = [log for label, text in apart for log in _iter_blocks(label, text)]
     prose = "\n\n".join(text.prose for _, text in apart)
     links = list(dict.fromkeys(tracker.linked_files(thread.place, prose)))
-    files, left_out = _fetched(tracker, settings, links)
+    files, left_out = _fetch_files(tracker, settings, links)
     is_chinese = AuthoredText(f"{thread.title}\n\n{own.prose}", ()).is_chinese
     return GatheredLogs((*logs, *files), tuple(left_out), is_chinese)
 
 
-def _newest(comments: Sequence[IssueComment]) -> list[IssueComment]:
+def _select_newest_comments(comments: Sequence[IssueComment]) -> list[IssueComment]:
     """Leave out what is too long together, the oldest first; what is left keeps its order."""
     left, kept = _MOST_TEXT, []
     for one in sorted(comments, key=lambda one: one.age, reverse=True):
@@ -85,39 +88,41 @@ def _newest(comments: Sequence[IssueComment]) -> list[IssueComment]:
     return kept[::-1]
 
 
-def _fetched(
+def _fetch_files(
     tracker: Tracker, settings: BotSettings, links: Sequence[LinkedFile]
-) -> tuple[list[NamedLog], list[Said]]:
+) -> tuple[list[NamedLog], list[Message]]:
     """Fetch files; gives them, and what was left out.
 
     Raises:
         TryLater: one could not be fetched now.
     """
     files: list[NamedLog] = []
-    left_out: list[Said] = []
+    left_out: list[Message] = []
     for link in links[: settings.files]:
         try:
             content = tracker.fetched(link, int(settings.file_mib * _MIB))
         except TryLater:
             raise
         except TrackerError as error:
-            left_out.append(_left_out(link, as_said(error.what)))
+            left_out.append(_describe_skipped_file(link, convert_to_message(error.what)))
         else:
-            files += [NamedLog(label_of(link.name), content)] if content.strip() else []
+            files += [NamedLog(build_log_label(link.name), content)] if content.strip() else []
     too_many = say("too many files", "文件过多")
-    return files, left_out + [_left_out(link, too_many) for link in links[settings.files :]]
+    return files, left_out + [
+        _describe_skipped_file(link, too_many) for link in links[settings.files :]
+    ]
 
 
-def _blocks(label: str, text: AuthoredText) -> Iterator[NamedLog]:
+def _iter_blocks(label: str, text: AuthoredText) -> Iterator[NamedLog]:
     for number, block in enumerate(text.blocks, 1):
         yield NamedLog(f"{label}-block-{number}", block.encode("utf-8", "replace"))
 
 
-def label_of(name: str) -> str:
+def build_log_label(name: str) -> str:
     """Make a label of a name that anybody may have chosen: its last part, on one line."""
     last = name.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return one_line(last, _LABEL).strip(". ") or "log"
+    return format_one_line(last, _LABEL).strip(". ") or "log"
 
 
-def _left_out(link: LinkedFile, why: Said) -> Said:
-    return say("{name}: {why}", "{name}：{why}", name=quote(label_of(link.name)), why=why)
+def _describe_skipped_file(link: LinkedFile, why: Message) -> Message:
+    return say("{name}: {why}", "{name}：{why}", name=quote(build_log_label(link.name)), why=why)

@@ -13,15 +13,15 @@ from typing import Final, NamedTuple
 
 from markdown_it import MarkdownIt
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _MOST: Final = 1 << 20
 """Characters that are looked at: no tracker keeps as many in one text."""
-_TAG: Final = lazy_compile(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->", re.DOTALL)
-_SPAN: Final = lazy_compile(r"(?<!`)(`{1,3})(?!`)[^`]{1,500}(?<!`)\1(?!`)")
-_SUMMARY: Final = lazy_compile(r"<summary>[^<>]{0,300}</summary>", re.IGNORECASE)
-_HAN: Final = lazy_compile("[\u3400-\u9fff]")
-_WORD: Final = lazy_compile(r"[A-Za-z]{2,}")
+_TAG: Final = compile_lazily(r"</?[A-Za-z][^<>]{0,300}>|<!--.{0,300}?-->", re.DOTALL)
+_SPAN: Final = compile_lazily(r"(?<!`)(`{1,3})(?!`)[^`]{1,500}(?<!`)\1(?!`)")
+_SUMMARY: Final = compile_lazily(r"<summary>[^<>]{0,300}</summary>", re.IGNORECASE)
+_HAN: Final = compile_lazily("[\u3400-\u9fff]")
+_WORD: Final = compile_lazily(r"[A-Za-z]{2,}")
 _HAN_OF_A_WORD: Final = 2
 """Characters that say about as much as a word of English."""
 _ENOUGH: Final = 0.3
@@ -43,7 +43,7 @@ class AuthoredText(NamedTuple):
         return han > _ENOUGH * (han + len(_WORD.findall(self.prose)))
 
 
-def taken_apart(text: str) -> AuthoredText:
+def parse_issue_text(text: str) -> AuthoredText:
     """Take a text apart."""
     parser = MarkdownIt("commonmark")
     parser.core.ruler.enableOnly(["normalize", "block"])
@@ -57,11 +57,11 @@ def taken_apart(text: str) -> AuthoredText:
         elif token.type == "html_block":
             blocks.append(unescape(_TAG.sub("", _SUMMARY.sub("", token.content))))
         elif token.type == "inline":
-            prose.append(_TAG.sub("", _SPAN.sub(_on_one_line, token.content)))
+            prose.append(_TAG.sub("", _SPAN.sub(_keep_inline_code, token.content)))
     kept = (block.strip("\n") for block in blocks)
     return AuthoredText("\n\n".join(prose), tuple(block for block in kept if block.strip()))
 
 
-def _on_one_line(span: "re.Match[str]") -> str:
+def _keep_inline_code(span: "re.Match[str]") -> str:
     """Keep code within a line, with its marks; what runs over several lines is no prose."""
     return "" if "\n" in span[0] else span[0]

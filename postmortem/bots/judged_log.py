@@ -12,7 +12,7 @@ from postmortem.errors import PostmortemError
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.diagnosis import Analysis
 from postmortem.report.markdown import render_markdown
-from postmortem.report.one_language import told
+from postmortem.report.one_language import translate_analysis
 from postmortem.trackers.tracker_values import NamedLog
 
 
@@ -77,10 +77,10 @@ class Judge(Protocol):
         """
 
 
-def summed_up(analysis: Analysis, spoken: str, longest: int) -> JudgedLog:
+def summarize_analysis(analysis: Analysis, spoken: str, longest: int) -> JudgedLog:
     """Take from an analysis what the bot needs."""
     verdict = analysis.verdict
-    shown = told(analysis, spoken)
+    shown = translate_analysis(analysis, spoken)
     named = next((one for one in shown.causes if one.id == verdict.cause), None)
     return JudgedLog(
         cause=verdict.cause,

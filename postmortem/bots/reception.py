@@ -8,9 +8,9 @@ authentic, and never a text of anybody: only where something is asked, and what.
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from postmortem.bots.asked_commands import LOOK, RUN, command_in
+from postmortem.bots.asked_commands import LOOK, RUN, find_command
 from postmortem.bots.bot_settings import BotSettings
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 from postmortem.store.answer_rows import AskedPlace, DeliveryRow
 from postmortem.store.delivery_records import DeliveryRecords
 from postmortem.trackers.tracker_errors import TrackerError
@@ -34,7 +34,7 @@ class ReceptionReply(NamedTuple):
     """What a tracker is told of its delivery."""
 
     status: int
-    what: Said
+    what: Message
 
 
 class Reception:
@@ -63,13 +63,13 @@ class Reception:
         except TrackerError as error:
             return ReceptionReply(400, quote(str(error)))
         row = self._row(name, event)
-        if isinstance(row, Said):
+        if isinstance(row, Message):
             return ReceptionReply(200, row)
         if self._deliveries.note(row):
             return ReceptionReply(202, say("accepted", "已接收"))
         return ReceptionReply(200, say("known already", "已处理过"))
 
-    def _row(self, name: str, event: TrackerEvent) -> DeliveryRow | Said:
+    def _row(self, name: str, event: TrackerEvent) -> DeliveryRow | Message:
         """Give what is to be kept of an event, or say why nothing is."""
         if event.kind == PING:
             return say("pong", "连接正常")
@@ -96,14 +96,14 @@ class Reception:
         )
         return row if event.kind == OPENED else self._commanded(row, event)
 
-    def _commanded(self, row: DeliveryRow, event: TrackerEvent) -> DeliveryRow | Said:
+    def _commanded(self, row: DeliveryRow, event: TrackerEvent) -> DeliveryRow | Message:
         """Add what a comment commands.
 
         Who changed a comment may be another than who wrote it: it commands in the name of whoever
         changed it last.
         """
         comment = event.comment
-        command = command_in(comment.text, self._settings.mention) if comment else None
+        command = find_command(comment.text, self._settings.mention) if comment else None
         if comment is None or command is None or comment.author.is_bot:
             return _NOTHING
         return DeliveryRow(

@@ -21,20 +21,20 @@ _LOSSES: Final = ("output", "torch", "user")
 Headers = Mapping[str, Mapping[str, TensorHeader]]
 
 
-def faults(manifest: Manifest, found: Headers) -> Iterator[str]:
+def find_manifest_faults(manifest: Manifest, found: Headers) -> Iterator[str]:
     """Say what does not fit, the plainest first."""
     if manifest.model.kind not in _MODELS:
         yield f"no way to build a model of the kind {manifest.model.kind[:60]!r}"
     if manifest.loss.kind not in _LOSSES:
         yield f"no way to compute a loss of the kind {manifest.loss.kind[:60]!r}"
-    yield from _figures(manifest)
-    yield from _steps(manifest)
-    for file, named, what in _named(manifest):
-        yield from _differing(file, named, found.get(file, {}), what)
-    yield from _states(manifest, found)
+    yield from _find_invalid_values(manifest)
+    yield from _find_step_faults(manifest)
+    for file, named, what in _iter_named_tensors(manifest):
+        yield from _find_tensor_mismatches(file, named, found.get(file, {}), what)
+    yield from _find_rng_state_faults(manifest, found)
 
 
-def _figures(manifest: Manifest) -> Iterator[str]:
+def _find_invalid_values(manifest: Manifest) -> Iterator[str]:
     """Look at what is used as a name of torch, or as a number of something to make."""
     autocast, threads = manifest.precision.autocast, manifest.device.threads
     if autocast is not None and autocast.dtype not in _AUTOCAST:
@@ -47,7 +47,7 @@ def _figures(manifest: Manifest) -> Iterator[str]:
             return
 
 
-def _steps(manifest: Manifest) -> Iterator[str]:
+def _find_step_faults(manifest: Manifest) -> Iterator[str]:
     window = manifest.window
     numbers = [step.step for step in window.steps]
     if not numbers or len(numbers) > _MOST_STEPS:
@@ -59,7 +59,7 @@ def _steps(manifest: Manifest) -> Iterator[str]:
         yield "its steps are not those of its window"
 
 
-def _named(manifest: Manifest) -> Iterator[tuple[str, set[str], str]]:
+def _iter_named_tensors(manifest: Manifest) -> Iterator[tuple[str, set[str], str]]:
     """Give each file with the tensors that the manifest names in it."""
     weights = manifest.weights
     aliases = {alias for _, alias in weights.tied}
@@ -75,12 +75,14 @@ def _named(manifest: Manifest) -> Iterator[tuple[str, set[str], str]]:
         key
         for step in manifest.window.steps
         for one in step.micro_batches
-        for key in trees.keys(one.batch)
+        for key in trees.list_tensor_keys(one.batch)
     )
     yield BATCHES_FILE, set(batches), "tensor of a batch"
 
 
-def _differing(file: str, named: set[str], there: Iterable[str], what: str) -> Iterator[str]:
+def _find_tensor_mismatches(
+    file: str, named: set[str], there: Iterable[str], what: str
+) -> Iterator[str]:
     missing, beyond = sorted(named - set(there)), sorted(set(there) - named)
     if missing:
         yield f"{file} lacks the {what} {missing[0][:120]!r} and {len(missing) - 1} more"
@@ -88,7 +90,7 @@ def _differing(file: str, named: set[str], there: Iterable[str], what: str) -> I
         yield f"{file} holds {beyond[0][:120]!r}, which the manifest does not name"
 
 
-def _states(manifest: Manifest, found: Headers) -> Iterator[str]:
+def _find_rng_state_faults(manifest: Manifest, found: Headers) -> Iterator[str]:
     prefixes = {one.rng for step in manifest.window.steps for one in step.micro_batches if one.rng}
     there = {key.rpartition("/")[0] for key in found.get(RNG_FILE, {})}
     if lacking := sorted(prefixes - there):

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from postmortem.capsule.manifest import FILES, FileKept, Manifest
-from postmortem.capsule.opening import MANIFEST, sha256_of
-from postmortem.capsule.structured import plain
+from postmortem.capsule.opening import MANIFEST, compute_file_sha256
+from postmortem.capsule.structured import convert_to_json
 
 Tensors = Mapping[str, Any]
 
@@ -40,9 +40,9 @@ def write_capsule(target: Path | str, manifest: Manifest, tensors: Mapping[str, 
     folder.parent.mkdir(parents=True, exist_ok=True)
     part = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=".part", dir=folder.parent))
     try:
-        kept = {name: _written(part / name, held) for name, held in tensors.items() if held}
+        kept = {name: _write_tensors(part / name, held) for name, held in tensors.items() if held}
         whole = dataclasses.replace(manifest, files=kept)
-        text = json.dumps(plain(whole), allow_nan=False, ensure_ascii=False, indent=1)
+        text = json.dumps(convert_to_json(whole), allow_nan=False, ensure_ascii=False, indent=1)
         _put(part / MANIFEST, text.encode("utf-8", "surrogatepass"))
         return _take_name(part, folder)
     except BaseException:
@@ -50,13 +50,13 @@ def write_capsule(target: Path | str, manifest: Manifest, tensors: Mapping[str, 
         raise
 
 
-def _written(file: Path, held: Tensors) -> FileKept:
+def _write_tensors(file: Path, held: Tensors) -> FileKept:
     if file.name not in FILES:
         raise ValueError(f"a capsule has no file {file.name!r}")
     importlib.import_module("safetensors.torch").save_file(dict(held), file)
     with file.open("rb") as opened:
         os.fsync(opened.fileno())
-    return FileKept(file.stat().st_size, sha256_of(file))
+    return FileKept(file.stat().st_size, compute_file_sha256(file))
 
 
 def _put(file: Path, data: bytes) -> None:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from postmortem.capsule import trees
-from postmortem.capsule.consistency import faults
+from postmortem.capsule.consistency import find_manifest_faults
 from postmortem.capsule.json_limits import MOST_BYTES, parse_json
 from postmortem.capsule.manifest import FILES, SCHEMA, Manifest
 from postmortem.capsule.structured import WrongForm, read_as
-from postmortem.capsule.tensor_headers import NoTensorFile, TensorHeader, headers
+from postmortem.capsule.tensor_headers import NoTensorFile, TensorHeader, read_tensor_headers
 from postmortem.errors import InputError, MissingExtra, install_hint
 
 MANIFEST: Final = "manifest.json"
@@ -77,17 +77,17 @@ def open_capsule(path: Path | str) -> Capsule:
     if not folder.is_dir():
         told = "is a file, not the folder that a capsule is" if folder.exists() else "is not there"
         raise InputError(f"this capsule {told}", folder, "name the folder that ends in .capsule")
-    manifest = _manifest(folder)
-    found = {name: _checked(folder, name, manifest) for name in manifest.files}
-    wrong = next(faults(manifest, found), None)
+    manifest = _read_manifest(folder)
+    found = {name: _check_file(folder, name, manifest) for name in manifest.files}
+    wrong = next(find_manifest_faults(manifest, found), None)
     if wrong is not None:
         raise InputError(f"the capsule contradicts itself: {wrong}", folder, _AGAIN)
     return Capsule(folder, manifest, found)
 
 
-def _manifest(folder: Path) -> Manifest:
+def _read_manifest(folder: Path) -> Manifest:
     place = folder / MANIFEST
-    with _opened(place) as (file, size):
+    with _open_file(place) as (file, size):
         if size > MOST_BYTES:
             raise InputError(f"its manifest has {size:,} bytes", place, _AGAIN)
         data = file.read(MOST_BYTES)
@@ -108,27 +108,27 @@ def _manifest(folder: Path) -> Manifest:
         manifest = read_as(Manifest, told)
         for step in manifest.window.steps:
             for one in step.micro_batches:
-                trees.keys(one.batch)
+                trees.list_tensor_keys(one.batch)
     except (WrongForm, RecursionError) as error:
         raise InputError(f"the manifest is not of its schema: {error}", place, _AGAIN) from error
     return manifest
 
 
-def _checked(folder: Path, name: str, manifest: Manifest) -> dict[str, TensorHeader]:
+def _check_file(folder: Path, name: str, manifest: Manifest) -> dict[str, TensorHeader]:
     """Hold a file to the manifest; gives what tensors it holds."""
     if name not in FILES:
         raise InputError(
             f"the manifest names a file that no capsule has: {name[:120]!r}", folder, _AGAIN
         )
     place, told = folder / name, manifest.files[name]
-    with _opened(place) as (file, size):
+    with _open_file(place) as (file, size):
         if size != told.bytes:
             what = "cut short" if size < told.bytes else "longer than written"
             raise InputError(
                 f"a file is {what}: {size:,} bytes, {told.bytes:,} were written", place, _AGAIN
             )
         try:
-            found = headers(file, size)
+            found = read_tensor_headers(file, size)
         except NoTensorFile as error:
             raise InputError(str(error), place, _AGAIN) from error
         if _is_hollow(file):
@@ -136,13 +136,13 @@ def _checked(folder: Path, name: str, manifest: Manifest) -> dict[str, TensorHea
                 f"a file of {size:,} bytes is hardly anything but holes", place, _AGAIN
             )
         file.seek(0)
-        if _sha256(file) != told.sha256:
+        if _compute_sha256(file) != told.sha256:
             raise InputError("a file was changed: its checksum is another", place, _AGAIN)
     return found
 
 
 @contextmanager
-def _opened(place: Path) -> Iterator[tuple[BinaryIO, int]]:
+def _open_file(place: Path) -> Iterator[tuple[BinaryIO, int]]:
     """Open a regular file of the folder; gives its size too."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     if place.is_symlink():
@@ -167,14 +167,14 @@ def _is_hollow(file: BinaryIO) -> bool:
     return about.st_size > _LARGE and blocks is not None and blocks * 512 * 16 < about.st_size
 
 
-def _sha256(file: BinaryIO) -> str:
+def _compute_sha256(file: BinaryIO) -> str:
     digest = hashlib.sha256()
     while block := file.read(_AT_ONCE):
         digest.update(block)
     return digest.hexdigest()
 
 
-def sha256_of(path: Path) -> str:
+def compute_file_sha256(path: Path) -> str:
     """Give the checksum of a file."""
     with path.open("rb") as file:
-        return _sha256(file)
+        return _compute_sha256(file)

@@ -29,17 +29,17 @@ class WrongForm(ValueError):  # noqa: N818 -- it names what is wrong
     """A value has another form than its place asks for; says where."""
 
 
-def plain(value: Any) -> Any:
+def convert_to_json(value: Any) -> Any:
     """Give a value of a manifest, or anything within one, as strict JSON holds it."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
-            one.name.rstrip("_"): plain(getattr(value, one.name))
+            one.name.rstrip("_"): convert_to_json(getattr(value, one.name))
             for one in dataclasses.fields(value)
         }
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): convert_to_json(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [convert_to_json(one) for one in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     return value
@@ -64,14 +64,14 @@ def _read(kind: Any, value: Any, where: _Place) -> Any:
     if kind is Any:
         return value
     if origin is tuple:
-        return _sequence(inner, value, where)
+        return _parse_sequence(inner, value, where)
     if origin is dict:
         _require(isinstance(value, dict), value, "an object", where)
         return {key: _read(inner[1], one, (where, f".{key}")) for key, one in value.items()}
-    return (_fields if dataclasses.is_dataclass(kind) else _scalar)(kind, value, where)
+    return (_parse_fields if dataclasses.is_dataclass(kind) else _parse_scalar)(kind, value, where)
 
 
-def _sequence(inner: tuple[Any, ...], value: Any, where: _Place) -> tuple[Any, ...]:
+def _parse_sequence(inner: tuple[Any, ...], value: Any, where: _Place) -> tuple[Any, ...]:
     _require(isinstance(value, list), value, "a list", where)
     if inner[-1] is not Ellipsis:
         _require(len(value) == len(inner), value, f"a list of {len(inner)}", where)
@@ -84,7 +84,7 @@ def _sequence(inner: tuple[Any, ...], value: Any, where: _Place) -> tuple[Any, .
     )
 
 
-def _scalar(kind: Any, value: Any, where: _Place) -> Any:
+def _parse_scalar(kind: Any, value: Any, where: _Place) -> Any:
     if kind is float:
         if isinstance(value, str) and value in NOT_FINITE:
             return NOT_FINITE[value]
@@ -93,30 +93,30 @@ def _scalar(kind: Any, value: Any, where: _Place) -> Any:
         try:
             return float(value)
         except OverflowError:
-            raise WrongForm(f"{_joined(where)} is beyond the range of numbers") from None
+            raise WrongForm(f"{_format_path(where)} is beyond the range of numbers") from None
     is_right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
     _require(is_right, value, f"of type {kind.__name__}", where)
     return value
 
 
-def _fields(kind: type, value: Any, where: _Place) -> Any:
+def _parse_fields(kind: type, value: Any, where: _Place) -> Any:
     _require(isinstance(value, dict), value, "an object", where)
     fields = {one.name.rstrip("_"): one for one in dataclasses.fields(kind)}
     unknown = sorted(set(value) - set(fields))
     if unknown:
-        raise WrongForm(f"{_joined(where)}.{unknown[0][:_LONGEST]} is no field of this schema")
-    hints = _hints(kind)
+        raise WrongForm(f"{_format_path(where)}.{unknown[0][:_LONGEST]} is no field of this schema")
+    hints = _get_type_hints(kind)
     given: dict[str, Any] = {}
     for name, one in fields.items():
         if name in value:
             given[one.name] = _read(hints[one.name], value[name], (where, f".{name}"))
         elif one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
-            raise WrongForm(f"{_joined(where)}.{name} is missing")
+            raise WrongForm(f"{_format_path(where)}.{name} is missing")
     return kind(**given)
 
 
 @functools.cache
-def _hints(kind: type) -> dict[str, Any]:
+def _get_type_hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
@@ -124,10 +124,10 @@ def _require(holds: object, value: Any, wanted: str, where: _Place) -> None:
     if not holds:
         shown = "a list" if isinstance(value, list) else "an object"
         shown = shown if isinstance(value, list | dict) else repr(str(value)[:60])
-        raise WrongForm(f"{_joined(where)} is not {wanted}, but {shown}")
+        raise WrongForm(f"{_format_path(where)} is not {wanted}, but {shown}")
 
 
-def _joined(where: _Place) -> str:
+def _format_path(where: _Place) -> str:
     names: list[str] = []
     while where:
         where, name = where

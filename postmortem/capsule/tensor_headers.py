@@ -46,7 +46,7 @@ class NoTensorFile(ValueError):  # noqa: N818 -- it names what it is not
     """The file is no whole safetensors file."""
 
 
-def headers(file: BinaryIO, size: int) -> dict[str, TensorHeader]:
+def read_tensor_headers(file: BinaryIO, size: int) -> dict[str, TensorHeader]:
     """Read the header of a file of so many bytes.
 
     Raises:
@@ -66,7 +66,7 @@ def headers(file: BinaryIO, size: int) -> dict[str, TensorHeader]:
     if not isinstance(told, dict):
         raise NoTensorFile("no safetensors file: its header is no object")
     told.pop("__metadata__", None)
-    found = [(name, *_entry(name, entry)) for name, entry in told.items()]
+    found = [(name, *_parse_entry(name, entry)) for name, entry in told.items()]
     _check_without_gap(sorted((begin, end) for _, _, begin, end in found), size - 8 - length)
     return {name: header for name, header, _, _ in found}
 
@@ -76,7 +76,7 @@ def _is_length(start: bytes, size: int) -> bool:
     return len(start) == 8 and length <= min(MOST_BYTES, size - 8)
 
 
-def _entry(name: str, entry: Any) -> tuple[TensorHeader, int, int]:
+def _parse_entry(name: str, entry: Any) -> tuple[TensorHeader, int, int]:
     wrong = NoTensorFile(f"the header does not tell what the tensor {name[:80]!r} is")
     if not isinstance(entry, dict) or entry.get("dtype") not in _BITS:
         raise wrong

@@ -7,21 +7,21 @@ last attempt begins. Not here: what happened in it (`case.order`).
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.model.findings import Finding
 from postmortem.model.job_facts import Source
-from postmortem.model.said import Said
-from postmortem.reading.file_names import attempts_of
+from postmortem.model.said import Message
+from postmortem.reading.file_names import parse_attempts
 
 START: Final = "context.training-start"
 COMMAND: Final = "context.command"
 
 
 def begin_of_the_last(
-    gathered: Gathered,
+    gathered: Extract,
     starts: Iterable[Finding],
     fatal_lines: Mapping[int, Sequence[int]],
-    sources: Sequence[Source[Said]] = (),
+    sources: Sequence[Source[Message]] = (),
 ) -> dict[int, int]:
     """Give the line at which the last attempt of each source begins; absent: at its first.
 
@@ -31,15 +31,17 @@ def begin_of_the_last(
         fatal_lines: by source, where something failed.
         sources: the files of the job.
     """
-    return _within_files(gathered, starts, fatal_lines) | _over_folders(gathered, sources)
+    return _find_starts_within_files(gathered, starts, fatal_lines) | _find_starts_across_folders(
+        gathered, sources
+    )
 
 
-def _within_files(
-    gathered: Gathered, starts: Iterable[Finding], fatal_lines: Mapping[int, Sequence[int]]
+def _find_starts_within_files(
+    gathered: Extract, starts: Iterable[Finding], fatal_lines: Mapping[int, Sequence[int]]
 ) -> dict[int, int]:
     """Begin at a start marker that stands behind a failure and has something behind it."""
     begins: dict[int, int] = {}
-    for finding in _that_start_again(starts):
+    for finding in _iter_restarts(starts):
         earlier = [line for line in fatal_lines.get(finding.source, ()) if line < finding.line]
         has_more = gathered.lines.get(finding.source, 0) > finding.line + 1
         if earlier and has_more:
@@ -47,7 +49,7 @@ def _within_files(
     return begins
 
 
-def _that_start_again(starts: Iterable[Finding]) -> Iterator[Finding]:
+def _iter_restarts(starts: Iterable[Finding]) -> Iterator[Finding]:
     """Yield the start markers; a command of the shell is one from its second time on."""
     started: set[tuple[int, str | None]] = set()
     for finding in starts:
@@ -58,13 +60,15 @@ def _that_start_again(starts: Iterable[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _over_folders(gathered: Gathered, sources: Sequence[Source[Said]]) -> dict[int, int]:
+def _find_starts_across_folders(
+    gathered: Extract, sources: Sequence[Source[Message]]
+) -> dict[int, int]:
     """Let the last attempt begin behind the end of the files of an earlier one.
 
     They stand in folders of their own (attempt_0, attempt_1, ...).
     """
     read = {source.path: index for index, source in enumerate(sources) if source.kind != "ignored"}
-    numbers = attempts_of(read)
+    numbers = parse_attempts(read)
     last = max(numbers.values(), default=0)
     return {
         read[path]: gathered.lines.get(read[path], 0) + 1

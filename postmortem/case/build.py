@@ -12,24 +12,24 @@ from typing import NamedTuple
 
 from postmortem.case import attempts, failures, in_words, order, outcomes, standing
 from postmortem.case.forwarded import forwarding
-from postmortem.case.last_words import LastWords, of_logs
-from postmortem.case.narrower import is_any_exception, narrowest
-from postmortem.case.order_of_time import Clock, skews
-from postmortem.case.passed_over import ended_nothing
-from postmortem.case.survival import Outlived
+from postmortem.case.last_words import LastWords, find_final_errors
+from postmortem.case.narrower import drop_less_specific, is_any_exception
+from postmortem.case.order_of_time import Clock, estimate_clock_skews
+from postmortem.case.passed_over import find_nonfatal
+from postmortem.case.survival import SurvivedErrors
 from postmortem.case.values import Case
 from postmortem.facts import fact_store as env
-from postmortem.gathering.gathered import Gathered, Seen, of_kind, records_behind
+from postmortem.gathering.gathered import Extract, Seen, count_records_after, select_sources_by_type
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.model.findings import Traceback
 from postmortem.shapes import registry
-from postmortem.shapes.observed import observe
+from postmortem.shapes.observed import build_observed
 
 
 class _LastAttempt(NamedTuple):
     """What was found of the attempt that counts, the last one."""
 
-    gathered: Gathered
+    gathered: Extract
     begins: Mapping[int, int]
     """The raw line at which it begins, by source."""
     seen: Sequence[Seen]
@@ -41,20 +41,20 @@ class _LastAttempt(NamedTuple):
         return self.begins.get(source, 0) <= self.gathered.lines.get(source, 0)
 
 
-def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
+def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
-    about = of_kind(gathered, "environment", "scheduler")
+    about = select_sources_by_type(gathered, "environment", "scheduler")
     handed_on = forwarding(gathered.tracebacks)
-    seen = _without_copies(_all_seen(gathered, knowledge), gathered, handed_on, knowledge)
-    attempt = _last_attempt(gathered, seen, handed_on)
-    apart = _skews(attempt)
-    clock = _clock(gathered, seen, _needed(attempt, knowledge), apart)
-    observed = observe(gathered, attempt.seen, attempt.begins)
-    known = registry.found(observed)
+    seen = _without_copies(_collect_findings(gathered, knowledge), gathered, handed_on, knowledge)
+    attempt = _select_last_attempt(gathered, seen, handed_on)
+    apart = _find_clock_skews(attempt)
+    clock = _build_clock(gathered, seen, _find_sources_needing_times(attempt, knowledge), apart)
+    observed = build_observed(gathered, attempt.seen, attempt.begins)
+    known = registry.detect_anomalies(observed)
     rules = knowledge.by_id
-    passed = ended_nothing(attempt.seen, attempt.tracebacks, gathered, rules, known)
+    passed = find_nonfatal(attempt.seen, attempt.tracebacks, gathered, rules, known)
     closing = known.get("closing-words")
-    outlived = Outlived(
+    outlived = SurvivedErrors(
         attempt.tracebacks,
         attempt.seen,
         rules,
@@ -62,28 +62,30 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
         passed,
         None if closing is None else (closing.source, closing.line),
     )
-    left = _without(outlived, attempt)
-    ended_by = _failures(left, about, knowledge, clock)
-    spoken = None if ended_by else _last_words(attempt)
-    ended_by = ended_by or ([failures.of_traceback(spoken.said)] if spoken is not None else [])
+    left = _drop_survived_tracebacks(outlived, attempt)
+    ended_by = _list_failures(left, about, knowledge, clock)
+    spoken = None if ended_by else _find_final_error(attempt)
+    ended_by = ended_by or (
+        [failures.build_from_traceback(spoken.said)] if spoken is not None else []
+    )
     first = ended_by[0] if ended_by else None
     is_over = spoken is None or spoken.is_end
     outcome = (
-        outcomes.how_it_ended(gathered, _counting(attempt, passed), ended_by, known)
+        outcomes.infer_outcome(gathered, _drop_nonfatal_findings(attempt, passed), ended_by, known)
         if is_over
         else "unknown"
     )
     return Case(
         events=tuple(
-            standing.occurrences(
+            standing.build_occurrences(
                 seen, knowledge.by_id, first, gathered, attempt.begins, clock, about, outlived
             )
         ),
-        tracebacks=_unsurvived(left),
-        shapes=registry.with_outcome(observed, known, outcome),
-        environment=env.environment(gathered.facts, knowledge.gpus),
+        tracebacks=_list_unsurvived_tracebacks(left),
+        shapes=registry.add_outcome_anomalies(observed, known, outcome),
+        environment=env.build_environment(gathered.facts, knowledge.gpus),
         settings=gathered.facts.settings(),
-        frameworks=outcomes.frameworks(gathered, knowledge.stacks),
+        frameworks=outcomes.get_framework_versions(gathered, knowledge.stacks),
         outcome=outcome,
         first=first,
         begins=attempt.begins,
@@ -92,16 +94,18 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     )
 
 
-def _all_seen(gathered: Gathered, knowledge: KnowledgeBase) -> list[Seen]:
+def _collect_findings(gathered: Extract, knowledge: KnowledgeBase) -> list[Seen]:
     """Give what was found, with what exceptions say that no rule knows, but what does not count."""
     found = gathered.seen()
-    found += in_words.told(gathered, found, knowledge)
-    return narrowest(found, knowledge.by_id, of_kind(gathered, "environment"))
+    found += in_words.find_broad_matches(gathered, found, knowledge)
+    return drop_less_specific(
+        found, knowledge.by_id, select_sources_by_type(gathered, "environment")
+    )
 
 
 def _without_copies(
     seen: Sequence[Seen],
-    gathered: Gathered,
+    gathered: Extract,
     handed_on: Container[tuple[int, int]],
     knowledge: KnowledgeBase,
 ) -> list[Seen]:
@@ -119,12 +123,14 @@ def _without_copies(
     ]
 
 
-def _counting(attempt: _LastAttempt, passed: Container[tuple[int, int]]) -> list[Seen]:
+def _drop_nonfatal_findings(
+    attempt: _LastAttempt, passed: Container[tuple[int, int]]
+) -> list[Seen]:
     """Give what was found but what ended nothing."""
     return [one for one in attempt.seen if (one.finding.source, one.finding.offset) not in passed]
 
 
-def _without(outlived: Outlived, attempt: _LastAttempt) -> _LastAttempt:
+def _drop_survived_tracebacks(outlived: SurvivedErrors, attempt: _LastAttempt) -> _LastAttempt:
     """Give the attempt without the tracebacks that it has outlived, and what they hold."""
     return attempt._replace(
         seen=[found for found in attempt.seen if not outlived.holds(found.finding)],
@@ -136,17 +142,17 @@ def _without(outlived: Outlived, attempt: _LastAttempt) -> _LastAttempt:
     )
 
 
-def _unsurvived(attempt: _LastAttempt) -> tuple[Traceback, ...]:
+def _list_unsurvived_tracebacks(attempt: _LastAttempt) -> tuple[Traceback, ...]:
     """Give the tracebacks of the attempt but those that many records follow."""
     return tuple(
         traceback
         for traceback, before in attempt.tracebacks
-        if records_behind(attempt.gathered, traceback, before) < failures.BUFFERED_RECORDS
+        if count_records_after(attempt.gathered, traceback, before) < failures.BUFFERED_RECORDS
     )
 
 
-def _last_attempt(
-    gathered: Gathered, seen: Sequence[Seen], handed_on: Container[tuple[int, int]]
+def _select_last_attempt(
+    gathered: Extract, seen: Sequence[Seen], handed_on: Container[tuple[int, int]]
 ) -> _LastAttempt:
     findings = [found.finding for found in seen]
     starts = [
@@ -174,12 +180,12 @@ def _last_attempt(
     )
 
 
-def _needed(attempt: _LastAttempt, knowledge: KnowledgeBase) -> set[int]:
+def _find_sources_needing_times(attempt: _LastAttempt, knowledge: KnowledgeBase) -> set[int]:
     """Name the sources that must have times for the clock to be of use."""
-    return failures.sources_that_tell(attempt.seen, attempt.tracebacks, knowledge.by_id)
+    return failures.find_reporting_sources(attempt.seen, attempt.tracebacks, knowledge.by_id)
 
 
-def _failures(
+def _list_failures(
     attempt: _LastAttempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
 ) -> list[failures.Failure]:
     """List what could have ended the run: what the logs tell of, else what files about it do."""
@@ -187,20 +193,20 @@ def _failures(
     in_logs = [found for found in attempt.seen if found.finding.source not in about]
 
     def among(seen: Sequence[Seen]) -> list[failures.Failure]:
-        return order.first_to_last(
+        return order.list_failures_in_order(
             seen, attempt.tracebacks, gathered, knowledge.by_id, clock, gathered.sources
         )
 
     return among(in_logs) or among(attempt.seen)
 
 
-def _skews(attempt: _LastAttempt) -> dict[int, float]:
+def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
     """Find clocks that stand apart among the files of the attempt."""
     gathered = attempt.gathered
     current = [source for source in gathered.lines if attempt.holds(source)]
     if len(current) <= 1:
         return {}
-    return skews(
+    return estimate_clock_skews(
         {
             source: (gathered.heads.get(source, ""), gathered.tails.get(source, (0, ""))[1])
             for source in current
@@ -208,22 +214,22 @@ def _skews(attempt: _LastAttempt) -> dict[int, float]:
     )
 
 
-def _last_words(attempt: _LastAttempt) -> LastWords | None:
+def _find_final_error(attempt: _LastAttempt) -> LastWords | None:
     """Give what ends the log of a run, where nothing tells of a failure.
 
     Of one that was not training only an exception counts: anything else may be another program's.
     """
     gathered = attempt.gathered
     is_training = any(gathered.records.values())
-    known = _explained(attempt)
-    for source, found in of_logs(gathered, known):
+    known = _collect_explained_lines(attempt)
+    for source, found in find_final_errors(gathered, known):
         if attempt.holds(source) and (is_training or found.is_end):
             where = found.said.where.filled(gathered.sources[source].where)
             return found._replace(said=dataclasses.replace(found.said, where=where))
     return None
 
 
-def _explained(attempt: _LastAttempt) -> dict[int, set[int]]:
+def _collect_explained_lines(attempt: _LastAttempt) -> dict[int, set[int]]:
     """Give the lines, by source, that a rule or a traceback explains."""
     spans = [
         (found.finding.source, found.finding.line, found.finding.end_line)
@@ -240,8 +246,8 @@ def _explained(attempt: _LastAttempt) -> dict[int, set[int]]:
     return known
 
 
-def _clock(
-    gathered: Gathered, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]
+def _build_clock(
+    gathered: Extract, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]
 ) -> Clock:
     """Build the clock from every time beside a finding, a traceback or a possible failure."""
     times: list[tuple[int, int, str | None]] = [

@@ -11,51 +11,56 @@ from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.case.failures import Failure
-from postmortem.case.named_elsewhere import child_of, file_of, is_of, listed
+from postmortem.case.named_elsewhere import (
+    find_child_process,
+    find_named_log,
+    find_process_in_agent_table,
+    is_of,
+)
 from postmortem.case.values import Case, Occurrence
 from postmortem.gathering.gathered import process_of
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.shapes.collectives import WATCHDOG
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _ODD: Final = ("ranks-differ", "rank-behind", "stack-apart", "peer-named", "silent-rank")
 """Shapes that stand for the process at fault, the surest first."""
-_PID: Final = lazy_compile(
+_PID: Final = compile_lazily(
     r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:|\w\[)(?P<pid>[1-9]\d{1,9})\b"
 )
-_PLACED: Final = lazy_compile(
+_PLACED: Final = compile_lazily(
     r"\b[Rr]ank[ =:]{0,2}(?P<rank>\d{1,5})\b[ ,;(]{1,3}"
     r"(?:(?:on )?(?:node|host)[ =:]{1,2}(?P<node>[A-Za-z][\w.-]{0,62}\w)"
     r"|(?:device|gpu)[ =:]{1,2}\d)"
 )
 """A rank with its machine or its device beside it."""
-_OWN_PID: Final = lazy_compile(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
+_OWN_PID: Final = compile_lazily(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
 
 
 class Meant(NamedTuple):
     """The process at fault, and the shape that shows it; None where two logs name one process."""
 
-    where: Where
-    shape: Shape | None = None
+    where: ProcessId
+    shape: Anomaly | None = None
     seen: Finding | None = None
     """What is printed of the machine at fault itself, where another file only tells of it."""
     file: int | None = None
     """The log that is named by its own name, where nothing else names the process."""
 
     @property
-    def witness(self) -> Shape | None:
+    def witness(self) -> Anomaly | None:
         """Give the shape whose line the process at fault prints itself."""
         return self.shape if self.shape is not None and self.shape.id == _ODD[0] else None
 
 
-def meant_by(case: Case, first: Failure) -> Meant | None:
+def find_faulty_process(case: Case, first: Failure) -> Meant | None:
     """Name the process that is meant by a first failure that another one tells of."""
     finding = first.finding
     is_anothers = first.told_of != NOWHERE and not is_of(first.told_of, first.where)
-    other = first.told_of if is_anothers else _whom_watchdogs_miss(case, first)
+    other = first.told_of if is_anothers else _find_unreported_rank(case, first)
     if other is not None:
         return Meant(other)
     if finding is None:
@@ -64,20 +69,24 @@ def meant_by(case: Case, first: Failure) -> Meant | None:
         shape = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
         if shape is None:
             return None
-        where = shape.where.filled(_node_of(case, shape))
-        return Meant(where, shape, _of_the_machine(case, first, where))
-    return None if first.where.rank is not None else _placed(case, first, finding)
+        where = shape.where.filled(_get_node(case, shape))
+        return Meant(where, shape, _find_first_machine_finding(case, first, where))
+    return None if first.where.rank is not None else _resolve_process(case, first, finding)
 
 
-def _placed(case: Case, first: Failure, finding: Finding) -> Meant | None:
+def _resolve_process(case: Case, first: Failure, finding: Finding) -> Meant | None:
     """Name the process of a line that bears no rank: its own words, else who tells of it."""
-    named = _named_in(finding) or listed(case, finding)
+    named = _parse_named_rank(finding) or find_process_in_agent_table(case, finding)
     if named is not None:
         return Meant(named.filled(first.where))
-    return None if _is_of_a_process(case, first.source) else _told_of(case, first, finding)
+    return (
+        None
+        if _is_of_a_process(case, first.source)
+        else _find_reported_process(case, first, finding)
+    )
 
 
-def _whom_watchdogs_miss(case: Case, first: Failure) -> Where | None:
+def _find_unreported_rank(case: Case, first: Failure) -> ProcessId | None:
     """Name the rank that fails without its label, while the watchdogs of all others report."""
     silent, finding = case.shapes.get("silent-rank"), first.finding
     is_labelled = process_of(case.gathered, first.source).filled(first.where) != NOWHERE
@@ -92,27 +101,27 @@ def _whom_watchdogs_miss(case: Case, first: Failure) -> Where | None:
     return silent.where if is_before else None
 
 
-def _told_of(case: Case, first: Failure, finding: Finding) -> Meant | None:
+def _find_reported_process(case: Case, first: Failure, finding: Finding) -> Meant | None:
     """Name the process that a kernel, an agent or a cluster tells of."""
-    victim = next(_victims(case, finding), None) or child_of(case, finding)
+    victim = next(_find_victims(case, finding), None) or find_child_process(case, finding)
     if victim is not None:
         return Meant(victim.filled(first.where))
-    said = file_of(case, finding)
+    said = find_named_log(case, finding)
     return None if said is None else Meant(case.sources[said].where.filled(first.where), file=said)
 
 
-def _named_in(finding: Finding) -> Where | None:
+def _parse_named_rank(finding: Finding) -> ProcessId | None:
     """Give the one rank that a line names as the place of what it tells, beside node or device."""
     if has_trait(finding.signature, Trait.NAMES_NO_PROCESS):
         return None
     told = {
-        Where(rank=int(match["rank"]), node=match["node"])
+        ProcessId(rank=int(match["rank"]), node=match["node"])
         for match in _PLACED.finditer(finding.text)
     }
     return told.pop() if len(told) == 1 else None
 
 
-def _of_the_machine(case: Case, first: Failure, where: Where) -> Finding | None:
+def _find_first_machine_finding(case: Case, first: Failure, where: ProcessId) -> Finding | None:
     """Give what first is printed of a lost machine under its own label."""
     if where.node is None or where.rank is not None or first.where.node == where.node:
         return None
@@ -127,7 +136,7 @@ def _of_the_machine(case: Case, first: Failure, where: Where) -> Finding | None:
     )
 
 
-def _node_of(case: Case, shape: Shape) -> Where:
+def _get_node(case: Case, shape: Anomaly) -> ProcessId:
     """Give the machine of a rank, where a line or a file of it names one."""
     nodes = (
         event.finding.where
@@ -143,7 +152,7 @@ def _is_of_a_process(case: Case, source: int) -> bool:
     return is_named or bool(case.gathered.records.get(source))
 
 
-def _victims(case: Case, finding: Finding) -> Iterator[Where]:
+def _find_victims(case: Case, finding: Finding) -> Iterator[ProcessId]:
     """Yield the processes that the kernel's, or a machine's, log means.
 
     One whose own log has the number of the process that it names; else one that fails by itself.
@@ -158,14 +167,14 @@ def _victims(case: Case, finding: Finding) -> Iterator[Where]:
     for event in others:
         if any(match["pid"] in numbers for match in _PID.finditer(event.finding.text)):
             yield from _process_of(case, event)
-    yield from _with_number(case, numbers)
+    yield from _find_processes_by_number(case, numbers)
     for event in others:
         is_own = event.is_fatal and not has_trait(event.finding.signature, Trait.NAMES_NO_PROCESS)
         if is_own and event.finding.where.rank is not None:
             yield event.finding.where
 
 
-def _with_number(case: Case, numbers: Container[str]) -> Iterator[Where]:
+def _find_processes_by_number(case: Case, numbers: Container[str]) -> Iterator[ProcessId]:
     """Yield the processes whose files begin with one of the numbers."""
     for source, head in case.gathered.heads.items():
         own = process_of(case.gathered, source)
@@ -173,7 +182,7 @@ def _with_number(case: Case, numbers: Container[str]) -> Iterator[Where]:
             yield own
 
 
-def _process_of(case: Case, event: Occurrence) -> Iterator[Where]:
+def _process_of(case: Case, event: Occurrence) -> Iterator[ProcessId]:
     """Give the process of a line, by its label or by the file that it stands in."""
     where = event.finding.where.filled(process_of(case.gathered, event.finding.source))
     if where != NOWHERE:

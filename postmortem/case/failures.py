@@ -11,13 +11,13 @@ caught it while something else failed.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.case.retold import processes_told_of
+from postmortem.case.retold import build_process_lookup
 from postmortem.gathering.aftermath import CAUGHT
-from postmortem.gathering.gathered import Gathered, Seen, records_behind
+from postmortem.gathering.gathered import Extract, Seen, count_records_after
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Finding, Traceback
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
@@ -47,16 +47,16 @@ class Failure(NamedTuple):
     end_line: int
     finding: Finding | None
     traceback: Traceback | None
-    told_of: Where = NOWHERE
+    told_of: ProcessId = NOWHERE
     """The process whose exception another one prints."""
 
     @property
-    def where(self) -> Where:
+    def where(self) -> ProcessId:
         """The process, as far as it is printed."""
         teller = self.finding or self.traceback
         return NOWHERE if teller is None else teller.where
 
-    def said(self) -> str:
+    def format_line(self) -> str:
         """Give what a copy of it in another file says as well."""
         if self.traceback is not None:
             text = f"{self.traceback.exception}: {self.traceback.message}"
@@ -65,7 +65,7 @@ class Failure(NamedTuple):
         return text.split("\n")[0].strip()[:_MOST_SAID]
 
 
-def of_finding(finding: Finding) -> Failure:
+def build_from_finding(finding: Finding) -> Failure:
     """Take what a signature has recognised as what ended the run."""
     return Failure(
         finding.source,
@@ -78,7 +78,7 @@ def of_finding(finding: Finding) -> Failure:
     )
 
 
-def of_traceback(traceback: Traceback) -> Failure:
+def build_from_traceback(traceback: Traceback) -> Failure:
     """Take an exception as what ended the run."""
     return Failure(
         traceback.source,
@@ -103,7 +103,7 @@ class _Suspect(NamedTuple):
 def may_have_ended_it(
     seen: Sequence[Seen],
     tracebacks: Iterable[tuple[Traceback, int]],
-    gathered: Gathered,
+    gathered: Extract,
     rules: Mapping[str, Signature],
 ) -> list[Failure]:
     """List what could have ended the run; what it demonstrably survived is left out.
@@ -115,26 +115,26 @@ def may_have_ended_it(
         rules: signatures by id.
     """
     suspects = [
-        *_among_findings(seen, gathered, rules),
-        *_among_tracebacks(tracebacks, gathered),
+        *_list_finding_suspects(seen, gathered, rules),
+        *_list_traceback_suspects(tracebacks, gathered),
     ]
     final = [suspect for suspect in suspects if suspect.records_after < SURVIVED_RECORDS]
     unquoted = [suspect for suspect in final if not suspect.is_quoted]
-    kept = unquoted or final or _printed_late(suspects, seen)
-    told_of = processes_told_of(seen, gathered.tracebacks)
+    kept = unquoted or final or _keep_delayed_tracebacks(suspects, seen)
+    told_of = build_process_lookup(seen, gathered.tracebacks)
     return [
         suspect.failure._replace(told_of=told_of(suspect.failure.source, suspect.failure.line))
         for suspect in kept
     ]
 
 
-def _among_findings(
-    seen: Iterable[Seen], gathered: Gathered, rules: Mapping[str, Signature]
+def _list_finding_suspects(
+    seen: Iterable[Seen], gathered: Extract, rules: Mapping[str, Signature]
 ) -> list[_Suspect]:
     return [
         _Suspect(
-            of_finding(found.finding),
-            records_behind(gathered, found.finding, found.records_before),
+            build_from_finding(found.finding),
+            count_records_after(gathered, found.finding, found.records_before),
             found.finding.level in QUOTED,
         )
         for found in seen
@@ -142,13 +142,13 @@ def _among_findings(
     ]
 
 
-def _among_tracebacks(
-    tracebacks: Iterable[tuple[Traceback, int]], gathered: Gathered
+def _list_traceback_suspects(
+    tracebacks: Iterable[tuple[Traceback, int]], gathered: Extract
 ) -> list[_Suspect]:
     return [
         _Suspect(
-            of_traceback(traceback),
-            records_behind(gathered, traceback, before),
+            build_from_traceback(traceback),
+            count_records_after(gathered, traceback, before),
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks
@@ -161,7 +161,7 @@ def is_consequence(traceback: Traceback) -> bool:
     return traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS)
 
 
-def _printed_late(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_Suspect]:
+def _keep_delayed_tracebacks(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_Suspect]:
     """Keep the tracebacks that may still have ended the run, some records behind them.
 
     Standard output may arrive long after standard error. One in front of the program's own end
@@ -181,7 +181,7 @@ def _printed_late(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_S
     ]
 
 
-def led_by(first: Failure | None, failures: list[Failure]) -> list[Failure]:
+def move_to_front(first: Failure | None, failures: list[Failure]) -> list[Failure]:
     """Put one of some failures before the others, if there is one to be put there."""
     if first is None:
         return failures
@@ -193,7 +193,7 @@ def has_end_marker(seen: Iterable[Seen]) -> bool:
     return any(has_trait(found.finding.signature, Trait.SOUND) for found in seen)
 
 
-def sources_that_tell(
+def find_reporting_sources(
     seen: Iterable[Seen],
     tracebacks: Iterable[tuple[Traceback, int]],
     rules: Mapping[str, Signature],

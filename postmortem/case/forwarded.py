@@ -12,12 +12,12 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Traceback
-from postmortem.reading.windows import same_process
+from postmortem.reading.windows import is_same_process
 
 Place = tuple[int, int]
-_HANDS_ON: Final = lazy_compile(
+_HANDS_ON: Final = compile_lazily(
     r"(?:ExceptionGroup|ProcessRaisedException|RemoteTraceback|RayTaskError(?:\(\w+\))?)$"
 )
 _MOST_BETWEEN: Final = 4
@@ -34,7 +34,7 @@ def forwarding(tracebacks: Iterable[tuple[Traceback, int]]) -> dict[Place, Place
 
 def _pairs(ordered: Sequence[Traceback]) -> Iterator[tuple[Place, Place]]:
     for outer, inner in itertools.pairwise(ordered):
-        if not (outer.source == inner.source and same_process(outer.where, inner.where)):
+        if not (outer.source == inner.source and is_same_process(outer.where, inner.where)):
             continue
         if _quotes(outer, inner):
             yield _place(outer), _place(inner)

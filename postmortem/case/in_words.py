@@ -10,9 +10,9 @@ may be anything and are many. What a program said when it ended is one line, and
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from postmortem.case.last_words import of_logs
+from postmortem.case.last_words import find_final_errors
 from postmortem.case.narrower import is_any_exception
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Extract, Seen
 from postmortem.knowledge.base import KnowledgeBase, Signature
 from postmortem.model.findings import Finding, Traceback
 
@@ -22,7 +22,9 @@ _EXPLAINING: Final = frozenset({"cause", "consequence", "harmless"})
 """Roles of what says what a line means."""
 
 
-def told(gathered: Gathered, seen: Sequence[Seen], knowledge: KnowledgeBase) -> Iterator[Seen]:
+def find_broad_matches(
+    gathered: Extract, seen: Sequence[Seen], knowledge: KnowledgeBase
+) -> Iterator[Seen]:
     """Give what broad signatures find in the last exceptions that no signature knows."""
     known = {
         (found.finding.source, line)
@@ -32,37 +34,37 @@ def told(gathered: Gathered, seen: Sequence[Seen], knowledge: KnowledgeBase) -> 
         for line in range(found.finding.line, found.finding.end_line + 1)
     }
     asked: set[str] = set()
-    for traceback, before in _raised(gathered, known):
+    for traceback, before in _iter_exception_texts(gathered, known):
         text = f"{traceback.exception}: {traceback.message}".removeprefix(": ")
         place = (traceback.source, traceback.exception_line)
         if not traceback.message or place in known or text in asked:
             continue
         asked.add(text)
-        for rule in _holding(text, knowledge.signatures):
-            yield Seen(_finding(rule, traceback, text), before, (0, ""))
+        for rule in _iter_matching_rules(text, knowledge.signatures):
+            yield Seen(_build_finding(rule, traceback, text), before, (0, ""))
         if len(asked) == _MOST:
             return
 
 
-def _raised(
-    gathered: Gathered, known: Collection[tuple[int, int]]
+def _iter_exception_texts(
+    gathered: Extract, known: Collection[tuple[int, int]]
 ) -> Iterator[tuple[Traceback, int]]:
     """Give exceptions with their tracebacks, the last one first, then what logs end with."""
     yield from reversed(gathered.tracebacks)
     lines: dict[int, set[int]] = {}
     for source, line in known:
         lines.setdefault(source, set()).add(line)
-    for _, words in of_logs(gathered, lines):
+    for _, words in find_final_errors(gathered, lines):
         yield words.said, sum(gathered.records.values())
 
 
-def _holding(text: str, rules: Collection[Signature]) -> Iterator[Signature]:
+def _iter_matching_rules(text: str, rules: Collection[Signature]) -> Iterator[Signature]:
     for rule in rules:
-        if rule.broad and _holds(rule, text):
+        if rule.broad and _is_match(rule, text):
             yield rule
 
 
-def _holds(rule: Signature, text: str) -> bool:
+def _is_match(rule: Signature, text: str) -> bool:
     """Search a printed text; where that takes too long, nothing is known."""
     try:
         return rule.search(text) is not None
@@ -70,7 +72,7 @@ def _holds(rule: Signature, text: str) -> bool:
         return False
 
 
-def _finding(rule: Signature, traceback: Traceback, text: str) -> Finding:
+def _build_finding(rule: Signature, traceback: Traceback, text: str) -> Finding:
     return Finding(
         rule.id,
         rule.role,

@@ -13,31 +13,31 @@ import re
 from collections.abc import Container, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from postmortem.gathering.gathered import Gathered
-from postmortem.lazy_regex import lazy_compile
+from postmortem.gathering.gathered import Extract
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Traceback
-from postmortem.model.visible import last_draw
-from postmortem.reading.prefixes import LOUD, Cleaned, carries_srun_labels, clean
+from postmortem.model.visible import get_last_draw
+from postmortem.reading.prefixes import LOUD, Cleaned, clean, has_srun_labels
 
 _LOGS: Final = frozenset({"log", "notebook"})
 _MOST_LINES: Final = 5
 _MOST_TEXT: Final = 2000
 _QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
-_EXCEPTION: Final = lazy_compile(
+_EXCEPTION: Final = compile_lazily(
     r"(?:uncaught (?:exception:? )?)?"
     r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}"
     r"(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))"
     r"(?::\s?(?P<message>.*))?$",
 )
-_SAID: Final = lazy_compile(
+_SAID: Final = compile_lazily(
     r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) "
     r"|(?:fatal|critical) error\b)(?P<message>.*)",
     re.IGNORECASE,
 )
-_FIGURE: Final = lazy_compile(
+_FIGURE: Final = compile_lazily(
     r"[-+]?(?:\d|nan\b|inf\b|\.\d)[\d.e+-]*\s?(?:%|[,;|/)]|$|\s)", re.IGNORECASE
 )
-_GOES_ON: Final = lazy_compile(
+_GOES_ON: Final = compile_lazily(
     r"\b(?:ignor(?:ed|ing)|retry(?:ing)?|retries|re-?try|skip(?:ped|ping|s)?"
     r"|continu(?:e|es|ing)|falling back|fall back|will be (?:used|disabled)|disabl(?:ed|ing)"
     r"|recovered|non-fatal|not fatal|harmless)\b"
@@ -46,7 +46,7 @@ _GOES_ON: Final = lazy_compile(
 )
 _END: Final = 1 << 62
 """Byte offset that stands for the end of a source, whose length its last lines do not tell."""
-_MOVES: Final = lazy_compile(r"\d%\|")
+_MOVES: Final = compile_lazily(r"\d%\|")
 
 
 class LastWords(NamedTuple):
@@ -60,8 +60,8 @@ class LastWords(NamedTuple):
     have been survived."""
 
 
-def of_logs(
-    gathered: Gathered, known: Mapping[int, Container[int]]
+def find_final_errors(
+    gathered: Extract, known: Mapping[int, Container[int]]
 ) -> Iterator[tuple[int, LastWords]]:
     """Yield the logs that end with an error which nothing explains, with what they say.
 
@@ -72,13 +72,13 @@ def of_logs(
     for source, tail in gathered.tails.items():
         if source < len(gathered.sources) and gathered.sources[source].kind in _LOGS:
             last_record = gathered.last_record.get(source, (0, 0))[0]
-            srun = carries_srun_labels(gathered.heads.get(source, ""))
-            words = final_error(tail, source, last_record, known.get(source, ()), srun=srun)
+            srun = has_srun_labels(gathered.heads.get(source, ""))
+            words = find_final_error(tail, source, last_record, known.get(source, ()), srun=srun)
             if words is not None:
                 yield source, words
 
 
-def final_error(
+def find_final_error(
     tail: tuple[int, str],
     source: int,
     last_record: int,
@@ -99,7 +99,7 @@ def final_error(
     """
     first, text = tail
     lines = [
-        (number, last_draw(line))
+        (number, get_last_draw(line))
         for number, line in enumerate(text.split("\n"), first)
         if number > last_record and line.strip()
     ][-_MOST_LINES:]

@@ -11,16 +11,16 @@ from typing import Final
 
 from postmortem.case.tellers import ROOT_CAUSE
 from postmortem.case.values import Case
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.numerals import whole_number
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.numerals import parse_whole_number
 
-_CHILD: Final = lazy_compile(r"\blocal_rank: (?P<local_rank>\d{1,4})\b")
-_WORLD: Final = lazy_compile(
+_CHILD: Final = compile_lazily(r"\blocal_rank: (?P<local_rank>\d{1,4})\b")
+_WORLD: Final = compile_lazily(
     r"(?i)\bworld(?:[ _-]?size)?['\"]?\s?[:=]?\s?(?P<size>[1-9]\d{0,2})\b(?![.%])"
 )
-_SUFFIXES: Final = lazy_compile(
+_SUFFIXES: Final = compile_lazily(
     r"(?:\.(?:log|txt|out|err|stdout|stderr|gz|xz|zst|bz2))+\Z", re.IGNORECASE
 )
 _ENTRY: Final = "context.elastic-entry"
@@ -32,30 +32,33 @@ _MOST_ABOVE: Final = 40
 """Lines above the one that tells, in which a record names what it is about."""
 
 
-def child_of(case: Case, finding: Finding) -> Where | None:
+def find_child_process(case: Case, finding: Finding) -> ProcessId | None:
     """Give the process that an agent names: beside how it ended, else as the root cause."""
     if (match := _CHILD.search(finding.text)) is None:
         return None
-    local_rank = whole_number(match["local_rank"])
+    local_rank = parse_whole_number(match["local_rank"])
     roots = {
-        Where(rank=whole_number(told["rank"]), local_rank=local_rank)
+        ProcessId(rank=parse_whole_number(told["rank"]), local_rank=local_rank)
         for event in case.signatures(ROOT_CAUSE)
         if event.finding.source == finding.source
-        and whole_number((told := dict(event.finding.captures))["local_rank"]) == local_rank
+        and parse_whole_number((told := dict(event.finding.captures))["local_rank"]) == local_rank
     }
     if len(roots) == 1:
         return roots.pop()
-    return Where(rank=local_rank if _is_one_machine(case) else None, local_rank=local_rank)
+    return ProcessId(rank=local_rank if _is_one_machine(case) else None, local_rank=local_rank)
 
 
-def listed(case: Case, finding: Finding) -> Where | None:
+def find_process_in_agent_table(case: Case, finding: Finding) -> ProcessId | None:
     """Give the process in whose entry of an agent's table a line stands."""
     for event in case.signatures(_ENTRY):
         one = event.finding
         if one.source == finding.source and one.line <= finding.line <= one.end_line:
             told = dict(one.captures)
-            return Where(
-                whole_number(told["rank"]), whole_number(told["local_rank"]), told["host"], None
+            return ProcessId(
+                parse_whole_number(told["rank"]),
+                parse_whole_number(told["local_rank"]),
+                told["host"],
+                None,
             )
     return None
 
@@ -67,7 +70,7 @@ def _is_one_machine(case: Case) -> bool:
     return nodes == {None} and max(ranks, default=_MOST_OF_ONE) < _MOST_OF_ONE
 
 
-def ranked(case: Case, where: Where) -> Where:
+def infer_global_rank(case: Case, where: ProcessId) -> ProcessId:
     """Give a process of which only the local rank is printed its rank, where both are the same.
 
     They are where as many local ranks are seen as the job has processes.
@@ -79,7 +82,7 @@ def ranked(case: Case, where: Where) -> Where:
         {told}
         if told is not None
         else {
-            whole_number(match["size"])
+            parse_whole_number(match["size"])
             for head in case.gathered.heads.values()
             for match in _WORLD.finditer(head)
         }
@@ -91,7 +94,7 @@ def ranked(case: Case, where: Where) -> Where:
     return where._replace(rank=where.local_rank) if is_all else where
 
 
-def file_of(case: Case, finding: Finding) -> int | None:
+def find_named_log(case: Case, finding: Finding) -> int | None:
     """Give the log whose name stands in the line that tells, or nearest above it."""
     names = {
         number: name
@@ -100,19 +103,19 @@ def file_of(case: Case, finding: Finding) -> int | None:
         and len(name := _SUFFIXES.sub("", PurePath(case.sources[number].path).name)) >= _FEWEST
         and any(not one.isalpha() for one in name)
     }
-    for line in (finding.text, *_above(case, finding)):
-        said = [number for number, name in names.items() if _stands_in(name, line)]
+    for line in (finding.text, *_iter_lines_above(case, finding)):
+        said = [number for number, name in names.items() if _has_whole_name(name, line)]
         if said:
             return said[0] if len(said) == 1 else None
     return None
 
 
-def _stands_in(name: str, line: str) -> bool:
+def _has_whole_name(name: str, line: str) -> bool:
     """Say whether a line holds a name as a whole."""
     return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", line) is not None
 
 
-def _above(case: Case, finding: Finding) -> Iterator[str]:
+def _iter_lines_above(case: Case, finding: Finding) -> Iterator[str]:
     """Yield the lines above the one that tells, as far as the file's ends hold them."""
     head = (1, case.gathered.heads.get(finding.source, ""))
     for begin, text in (case.gathered.tails.get(finding.source, head), head):
@@ -122,7 +125,7 @@ def _above(case: Case, finding: Finding) -> Iterator[str]:
             return
 
 
-def is_of(own: Where, where: Where) -> bool:
+def is_of(own: ProcessId, where: ProcessId) -> bool:
     """Say whether a file is that of a process, by its rank or its local rank."""
     if own == NOWHERE:
         return False

@@ -11,26 +11,26 @@ from typing import Final
 from postmortem.gathering.gathered import Seen
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
-_OF_A_COMMAND: Final = lazy_compile(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,8}$")
+_OF_A_COMMAND: Final = compile_lazily(r"^\s{0,80}(?:[$%>#] |--?[A-Za-z])|\\\s{0,8}$")
 """A line of a script or of the command that somebody gave, which no program prints."""
 
-_GOES_ON: Final = lazy_compile(
+_GOES_ON: Final = compile_lazily(
     r"\b(?:ignor(?:ed|ing)|skipp(?:ed|ing)|fall(?:ing|s)? ?back|retrying|respawn\w*|recovered"
     r"|reconnect(?:ed|ing)|will (?:retry|continue|be (?:ignored|skipped))|continuing)\b"
     r"|忽略|跳过|重试|继续",
     re.IGNORECASE,
 )
 """That whoever prints it goes on, so that it ends nothing."""
-_ENDS: Final = lazy_compile(
+_ENDS: Final = compile_lazily(
     r"\b(?:giv\w{1,4} up|gave up|fatal|abort\w*|exit\w*|stop\w*|cannot|unable|fail\w* after|kill\w*"
     r"|terminat\w*|raise\w*|out of retries|exhausted)\b|放弃|终止|停止|退出",
     re.IGNORECASE,
 )
 
 
-def narrowest(
+def drop_less_specific(
     seen: Iterable[Seen], rules: Mapping[str, Signature], dumps: Container[int] = ()
 ) -> list[Seen]:
     """Leave out the findings of broad signatures where another one names what ended the run.
@@ -40,25 +40,25 @@ def narrowest(
     an exception was raised is left out.
     """
     ordered = sorted(seen, key=lambda found: (found.finding.source, found.finding.offset))
-    if any(_names_the_end(found, rules[found.finding.signature]) for found in ordered):
+    if any(_is_fatal_cause(found, rules[found.finding.signature]) for found in ordered):
         return [found for found in ordered if not rules[found.finding.signature].broad]
-    left = _left(ordered, rules, dumps)
-    told = {_line(found) for found in left if _is_broad_cause(found, rules)}
+    left = _drop_explained_matches(ordered, rules, dumps)
+    told = {_get_line(found) for found in left if _is_broad_cause(found, rules)}
     return [
         found
         for found in left
-        if _line(found) not in told or not is_any_exception(rules[found.finding.signature])
+        if _get_line(found) not in told or not is_any_exception(rules[found.finding.signature])
     ]
 
 
-def _left(
+def _drop_explained_matches(
     seen: Sequence[Seen], rules: Mapping[str, Signature], dumps: Container[int]
 ) -> list[Seen]:
     """Leave out words where no program speaks, and where something else explains the line."""
-    explained = _lines_explained(seen, rules)
+    explained = _collect_explained_lines(seen, rules)
 
     def counts(found: Seen) -> bool:
-        is_told = found.finding.source not in dumps and _line(found) not in explained
+        is_told = found.finding.source not in dumps and _get_line(found) not in explained
         text = found.finding.text
         is_over = _GOES_ON.search(text) is not None and _ENDS.search(text) is None
         return is_told and not is_over and not _OF_A_COMMAND.search(text)
@@ -66,33 +66,36 @@ def _left(
     return [found for found in seen if not rules[found.finding.signature].broad or counts(found)]
 
 
-def _lines_explained(seen: Iterable[Seen], rules: Mapping[str, Signature]) -> set[tuple[int, int]]:
+def _collect_explained_lines(
+    seen: Iterable[Seen], rules: Mapping[str, Signature]
+) -> set[tuple[int, int]]:
     return {
         (found.finding.source, line)
         for found in seen
-        if _explains(found, rules[found.finding.signature])
+        if _is_explanation(found, rules[found.finding.signature])
         for line in range(found.finding.line, found.finding.end_line + 1)
     }
 
 
-def _explains(found: Seen, rule: Signature) -> bool:
+def _is_explanation(found: Seen, rule: Signature) -> bool:
     is_known = found.finding.role == "harmless" or (
-        found.finding.role == "consequence" and not has_trait(_usual_cause(rule), Trait.UNEXPLAINED)
+        found.finding.role == "consequence"
+        and not has_trait(_select_strongest_cause(rule), Trait.UNEXPLAINED)
     )
     return is_known and not rule.broad and not is_any_exception(rule)
 
 
-def _names_the_end(found: Seen, rule: Signature) -> bool:
+def _is_fatal_cause(found: Seen, rule: Signature) -> bool:
     is_cause = found.finding.role == "cause" and rule.fatal and not rule.told_by
     return is_cause and not rule.broad and not is_any_exception(rule)
 
 
 def is_any_exception(rule: Signature) -> bool:
     """Say whether a rule takes an exception for the user's own, and nothing better."""
-    return has_trait(_usual_cause(rule), Trait.USER_EXCEPTION)
+    return has_trait(_select_strongest_cause(rule), Trait.USER_EXCEPTION)
 
 
-def _usual_cause(rule: Signature) -> str:
+def _select_strongest_cause(rule: Signature) -> str:
     return max(rule.suggests, key=lambda cause: _LEVELS[rule.suggests[cause]], default="")
 
 
@@ -103,5 +106,5 @@ def _is_broad_cause(found: Seen, rules: Mapping[str, Signature]) -> bool:
     return found.finding.role == "cause" and rules[found.finding.signature].broad
 
 
-def _line(found: Seen) -> tuple[int, int]:
+def _get_line(found: Seen) -> tuple[int, int]:
     return found.finding.source, found.finding.line

@@ -14,27 +14,32 @@ own file says stands for copies of it in a console log or in an error file.
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
-from postmortem.case.failures import Failure, led_by, may_have_ended_it
+from postmortem.case.failures import Failure, may_have_ended_it, move_to_front
 from postmortem.case.order_of_time import Clock
-from postmortem.case.stops import before_who_was_ended, behind_who_stopped_it
-from postmortem.case.tellers import ITSELF, distance, is_named, root_causes
-from postmortem.case.waiting import behind_who_failed
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.case.stops import put_stop_reason_first, put_watchdog_before_stop
+from postmortem.case.tellers import (
+    ITSELF,
+    compute_reporter_rank,
+    find_root_cause_processes,
+    is_named,
+)
+from postmortem.case.waiting import put_failed_before_waiting
+from postmortem.gathering.gathered import Extract, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Traceback
 from postmortem.model.job_facts import Source
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said
-from postmortem.reading.windows import same_process
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message
+from postmortem.reading.windows import is_same_process
 
-Sources = Sequence[Source[Said]]
+Sources = Sequence[Source[Message]]
 
 
-def first_to_last(
+def list_failures_in_order(
     seen: Sequence[Seen],
     tracebacks: Sequence[tuple[Traceback, int]],
-    gathered: Gathered,
+    gathered: Extract,
     rules: Mapping[str, Signature],
     clock: Clock,
     sources: Sources = (),
@@ -43,17 +48,17 @@ def first_to_last(
 
     What the run demonstrably survived is left out.
     """
-    roots = root_causes(seen)
+    roots = find_root_cause_processes(seen)
     found = sorted(
         may_have_ended_it(seen, tracebacks, gathered, rules),
-        key=lambda failure: _key(failure, rules, clock, roots, sources),
+        key=lambda failure: _build_sort_key(failure, rules, clock, roots, sources),
     )
-    found = behind_who_failed(before_who_was_ended(found), rules, clock)
-    found = behind_who_stopped_it(found)
-    found = _behind_what_is_known(found, rules, clock)
+    found = put_failed_before_waiting(put_watchdog_before_stop(found), rules, clock)
+    found = put_stop_reason_first(found)
+    found = _put_known_cause_first(found, rules, clock)
     if not found:
         return []
-    return [_of_its_own_file(found[0], found, sources, gathered.error_files), *found]
+    return [_select_own_file_failure(found[0], found, sources, gathered.error_files), *found]
 
 
 class _Key(NamedTuple):
@@ -68,18 +73,18 @@ class _Key(NamedTuple):
     offset: int
 
 
-def _key(
+def _build_sort_key(
     failure: Failure,
     rules: Mapping[str, Signature],
     clock: Clock,
-    roots: Mapping[bool, set[Where]],
+    roots: Mapping[bool, set[ProcessId]],
     sources: Sources,
 ) -> _Key:
     time, source, offset = clock.key(failure.source, failure.offset)
     is_of_a_process = source < len(sources) and sources[source].where != NOWHERE
     unrecorded = roots[False]
     return _Key(
-        distance(failure, rules),
+        compute_reporter_rank(failure, rules),
         not is_named(failure.where, roots[True]),
         time,
         is_of_a_process and bool(unrecorded) and not is_named(failure.where, unrecorded),
@@ -88,7 +93,7 @@ def _key(
     )
 
 
-def _behind_what_is_known(
+def _put_known_cause_first(
     failures: list[Failure], rules: Mapping[str, Signature], clock: Clock
 ) -> list[Failure]:
     """Put a cause that one process alone shows before exceptions of others that nothing explains.
@@ -101,23 +106,23 @@ def _behind_what_is_known(
     heads: dict[int, Failure] = {}
     for failure in sorted(failures, key=lambda one: (one.line, one.finding is None)):
         heads.setdefault(failure.source, failure)
-    own = [head for head in heads.values() if _explains(head, rules)]
+    own = [head for head in heads.values() if _is_self_explained(head, rules)]
     if len(own) != 1 or len(heads) <= len(own) + 1:
         return failures
-    return led_by(own[0], failures)
+    return move_to_front(own[0], failures)
 
 
-def _explains(failure: Failure, rules: Mapping[str, Signature]) -> bool:
+def _is_self_explained(failure: Failure, rules: Mapping[str, Signature]) -> bool:
     """Say whether a process tells what happened to itself, in words that are known."""
     finding = failure.finding
     return (
         finding is not None
         and not has_trait(finding.signature, Trait.FOLLOWS_A_PEER)
-        and distance(failure, rules) == ITSELF
+        and compute_reporter_rank(failure, rules) == ITSELF
     )
 
 
-def _of_its_own_file(
+def _select_own_file_failure(
     first: Failure, found: Sequence[Failure], sources: Sources, copies: Container[int]
 ) -> Failure:
     """Of one failure told in several files, take the telling of the process's own file."""
@@ -127,7 +132,7 @@ def _of_its_own_file(
     def strangeness(failure: Failure) -> tuple[bool, bool, bool]:
         is_known = failure.source < len(sources)
         own = sources[failure.source].where if is_known else NOWHERE
-        is_own = NOWHERE not in (own, first.where) and _agree(own, first.where)
+        is_own = NOWHERE not in (own, first.where) and _is_compatible_label(own, first.where)
         return failure.source in copies, own == NOWHERE, not is_own
 
     if not any(strangeness(first)):
@@ -138,13 +143,13 @@ def _of_its_own_file(
 
 def _is_the_same(failure: Failure, first: Failure) -> bool:
     """Say whether two failures say the same, of what may be the same process."""
-    return failure.said() == first.said() and (
-        NOWHERE in (failure.where, first.where) or _agree(failure.where, first.where)
+    return failure.format_line() == first.format_line() and (
+        NOWHERE in (failure.where, first.where) or _is_compatible_label(failure.where, first.where)
     )
 
 
-def _agree(label: Where, other: Where) -> bool:
+def _is_compatible_label(label: ProcessId, other: ProcessId) -> bool:
     """Say whether two labels share a part and differ in none."""
-    return same_process(label, other) and any(
+    return is_same_process(label, other) and any(
         mine is not None and its is not None for mine, its in zip(label, other, strict=True)
     )

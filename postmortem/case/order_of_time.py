@@ -19,8 +19,8 @@ import statistics
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.reading.prefixes import clean, seconds, time_basis
+from postmortem.lazy_regex import compile_lazily
+from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis
 
 HALF_A_DAY: Final = 43_200.0
 A_DAY: Final = 86_400.0
@@ -31,8 +31,10 @@ AGREE: Final = 0.2
 """Share of the skew (at least a second) within which most of the shared steps must agree."""
 MOST: Final = 0.7
 """Share of the shared steps that are most of them."""
-_STEP: Final = lazy_compile(r"(?:^|[^a-z])((?:step|iter(?:ation)?|batch)\W{0,4}\d+)", re.IGNORECASE)
-_SPACE: Final = lazy_compile(r"\W+")
+_STEP: Final = compile_lazily(
+    r"(?:^|[^a-z])((?:step|iter(?:ation)?|batch)\W{0,4}\d+)", re.IGNORECASE
+)
+_SPACE: Final = compile_lazily(r"\W+")
 
 
 class _PrintedTime(NamedTuple):
@@ -44,12 +46,12 @@ class _PrintedTime(NamedTuple):
     is_dated: bool
 
 
-def _told(time: str) -> tuple[float, bool] | None:
+def _parse_time(time: str) -> tuple[float, bool] | None:
     """Give a printed time as seconds and whether its day is known.
 
     None for an uptime, which no other file shares, and for what cannot be read.
     """
-    basis, value = time_basis(time), seconds(time)
+    basis, value = get_time_basis(time), convert_to_seconds(time)
     return None if basis == "uptime" or math.isnan(value) else (value, basis != "no-date")
 
 
@@ -76,11 +78,11 @@ class Clock:
         self.is_of_use = len(wanted) > 1 and wanted <= set(found)
         if not self.is_of_use:
             return
-        has_days = all(_are_dated(found[source]) for source in wanted)
+        has_days = all(_has_only_dated_times(found[source]) for source in wanted)
         for source, printed in found.items():
-            if not has_days or _are_dated(printed):
-                places = _by_one_clock(printed, skews.get(source, 0.0))
-                self._times[source] = places if has_days else _through_the_day(places)
+            if not has_days or _has_only_dated_times(printed):
+                places = _convert_to_job_clock(printed, skews.get(source, 0.0))
+                self._times[source] = places if has_days else _add_days_after_midnight(places)
         if not has_days:
             reach = [value for source in wanted for _, value in self._times[source]]
             self.is_of_use = max(reach) - min(reach) < HALF_A_DAY
@@ -109,21 +111,21 @@ def _read(times: Iterable[tuple[int, int, str | None]]) -> dict[int, list[_Print
     """Give the printed times of each source that can be compared with those of another."""
     found: dict[int, list[_PrintedTime]] = {}
     for source, offset, time in times:
-        if time is not None and (told := _told(time)) is not None:
+        if time is not None and (told := _parse_time(time)) is not None:
             found.setdefault(source, []).append(_PrintedTime(offset, *told))
     return found
 
 
-def _are_dated(printed: Iterable[_PrintedTime]) -> bool:
+def _has_only_dated_times(printed: Iterable[_PrintedTime]) -> bool:
     return all(time.is_dated for time in printed)
 
 
-def _by_one_clock(printed: Iterable[_PrintedTime], ahead: float) -> list[tuple[int, float]]:
+def _convert_to_job_clock(printed: Iterable[_PrintedTime], ahead: float) -> list[tuple[int, float]]:
     """Give times by their places, as the clock of the job shows them."""
     return [(time.offset, time.seconds - ahead) for time in sorted(printed)]
 
 
-def _through_the_day(places: list[tuple[int, float]]) -> list[tuple[int, float]]:
+def _add_days_after_midnight(places: list[tuple[int, float]]) -> list[tuple[int, float]]:
     """Give times of day, undated, with a day more behind each midnight."""
     days, last, found = 0.0, None, []
     for offset, value in places:
@@ -135,7 +137,7 @@ def _through_the_day(places: list[tuple[int, float]]) -> list[tuple[int, float]]
     return found
 
 
-def skews(ends: Mapping[int, Iterable[str]]) -> dict[int, float]:
+def estimate_clock_skews(ends: Mapping[int, Iterable[str]]) -> dict[int, float]:
     """Find clocks that stand apart.
 
     Args:
@@ -145,17 +147,17 @@ def skews(ends: Mapping[int, Iterable[str]]) -> dict[int, float]:
         Seconds by which a source is ahead of the first one that it shares steps with; sources in
         step are left out.
     """
-    steps = {source: _steps(texts) for source, texts in ends.items()}
+    steps = {source: _find_first_step_times(texts) for source, texts in ends.items()}
     found: dict[int, float] = {}
     for first, second in itertools.combinations(sorted(steps), 2):
         if second not in found and first not in found:
-            ahead = _ahead(steps[second], steps[first])
+            ahead = _estimate_clock_offset(steps[second], steps[first])
             if ahead is not None:
                 found[second] = ahead
     return found
 
 
-def _ahead(mine: Mapping[str, float], its: Mapping[str, float]) -> float | None:
+def _estimate_clock_offset(mine: Mapping[str, float], its: Mapping[str, float]) -> float | None:
     """Give the seconds by which one is ahead of another, if most of the shared steps say so."""
     shared = [mine[step] - its[step] for step in its if step in mine]
     if len(shared) < LEAST_SHARED:
@@ -167,14 +169,14 @@ def _ahead(mine: Mapping[str, float], its: Mapping[str, float]) -> float | None:
     return ahead if is_skewed else None
 
 
-def _steps(texts: Iterable[str]) -> dict[str, float]:
+def _find_first_step_times(texts: Iterable[str]) -> dict[str, float]:
     """Give when each step was first printed."""
     found: dict[str, float] = {}
     for line in (line for text in texts for line in text.splitlines()):
         if _STEP.search(line) is None:
             continue
         peeled = clean(line, srun=True)
-        read = _told(peeled.time) if peeled.time else None
+        read = _parse_time(peeled.time) if peeled.time else None
         if read is not None and (match := _STEP.search(peeled.text)):
             found.setdefault(_SPACE.sub(" ", match[1].lower()), read[0])
     return found

@@ -11,10 +11,10 @@ from typing import Final
 from postmortem import names
 from postmortem.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.facts.fact_store import TOLD, FactStore
-from postmortem.gathering.gathered import Gathered, Seen, records_behind
+from postmortem.gathering.gathered import Extract, Seen, count_records_after
 from postmortem.knowledge.stack_rules import StackRules
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
 """Shapes of a run that is through though no line of known wording says so."""
@@ -30,7 +30,7 @@ _NO_OUTPUT: Final = frozenset({"environment", "ignored"})
 NO_LOG: Final = "not-a-training-log"
 
 
-def frameworks(gathered: Gathered, stacks: StackRules) -> dict[str, str | None]:
+def get_framework_versions(gathered: Extract, stacks: StackRules) -> dict[str, str | None]:
     """Name the stacks that were recognised, with versions.
 
     Those that stand on others come first, then the most talkative.
@@ -44,76 +44,84 @@ def frameworks(gathered: Gathered, stacks: StackRules) -> dict[str, str | None]:
     def order(name: str) -> tuple[int, int, str]:
         return -len(stacks.below(name)), -counts[name], name
 
-    return {name: _version(name, facts, stacks) for name in sorted(counts, key=order)}
+    return {
+        name: _find_framework_version(name, facts, stacks) for name in sorted(counts, key=order)
+    }
 
 
-def _version(name: str, facts: FactStore, stacks: StackRules) -> str | None:
+def _find_framework_version(name: str, facts: FactStore, stacks: StackRules) -> str | None:
     packages = [*stacks.get(name).packages, name]
     keys = [f"framework.{name}", *(f"package.{package}" for package in packages)]
     return next((value for key in keys if (value := facts.get(key))), None)
 
 
-def how_it_ended(
-    gathered: Gathered,
+def infer_outcome(
+    gathered: Extract,
     seen: Sequence[Seen],
     failures: Sequence[Failure],
-    known: Mapping[str, Shape],
+    known: Mapping[str, Anomaly],
 ) -> str:
     """Tell how the run ended.
 
     Failed, completed, stalled, running, incomplete, or that this is no training log.
     """
-    if _told_of_failure(gathered):
+    if _has_failure_status(gathered):
         return "failed"
     successes = [found for found in seen if _is_end(found, gathered)]
-    if successes and not any(_behind_or_real(failures, successes)):
+    if successes and not any(_find_real_failures(failures, successes)):
         return "completed"
     if failures or _is_ended(gathered, seen, known):
         return "failed"
-    if known.keys() & _STILL or any(_stands_still(found, gathered, known) for found in seen):
+    if known.keys() & _STILL or any(_is_stalled(found, gathered, known) for found in seen):
         return "stalled"
-    return _without_end(gathered, seen, known)
+    return _infer_outcome_without_end(gathered, seen, known)
 
 
-def _is_end(found: Seen, gathered: Gathered) -> bool:
+def _is_end(found: Seen, gathered: Extract) -> bool:
     """Say whether this is the marker of an end, behind which nothing is trained."""
-    return has_trait(found.finding.signature, Trait.SOUND) and not _trains_on(found, gathered)
+    return has_trait(found.finding.signature, Trait.SOUND) and not _is_training_continued(
+        found, gathered
+    )
 
 
-def _is_ended(gathered: Gathered, seen: Iterable[Seen], known: Mapping[str, Shape]) -> bool:
+def _is_ended(gathered: Extract, seen: Iterable[Seen], known: Mapping[str, Anomaly]) -> bool:
     """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
-    ends = [found for found in seen if _ends_it(found, gathered)]
+    ends = [found for found in seen if _is_final_consequence(found, gathered)]
     is_through = bool(_ENDS.intersection(known))
     return any(
         not (is_through and has_trait(one.finding.signature, Trait.AMONG_PROCESSES)) for one in ends
     )
 
 
-def _without_end(gathered: Gathered, seen: Sequence[Seen], known: Mapping[str, Shape]) -> str:
+def _infer_outcome_without_end(
+    gathered: Extract, seen: Sequence[Seen], known: Mapping[str, Anomaly]
+) -> str:
     """Say what an input is that tells of no end."""
     if "traceback-cut" in known:
         return "failed"
-    if any(gathered.records.values()) or ("lines-count" in known and not _troubles(seen)):
+    if any(gathered.records.values()) or ("lines-count" in known and not _has_troubles(seen)):
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if known.keys() & _OPEN else "running"
-    if _troubles(seen):
+    if _has_troubles(seen):
         return "unknown"
     is_begun = (seen or gathered.facts.facts) and not is_without_log(gathered)
     return "incomplete" if is_begun or "waits-at-start" in known else NO_LOG
 
 
-def is_without_log(gathered: Gathered) -> bool:
+def is_without_log(gathered: Extract) -> bool:
     """Say whether all that was read tells how things stand, and nothing what happened."""
     return all(source.kind in _NO_OUTPUT for source in gathered.sources)
 
 
-def _troubles(seen: Iterable[Seen]) -> bool:
+def _has_troubles(seen: Iterable[Seen]) -> bool:
     """Say whether anything was found that no sound run prints."""
     return any(found.finding.role in {"cause", "consequence", "warning"} for found in seen)
 
 
-def _behind_or_real(failures: Iterable[Failure], successes: Sequence[Seen]) -> Iterator[Failure]:
+def _find_real_failures(
+    failures: Iterable[Failure], successes: Sequence[Seen]
+) -> Iterator[Failure]:
     """Yield the failures that an end marker does not explain.
 
     What a distributed run prints while it is taken down after its end is noise; any other failure
@@ -127,7 +135,7 @@ def _behind_or_real(failures: Iterable[Failure], successes: Sequence[Seen]) -> I
             yield failure
 
 
-def _trains_on(found: Seen, gathered: Gathered) -> bool:
+def _is_training_continued(found: Seen, gathered: Extract) -> bool:
     """Say whether training goes on behind an end marker: it was the end of a part, of a fold."""
     return any(
         series.name == names.LOSS
@@ -138,11 +146,11 @@ def _trains_on(found: Seen, gathered: Gathered) -> bool:
     )
 
 
-def _ends_it(found: Seen, gathered: Gathered) -> bool:
+def _is_final_consequence(found: Seen, gathered: Extract) -> bool:
     return found.finding.role == "consequence" and _is_last(found, gathered)
 
 
-def _stands_still(found: Seen, gathered: Gathered, known: Mapping[str, Shape]) -> bool:
+def _is_stalled(found: Seen, gathered: Extract, known: Mapping[str, Anomaly]) -> bool:
     """Say whether somebody says that the run stands still, and its figures do not say otherwise."""
     signature = found.finding.signature
     if signature.startswith(_STANDS_STILL):
@@ -150,7 +158,7 @@ def _stands_still(found: Seen, gathered: Gathered, known: Mapping[str, Shape]) -
     return signature == _DUMPED and _is_last(found, gathered)
 
 
-def _told_of_failure(gathered: Gathered) -> bool:
+def _has_failure_status(gathered: Extract) -> bool:
     """Say whether whoever ran the command has told how it ended, and it was not well."""
     told = {
         name: fact
@@ -160,5 +168,5 @@ def _told_of_failure(gathered: Gathered) -> bool:
     return "signal" in told or ("exit_status" in told and told["exit_status"].value != "0")
 
 
-def _is_last(found: Seen, gathered: Gathered) -> bool:
-    return records_behind(gathered, found.finding, found.records_before) < SURVIVED_RECORDS
+def _is_last(found: Seen, gathered: Extract) -> bool:
+    return count_records_after(gathered, found.finding, found.records_before) < SURVIVED_RECORDS

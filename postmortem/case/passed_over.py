@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.case.failures import SURVIVED_RECORDS
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.gathering.gathered import Extract, Seen
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Finding, Traceback
-from postmortem.model.lines import Where
-from postmortem.reading.windows import same_process
-from postmortem.shapes.shape import Shape
+from postmortem.model.lines import ProcessId
+from postmortem.reading.windows import is_same_process
+from postmortem.shapes.shape import Anomaly
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
@@ -28,33 +28,37 @@ Place = tuple[int, int]
 """A source and a byte offset."""
 
 
-def ended_nothing(
+def find_nonfatal(
     seen: Sequence[Seen],
     tracebacks: Iterable[tuple[Traceback, int]],
-    gathered: Gathered,
+    gathered: Extract,
     rules: Mapping[str, Signature],
-    known: Mapping[str, Shape],
+    known: Mapping[str, Anomaly],
 ) -> frozenset[Place]:
     """Name the findings that ended nothing."""
     told = [traceback for traceback, _ in tracebacks]
-    usual = {_place(one) for one in _usual(seen, gathered, rules) if not _is_within(one, told)}
-    return frozenset(usual | {_place(one) for one in _behind_the_end(seen, gathered, known)})
+    usual = {
+        _place(one)
+        for one in _find_repeatedly_survived(seen, gathered, rules)
+        if not _is_within(one, told)
+    }
+    return frozenset(usual | {_place(one) for one in _find_shutdown_noise(seen, gathered, known)})
 
 
 def _place(finding: Finding) -> Place:
     return finding.source, finding.offset
 
 
-def _usual(
-    seen: Iterable[Seen], gathered: Gathered, rules: Mapping[str, Signature]
+def _find_repeatedly_survived(
+    seen: Iterable[Seen], gathered: Extract, rules: Mapping[str, Signature]
 ) -> Iterator[Finding]:
     """Yield what was survived several times, the last times included."""
-    same: dict[tuple[str, int, Where], list[Seen]] = defaultdict(list)
+    same: dict[tuple[str, int, ProcessId], list[Seen]] = defaultdict(list)
     for one in seen:
         if one.finding.role == "cause" and rules[one.finding.signature].fatal:
             same[one.finding.signature, one.finding.source, one.finding.where].append(one)
     for (_, source, where), group in same.items():
-        count = gathered.records_beside(source, where)
+        count = gathered.count_records_of(source, where)
         survived = sorted({count - one.records_before for one in group}, reverse=True)
         if sum(left >= SURVIVED_RECORDS for left in survived) >= _OFTEN:
             yield from (one.finding for one in group)
@@ -65,13 +69,13 @@ def _is_within(finding: Finding, told: Iterable[Traceback]) -> bool:
     return any(
         one.source == finding.source
         and one.line <= finding.line <= one.end_line
-        and same_process(finding.where, one.where)
+        and is_same_process(finding.where, one.where)
         for one in told
     )
 
 
-def _behind_the_end(
-    seen: Sequence[Seen], gathered: Gathered, known: Mapping[str, Shape]
+def _find_shutdown_noise(
+    seen: Sequence[Seen], gathered: Extract, known: Mapping[str, Anomaly]
 ) -> Iterator[Finding]:
     """Yield what the processes print when they are stopped behind the end of the run."""
     ends = {

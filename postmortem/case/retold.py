@@ -12,17 +12,17 @@ from typing import Final
 
 from postmortem.gathering.gathered import Seen
 from postmortem.model.findings import Finding, Traceback
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.numerals import whole_number
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.numerals import parse_whole_number
 
 NAMED: Final = "context.exception-of-another"
 _BELOW: Final = 2
 """Lines below the one that names a process, within which its traceback begins."""
 
 
-def processes_told_of(
+def build_process_lookup(
     seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]]
-) -> Callable[[int, int], Where]:
+) -> Callable[[int, int], ProcessId]:
     """Give a function from a source and a line to the process whose exception stands there.
 
     It gives `NOWHERE` where a process speaks for itself, or where nothing tells.
@@ -31,26 +31,26 @@ def processes_told_of(
     for one in seen:
         if one.finding.signature == NAMED:
             named[one.finding.source].append(one.finding)
-    spans: dict[int, list[tuple[int, int, Where]]] = defaultdict(list)
+    spans: dict[int, list[tuple[int, int, ProcessId]]] = defaultdict(list)
     for traceback, _ in tracebacks if named else ():
         for finding in named.get(traceback.source, ()):
             if finding.line <= traceback.line <= finding.line + _BELOW:
                 span = (traceback.line, traceback.end_line, _process(finding))
                 spans[traceback.source].append(span)
 
-    def told_of(source: int, line: int) -> Where:
+    def find_process(source: int, line: int) -> ProcessId:
         known = sorted(spans.get(source, ()))
         index = bisect.bisect_right(known, line, key=lambda span: span[0]) - 1
         return known[index][2] if index >= 0 and line <= known[index][1] else NOWHERE
 
-    return told_of
+    return find_process
 
 
-def _process(finding: Finding) -> Where:
+def _process(finding: Finding) -> ProcessId:
     """Read the process off a line that names one."""
-    return Where(
-        whole_number(finding.capture("rank")),
-        whole_number(finding.capture("local_rank")),
+    return ProcessId(
+        parse_whole_number(finding.capture("rank")),
+        parse_whole_number(finding.capture("local_rank")),
         finding.capture("node"),
-        whole_number(finding.capture("pid")),
+        parse_whole_number(finding.capture("pid")),
     )

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 
 from postmortem.case.failures import QUOTED, SURVIVED_RECORDS, Failure
 from postmortem.case.order_of_time import Clock
-from postmortem.case.survival import Outlived
+from postmortem.case.survival import SurvivedErrors
 from postmortem.case.values import Occurrence
-from postmortem.case.waiting import may_have_waited, waited
-from postmortem.gathering.gathered import Gathered, Seen, records_behind
+from postmortem.case.waiting import is_collective_wait, may_have_waited
+from postmortem.gathering.gathered import Extract, Seen, count_records_after
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Finding
@@ -54,15 +54,15 @@ class _Standing(NamedTuple):
     because: str = ""
 
 
-def occurrences(
+def build_occurrences(
     seen: Iterable[Seen],
     rules: Mapping[str, Signature],
     first: Failure | None,
-    gathered: Gathered,
+    gathered: Extract,
     attempt_starts: Mapping[int, int],
     clock: Clock,
     dumps: Container[int] = (),
-    outlived: Outlived | None = None,
+    outlived: SurvivedErrors | None = None,
 ) -> list[Occurrence]:
     """Give every finding its standing.
 
@@ -84,9 +84,9 @@ def occurrences(
             is_behind = first is not None and _is_behind(finding, first, clock)
             is_passed = outlived is not None and outlived.is_passed(finding, first)
             is_earlier = finding.line < attempt_starts.get(finding.source, 0)
-            after = records_behind(gathered, finding, sight.records_before)
+            after = count_records_after(gathered, finding, sight.records_before)
             is_cause = is_fatal and finding.role == "cause"
-            standing = _standing(
+            standing = _judge_relevance(
                 _Situation(finding, is_cause, first, after, is_earlier, is_behind, is_passed)
             )
         found.append(Occurrence(finding, *standing, is_fatal))
@@ -100,10 +100,10 @@ def _is_behind(finding: Finding, first: Failure, clock: Clock) -> bool:
     """
     if clock.key(finding.source, finding.offset) > clock.key(first.source, first.offset):
         return True
-    return not waited(first.finding) and may_have_waited(finding, first, clock)
+    return not is_collective_wait(first.finding) and may_have_waited(finding, first, clock)
 
 
-def _standing(it: _Situation) -> _Standing:
+def _judge_relevance(it: _Situation) -> _Standing:
     """Judge a finding by the first case that holds: by itself, then beside the first failure."""
     for holds, standing in _BY_ITSELF:
         if holds(it):
@@ -125,17 +125,17 @@ def _is_of_an_earlier_attempt(it: _Situation) -> bool:
     return it.is_of_an_earlier_attempt
 
 
-def _was_survived(it: _Situation) -> bool:
+def _is_survived(it: _Situation) -> bool:
     """Say whether the run went on behind it, and nothing had failed before it."""
     is_before = it.first is None or _place(it.finding) < _place(it.first)
     return it.is_fatal and it.records_after >= SURVIVED_RECORDS and is_before
 
 
-def _was_outlived(it: _Situation) -> bool:
+def _is_outlived(it: _Situation) -> bool:
     return it.is_outlived
 
 
-def _was_caught(it: _Situation, first: Failure) -> bool:
+def _is_caught(it: _Situation, first: Failure) -> bool:
     """Say whether it was logged below ERROR before something else failed.
 
     A signal from outside is no more than a warning to a launcher, and ends the run all the same.
@@ -157,14 +157,14 @@ def _is_echo(it: _Situation, first: Failure) -> bool:
     return has_trait(it.finding.signature, Trait.ECHO_OF_A_FAILURE) and not is_origin
 
 
-def _explains_the_echo(it: _Situation, first: Failure) -> bool:
+def _is_echo_origin(it: _Situation, first: Failure) -> bool:
     is_echo = first.finding is not None and has_trait(
         first.finding.signature, Trait.ECHO_OF_A_FAILURE
     )
     return is_echo and it.is_fatal and has_trait(it.finding.signature, Trait.MACHINE_LOST)
 
 
-def _names_the_exit(it: _Situation, first: Failure) -> bool:
+def _is_exit_report(it: _Situation, first: Failure) -> bool:
     is_exit = has_trait(it.finding.signature, Trait.STOPPED_FROM_OUTSIDE)
     return is_exit and first.traceback is not None and it.is_fatal
 
@@ -173,7 +173,7 @@ def _is_right_behind(it: _Situation, first: Failure) -> bool:
     return _is_within(it, first, _RIGHT_BEHIND)
 
 
-def _says_the_same(it: _Situation, first: Failure) -> bool:
+def _is_duplicate(it: _Situation, first: Failure) -> bool:
     return first.finding is not None and (
         it.finding.signature == first.finding.signature
         or it.finding.text[:_SAME_TEXT] == first.finding.text[:_SAME_TEXT]
@@ -200,17 +200,17 @@ def _place(told: Finding | Failure) -> tuple[int, int]:
 _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = (
     (_is_harmless, _Standing(_FULL)),
     (_is_of_an_earlier_attempt, _Standing(_EARLIER_ATTEMPT, "earlier-attempt")),
-    (_was_survived, _Standing(_SURVIVED, "survived")),
-    (_was_outlived, _Standing(_SURVIVED, "survived")),
+    (_is_survived, _Standing(_SURVIVED, "survived")),
+    (_is_outlived, _Standing(_SURVIVED, "survived")),
 )
 _BESIDE_THE_FAILURE: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
-    (_was_caught, _Standing(_QUOTED, "survived")),
+    (_is_caught, _Standing(_QUOTED, "survived")),
     (_is_not_behind, _Standing(_FULL)),
     (_is_echo, _Standing(_LONG_AFTER, _BEHIND)),
-    (_explains_the_echo, _Standing(_FULL)),
-    (_names_the_exit, _Standing(_AFTER, _BEHIND)),
+    (_is_echo_origin, _Standing(_FULL)),
+    (_is_exit_report, _Standing(_AFTER, _BEHIND)),
     (_is_right_behind, _Standing(_FULL)),
-    (_says_the_same, _Standing(_FULL)),
+    (_is_duplicate, _Standing(_FULL)),
     (_is_next, _Standing(_NEXT_EVENT, _BEHIND)),
     (_is_near, _Standing(_AFTER, _BEHIND)),
 )

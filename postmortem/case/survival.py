@@ -21,23 +21,23 @@ from postmortem.case.failures import (
     is_consequence,
 )
 from postmortem.gathering.aftermath import ASIDE, EXIT, LOGGED, THREAD
-from postmortem.gathering.gathered import Gathered, Seen, records_behind
+from postmortem.gathering.gathered import Extract, Seen, count_records_after
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE
-from postmortem.reading.windows import same_process
+from postmortem.reading.windows import is_same_process
 
 _Found = TypeVar("_Found", Traceback, Seen)
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
-_HELPERS: Final = lazy_compile(
+_HELPERS: Final = compile_lazily(
     r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
     r"|prometheus_client|urllib3|requests|httpx|tqdm|psutil|pynvml|gpustat)[/\\]"
 )
 
 
-class Outlived:
+class SurvivedErrors:
     """The tracebacks that ended nothing."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Outlived:
         tracebacks: Iterable[tuple[Traceback, int]],
         seen: Sequence[Seen],
         rules: Mapping[str, Signature],
-        gathered: Gathered,
+        gathered: Extract,
         passed: Container[tuple[int, int]] = (),
         closing: tuple[int, int] | None = None,
     ) -> None:
@@ -63,7 +63,7 @@ class Outlived:
         self._over = passed
         tracebacks = list(tracebacks)
         told = [traceback for traceback, _ in tracebacks]
-        self._told, self._found = _by_source(told), _by_source(seen)
+        self._told, self._found = _group_by_source(told), _group_by_source(seen)
         self._seen, self._rules = seen, rules
         self._is_of_many = any(
             found.finding.signature.startswith(_OF_MANY) or found.finding.where != NOWHERE
@@ -74,12 +74,12 @@ class Outlived:
             for one, before in tracebacks
             if one.aside == EXIT
             or self._was_survived(one)
-            or self._was_handled(one, before, records_behind(gathered, one, before))
+            or self._was_handled(one, before, count_records_after(gathered, one, before))
         }
         self._passed = {
             (one.source, one.offset)
             for one, before in tracebacks
-            if records_behind(gathered, one, before) >= SURVIVED_RECORDS
+            if count_records_after(gathered, one, before) >= SURVIVED_RECORDS
         }
 
     def has(self, traceback: Traceback) -> bool:
@@ -102,7 +102,7 @@ class Outlived:
             (one.source, one.offset) in self._passed
             or (self.has(one) and self._is_explained(first))
             for one in self._around(finding)
-            if first is None or not _holds(one, first)
+            if first is None or not _is_enclosing(one, first)
         )
 
     def _is_explained(self, first: Failure | None) -> bool:
@@ -149,13 +149,13 @@ class Outlived:
             other.line > end
             and other.aside not in ASIDE
             and not is_consequence(other)
-            and _said(other) != _said(one)
-            and same_process(one.where, other.where)
+            and _format_exception(other) != _format_exception(one)
+            and is_same_process(one.where, other.where)
             for other in self._told.get(one.source, ())
         ) or any(
             found.finding.line > end
             and self._is_failure(found.finding, is_any=is_any)
-            and same_process(one.where, found.finding.where)
+            and is_same_process(one.where, found.finding.where)
             and not self._is_aside(found.finding)
             for found in self._found.get(one.source, ())
         )
@@ -179,7 +179,7 @@ class Outlived:
         )
 
 
-def _by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
+def _group_by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
     """Put together what stands in one source: of thousands, few are of any use for another."""
     groups: dict[int, list[_Found]] = {}
     for one in found:
@@ -189,10 +189,10 @@ def _by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
 
 
 def _is_within(finding: Finding, one: Traceback) -> bool:
-    return one.line <= finding.line <= one.end_line and same_process(finding.where, one.where)
+    return one.line <= finding.line <= one.end_line and is_same_process(finding.where, one.where)
 
 
-def _holds(one: Traceback, first: Failure) -> bool:
+def _is_enclosing(one: Traceback, first: Failure) -> bool:
     return one.source == first.source and one.line <= first.line <= one.end_line
 
 
@@ -201,5 +201,5 @@ def _is_of_a_helper(one: Traceback) -> bool:
     return any(_HELPERS.search(frame.file) for frame in one.frames)
 
 
-def _said(one: Traceback) -> str:
+def _format_exception(one: Traceback) -> str:
     return f"{one.exception}: {one.message}"[:160]

@@ -10,23 +10,23 @@ from typing import Final
 from postmortem.case.failures import Failure
 from postmortem.gathering.gathered import Seen
 from postmortem.knowledge.base import Signature
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Traceback
-from postmortem.model.lines import Where
-from postmortem.model.numerals import whole_number
+from postmortem.model.lines import ProcessId
+from postmortem.model.numerals import parse_whole_number
 
 ROOT_CAUSE: Final = "context.elastic-root-cause"
 NO_FILE: Final = "<N/A>"
 ITSELF: Final = 0
 _LAUNCHER, _WAITED, _LOST = 1, 2, 3
 _MOST_TEXT: Final = 600
-_IN_VAIN: Final = lazy_compile(
+_IN_VAIN: Final = compile_lazily(
     r"Timed out waiting \d{1,12}ms for (?:recv|send|data)|wait timeout after \d{1,12}ms"
     r"|waiting for clients\b|(?:^|: )Socket Timeout\s*(?:$|\n)"
     r"|\d{1,6}/\d{1,6} clients joined|The client has timed out after|(?:failed to"
     r" pass|successfully reached) monitoredBarrier"
 )
-_PEER_GONE: Final = lazy_compile(
+_PEER_GONE: Final = compile_lazily(
     r"Connection (?:closed|reset) by peer|Connection refused.{0,80}remote worker|Broken"
     r" pipe|application timeout caused pair closure"
     r"|Got completion from peer .{0,80}status=12\b"
@@ -35,29 +35,29 @@ _PEER_GONE: Final = lazy_compile(
     r"|Connection was likely closed|failed to recv, got 0 bytes|^-- Process \d+ terminated",
 )
 
-_OF_ANOTHER: Final = lazy_compile(
+_OF_ANOTHER: Final = compile_lazily(
     r"(?:Train(?:ing|er)?|Task|Job|Worker|Child|Remote|Actor|Trial|Tune|Raylet)[A-Za-z]{0,20}"
     r"(?:Failed|Died|Crashed|Unavailable)[A-Za-z]{0,12}\Z|(?:RayTask|RayActor|Tune)Error\Z"
 )
 """Exceptions in which a driver says that one of its processes has failed."""
-_OF_SOME: Final = lazy_compile(r"\bCheckpointException\Z")
+_OF_SOME: Final = compile_lazily(r"\bCheckpointException\Z")
 """Exceptions that every process raises once it knows which of them have failed."""
 
 
-def distance(failure: Failure, rules: Mapping[str, Signature]) -> int:
+def compute_reporter_rank(failure: Failure, rules: Mapping[str, Signature]) -> int:
     """Say how far from the origin its teller stands: `ITSELF` for whom it happened to."""
     finding, traceback = failure.finding, failure.traceback
     if _is_of_another(failure):
         return _LAUNCHER
     if traceback is not None:
-        return _by_exception(traceback)
+        return _rank_by_exception(traceback)
     if finding is None:
         return ITSELF
     is_launcher = rules[finding.signature].told_by == "launcher"
-    return _LAUNCHER if is_launcher else _by_wording(finding.text)
+    return _LAUNCHER if is_launcher else _rank_by_text(finding.text)
 
 
-def _by_exception(traceback: Traceback) -> int:
+def _rank_by_exception(traceback: Traceback) -> int:
     """Tell one that speaks of others by the class of its exception, else by its words."""
     if traceback.exception.endswith("ProcessRaisedException"):
         return _LOST
@@ -65,7 +65,7 @@ def _by_exception(traceback: Traceback) -> int:
         return _LAUNCHER
     if _OF_SOME.search(traceback.exception):
         return _WAITED
-    return _by_wording(traceback.message)
+    return _rank_by_text(traceback.message)
 
 
 def _is_of_another(failure: Failure) -> bool:
@@ -74,7 +74,7 @@ def _is_of_another(failure: Failure) -> bool:
     return told is not None and own is not None and told != own
 
 
-def _by_wording(text: str) -> int:
+def _rank_by_text(text: str) -> int:
     """Tell one that waited or lost its peer by its words."""
     told = text[:_MOST_TEXT]
     if _IN_VAIN.search(told):
@@ -82,28 +82,28 @@ def _by_wording(text: str) -> int:
     return _LOST if _PEER_GONE.search(told) else ITSELF
 
 
-def root_causes(seen: Iterable[Seen]) -> dict[bool, set[Where]]:
+def find_root_cause_processes(seen: Iterable[Seen]) -> dict[bool, set[ProcessId]]:
     """Give the processes that agents name as the root cause.
 
     By whether they have left a record of their exception.
     """
-    found: dict[bool, set[Where]] = {True: set(), False: set()}
+    found: dict[bool, set[ProcessId]] = {True: set(), False: set()}
     for sight in seen:
         if sight.finding.signature == ROOT_CAUSE:
             told = dict(sight.finding.captures)
-            process = Where(
-                whole_number(told["rank"]), whole_number(told["local_rank"]), None, None
+            process = ProcessId(
+                parse_whole_number(told["rank"]), parse_whole_number(told["local_rank"]), None, None
             )
             found[told.get("error_file", NO_FILE) != NO_FILE].add(process)
     return found
 
 
-def is_named(where: Where, roots: Iterable[Where]) -> bool:
+def is_named(where: ProcessId, roots: Iterable[ProcessId]) -> bool:
     """Say whether a label names one of the processes that an agent has named."""
     return any(_is_of(where, root) for root in roots)
 
 
-def _is_of(where: Where, root: Where) -> bool:
+def _is_of(where: ProcessId, root: ProcessId) -> bool:
     """Say whether a label names the process of a rank and local rank."""
     if where.rank is not None:
         return where.rank == root.rank

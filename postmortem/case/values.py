@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from postmortem.case.failures import Failure
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.job_facts import Environment, Setting, Source
-from postmortem.model.said import Said
-from postmortem.shapes.shape import Shape
+from postmortem.model.said import Message
+from postmortem.shapes.shape import Anomaly
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Case:
 
     events: tuple[Occurrence, ...]
     tracebacks: tuple[Traceback, ...]
-    shapes: Mapping[str, Shape]
+    shapes: Mapping[str, Anomaly]
     environment: Environment
     settings: Mapping[str, Setting]
     frameworks: Mapping[str, str | None]
@@ -56,7 +56,7 @@ class Case:
     """The raw line at which the last attempt begins, of sources that hold more than one."""
     skews: Mapping[int, float] = field(default_factory=dict)
     """Seconds by which the clock of a source is ahead of the others'."""
-    gathered: Gathered = field(default_factory=Gathered, compare=False, repr=False)
+    gathered: Extract = field(default_factory=Extract, compare=False, repr=False)
     _by_signature: dict[str, list[int]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -84,7 +84,7 @@ class Case:
         return [self.events[number] for number in sorted(itertools.chain.from_iterable(below))]
 
     @property
-    def sources(self) -> Sequence[Source[Said]]:
+    def sources(self) -> Sequence[Source[Message]]:
         """The files of the job."""
         return self.gathered.sources
 

@@ -8,24 +8,24 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.case.failures import Failure, led_by
+from postmortem.case.failures import Failure, move_to_front
 from postmortem.case.order_of_time import Clock
-from postmortem.case.tellers import ITSELF, distance
+from postmortem.case.tellers import ITSELF, compute_reporter_rank
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding
 
-_WATCHDOG: Final = lazy_compile(
+_WATCHDOG: Final = compile_lazily(
     r"Watchdog caught collective operation timeout(?:.*?ran for (?P<milliseconds>\d{1,10})"
     r" milliseconds)?"
 )
-_OF_COLLECTIVES: Final = lazy_compile(
+_OF_COLLECTIVES: Final = compile_lazily(
     r"nccl|DistBackendError|ProcessGroup|collective|watchdog|distributed|timed? ?out", re.IGNORECASE
 )
 
 
-def waited(finding: Finding | None) -> bool:
+def is_collective_wait(finding: Finding | None) -> bool:
     """Say whether a finding tells that a collective waited for a peer in vain."""
     return finding is not None and _WATCHDOG.search(finding.text) is not None
 
@@ -44,7 +44,7 @@ def may_have_waited(finding: Finding, failure: Failure, clock: Clock) -> bool:
     )
 
 
-def behind_who_failed(
+def put_failed_before_waiting(
     failures: list[Failure], rules: Mapping[str, Signature], clock: Clock
 ) -> list[Failure]:
     """Put a process that failed by itself before a watchdog that waited for it.
@@ -52,27 +52,27 @@ def behind_who_failed(
     Unless the clock says that it failed later.
     """
     watchdog = failures[0].finding if failures else None
-    if watchdog is None or not waited(watchdog):
+    if watchdog is None or not is_collective_wait(watchdog):
         return failures
     own = next(
         (
             failure
             for failure in failures
             if failure.source != watchdog.source
-            and _failed_by_itself(failure, rules)
+            and _is_own_failure(failure, rules)
             and may_have_waited(watchdog, failure, clock)
         ),
         None,
     )
-    return led_by(own, failures)
+    return move_to_front(own, failures)
 
 
-def _failed_by_itself(failure: Failure, rules: Mapping[str, Signature]) -> bool:
+def _is_own_failure(failure: Failure, rules: Mapping[str, Signature]) -> bool:
     """Say whether a process tells of itself, and of something else than a collective."""
     signature = failure.finding.signature if failure.finding is not None else ""
     if has_trait(signature, Trait.ENDS_THE_JOB):
         return False
     signature = f" {signature}"
-    return distance(failure, rules) == ITSELF and not _OF_COLLECTIVES.search(
-        failure.said() + signature
+    return compute_reporter_rank(failure, rules) == ITSELF and not _OF_COLLECTIVES.search(
+        failure.format_line() + signature
     )

@@ -51,14 +51,14 @@ UNFITTED: Final = EvidenceModel(_ITSELF, _ITSELF, Weighed(0.0, {"share": 1.0}))
 """What the rules and the text say of themselves."""
 
 
-def opened_evidence(path: Path) -> EvidenceModel:
+def load_evidence_model(path: Path) -> EvidenceModel:
     """Open a model.
 
     Raises:
         InputError: there is none, or it is damaged.
     """
     try:
-        return unpacked_evidence(path.read_bytes())
+        return parse_evidence_model(path.read_bytes())
     except (OSError, LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
             say("the evidence model cannot be used", "证据模型无法使用"),
@@ -68,20 +68,20 @@ def opened_evidence(path: Path) -> EvidenceModel:
 
 
 @functools.lru_cache(maxsize=4)
-def unpacked_evidence(content: bytes) -> EvidenceModel:
+def parse_evidence_model(content: bytes) -> EvidenceModel:
     """Give the model that the content of a file holds."""
     told = json.loads(content)
     if told["format"] != FORMAT:
         raise ValueError(told)
     return EvidenceModel(
-        _weighed(told["alone"]),
-        _weighed(told["together"]),
-        _weighed(told["proposed"]),
+        _parse_weights(told["alone"]),
+        _parse_weights(told["together"]),
+        _parse_weights(told["proposed"]),
         xxhash.xxh3_64_hexdigest(content),
     )
 
 
-def packed_evidence(model: EvidenceModel) -> bytes:
+def serialize_evidence_model(model: EvidenceModel) -> bytes:
     """Write a model."""
     parts = {name: getattr(model, name) for name in ("alone", "together", "proposed")}
     told: dict[str, Any] = {"format": FORMAT}
@@ -89,6 +89,6 @@ def packed_evidence(model: EvidenceModel) -> bytes:
     return (json.dumps(told, indent=1) + "\n").encode()
 
 
-def _weighed(entry: Mapping[str, Any]) -> Weighed:
+def _parse_weights(entry: Mapping[str, Any]) -> Weighed:
     weights = {name: float(weight) for name, weight in entry.items() if name != "start"}
     return Weighed(float(entry["start"]), weights)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.case.values import Case
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.model.findings import Frame, Traceback
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.reading.prefixes import clean
 
 _TRACEBACKS, _FRAMES, _SOURCES = 3, 4, 4
@@ -29,42 +29,44 @@ class Saying(NamedTuple):
     """exception | message | frame | telling | last | fact | circumstance"""
     text: str
     source: int | None = None
-    where: Where = NOWHERE
+    where: ProcessId = NOWHERE
     line: int | None = None
 
 
-def said_at_failure(case: Case, circumstances: Iterable[str] = ()) -> list[Saying]:
+def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> list[Saying]:
     """Give what holds of the run, and what it says where it fails, what tells most first."""
-    told = _chosen(case.tracebacks)
+    told = _select_tracebacks(case.tracebacks)
     found = [Saying(CIRCUMSTANCE, name) for name in circumstances]
-    found += [passage for traceback in told for passage in _of_traceback(traceback)]
-    for source in _sources(case.gathered, told):
+    found += [passage for traceback in told for passage in _iter_traceback_passages(traceback)]
+    for source in _select_sources(case.gathered, told):
         begin = case.begins.get(source, 0)
         sample = case.gathered.samples[source]
         for kind, lines in (("telling", sample.telling), ("last", sample.last)):
-            found += _of_lines(kind, source, [row for row in lines if row[0] >= begin])
+            found += _iter_line_passages(kind, source, [row for row in lines if row[0] >= begin])
     found += [Saying("fact", f"framework {name}") for name in sorted(case.frameworks)]
     return found
 
 
-def _chosen(tracebacks: tuple[Traceback, ...]) -> list[Traceback]:
+def _select_tracebacks(tracebacks: tuple[Traceback, ...]) -> list[Traceback]:
     """Give the first and the last of the tracebacks: the rest are mostly other processes'."""
     ends = tracebacks[: _TRACEBACKS - 1] + tracebacks[_TRACEBACKS - 1 :][-1:]
     return list(ends)
 
 
-def _of_traceback(one: Traceback) -> Iterator[Saying]:
+def _iter_traceback_passages(one: Traceback) -> Iterator[Saying]:
     place = (one.source, one.where, one.exception_line)
     yield Saying("exception", one.exception.rsplit(".", 1)[-1] or "cut off", *place)
     yield Saying("message", one.message[:_MOST_MESSAGE], *place)
     for frame in one.frames[-_FRAMES:]:
-        text = f"{_package(frame)} {_module(frame)} {frame.function} {frame.code}"
+        text = (
+            f"{_get_frame_package(frame)} {_get_module_words(frame)} {frame.function} {frame.code}"
+        )
         yield Saying("frame", text[:_MOST_LINE], *place)
     if one.frames:
-        yield Saying("fact", f"raised in {_package(one.frames[-1])}", *place)
+        yield Saying("fact", f"raised in {_get_frame_package(one.frames[-1])}", *place)
 
 
-def _package(frame: Frame) -> str:
+def _get_frame_package(frame: Frame) -> str:
     """Name the package that a frame stands in; the user's own code is `own`."""
     path = frame.file.replace("\\", "/")
     for folder in _INSTALLED:
@@ -74,14 +76,14 @@ def _package(frame: Frame) -> str:
     return "python" if frame.is_library else "own"
 
 
-def _module(frame: Frame) -> str:
+def _get_module_words(frame: Frame) -> str:
     """Give the words of a frame's module and of the folder that it stands in."""
     parts = frame.file.replace("\\", "/").removesuffix(".py").split("/")[-2:]
     inside = parts if frame.is_library else parts[-1:]
     return " ".join(inside).replace("_", " ")
 
 
-def _sources(gathered: Gathered, told: Iterable[Traceback]) -> list[int]:
+def _select_sources(gathered: Extract, told: Iterable[Traceback]) -> list[int]:
     """Choose a few logs: those that hold a traceback, then the first and the last."""
     logs = [
         source
@@ -94,7 +96,9 @@ def _sources(gathered: Gathered, told: Iterable[Traceback]) -> list[int]:
     return [*first, *others[:2], *others[2:][-1:]][:_SOURCES]
 
 
-def _of_lines(kind: str, source: int, lines: Iterable[tuple[int, str]]) -> Iterator[Saying]:
+def _iter_line_passages(
+    kind: str, source: int, lines: Iterable[tuple[int, str]]
+) -> Iterator[Saying]:
     for number, text in lines:
         peeled = clean(text[:_MOST_LINE])
         yield Saying(kind, f"{peeled.level} {peeled.text}".strip(), source, peeled.where, number)

@@ -15,26 +15,29 @@ from typing import Final
 import xxhash
 
 from postmortem.classify.failing_text import CIRCUMSTANCE, Saying
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.visible import ANSI
 
 VERSION: Final = 3
 """Of what is counted, and how: a model fits one of them only."""
 BITS: Final = 14
 _MOST: Final = 2000
-_CODE: Final = lazy_compile(
+_CODE: Final = compile_lazily(
     r"\b(code|signal|status|errno|exitcode|error|sig)\b[^\w\n-]{0,4}(-?\d{1,3})\b", re.IGNORECASE
 )
-_DIGIT: Final = lazy_compile(r"\d")
-_URL: Final = (lazy_compile(r"https?://\S{1,200}"), " url ")
-_FOLDERS: Final = (lazy_compile(r"(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"), " ")
+_DIGIT: Final = compile_lazily(r"\d")
+_URL: Final = (compile_lazily(r"https?://\S{1,200}"), " url ")
+_FOLDERS: Final = (compile_lazily(r"(?:[A-Za-z]:)?(?:[\w.@+~-]{0,80}[/\\]){2,30}"), " ")
 _FIGURES: Final = (
-    (lazy_compile(r"\b0x[0-9a-f]+\b", re.IGNORECASE), " addr "),
-    (lazy_compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), " ip "),
-    (lazy_compile(r"\b(?=[A-Fa-f]{0,40}\d)[0-9A-Fa-f]{8,40}(?:-[0-9A-Fa-f]{4,12}){0,4}\b"), " id "),
-    (lazy_compile(r"[-+]?\d[\d_,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE), " 0 "),
+    (compile_lazily(r"\b0x[0-9a-f]+\b", re.IGNORECASE), " addr "),
+    (compile_lazily(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b"), " ip "),
+    (
+        compile_lazily(r"\b(?=[A-Fa-f]{0,40}\d)[0-9A-Fa-f]{8,40}(?:-[0-9A-Fa-f]{4,12}){0,4}\b"),
+        " id ",
+    ),
+    (compile_lazily(r"[-+]?\d[\d_,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE), " 0 "),
 )
-_WORD: Final = lazy_compile(r"[a-z_]+|0|[\u4e00-\u9fff]")
+_WORD: Final = compile_lazily(r"[a-z_]+|0|[\u4e00-\u9fff]")
 _GRAM: Final = 4
 _SPELT: Final = frozenset({"exception", "message", "telling"})
 """Kinds whose words are also taken apart into characters."""
@@ -44,18 +47,18 @@ _COPIES: Final = 8
 """Buckets that the name of a circumstance fills: one among hundreds of words would not be heard."""
 
 
-def words(text: str) -> list[str]:
+def extract_words(text: str) -> list[str]:
     """Give the words of a text, without what differs from run to run."""
     plain = ANSI.sub("", text) if "\x1b" in text else text
     if _DIGIT.search(plain):
-        plain = _CODE.sub(lambda found: f" {found[1]} {_spelt(found[2])} ", plain)
-    for pattern, instead in _differing(plain):
+        plain = _CODE.sub(lambda found: f" {found[1]} {_encode_digits(found[2])} ", plain)
+    for pattern, instead in _find_variable_parts(plain):
         plain = pattern.sub(instead, plain)
     found = _WORD.findall(plain.lower())
     return [word for number, word in enumerate(found) if word != "0" or found[number - 1] != "0"]
 
 
-def _differing(text: str) -> Iterator[tuple["re.Pattern[str]", str]]:
+def _find_variable_parts(text: str) -> Iterator[tuple["re.Pattern[str]", str]]:
     """Give what may stand in a text that differs from run to run, and what to put there."""
     if "://" in text:
         yield _URL
@@ -65,45 +68,45 @@ def _differing(text: str) -> Iterator[tuple["re.Pattern[str]", str]]:
         yield from _FIGURES
 
 
-def _spelt(figure: str) -> str:
+def _encode_digits(figure: str) -> str:
     """Write a short code in letters: a figure would be replaced, and 9 is not 11 here."""
     return "code_" + figure.translate(str.maketrans("0123456789-", "abcdefghijm"))
 
 
-def buckets(passages: Iterable[Saying]) -> dict[int, Saying]:
+def compute_buckets(passages: Iterable[Saying]) -> dict[int, Saying]:
     """Give the buckets that a text fills, each with the first passage that fills it."""
     found: dict[int, Saying] = {}
     for passage in passages:
-        for bucket in _filled_by(passage):
+        for bucket in _hash_passage(passage):
             found.setdefault(bucket, passage)
         if len(found) >= _MOST:
             break
     return found
 
 
-def _filled_by(passage: Saying) -> Sequence[int]:
+def _hash_passage(passage: Saying) -> Sequence[int]:
     """Give the buckets of a passage; a circumstance is its name, a few times."""
     if passage.kind == CIRCUMSTANCE:
-        return _of_circumstance(passage.text)
-    return [bucket for _, bucket in grams_by_word(passage.kind, words(passage.text))]
+        return _hash_circumstance(passage.text)
+    return [bucket for _, bucket in hash_grams(passage.kind, extract_words(passage.text))]
 
 
 @functools.lru_cache(maxsize=1024)
-def _of_circumstance(name: str) -> Sequence[int]:
+def _hash_circumstance(name: str) -> Sequence[int]:
     """Give the buckets of a circumstance: the program names it, and few of them there are."""
-    return [_bucket(f"{name}#{copy}") for copy in range(_COPIES)]
+    return [_hash_gram(f"{name}#{copy}") for copy in range(_COPIES)]
 
 
-def grams_by_word(kind: str, said: list[str]) -> list[tuple[tuple[int, ...], int]]:
+def hash_grams(kind: str, said: list[str]) -> list[tuple[tuple[int, ...], int]]:
     """Give the bucket of each gram, with the places of its words."""
-    return [(places, _bucket(gram)) for places, gram in _grams(kind, said)]
+    return [(places, _hash_gram(gram)) for places, gram in _iter_grams(kind, said)]
 
 
-def _bucket(gram: str) -> int:
+def _hash_gram(gram: str) -> int:
     return xxhash.xxh32_intdigest(gram.encode()) >> (32 - BITS)
 
 
-def _grams(kind: str, said: list[str]) -> Iterator[tuple[tuple[int, ...], str]]:
+def _iter_grams(kind: str, said: list[str]) -> Iterator[tuple[tuple[int, ...], str]]:
     for number, word in enumerate(said):
         yield (number,), word
         if number:

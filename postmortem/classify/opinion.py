@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from postmortem.case.values import Case
-from postmortem.classify.failing_text import Saying, said_at_failure
-from postmortem.classify.hashed_words import buckets
-from postmortem.classify.telling_words import words_that_carry
+from postmortem.classify.failing_text import Saying, extract_failure_passages
+from postmortem.classify.hashed_words import compute_buckets
+from postmortem.classify.telling_words import find_decisive_words
 from postmortem.classify.text_model import TextModel
 from postmortem.model.answer import TellingWords
 
@@ -38,10 +38,10 @@ class Opinion(NamedTuple):
 
     def telling(self, cause: str) -> tuple[TellingWords, ...]:
         """Give the words that speak most for a cause."""
-        return words_that_carry(self.model, cause, self.filled)
+        return find_decisive_words(self.model, cause, self.filled)
 
 
-def opinion_of(case: Case, model: TextModel, circumstances: Iterable[str] = ()) -> Opinion:
+def ask_text_model(case: Case, model: TextModel, circumstances: Iterable[str] = ()) -> Opinion:
     """Ask the model what a case sounds like, of which these circumstances hold."""
-    filled = buckets(said_at_failure(case, circumstances))
+    filled = compute_buckets(extract_failure_passages(case, circumstances))
     return Opinion(model, model.shares(filled) if filled else {}, filled)

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.classify.failing_text import Saying
-from postmortem.classify.hashed_words import grams_by_word, words
+from postmortem.classify.hashed_words import extract_words, hash_grams
 from postmortem.classify.text_model import TextModel
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.answer import TellingWords
 from postmortem.model.said import cut
 
@@ -24,13 +24,13 @@ _PASSAGES, _TERMS = 3, 3
 _LONGEST: Final = 200
 _LEAST: Final = 0.1
 """The part of the strongest word's pull below which a word is not shown."""
-_BETWEEN: Final = lazy_compile(r"[^a-zA-Z_\u4e00-\u9fff]{0,24}")
+_BETWEEN: Final = compile_lazily(r"[^a-zA-Z_\u4e00-\u9fff]{0,24}")
 _OF_NAMES: Final = f"{string.ascii_letters}{string.digits}_"
 _LONGEST_REST: Final = 40
 """Of the characters of a name around the words that it holds."""
-_NAMED: Final = lazy_compile(r"[a-zA-Z_]{3}|[\u4e00-\u9fff]")
+_NAMED: Final = compile_lazily(r"[a-zA-Z_]{3}|[\u4e00-\u9fff]")
 """A term says something: a letter alone does not."""
-_STOOD_FOR: Final = lazy_compile(r"^(?:0|url|addr|ip|id|code_[a-k]+)$")
+_STOOD_FOR: Final = compile_lazily(r"^(?:0|url|addr|ip|id|code_[a-k]+)$")
 """Words that stand for others: they are in no log."""
 _OURS: Final = ("own ", "python ")
 """What stands before a frame that is of no package."""
@@ -44,7 +44,7 @@ class _Pulled(NamedTuple):
     pulls: list[float]
 
 
-def words_that_carry(
+def find_decisive_words(
     model: TextModel, cause: str, filled: Mapping[int, Saying]
 ) -> tuple[TellingWords, ...]:
     """Give the words that speak most for a cause, by their passages."""
@@ -60,47 +60,49 @@ def words_that_carry(
     }
     first = sorted((one for one in sums if sums[one] > 0), key=lambda one: -sums[one])
     found = (
-        _told(_pulled(passage, by_passage[passage]), sums[passage] / whole)
+        _build_telling_words(
+            _compute_word_pulls(passage, by_passage[passage]), sums[passage] / whole
+        )
         for passage in first[:_PASSAGES]
     )
     return tuple(one for one in found if one.terms)
 
 
-def _pulled(passage: Saying, pulls: dict[int, float]) -> _Pulled:
+def _compute_word_pulls(passage: Saying, pulls: dict[int, float]) -> _Pulled:
     """Share out what a passage puts in among its words; each bucket counts once."""
-    said = words(passage.text)
+    said = extract_words(passage.text)
     each = [0.0] * len(said)
-    for places, bucket in grams_by_word(passage.kind, said):
+    for places, bucket in hash_grams(passage.kind, said):
         pull = pulls.pop(bucket, 0.0)
         for place in places:
             each[place] += pull / len(places)
     return _Pulled(passage, said, each)
 
 
-def _told(one: _Pulled, share: float) -> TellingWords:
+def _build_telling_words(one: _Pulled, share: float) -> TellingWords:
     passage = one.passage
     return TellingWords(
-        cut(_text(passage), _LONGEST),
-        tuple(_terms(one)[:_TERMS]),
+        cut(_format_passage(passage), _LONGEST),
+        tuple(_extract_terms(one)[:_TERMS]),
         round(share, 3),
         passage.source,
         passage.line,
     )
 
 
-def _text(passage: Saying) -> str:
+def _format_passage(passage: Saying) -> str:
     text = passage.text
     for own in _OURS if passage.kind == "frame" else ():
         text = text.removeprefix(own)
     return " ".join(text.split())
 
 
-def _terms(one: _Pulled) -> list[str]:
+def _extract_terms(one: _Pulled) -> list[str]:
     """Give the terms of a passage as they stand in it, the weightiest first."""
-    shown = cut(_text(one.passage), _LONGEST)
-    small = _small(shown)
+    shown = cut(_format_passage(one.passage), _LONGEST)
+    small = _convert_to_lowercase(shown)
     terms: dict[str, float] = {}
-    for first, behind in _stretches(one):
+    for first, behind in _find_word_runs(one):
         term = shown[_place(one.said[first:behind], small)]
         if _NAMED.search(term):
             terms[term] = max(terms.get(term, 0.0), sum(one.pulls[first:behind]))
@@ -114,7 +116,7 @@ def _place(said: Sequence[str], text: str) -> slice:
     """
     at = text.find(said[0])
     while at >= 0:
-        behind = _behind(said, text, at)
+        behind = _find_phrase_end(said, text, at)
         if behind is not None:
             before = text[max(0, at - _LONGEST_REST) : at]
             return slice(at - len(before) + len(before.rstrip(_OF_NAMES)), behind)
@@ -122,7 +124,7 @@ def _place(said: Sequence[str], text: str) -> slice:
     return slice(0)
 
 
-def _behind(said: Sequence[str], text: str, at: int) -> int | None:
+def _find_phrase_end(said: Sequence[str], text: str, at: int) -> int | None:
     """Say where the name of the last word ends, if the words follow each other from here."""
     for word in said:
         between = _BETWEEN.match(text, at)
@@ -134,12 +136,12 @@ def _behind(said: Sequence[str], text: str, at: int) -> int | None:
     return at + len(rest) - len(rest.lstrip(_OF_NAMES))
 
 
-def _small(text: str) -> str:
+def _convert_to_lowercase(text: str) -> str:
     """Give a text in small letters, each where its large one stands."""
     return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 
-def _stretches(one: _Pulled) -> Iterator[tuple[int, int]]:
+def _find_word_runs(one: _Pulled) -> Iterator[tuple[int, int]]:
     """Give runs of words that pull, each from its first word to behind its last."""
     least = _LEAST * max(one.pulls, default=0.0)
     first = None

@@ -22,11 +22,11 @@ from typing import Any, Final, NamedTuple
 
 import xxhash
 
-from postmortem.classify.evidence_model import UNFITTED, EvidenceModel, opened_evidence
+from postmortem.classify.evidence_model import UNFITTED, EvidenceModel, load_evidence_model
 from postmortem.classify.hashed_words import BITS, VERSION
 from postmortem.errors import InputError
 from postmortem.model.said import say
-from postmortem.resources import shipped_model
+from postmortem.resources import find_shipped_model
 
 META: Final = "postmortem"
 """The key of our part of the header."""
@@ -109,13 +109,13 @@ class TextModel(NamedTuple):
         return self.weights[bucket * width : (bucket + 1) * width]
 
 
-def stored_rarity(rarity: float) -> int:
+def encode_rarity(rarity: float) -> int:
     """Give a rarity as the byte that is stored."""
     return min(255, max(1, round(rarity * RARITY_UNIT)))
 
 
 @functools.lru_cache(maxsize=4)
-def opened(path: Path) -> TextModel:
+def load_text_model(path: Path) -> TextModel:
     """Open a model.
 
     Raises:
@@ -125,25 +125,27 @@ def opened(path: Path) -> TextModel:
         with path.open("rb") as stream:
             data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
-        raise _refused(path, str(getattr(error, "strerror", "") or "it is empty")) from error
-    model, beside = unpacked(data, path), shipped_model("evidence.json")
+        raise _build_input_error(
+            path, str(getattr(error, "strerror", "") or "it is empty")
+        ) from error
+    model, beside = parse_text_model(data, path), find_shipped_model("evidence.json")
     if beside is None:
         return model
-    evidence = opened_evidence(beside)
+    evidence = load_evidence_model(beside)
     return model._replace(digest=f"{model.digest}+{evidence.digest}", evidence=evidence)
 
 
-def unpacked(data: bytes | mmap.mmap, path: Path) -> TextModel:
+def parse_text_model(data: bytes | mmap.mmap, path: Path) -> TextModel:
     """Give the model that the content of a file holds.
 
     Raises:
         InputError: it is damaged, or it was fitted to other features.
     """
     try:
-        header, body = _header(data)
+        header, body = _parse_header(data)
         meta = json.loads(header["__metadata__"][META])
         _check(meta, path)
-        return _model(meta, header, memoryview(data)[body:], xxhash.xxh3_128_hexdigest(data))
+        return _build_model(meta, header, memoryview(data)[body:], xxhash.xxh3_128_hexdigest(data))
     except (
         LookupError,
         ValueError,
@@ -152,10 +154,10 @@ def unpacked(data: bytes | mmap.mmap, path: Path) -> TextModel:
         ArithmeticError,
         RecursionError,
     ) as error:
-        raise _refused(path, "it is no model of this program, or damaged") from error
+        raise _build_input_error(path, "it is no model of this program, or damaged") from error
 
 
-def _header(data: bytes | mmap.mmap) -> tuple[dict[str, Any], int]:
+def _parse_header(data: bytes | mmap.mmap) -> tuple[dict[str, Any], int]:
     size = int.from_bytes(data[:8], "little")
     if not 2 <= size <= min(_MOST_HEADER, len(data)):
         raise ValueError(size)
@@ -168,20 +170,22 @@ def _check(meta: Mapping[str, Any], path: Path) -> None:
     if (meta["format"], meta["features"], meta["bits"]) != (FORMAT, VERSION, BITS):
         told = f"format {meta['format']}, features {meta['features']}, {meta['bits']} bits"
         needed = f"format {FORMAT}, features {VERSION}, {BITS} bits"
-        raise _refused(path, f"it was trained for {told}, and this program needs {needed}")
+        raise _build_input_error(
+            path, f"it was trained for {told}, and this program needs {needed}"
+        )
 
 
-def _model(
+def _build_model(
     meta: Mapping[str, Any], header: Mapping[str, Any], body: memoryview, digest: str
 ) -> TextModel:
     causes = [str(cause) for cause in meta["causes"]]
-    parts = {name: _tensor(name, header[name], body) for name in _TENSORS}
+    parts = {name: _get_tensor(name, header[name], body) for name in _TENSORS}
     if len(parts["rarity"]) != 1 << BITS or len(parts["weights"]) != len(causes) << BITS:
         raise ValueError(header)
     fitted = meta["calibration"]
-    bias, scale = (_figures(meta[name], len(causes)) for name in ("bias", "scale"))
-    (sharpness,) = _figures([fitted["sharpness"]], 1)
-    shift, slope = _figures(fitted["alone"], 2)
+    bias, scale = (_parse_numbers(meta[name], len(causes)) for name in ("bias", "scale"))
+    (sharpness,) = _parse_numbers([fitted["sharpness"]], 1)
+    shift, slope = _parse_numbers(fitted["alone"], 2)
     return TextModel(
         digest,
         causes,
@@ -194,7 +198,7 @@ def _model(
     )
 
 
-def _figures(values: Iterable[Any], count: int) -> list[float]:
+def _parse_numbers(values: Iterable[Any], count: int) -> list[float]:
     """Give so many finite numbers."""
     figures = [float(one) for one in values]
     if len(figures) != count or not all(map(math.isfinite, figures)):
@@ -202,7 +206,7 @@ def _figures(values: Iterable[Any], count: int) -> list[float]:
     return figures
 
 
-def _tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> memoryview:
+def _get_tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> memoryview:
     """Give the bytes of a tensor of the type that it must have."""
     start, end = entry["data_offsets"]
     if entry["dtype"] != _TENSORS[name] or not 0 <= start <= end <= len(body):
@@ -210,7 +214,7 @@ def _tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> memoryview
     return body[start:end]
 
 
-def _refused(path: Path, why: str) -> InputError:
+def _build_input_error(path: Path, why: str) -> InputError:
     return InputError(
         say("the model cannot be used: {why}", "模型无法使用：{why}", why=why),
         path,

@@ -19,9 +19,9 @@ from typing import Any, Final, NoReturn
 
 import click
 
-from postmortem.cli.say import show, tell
+from postmortem.cli.say import print_message, show
 from postmortem.errors import PostmortemError
-from postmortem.host.streams import hold_places, settle, why
+from postmortem.host.streams import describe_stream_error, flush_streams, hold_places
 
 COMMANDS: Final = {
     "analyze": "Name the cause of a failed training run from its log.",
@@ -103,10 +103,10 @@ def main(arguments: list[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
     held = ExitStack()
-    status = _status_of(arguments, held)
-    fault = settle()
+    status = _run_cli(arguments, held)
+    fault = flush_streams()
     if fault is not None and not isinstance(fault, BrokenPipeError) and status == 0:
-        status = _refused(f"standard output cannot be written: {why(fault)}")
+        status = _report_error(f"standard output cannot be written: {describe_stream_error(fault)}")
     if arguments is None:
         # A program that ends holds on to its signals: one that came now would change its status.
         _end(status)
@@ -121,17 +121,17 @@ def _end(status: int) -> NoReturn:
     """
     if threading.active_count() == 1 and not os.environ.get(_DEBUG):
         atexit._run_exitfuncs()  # noqa: SLF001 -- what others have asked for is done
-        settle()
+        flush_streams()
         os._exit(status)
     sys.exit(status)
 
 
-def _status_of(arguments: list[str] | None, held: ExitStack) -> int:
+def _run_cli(arguments: list[str] | None, held: ExitStack) -> int:
     result: Any = None
     try:
         result = cli.main(args=arguments, standalone_mode=False, obj=held)
     except (PostmortemError, click.Abort) as error:
-        return _refused(str(error) or "interrupted")
+        return _report_error(str(error) or "interrupted")
     except (
         click.exceptions.Exit,
         SystemExit,
@@ -140,23 +140,23 @@ def _status_of(arguments: list[str] | None, held: ExitStack) -> int:
     except click.exceptions.NoArgsIsHelpError as asked:
         show(asked.format_message() + "\n")
     except click.ClickException as error:
-        return _refused(error.format_message() + _hint(error))
+        return _report_error(error.format_message() + _format_usage_hint(error))
     except OSError as error:
-        return _refused(
-            f"{why(error)}{f' ({error.filename})' if error.filename else ''}; make room, or see to"
-            " its permissions"
+        return _report_error(
+            f"{describe_stream_error(error)}{f' ({error.filename})' if error.filename else ''};"
+            " make room, or see to its permissions"
         )
     except Exception as error:
         if os.environ.get(_DEBUG):
             raise
-        return _refused(
+        return _report_error(
             f"internal error: {type(error).__name__}: {error}; set {_DEBUG}=1 for the"
             " traceback and report it"
         )
     return result if isinstance(result, int) else 0
 
 
-def _hint(error: click.ClickException) -> str:
+def _format_usage_hint(error: click.ClickException) -> str:
     return (
         f"; see: {error.ctx.command_path} --help"
         if isinstance(error, click.UsageError) and error.ctx
@@ -164,7 +164,7 @@ def _hint(error: click.ClickException) -> str:
     )
 
 
-def _refused(message: str) -> int:
+def _report_error(message: str) -> int:
     """Say why nothing was done; gives the exit status."""
-    tell(message)
+    print_message(message)
     return 2

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from postmortem.api import analyze
-from postmortem.cli.delivery import deliver
-from postmortem.cli.say import tell
+from postmortem.cli.delivery import write_report
+from postmortem.cli.say import print_message
 from postmortem.errors import PostmortemError
 from postmortem.host.dump import dump_for
 from postmortem.host.signals import Signals
-from postmortem.host.streams import hold_places, settle
+from postmortem.host.streams import flush_streams, hold_places
 
 _LONGEST: Final = 1800.0
 """Seconds after which an analysis is stopped: a job that hangs in it would keep its machines."""
@@ -63,7 +63,7 @@ class Wanted(NamedTuple):
         }
 
 
-def analyse(
+def run_analysis_process(
     logs: Sequence[Path],
     command: Sequence[str],
     facts: Mapping[str, str],
@@ -113,22 +113,22 @@ def main(asked: Mapping[str, Any]) -> None:
     try:
         _report(asked)
     except PostmortemError as error:
-        tell(str(error))
+        print_message(str(error))
     except Exception as error:
         if os.environ.get("POSTMORTEM_DEBUG"):
             raise
-        tell(
+        print_message(
             f"the analysis failed: {type(error).__name__}: {error}; postmortem analyze"
             f" {asked['logs'][0]} may tell more"
         )
-    settle()
+    flush_streams()
 
 
 def _report(asked: Mapping[str, Any]) -> None:
     dump = dump_for(asked["command"])
     if dump.problem:
-        tell(dump.problem)
-    with _written(dump.text) as dumps:
+        print_message(dump.problem)
+    with _write_temporary_log(dump.text) as dumps:
         report = analyze(
             asked["logs"],
             env=dumps,
@@ -136,7 +136,7 @@ def _report(asked: Mapping[str, Any]) -> None:
             facts=asked["facts"],
         ).in_language(asked["language"])
     output = Path(asked["output"]) if asked["output"] else None
-    deliver(
+    write_report(
         report,
         form=asked["form"],
         output=output,
@@ -148,7 +148,7 @@ def _report(asked: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def _written(text: str) -> Iterator[list[Path]]:
+def _write_temporary_log(text: str) -> Iterator[list[Path]]:
     """Give a file with the text, for a while, where there is room.
 
     None if there is no room anywhere.

@@ -8,21 +8,21 @@ from typing import Final
 import click
 
 from postmortem.api import Report, analyze
-from postmortem.cli.delivery import check_output, deliver, form_for, refuse_overwriting
+from postmortem.cli.delivery import check_not_overwriting, check_output, choose_format, write_report
 from postmortem.cli.options import (
     FOLDER,
     SOURCE,
     TRUST,
+    add_model_options,
     check_sources,
-    model_options,
     report_options,
 )
 from postmortem.cli.progress_line import ProgressLine
-from postmortem.cli.say import tell
-from postmortem.host.usable_cores import core_count
+from postmortem.cli.say import print_message
+from postmortem.host.usable_cores import count_cores
 from postmortem.names import SHIPPED
-from postmortem.pipeline import machine_for, model_for
-from postmortem.report.for_people import input_kind
+from postmortem.pipeline import get_matcher, open_model
+from postmortem.report.for_people import detect_input_type
 from postmortem.report.words import Words
 
 _TOLD: Final = 3
@@ -45,7 +45,7 @@ _TOLD: Final = 3
     is_flag=True,
     help="Exit with 1 if the run failed or stalled, or anything but health is found.",
 )
-@model_options
+@add_model_options
 @click.option(
     "--replay",
     "capsule",
@@ -86,39 +86,41 @@ def command(
             progress=progress,
             replay=capsule,
             trust_code=trust_code,
-            workers=core_count(),
+            workers=count_cores(),
         ).in_language(language)
-    refuse_overwriting(output, (source.path for source in report.diagnosis.sources))
-    form = form_for(form, output, open_=open_)
-    deliver(report, form=form, output=output, redact=redact, full=full, open_=open_)
-    if summary := progress.summary(report, len(machine_for(patterns).knowledge.by_id)):
-        tell(summary)
-    return _status(report, exit_code=exit_code)
+    check_not_overwriting(output, (source.path for source in report.diagnosis.sources))
+    form = choose_format(form, output, open_=open_)
+    write_report(report, form=form, output=output, redact=redact, full=full, open_=open_)
+    if summary := progress.summary(report, len(get_matcher(patterns).knowledge.by_id)):
+        print_message(summary)
+    return _compute_exit_status(report, exit_code=exit_code)
 
 
 def _get_ready(model: Path | None, patterns: tuple[Path, ...]) -> None:
     """Load rules and model."""
-    _tell_untold(model, patterns)
+    _warn_of_unknown_model_causes(model, patterns)
     gc.freeze()  # the rules stay: the collector need not go through them again and again
 
 
-def _tell_untold(model: Path | None, patterns: tuple[Path, ...]) -> None:
+def _warn_of_unknown_model_causes(model: Path | None, patterns: tuple[Path, ...]) -> None:
     """Say which causes a model was taught that no rule has a page of: it cannot name them."""
-    chosen, known = model_for(model or SHIPPED), machine_for(patterns).knowledge.causes
+    chosen, known = open_model(model or SHIPPED), get_matcher(patterns).knowledge.causes
     untold = sorted(chosen.own.difference(known)) if chosen is not None else []
     if untold:
         named = ", ".join(untold[:_TOLD])
-        tell(f"the model was taught {named}, of which there is no page here: name its --patterns")
+        print_message(
+            f"the model was taught {named}, of which there is no page here: name its --patterns"
+        )
 
 
-def _status(report: Report, *, exit_code: bool) -> int:
+def _compute_exit_status(report: Report, *, exit_code: bool) -> int:
     """Give the exit status that tells what was found, and say why nothing could be judged."""
-    kind = input_kind(report.diagnosis)
+    kind = detect_input_type(report.diagnosis)
     if kind:
         words = Words("en")
         named = ", ".join(one.path for one in report.diagnosis.sources[:_TOLD])
         says = words(f"input.{kind}.says", name=report.diagnosis.sources[0].path)
         title = words(f"input.{kind}", count=len(report.diagnosis.sources))
-        tell(f"not a training log: {title} ({named}); {says}")
+        print_message(f"not a training log: {title} ({named}); {says}")
         return 2
     return int(exit_code and report.is_alarming)

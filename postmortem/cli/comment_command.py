@@ -11,17 +11,17 @@ import click
 
 from postmortem.api import Report
 from postmortem.cli.job_or_analysis import report_on
-from postmortem.cli.options import LANGUAGE, LINK, PATTERNS, SOURCE, model_options
+from postmortem.cli.options import LANGUAGE, LINK, PATTERNS, SOURCE, add_model_options
 from postmortem.cli.progress_line import ProgressLine
-from postmortem.cli.say import show, tell
+from postmortem.cli.say import print_message, show
 from postmortem.errors import UsageError
-from postmortem.report.markdown_text import linked
+from postmortem.report.markdown_text import format_link
 from postmortem.report.words.notice_words import NOTICE
-from postmortem.trackers.one_comment import Commented, mark_of, settle_comment
+from postmortem.trackers.one_comment import Commented, mark_of, update_or_create_comment
 from postmortem.trackers.tracker_errors import TryLater
-from postmortem.trackers.tracker_kinds import opened_tracker
+from postmortem.trackers.tracker_kinds import create_tracker
 from postmortem.trackers.tracker_values import IssuePlace
-from postmortem.trackers.written_places import github_place, gitlab_place
+from postmortem.trackers.written_places import parse_github_place, parse_gitlab_place
 
 _PAUSES: Final = (2.0, 10.0)
 """Seconds before it is tried again, where the tracker names none."""
@@ -71,7 +71,7 @@ _SERVERS: Final = {"github": "GITHUB_API_URL", "gitlab": "CI_SERVER_URL"}
     help="Replace secrets, host and user names.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the comment, and post nothing.")
-@model_options
+@add_model_options
 @PATTERNS
 def command(paths: tuple[str, ...], **asked: Any) -> int:
     """Put the report under an issue, a pull request or a merge request, in one comment.
@@ -80,7 +80,7 @@ def command(paths: tuple[str, ...], **asked: Any) -> int:
     """
     kind, place = _place(asked)
     mark_of(asked["key"])  # a wrong one is told before anything is read
-    settings = {} if asked["dry_run"] else _settings(kind, asked)
+    settings = {} if asked["dry_run"] else _build_tracker_settings(kind, asked)
     with closing(ProgressLine()) as progress:
         report = report_on(
             paths,
@@ -89,18 +89,23 @@ def command(paths: tuple[str, ...], **asked: Any) -> int:
             model=asked["model"],
             progress=progress,
         ).in_language(asked["language"])
-    text = _text(report, asked)
+    text = _format_comment(report, asked)
     if asked["dry_run"]:
         show(text)
         return 0
     is_new_wanted = asked["only_if"] is None or report.is_alarming
-    with closing(opened_tracker(kind, settings)) as tracker:
-        done = _settled(
+    with closing(create_tracker(kind, settings)) as tracker:
+        done = _post_with_retries(
             functools.partial(
-                settle_comment, tracker, place, text, key=asked["key"], is_new_wanted=is_new_wanted
+                update_or_create_comment,
+                tracker,
+                place,
+                text,
+                key=asked["key"],
+                is_new_wanted=is_new_wanted,
             )
         )
-    tell(" ".join(part for part in (f"comment {done.how}", done.url) if part))
+    print_message(" ".join(part for part in (f"comment {done.how}", done.url) if part))
     return 0
 
 
@@ -118,17 +123,17 @@ def _place(asked: dict[str, Any]) -> tuple[str, IssuePlace]:
             "--github owner/name#12 or --gitlab group/project!5",
         )
     (kind,) = named
-    return kind, (github_place if kind == "github" else gitlab_place)(asked[kind])
+    return kind, (parse_github_place if kind == "github" else parse_gitlab_place)(asked[kind])
 
 
-def _text(report: Report, asked: dict[str, Any]) -> str:
+def _format_comment(report: Report, asked: dict[str, Any]) -> str:
     text = report.render("markdown", redact=asked["redact"])
     if not asked["link"]:
         return text
-    return f"{text}\n{linked(NOTICE[asked['language']]['link'], asked['link'])}\n"
+    return f"{text}\n{format_link(NOTICE[asked['language']]['link'], asked['link'])}\n"
 
 
-def _settled(settle: Callable[[], Commented]) -> Commented:
+def _post_with_retries(settle: Callable[[], Commented]) -> Commented:
     """Post or edit the comment, and try again where the tracker asks for it.
 
     Raises:
@@ -145,7 +150,7 @@ def _settled(settle: Callable[[], Commented]) -> Commented:
     return settle()
 
 
-def _settings(kind: str, asked: dict[str, Any]) -> dict[str, str]:
+def _build_tracker_settings(kind: str, asked: dict[str, Any]) -> dict[str, str]:
     """Give the settings of a tracker that writes and is told of nothing.
 
     Raises:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.delivery import check_output, form_for, refuse_overwriting, write
+from postmortem.cli.delivery import check_not_overwriting, check_output, choose_format, write
 from postmortem.cli.options import OUTPUT, PATTERNS, SOURCE, check_sources
 from postmortem.compare.two_runs import compare_runs
 from postmortem.errors import UsageError
@@ -63,18 +63,18 @@ def command(
     GOOD and BAD are each a file or a folder.
     """
     check_output(output, form, open_=False)
-    form = _form(form, output)
+    form = _choose_comparison_format(form, output)
     check_sources(good, bad, *good_env, *bad_env)
-    refuse_overwriting(output, (good, bad, *good_env, *bad_env))
+    check_not_overwriting(output, (good, bad, *good_env, *bad_env))
     found = compare_runs([good], [bad], good_env=good_env, bad_env=bad_env, patterns=patterns)
     is_hiding = form != "terminal" if redact is None else redact
     text = render(found, form, language=language, redact=is_hiding)
     write(text, output, "comparison")
 
 
-def _form(asked: str | None, output: Path | None) -> str:
+def _choose_comparison_format(asked: str | None, output: Path | None) -> str:
     """Choose the format; a report has some that a comparison has not."""
-    form = form_for(asked, output, open_=False)
+    form = choose_format(asked, output, open_=False)
     if form not in FORMS:
         raise UsageError(
             f"a comparison is not written as {form}", output, f"choose one of {', '.join(FORMS)}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from postmortem.api import Report
-from postmortem.cli.say import note, show, tell
+from postmortem.cli.say import note, print_message, show
 from postmortem.errors import UsageError
 from postmortem.host.files import replace
 from postmortem.report import STORED
@@ -30,7 +30,7 @@ _SUFFIXES = {
 }
 
 
-def form_for(form: str | None, output: Path | None, *, open_: bool) -> str:
+def choose_format(form: str | None, output: Path | None, *, open_: bool) -> str:
     """Choose the format: as asked, else by the file's suffix, else the terminal report."""
     if form:
         return form
@@ -77,7 +77,7 @@ def write(text: str, output: Path | None, what: str) -> None:
             output,
             "choose another file with -o",
         ) from error
-    tell(f"wrote {output}")
+    print_message(f"wrote {output}")
 
 
 def require_folder(output: Path | None, what: str) -> None:
@@ -92,7 +92,7 @@ def require_folder(output: Path | None, what: str) -> None:
         )
 
 
-def refuse_overwriting(output: Path | None, read: Iterable[str]) -> None:
+def check_not_overwriting(output: Path | None, read: Iterable[str]) -> None:
     """Refuse to write over a file that was read.
 
     Raises:
@@ -108,7 +108,7 @@ def refuse_overwriting(output: Path | None, read: Iterable[str]) -> None:
         )
 
 
-def deliver(
+def write_report(
     report: Report,
     *,
     form: str,
@@ -145,14 +145,14 @@ def deliver(
         return
     write(text, output, "report")
     if output is not None:
-        _after_writing(output, form, open_=open_)
+        _finish_written_report(output, form, open_=open_)
 
 
-def _after_writing(output: Path, form: str, *, open_: bool) -> None:
+def _finish_written_report(output: Path, form: str, *, open_: bool) -> None:
     if form == STORED:
-        tell("it holds lines of the log as they are; what is rendered of it is redacted")
+        print_message("it holds lines of the log as they are; what is rendered of it is redacted")
     if open_:
         import webbrowser  # noqa: PLC0415 -- it brings subprocess along, and few runs open a page
 
         if not webbrowser.open(output.resolve().as_uri()):
-            tell("no browser could be started; open the file yourself")
+            print_message("no browser could be started; open the file yourself")

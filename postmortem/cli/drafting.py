@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from postmortem.case.build import case_of
+from postmortem.case.build import build_case
 from postmortem.case.values import Case
 from postmortem.errors import InputError, UsageError
 from postmortem.gathering.job import read
-from postmortem.pipeline import machine_for
-from postmortem.reading.excerpt import lines_again
+from postmortem.pipeline import get_matcher
+from postmortem.reading.excerpt import read_lines_again
 from postmortem.reading.prefixes import clean
 
 _MOST_LINES: Final = 20_000
@@ -22,23 +22,23 @@ _LONGEST: Final = 400
 _LONGEST_ROW: Final = 1 << 20
 
 
-def line_to_draft(log: str, number: int | None, patterns: tuple[Path, ...]) -> str:
+def select_draft_line(log: str, number: int | None, patterns: tuple[Path, ...]) -> str:
     """Give the line that is asked for, else what failed first, else the last line of the log.
 
     Raises:
         UsageError: there is no such line, or nothing in the log.
         InputError: the log cannot be read.
     """
-    machine = machine_for(patterns)
-    case = case_of(read(log, machine), machine.knowledge)
-    text = _line(case, number) if number else _failing(case) or _last(case)
+    machine = get_matcher(patterns)
+    case = build_case(read(log, machine), machine.knowledge)
+    text = _read_line(case, number) if number else _find_failing_line(case) or _find_last_line(case)
     if not text.strip():
         what = f"there is no text in line {number}" if number else "there is no text in the log"
         raise UsageError(what, log, "name a line with --line, counted as sed -n does")
     return clean(text).text
 
 
-def lines_of_cluster(path: Path, group: str | None = None) -> list[str]:
+def read_cluster_lines(path: Path, group: str | None = None) -> list[str]:
     """Give the failing lines of a group: a text of one a line, or the `results.jsonl` of a triage.
 
     Args:
@@ -51,7 +51,7 @@ def lines_of_cluster(path: Path, group: str | None = None) -> list[str]:
     """
     try:
         with path.open(encoding="utf-8", errors="replace") as stream:
-            rows = list(_rows(iter(lambda: stream.readline(_LONGEST_ROW), ""), group))
+            rows = list(_iter_cluster_rows(iter(lambda: stream.readline(_LONGEST_ROW), ""), group))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", path, "check the path") from error
     groups = sorted({name for name, _ in rows})
@@ -64,11 +64,11 @@ def lines_of_cluster(path: Path, group: str | None = None) -> list[str]:
     return [clean(text[:_LONGEST]).text for _, text in rows]
 
 
-def _rows(lines: Iterator[str], group: str | None) -> Iterator[tuple[str, str]]:
+def _iter_cluster_rows(lines: Iterator[str], group: str | None) -> Iterator[tuple[str, str]]:
     """Yield group and failing line of each row; a row that is no JSON is a line itself."""
     count = 0
     for line in lines:
-        name, text = _row(line.strip())
+        name, text = _parse_cluster_row(line.strip())
         if text and (group is None or name == group):
             yield name, text
             count += 1
@@ -76,7 +76,7 @@ def _rows(lines: Iterator[str], group: str | None) -> Iterator[tuple[str, str]]:
             return
 
 
-def _row(line: str) -> tuple[str, str]:
+def _parse_cluster_row(line: str) -> tuple[str, str]:
     if not line.startswith("{"):
         return "", line
     try:
@@ -87,18 +87,20 @@ def _row(line: str) -> tuple[str, str]:
     return str(row.get("group") or ""), text if isinstance(text, str) else ""
 
 
-def _failing(case: Case) -> str:
+def _find_failing_line(case: Case) -> str:
     if case.first is None:
         return ""
     told = case.first.traceback
-    return _line(case, case.first.line if told is None else told.exception_line, case.first.source)
+    return _read_line(
+        case, case.first.line if told is None else told.exception_line, case.first.source
+    )
 
 
-def _line(case: Case, number: int, source: int = 0) -> str:
-    found = lines_again(case.gathered.origins[source], [(number, number)])
+def _read_line(case: Case, number: int, source: int = 0) -> str:
+    found = read_lines_again(case.gathered.origins[source], [(number, number)])
     return found[number].text if number in found else ""
 
 
-def _last(case: Case) -> str:
+def _find_last_line(case: Case) -> str:
     text = next((text for _, text in case.gathered.tails.values()), "")
     return next((line for line in reversed(text.split("\n")) if line.strip()), "")

@@ -6,8 +6,8 @@ import click
 
 from postmortem.cli.delivery import write
 from postmortem.cli.options import OUTPUT
-from postmortem.cli.say import tell
-from postmortem.host.dump import Dump, dump_for, environment_dump
+from postmortem.cli.say import print_message
+from postmortem.host.dump import Dump, build_environment_dump, dump_for
 
 
 @click.command("env")
@@ -23,7 +23,7 @@ def command(output: Path | None, python: str | None) -> None:
 
     No secrets, no network, no import of torch.
     """
-    dump = dump_for([python]) if python else Dump(environment_dump())
+    dump = dump_for([python]) if python else Dump(build_environment_dump())
     if dump.problem:
-        tell(dump.problem)
+        print_message(dump.problem)
     write(dump.text, output, "dump")

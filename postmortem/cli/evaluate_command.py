@@ -7,18 +7,18 @@ from typing import Any, Final
 import click
 
 from postmortem.cli.delivery import require_folder, write
-from postmortem.cli.options import FOLDER, LANGUAGE, OUTPUT, PATTERNS, model_options
+from postmortem.cli.options import FOLDER, LANGUAGE, OUTPUT, PATTERNS, add_model_options
 from postmortem.cli.say import show
 from postmortem.errors import MissingExtra, UsageError, install_hint
-from postmortem.learn.evaluating import JudgedOneWay, rows_of
-from postmortem.learn.labelled import labelled_in
-from postmortem.learn.merits import evaluation_of
-from postmortem.learn.samples import Sampled, sampled
+from postmortem.learn.evaluating import JudgedOneWay, evaluate_cases
+from postmortem.learn.labelled import list_labelled_cases
+from postmortem.learn.merits import build_evaluation
+from postmortem.learn.samples import Sampled, read_samples
 from postmortem.names import SHIPPED
-from postmortem.pipeline import machine_for, model_for
+from postmortem.pipeline import get_matcher, open_model
 from postmortem.report.page.merits_page import render_evaluation
-from postmortem.report.terminal.merits_tables import evaluation_text
-from postmortem.report.wire import tool_version
+from postmortem.report.terminal.merits_tables import render_evaluation_text
+from postmortem.report.wire import get_tool_version
 
 _SUFFIXES: Final = {".html": "page", ".htm": "page", ".json": "JSON", ".txt": "text", "": "text"}
 
@@ -41,7 +41,7 @@ _SUFFIXES: Final = {".html": "page", ".htm": "page", ".json": "JSON", ".txt": "t
     help="Write a page (.html), all figures (.json) or the tables (.txt) to a file; repeatable.",
 )
 @LANGUAGE
-@model_options
+@add_model_options
 @PATTERNS
 def command(
     folders: tuple[Path, ...],
@@ -59,26 +59,26 @@ def command(
     """
     for output in outputs:
         _check(output)
-    knowledge = machine_for(patterns).knowledge
-    chosen = None if train else model_for(model or SHIPPED)
-    wanted = sampled(labelled_in(folders, knowledge.causes), patterns)
+    knowledge = get_matcher(patterns).knowledge
+    chosen = None if train else open_model(model or SHIPPED)
+    wanted = read_samples(list_labelled_cases(folders, knowledge.causes), patterns)
     if train:
-        rows = _cross_fitted(wanted, train, patterns)
+        rows = _run_cross_fit(wanted, train, patterns)
     else:
-        rows = list(rows_of(((sample, chosen) for sample in wanted), knowledge))
+        rows = list(evaluate_cases(((sample, chosen) for sample in wanted), knowledge))
     if not rows:
         raise UsageError(
             "there is nothing to judge: no log decides its cause alone",
             ", ".join(map(str, folders)),
             "label logs that do",
         )
-    tool = {"version": tool_version(), "knowledge_base": knowledge.version}
-    value = evaluation_of(
+    tool = {"version": get_tool_version(), "knowledge_base": knowledge.version}
+    value = build_evaluation(
         rows, tool | {"classifier": chosen.digest if chosen else None}, is_unseen=bool(train)
     )
-    show(evaluation_text(value, language=language))
+    show(render_evaluation_text(value, language=language))
     for output in outputs:
-        write(_written(value, output, language), output, "evaluation")
+        write(_render_evaluation(value, output, language), output, "evaluation")
     return 0
 
 
@@ -94,21 +94,21 @@ def _check(output: Path) -> None:
     require_folder(output, "evaluation")
 
 
-def _cross_fitted(
+def _run_cross_fit(
     wanted: list[Sampled], train: tuple[Path, ...], patterns: tuple[Path, ...]
 ) -> list[JudgedOneWay]:
     try:
-        from postmortem.learn.training import cross_fitted  # noqa: PLC0415 -- an extra
+        from postmortem.learn.training import fit_across_folds  # noqa: PLC0415 -- an extra
     except ImportError as error:
         raise MissingExtra(f"training needs {error.name}", "", install_hint("train")) from error
-    pairs = cross_fitted(train, wanted, patterns=patterns)
-    return list(rows_of(pairs, machine_for(patterns).knowledge))
+    pairs = fit_across_folds(train, wanted, patterns=patterns)
+    return list(evaluate_cases(pairs, get_matcher(patterns).knowledge))
 
 
-def _written(value: dict[str, Any], output: Path, language: str) -> str:
+def _render_evaluation(value: dict[str, Any], output: Path, language: str) -> str:
     form = _SUFFIXES[output.suffix.lower()]
     if form == "page":
         return render_evaluation(value, language=language)
     if form == "JSON":
         return json.dumps(value, indent=1) + "\n"
-    return evaluation_text(value, language=language)
+    return render_evaluation_text(value, language=language)

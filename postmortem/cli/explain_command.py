@@ -11,9 +11,9 @@ from rich.markdown import Markdown
 
 from postmortem.cli.options import LANGUAGE, PATTERNS
 from postmortem.cli.say import show
-from postmortem.knowledge.base import compiled_rules
-from postmortem.report.manual.articles import article, contents
-from postmortem.report.manual.entries import look_up
+from postmortem.knowledge.base import load_compiled_rules
+from postmortem.report.manual.articles import render_article, render_contents
+from postmortem.report.manual.entries import find_entry
 
 
 @click.command("explain")
@@ -26,12 +26,16 @@ def command(name: str | None, *, patterns: tuple[Path, ...], language: str) -> N
     A cause, a message (signature), a condition, a shape, a fix or an advisory; without ID all
     causes are listed. Into a pipe or a file the page goes as Markdown.
     """
-    rules = compiled_rules(patterns)
-    text = article(look_up(rules, name), rules, language) if name else contents(rules, language)
-    show(_for_a_screen(text) if sys.stdout.isatty() else text)
+    rules = load_compiled_rules(patterns)
+    text = (
+        render_article(find_entry(rules, name), rules, language)
+        if name
+        else render_contents(rules, language)
+    )
+    show(_render_for_terminal(text) if sys.stdout.isatty() else text)
 
 
-def _for_a_screen(text: str) -> str:
+def _render_for_terminal(text: str) -> str:
     width = min(100, max(40, shutil.get_terminal_size((80, 24)).columns))
     console = Console(width=width, force_terminal=not os.environ.get("NO_COLOR"))
     with console.capture() as shown:

@@ -10,7 +10,7 @@ from typing import Final
 from postmortem.api import Report, analyze
 from postmortem.cli.options import check_sources
 from postmortem.errors import InputError
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.names import ANALYSIS_SCHEMA, SHIPPED
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
@@ -19,7 +19,9 @@ from postmortem.report.lossless import from_json
 _LARGEST: Final = 1 << 30
 """Bytes, unpacked; a report of ten thousand processes has some hundred million."""
 _HEAD: Final = 200
-_KEPT: Final = lazy_compile(rf'\s{{0,9}}\{{\s{{0,9}}"schema"\s{{0,9}}:\s{{0,9}}"{ANALYSIS_SCHEMA}"')
+_KEPT: Final = compile_lazily(
+    rf'\s{{0,9}}\{{\s{{0,9}}"schema"\s{{0,9}}:\s{{0,9}}"{ANALYSIS_SCHEMA}"'
+)
 
 
 def report_on(
@@ -37,19 +39,19 @@ def report_on(
     """
     check_sources(*paths, *env)
     if len(paths) == 1 and not env and _is_kept(paths[0]):
-        return kept_report(paths[0])
+        return load_stored_report(paths[0])
     return analyze(
         list(paths), env=env, patterns=patterns, model=model or SHIPPED, progress=progress
     )
 
 
-def kept_report(path: str) -> Report:
+def load_stored_report(path: str) -> Report:
     """Read what `analyze --format analysis` has written.
 
     Raises:
         InputError: it is no such file.
     """
-    raw = _beginning(path, _LARGEST + 1)
+    raw = _read_beginning(path, _LARGEST + 1)
     if len(raw) > _LARGEST:
         raise InputError("too large for an analysis", path, "name what --format analysis wrote")
     return Report(from_json(raw.decode("utf-8", "replace"), path))
@@ -58,10 +60,10 @@ def kept_report(path: str) -> Report:
 def _is_kept(path: str) -> bool:
     if not Path(path).is_file():
         return False
-    return _KEPT.match(_beginning(path, _HEAD).decode("utf-8", "replace")) is not None
+    return _KEPT.match(_read_beginning(path, _HEAD).decode("utf-8", "replace")) is not None
 
 
-def _beginning(path: str, size: int) -> bytes:
+def _read_beginning(path: str, size: int) -> bytes:
     opened = open_log(path)
     try:
         return fill(opened, size)

@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from postmortem.cli.options import FOLDER, PATTERNS
-from postmortem.cli.say import tell
+from postmortem.cli.say import print_message
 from postmortem.knowledge.base import load
-from postmortem.learn.corrections import own_folder, record
+from postmortem.learn.corrections import get_labels_folder, record
 
 
 @click.command("label")
@@ -38,9 +38,9 @@ def command(
     `postmortem train --add FOLDER -o MODEL` learns from it. Labelled again, the last label of a log
     stands. The log is kept as it is, unredacted; of its words a model holds hashes only.
     """
-    kept, known = folder or own_folder(), load(patterns).causes
+    kept, known = folder or get_labels_folder(), load(patterns).causes
     path = record(log, cause, known, folder=kept, also=also, note=note, is_copied=not reference)
     rules = "".join(f" --patterns {shlex.quote(str(one))}" for one in patterns)
     learn = f"postmortem train --add {shlex.quote(str(kept))}{rules} -o own.safetensors"
-    tell(f"{path} says: {cause}; to learn from it: {learn}")
+    print_message(f"{path} says: {cause}; to learn from it: {learn}")
     return 0

@@ -7,8 +7,8 @@ from typing import Final
 
 import click
 
-from postmortem.cli.options import FOLDER, PATTERNS, model_options
-from postmortem.cli.say import tell
+from postmortem.cli.options import FOLDER, PATTERNS, add_model_options
+from postmortem.cli.say import print_message
 from postmortem.errors import MissingExtra, UsageError, install_hint
 from postmortem.names import SHIPPED, WITHOUT
 
@@ -73,7 +73,7 @@ _MIB: Final = 2**20
     show_default=True,
     help="Calls that run at the same time.",
 )
-@model_options
+@add_model_options
 @PATTERNS
 def command(
     folders: tuple[Path, ...],
@@ -98,7 +98,9 @@ def command(
     except ImportError as error:
         raise MissingExtra(f"mcp needs {error.name}", "", install_hint("mcp")) from error
     if sys.stdin.isatty():
-        tell("waiting for a client on standard input; assistants start this: docs/assistants.md")
+        print_message(
+            "waiting for a client on standard input; assistants start this: docs/assistants.md"
+        )
     named = str(model or SHIPPED)
     call = at_call.CallSettings(
         patterns=tuple(str(folder.resolve()) for folder in patterns),

@@ -11,14 +11,14 @@ import click
 
 from postmortem.api import Report
 from postmortem.cli.job_or_analysis import report_on
-from postmortem.cli.options import FOLDER, LINK, PATTERNS, SOURCE, model_options
+from postmortem.cli.options import FOLDER, LINK, PATTERNS, SOURCE, add_model_options
 from postmortem.cli.progress_line import ProgressLine
-from postmortem.cli.say import show, tell
+from postmortem.cli.say import print_message, show
 from postmortem.errors import InputError, MissingExtra, UsageError, install_hint
 from postmortem.names import LANGUAGES
 from postmortem.notices.outgoing import KINDS
-from postmortem.notices.targets import SECRET, URL, Target, target_of
-from postmortem.report.notice import Notice, triage_notice, verdict_notice
+from postmortem.notices.targets import SECRET, URL, Target, find_target
+from postmortem.report.notice import Notice, build_triage_notice, build_verdict_notice
 
 _OVERVIEW: Final = "overview.json"
 _LARGEST: Final = 1 << 30
@@ -60,7 +60,7 @@ _MEND: Final = "name the folder that postmortem triage --out has written"
     help="Replace secrets, host and user names.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
-@model_options
+@add_model_options
 @PATTERNS
 def command(name: str, paths: tuple[str, ...], **asked: Any) -> int:
     """Send a short message of a verdict to a chat or a webhook.
@@ -71,34 +71,36 @@ def command(name: str, paths: tuple[str, ...], **asked: Any) -> int:
     """
     if bool(paths) == (asked["folder"] is not None):
         raise UsageError("name a log, an analysis, or the folder of a triage", "", "--triage DIR")
-    target = None if asked["dry_run"] and name in KINDS else _target(name, asked)
+    target = None if asked["dry_run"] and name in KINDS else _find_target(name, asked)
     language = asked["language"] or (target.tongue if target is not None else None) or "en"
-    notice = _notice(paths, asked, language)
+    notice = _build_notice(paths, asked, language)
     if notice is None:
-        tell("nothing is sent: --only-if does not hold")
+        print_message("nothing is sent: --only-if does not hold")
         return 0
     if asked["dry_run"]:
-        return _shown(name if target is None else target.kind, notice)
+        return _print_request_body(name if target is None else target.kind, notice)
     if target is not None:
-        _sent(target, notice, language)
+        _send_notice(target, notice, language)
     return 0
 
 
-def _target(name: str, asked: dict[str, Any]) -> Target:
+def _find_target(name: str, asked: dict[str, Any]) -> Target:
     wanted = {key: asked[key] for key in ("url", "secret", "targets")}
-    target = target_of(name, environment=os.environ, **wanted)
+    target = find_target(name, environment=os.environ, **wanted)
     if target.is_open:
-        tell("other users can read the file of targets, and it holds secrets: chmod 600 it")
+        print_message(
+            "other users can read the file of targets, and it holds secrets: chmod 600 it"
+        )
     return target
 
 
-def _notice(paths: tuple[str, ...], asked: dict[str, Any], language: str) -> Notice | None:
+def _build_notice(paths: tuple[str, ...], asked: dict[str, Any], language: str) -> Notice | None:
     """Make the message, or nothing if it is not to be sent."""
     link, redact, wanted = asked["link"], asked["redact"], asked["only_if"]
     if asked["folder"] is not None:
-        value = _overview(asked["folder"])
+        value = _read_overview(asked["folder"])
         try:
-            notice = triage_notice(value, language, link=link, redact=redact)
+            notice = build_triage_notice(value, language, link=link, redact=redact)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
                 f"no whole postmortem.triage/1 ({type(error).__name__})", asked["folder"], _MEND
@@ -111,8 +113,8 @@ def _notice(paths: tuple[str, ...], asked: dict[str, Any], language: str) -> Not
     report = _report(paths, asked).in_language(language)
     if wanted == "failed" and not report.is_alarming:
         return None
-    called = asked["called"] or _called(report, paths)
-    return verdict_notice(report.diagnosis, name=called, link=link, redact=redact)
+    called = asked["called"] or _get_run_name(report, paths)
+    return build_verdict_notice(report.diagnosis, name=called, link=link, redact=redact)
 
 
 def _report(paths: tuple[str, ...], asked: dict[str, Any]) -> Report:
@@ -126,14 +128,14 @@ def _report(paths: tuple[str, ...], asked: dict[str, Any]) -> Report:
         )
 
 
-def _called(report: Report, paths: tuple[str, ...]) -> str:
+def _get_run_name(report: Report, paths: tuple[str, ...]) -> str:
     """Call a run by the last part of its first path."""
     given = (*report.analysis.given, *paths)
     first = next((Path(path) for path in given if path != "-"), None)
     return "" if first is None else first.name or first.resolve().name
 
 
-def _overview(folder: Path) -> dict[str, Any]:
+def _read_overview(folder: Path) -> dict[str, Any]:
     """Read what a triage has written.
 
     Raises:
@@ -152,13 +154,13 @@ def _overview(folder: Path) -> dict[str, Any]:
     return value
 
 
-def _shown(kind: str, notice: Notice) -> int:
+def _print_request_body(kind: str, notice: Notice) -> int:
     """Print the body of the request, without signature and address."""
     show(KINDS[kind].made(notice, "", 0.0).body.decode() + "\n")
     return 0
 
 
-def _sent(target: Target, notice: Notice, language: str) -> None:
+def _send_notice(target: Target, notice: Notice, language: str) -> None:
     """Send it.
 
     Raises:
@@ -176,4 +178,4 @@ def _sent(target: Target, notice: Notice, language: str) -> None:
             target.kind,
             "see docs/notify.md",
         )
-    tell(f"sent to {target.kind} at {target.address.host}")
+    print_message(f"sent to {target.kind} at {target.address.host}")

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from postmortem.cli.say import tell
+from postmortem.cli.say import print_message
 from postmortem.errors import UsageError
 from postmortem.names import LANGUAGES, WITHOUT
 from postmortem.reading.sources import STDIN
@@ -103,13 +103,15 @@ TRUST: Final = click.option(
 )
 
 
-def _with_rules(
+def _check_rule_folders(
     _context: click.Context, _option: click.Parameter, folders: tuple[Path, ...]
 ) -> tuple[Path, ...]:
     """Warn of a folder without any rule: most likely another one was meant."""
     for folder in folders:
         if folder.is_dir() and next(folder.rglob("*.yaml"), None) is None:
-            tell(f"no rule lies in {folder}: a rule is a .yaml file, see patterns/README.md")
+            print_message(
+                f"no rule lies in {folder}: a rule is a .yaml file, see patterns/README.md"
+            )
     return folders
 
 
@@ -119,12 +121,12 @@ PATTERNS: Final = click.option(
     multiple=True,
     type=FOLDER,
     envvar="POSTMORTEM_PATTERNS",
-    callback=_with_rules,
+    callback=_check_rule_folders,
     help="A further folder of rules.",
 )
 
 
-def _link(_context: click.Context, _option: click.Parameter, text: str | None) -> str:
+def _parse_report_link(_context: click.Context, _option: click.Parameter, text: str | None) -> str:
     """Take the address of a report: one that a chat shows as it is."""
     if text is None:
         return ""
@@ -136,13 +138,13 @@ def _link(_context: click.Context, _option: click.Parameter, text: str | None) -
 
 LINK: Final = click.option(
     "--link",
-    callback=_link,
+    callback=_parse_report_link,
     metavar="URL",
     help="Address of the whole report, shown below the rest.",
 )
 
 
-def model_options(function: Function) -> Function:
+def add_model_options(function: Function) -> Function:
     """Add the options that say which text classifier is heard beside the rules, if any."""
     with_file = click.option(
         "--model",
@@ -161,10 +163,10 @@ def model_options(function: Function) -> Function:
 
 def report_options(function: Function) -> Function:
     """Add the options that say what is looked for, how the report looks and where it goes."""
-    return form_options(PATTERNS(function))
+    return add_format_options(PATTERNS(function))
 
 
-def form_options(function: Function) -> Function:
+def add_format_options(function: Function) -> Function:
     """Add the options that say how the report looks and where it goes."""
     for option in reversed(_FORM_OPTIONS):
         function = option(function)

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from postmortem import resources
-from postmortem.cli.drafting import line_to_draft, lines_of_cluster
+from postmortem.cli.drafting import read_cluster_lines, select_draft_line
 from postmortem.cli.options import LANGUAGE, OUTPUT, PATTERNS, SOURCE
-from postmortem.cli.say import show, tell
+from postmortem.cli.say import print_message, show
 from postmortem.errors import PatternError, PostmortemError, UsageError
 from postmortem.fixes import exception_proof
 from postmortem.gathering import frequency, proof
@@ -20,9 +20,9 @@ from postmortem.knowledge import idioms
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
 from postmortem.knowledge.conditions import Conditions
-from postmortem.knowledge.schema import json_schema
-from postmortem.knowledge.skeleton import draft, draft_for
-from postmortem.model.visible import safe
+from postmortem.knowledge.schema import build_json_schema
+from postmortem.knowledge.skeleton import write_skeleton, write_skeleton_for_lines
+from postmortem.model.visible import escape_control_characters
 
 
 @click.group("patterns")
@@ -46,16 +46,21 @@ def command() -> None:
 )
 def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
     """Check the rules of folders, and prove them."""
-    built_in = resources.folder("patterns")
+    built_in = resources.find_folder("patterns")
     checked = list(folders) or [built_in]
-    faults = checking.faults(checked, known=[built_in] if folders else [])
+    faults = checking.find_faults(checked, known=[built_in] if folders else [])
     if not faults:
         compiled = compile_folders(checked)
-        faults = list(_proved(compiled, attacks=attacks))
+        faults = list(_iter_rule_errors(compiled, attacks=attacks))
         whole = compile_folders([built_in, *folders]) if folders else compiled
-        faults += [*proof.faults_of_stacks(whole), *idioms.faults(whole)]
+        faults += [*proof.find_stack_errors(whole), *idioms.find_idiom_faults(whole)]
     for fault in faults:
-        show(safe(f"error: {fault.what}\n  --> {fault.where}\n  mend: {fault.mend}") + "\n")
+        show(
+            escape_control_characters(
+                f"error: {fault.what}\n  --> {fault.where}\n  mend: {fault.mend}"
+            )
+            + "\n"
+        )
     if faults:
         raise PatternError(
             f"{len(faults)} faults", ", ".join(map(str, checked)), "mend them and check again"
@@ -68,13 +73,13 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
     return 0
 
 
-def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError]:
+def _iter_rule_errors(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError]:
     """Yield what is wrong with well formed rules: on examples, under attack, in healthy logs."""
     matching = [*compiled["signatures"], *compiled["formats"]]
-    yield from proof.faults(matching)
+    yield from proof.find_example_errors(matching)
     yield from exception_proof.faults(compiled["exceptions"])
-    yield from rehearsal.faults(compiled["conditions"])
-    yield from rehearsal.advisory_faults(compiled["advisories"], _conditions(compiled))
+    yield from rehearsal.find_condition_errors(compiled["conditions"])
+    yield from rehearsal.find_advisory_errors(compiled["advisories"], _load_conditions(compiled))
     if attacks:
         for rule in (
             *matching,
@@ -82,34 +87,34 @@ def _proved(compiled: dict[str, Any], *, attacks: bool) -> Iterator[PatternError
             *compiled["conditions"],
             *compiled["advisories"],
         ):
-            yield from checking.slow_patterns(rule)
+            yield from checking.find_slow_patterns(rule)
     try:
-        samples = resources.folder("sample_logs")
+        samples = resources.find_folder("sample_logs")
     except PostmortemError:
-        tell(
+        print_message(
             "healthy sample logs lie in a checkout only: whether an anchor stands in ordinary lines"
             " was not looked at"
         )
         return
-    yield from frequency.faults(matching, frequency.healthy(samples))
+    yield from frequency.find_frequency_errors(matching, frequency.list_healthy_logs(samples))
 
 
-def _conditions(compiled: dict[str, Any]) -> Conditions:
+def _load_conditions(compiled: dict[str, Any]) -> Conditions:
     """Give the conditions that rules may name, the built-in ones among them."""
     entries = compiled["conditions"]
     if compiled["advisories"] and not any(one["id"] == "torch-is-cuda-build" for one in entries):
-        entries = [*compile_folders([resources.folder("patterns")])["conditions"], *entries]
+        entries = [*compile_folders([resources.find_folder("patterns")])["conditions"], *entries]
     return Conditions(entries)
 
 
 @command.command("schema")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-def schema(folder: Path) -> None:
+def write_schema(folder: Path) -> None:
     """Write the JSON Schema of each kind of file into FOLDER, for completion in an editor."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for kind in KINDS:
-            text = json.dumps(json_schema(kind), indent=1, ensure_ascii=False)
+            text = json.dumps(build_json_schema(kind), indent=1, ensure_ascii=False)
             (folder / f"{kind}.json").write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise PatternError(f"cannot be written: {error}", folder, "name another folder") from error
@@ -122,7 +127,7 @@ def list_(patterns: tuple[Path, ...], language: str) -> None:
     """List all signatures: id, role, the causes they suggest, title."""
     show(
         "".join(
-            safe(
+            escape_control_characters(
                 f"{rule.id:48} {rule.role:12} {', '.join(rule.suggests) or '-':60}"
                 f" {rule.title.text(language)}"
             )
@@ -143,7 +148,7 @@ def list_(patterns: tuple[Path, ...], language: str) -> None:
 @click.option("--group", help="Of a triage's results: the id of the group.")
 @click.option("--cause", help="The cause that it shows, an id of the taxonomy.")
 @PATTERNS
-def draft_(
+def print_draft(
     log: str | None,
     number: int | None,
     cluster: Path | None,
@@ -161,6 +166,6 @@ def draft_(
     if cause is not None and cause not in load(patterns).titles:
         raise UsageError(f"no cause has the id {cause!r}", "--cause", "see: postmortem explain")
     if cluster is not None:
-        show(draft_for(lines_of_cluster(cluster, group), cause))
+        show(write_skeleton_for_lines(read_cluster_lines(cluster, group), cause))
     elif log is not None:
-        show(draft(line_to_draft(log, number, patterns), cause))
+        show(write_skeleton(select_draft_line(log, number, patterns), cause))

@@ -12,7 +12,7 @@ from typing import Final
 
 from postmortem.api import Report
 from postmortem.cli.say import note
-from postmortem.report.plain import one_line
+from postmortem.report.plain import format_one_line
 
 _FIRST_AFTER: Final = 1.0
 """Seconds before anything is drawn: most logs are read by then."""
@@ -44,7 +44,7 @@ class ProgressLine:
         if not self._is_terminal or now - self._start < _FIRST_AFTER or now - self._drawn < _EVERY:
             return
         self._drawn = now
-        name = one_line(path, 4096)[-_NAME:]
+        name = format_one_line(path, 4096)[-_NAME:]
         text = (
             f"{name}: {size / 1e6:,.1f} MB, {lines:,} lines,"
             f" {size / 1e6 / (now - self._start):,.0f} MB/s"

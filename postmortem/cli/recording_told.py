@@ -6,16 +6,16 @@ themselves, which are the fix `numerics.record-window` of the rules.
 
 from typing import Final
 
-from postmortem.case.build import case_of
+from postmortem.case.build import build_case
 from postmortem.errors import PatternError
-from postmortem.fixes.select import fixes_for
+from postmortem.fixes.select import select_fixes
 from postmortem.gathering.job import read
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
-from postmortem.knowledge.snippets import code
+from postmortem.knowledge.snippets import translate_comments
 from postmortem.knowledge.traits import Trait, get_id
 from postmortem.model.said import say
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 
 _FIX: Final = "numerics.record-window"
 _ABOUT: Final = say(
@@ -34,29 +34,35 @@ _THEN: Final = say(
 )
 
 
-def how_to_record(log: str | None, language: str) -> str:
+def describe_recording(log: str | None, language: str) -> str:
     """Tell how to get a capsule: for the framework that a log shows, else for each."""
-    knowledge = machine_for(()).knowledge
-    lines = _all_of(_fix(knowledge), language) if log is None else _of_log(log, language)
+    knowledge = get_matcher(()).knowledge
+    lines = (
+        _format_all_snippets(_find_recording_fix(knowledge), language)
+        if log is None
+        else _format_snippets_for_log(log, language)
+    )
     return "\n".join([_ABOUT.text(language), "", lines, "", _THEN.text(language), ""])
 
 
-def _fix(knowledge: KnowledgeBase) -> FixRule:
+def _find_recording_fix(knowledge: KnowledgeBase) -> FixRule:
     found = next((one for one in knowledge.fixes if one.id == _FIX), None)
     if found is None:
         raise PatternError(f"the rules have no fix {_FIX}", "patterns/fixes/numerics.yaml")
     return found
 
 
-def _all_of(fix: FixRule, language: str) -> str:
-    blocks = [f"# {name}\n{code(one).text(language)}" for name, one in fix.snippets.items()]
+def _format_all_snippets(fix: FixRule, language: str) -> str:
+    blocks = [
+        f"# {name}\n{translate_comments(one).text(language)}" for name, one in fix.snippets.items()
+    ]
     return "\n\n".join(block.rstrip() for block in blocks)
 
 
-def _of_log(log: str, language: str) -> str:
+def _format_snippets_for_log(log: str, language: str) -> str:
     """Give the lines for the framework of a log; of one without a recorder, those of all."""
-    machine = machine_for(())
-    case = case_of(read([log], machine), machine.knowledge)
-    fixes = fixes_for(get_id(Trait.NONFINITE_UNEXPLAINED), case, machine.knowledge)
+    machine = get_matcher(())
+    case = build_case(read([log], machine), machine.knowledge)
+    fixes = select_fixes(get_id(Trait.NONFINITE_UNEXPLAINED), case, machine.knowledge)
     told = next((one.snippet.text(language) for one in fixes if one.id == _FIX), "")
-    return told.rstrip() or _all_of(_fix(machine.knowledge), language)
+    return told.rstrip() or _format_all_snippets(_find_recording_fix(machine.knowledge), language)

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.delivery import check_output, deliver, form_for, refuse_overwriting
-from postmortem.cli.job_or_analysis import kept_report
-from postmortem.cli.options import SOURCE, form_options
+from postmortem.cli.delivery import check_not_overwriting, check_output, choose_format, write_report
+from postmortem.cli.job_or_analysis import load_stored_report
+from postmortem.cli.options import SOURCE, add_format_options
 
 
 @click.command("render")
 @click.argument("path", type=SOURCE, metavar="ANALYSIS.json")
-@form_options
+@add_format_options
 def command(
     path: str,
     *,
@@ -27,10 +27,10 @@ def command(
     ANALYSIS.json may be compressed, or - for standard input.
     """
     check_output(output, form, open_=open_)
-    refuse_overwriting(output, [path])
-    deliver(
-        kept_report(path).in_language(language),
-        form=form_for(form, output, open_=open_),
+    check_not_overwriting(output, [path])
+    write_report(
+        load_stored_report(path).in_language(language),
+        form=choose_format(form, output, open_=open_),
         output=output,
         redact=redact,
         full=full,

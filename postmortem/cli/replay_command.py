@@ -5,14 +5,14 @@ from typing import Final
 
 import click
 
-from postmortem.cli.delivery import check_output, form_for, write
+from postmortem.cli.delivery import check_output, choose_format, write
 from postmortem.cli.options import LANGUAGE, OUTPUT, SOURCE, TRUST
-from postmortem.cli.recording_told import how_to_record
+from postmortem.cli.recording_told import describe_recording
 from postmortem.cli.say import show
 from postmortem.errors import UsageError
-from postmortem.pipeline import machine_for
-from postmortem.replay.as_evidence import titled
-from postmortem.replay.on_demand import SECONDS, replayed
+from postmortem.pipeline import get_matcher
+from postmortem.replay.as_evidence import fill_titles
+from postmortem.replay.on_demand import SECONDS, replay_capsule
 from postmortem.report.replay_alone import FORMS, render
 
 _DEVICES: Final = ("auto", "cpu", "cuda")
@@ -71,16 +71,16 @@ def command(
     LOG, it tells how to record one.
     """
     if capsule is None or not _is_capsule(Path(capsule)):
-        show(how_to_record(capsule, language))
+        show(describe_recording(capsule, language))
         return
     check_output(output, form, open_=False)
-    form = form_for(form, output, open_=False)
+    form = choose_format(form, output, open_=False)
     if form not in FORMS:
         raise UsageError(
             f"a replay is not written as {form}", output, f"choose one of {', '.join(FORMS)}"
         )
-    found = replayed(capsule, device=device, trust=trust_code, seconds=seconds, memory=memory)
-    named = titled(found, machine_for(()).knowledge.title)
+    found = replay_capsule(capsule, device=device, trust=trust_code, seconds=seconds, memory=memory)
+    named = fill_titles(found, get_matcher(()).knowledge.title)
     is_hiding = form != "terminal" if redact is None else redact
     write(render(named, form, language=language, redact=is_hiding), output, "replay")
 

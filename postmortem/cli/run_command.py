@@ -9,13 +9,13 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.afterwards import Wanted, analyse
-from postmortem.cli.delivery import check_output, form_for
+from postmortem.cli.afterwards import Wanted, run_analysis_process
+from postmortem.cli.delivery import check_output, choose_format
 from postmortem.cli.options import OUTPUT, report_options
-from postmortem.cli.say import note, tell
+from postmortem.cli.say import note, print_message
 from postmortem.errors import UsageError
 from postmortem.host.kept import KeptLog
-from postmortem.host.launching import Done, launch
+from postmortem.host.launching import Done, run_command
 from postmortem.host.signals import Signals
 from postmortem.knowledge.base import load
 
@@ -55,27 +55,27 @@ def command(
     check_output(output, form, open_=open_)
     if patterns:
         load(patterns)  # a wrong folder is found before hours of training, not after
-    kept = _kept(log, output)
+    kept = _open_log(log, output)
     wanted = Wanted(
-        form_for(form, output, open_=open_), output, language, full, open_, redact, patterns
+        choose_format(form, output, open_=open_), output, language, full, open_, redact, patterns
     )
     signals = Signals()
     held.callback(signals.close)
     try:
-        done = launch(command_line, kept, signals)
+        done = run_command(command_line, kept, signals)
     except UsageError:
         kept.close()
         if log is None:
             kept.remove()  # nothing has been run, so it is empty
         raise
     try:
-        _conclude(done, kept, command_line, wanted, signals, is_asked_for=log is not None)
+        _finish_run(done, kept, command_line, wanted, signals, is_asked_for=log is not None)
     except Exception as error:  # noqa: BLE001 -- the exit status is the command's own, whatever becomes of the report
-        tell(f"the report failed: {type(error).__name__}: {error}")
+        print_message(f"the report failed: {type(error).__name__}: {error}")
     return done.status
 
 
-def _conclude(
+def _finish_run(
     done: Done,
     kept: KeptLog,
     command_line: tuple[str, ...],
@@ -91,33 +91,37 @@ def _conclude(
         if not is_asked_for:
             kept.remove()
         return
-    _say_how_it_ended(done, kept, problems)
+    _print_outcome(done, kept, problems)
     if not done.status or not kept.paths:
         return
     if signals.unheard.is_set():
-        tell(f"a signal came: the analysis is left out; postmortem analyze {kept.paths[0]} does it")
+        print_message(
+            f"a signal came: the analysis is left out; postmortem analyze {kept.paths[0]} does it"
+        )
         return
-    problem = analyse(kept.paths, command_line, _facts(done), wanted, signals)
+    problem = run_analysis_process(
+        kept.paths, command_line, _collect_exit_facts(done), wanted, signals
+    )
     if problem:
-        tell(problem)
+        print_message(problem)
 
 
-def _say_how_it_ended(done: Done, kept: KeptLog, problems: Sequence[str]) -> None:
+def _print_outcome(done: Done, kept: KeptLog, problems: Sequence[str]) -> None:
     note("\n")  # the command may have ended within a line
     for problem in problems:
-        tell(problem)
+        print_message(problem)
     where = (
         f"its output is kept in {kept.paths[0]}"
         if kept.paths
         else "none of its output could be kept"
     )
-    tell(f"the command ended with {done.signal or f'exit status {done.status}'}; {where}")
+    print_message(f"the command ended with {done.signal or f'exit status {done.status}'}; {where}")
 
 
-def _kept(log: Path | None, output: Path | None) -> KeptLog:
+def _open_log(log: Path | None, output: Path | None) -> KeptLog:
     """Choose where the output goes: never over a file that is there."""
     if log is None:
-        return _new_log()
+        return _create_log()
     if log.exists() and (not log.is_file() or log.stat().st_size):
         raise UsageError(
             "the log is there already", log, "choose a new file with --log, or remove it"
@@ -134,7 +138,7 @@ def _kept(log: Path | None, output: Path | None) -> KeptLog:
         ) from error
 
 
-def _new_log() -> KeptLog:
+def _create_log() -> KeptLog:
     """Make a log in this folder, else among the temporary files.
 
     A command runs even where neither takes one.
@@ -148,7 +152,7 @@ def _new_log() -> KeptLog:
     return KeptLog(None)
 
 
-def _facts(done: Done) -> dict[str, str]:
+def _collect_exit_facts(done: Done) -> dict[str, str]:
     return {"env_exit_status": str(done.status)} | (
         {"env_signal": done.signal} if done.signal else {}
     )

@@ -12,15 +12,15 @@ from contextlib import suppress
 from typing import Final, TextIO
 
 from postmortem.errors import UsageError
-from postmortem.host.streams import why, write_all
-from postmortem.report.plain import one_line
+from postmortem.host.streams import describe_stream_error, write_all
+from postmortem.report.plain import format_one_line
 
 _LONGEST: Final = 2000
 
 
-def tell(message: str) -> None:
+def print_message(message: str) -> None:
     """Write one line on standard error."""
-    note(f"postmortem: {one_line(message, _LONGEST)}\n")
+    note(f"postmortem: {format_one_line(message, _LONGEST)}\n")
 
 
 def note(text: str) -> None:
@@ -41,7 +41,7 @@ def show(text: str) -> bool:
         return False
     except OSError as error:
         raise UsageError(
-            f"standard output cannot be written: {why(error)}",
+            f"standard output cannot be written: {describe_stream_error(error)}",
             "",
             "write to a file, or to another place",
         ) from error

@@ -3,7 +3,7 @@
 import click
 
 from postmortem.cli.say import show
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 
 
 @click.command("schema")
@@ -12,4 +12,4 @@ from postmortem.report.wire import schema_text
 )
 def command(name: str) -> None:
     """Print the JSON Schema of the report, or of what `evaluate`, `triage` or `notify` write."""
-    show(schema_text(name))
+    show(read_schema(name))

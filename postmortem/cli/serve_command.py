@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from postmortem.cli.options import FOLDER, PATTERNS, model_options
+from postmortem.cli.options import FOLDER, PATTERNS, add_model_options
 from postmortem.errors import MissingExtra, install_hint
 from postmortem.names import SHIPPED
 
@@ -22,7 +22,7 @@ from postmortem.names import SHIPPED
 )
 @click.option("--memory", type=click.IntRange(min=0), help="MiB for one process; 0: no limit.")
 @click.option("--largest", type=click.FloatRange(min=0, min_open=True), help="MiB of one request.")
-@model_options
+@add_model_options
 @PATTERNS
 def command(config: Path | None, **asked: Any) -> int:
     """Serve reports over HTTP: a page to paste logs into, an API, the pages of a store's triages.
@@ -39,16 +39,16 @@ def command(config: Path | None, **asked: Any) -> int:
         )
     except ImportError as error:
         raise MissingExtra(f"serve needs {error.name}", "", install_hint("service")) from error
-    settings = service_settings.settings_in(config, _given(asked))
-    tokens = access_tokens.tokens_from(settings.token_file)
+    settings = service_settings.load_settings(config, _collect_given_settings(asked))
+    tokens = access_tokens.load_tokens(settings.token_file)
     http_server.require_safe(settings, tokens)
-    bot = webhook_routes.bot_of(settings)
-    routers, beside = ([bot.router], [bot.beside]) if bot is not None else ([], [])
-    app = service_app.application(settings, tokens, routers, beside)
+    bot = webhook_routes.create_bot(settings)
+    routers, beside = ([bot.router], [bot.answer_until_stopped]) if bot is not None else ([], [])
+    app = service_app.create_app(settings, tokens, routers, beside)
     return http_server.serve(app, settings)
 
 
-def _given(asked: dict[str, Any]) -> dict[str, Any]:
+def _collect_given_settings(asked: dict[str, Any]) -> dict[str, Any]:
     """Give the settings that options name, those of limits apart."""
     limits = {
         "workers": asked["workers"],

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from postmortem.cli.delivery import refuse_overwriting, require_folder, write
+from postmortem.cli.delivery import check_not_overwriting, require_folder, write
 from postmortem.cli.options import OUTPUT, PATTERNS, SOURCE, check_sources
-from postmortem.cli.say import tell
+from postmortem.cli.say import print_message
 from postmortem.names import LANGUAGES
-from postmortem.report.markdown_text import LONGEST, units
+from postmortem.report.markdown_text import LONGEST, count_utf16_units
 from postmortem.report.sharing import IssueText
-from postmortem.share.excerpting import smallest_text
+from postmortem.share.excerpting import build_minimal_excerpt
 
 
 @click.command(
@@ -63,14 +63,16 @@ def command(
     """Write the smallest redacted part of a log that still tells the same."""
     require_folder(output, "text")
     check_sources(*paths, *env_files)
-    refuse_overwriting(output, (*paths, *env_files))
+    check_not_overwriting(output, (*paths, *env_files))
     text = functools.partial(IssueText, language=language, redact=redact)
-    made = smallest_text(list(paths), env=env_files, patterns=patterns, text=text, prompt=prompt)
+    made = build_minimal_excerpt(
+        list(paths), env=env_files, patterns=patterns, text=text, prompt=prompt
+    )
     write(made.text, output, "text")
     note = "" if made.is_same else "; it is NOT judged as the whole is: send the whole log"
     long = (
         f"; longer than an issue can be ({LONGEST:,} characters): attach it as a file"
-        if units(made.text) > LONGEST
+        if count_utf16_units(made.text) > LONGEST
         else ""
     )
-    tell(f"{made.lines} of {made.of} lines{note}{long}")
+    print_message(f"{made.lines} of {made.of} lines{note}{long}")

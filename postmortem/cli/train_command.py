@@ -7,11 +7,11 @@ import click
 
 from postmortem.classify.text_model import TextModel
 from postmortem.cli.options import FOLDER, OUTPUT, PATTERNS
-from postmortem.cli.say import tell
+from postmortem.cli.say import print_message
 from postmortem.errors import MissingExtra, UsageError, install_hint
 from postmortem.host.files import replace
 from postmortem.names import SHIPPED
-from postmortem.pipeline import model_for
+from postmortem.pipeline import open_model
 
 if TYPE_CHECKING:
     from postmortem.learn.training import Trained
@@ -61,36 +61,41 @@ def command(
     if not folders and not own:
         raise UsageError("there is nothing to learn from", "", "name a folder: --add DIR")
     try:
-        from postmortem.learn.training import added, trained  # noqa: PLC0415 -- an extra
+        from postmortem.learn.training import (  # noqa: PLC0415 -- an extra
+            train_incrementally,
+            train_model,
+        )
     except ImportError as error:
         raise MissingExtra(f"training needs {error.name}", "", install_hint("train")) from error
     if folders:
-        made = trained([*folders, *own], patterns=patterns, seed=seed)
+        made = train_model([*folders, *own], patterns=patterns, seed=seed)
     else:
-        made = added(_base(base), own, patterns=patterns, seed=seed)
+        made = train_incrementally(_open_base_model(base), own, patterns=patterns, seed=seed)
     for path, content in ((output, made.content), (evidence, made.evidence)):
         if path is not None and content:
             replace(path, content)
-    _tell(made, output)
+    _print_training_summary(made, output)
     return 0
 
 
-def _base(named: Path | None) -> TextModel:
+def _open_base_model(named: Path | None) -> TextModel:
     """Open the model that is taught.
 
     Raises:
         UsageError: there is none.
     """
-    model = model_for(named or SHIPPED)
+    model = open_model(named or SHIPPED)
     if model is None:
         raise UsageError("there is no model to add to", "--add", "name one with --model")
     return model
 
 
-def _tell(made: "Trained", output: Path) -> None:
-    tell(
+def _print_training_summary(made: "Trained", output: Path) -> None:
+    print_message(
         f"{output}: {len(made.content) / 1e6:.1f} MB from {made.cases} logs of {made.causes} causes"
         f" and {made.groups} origins"
     )
     if made.named is not None:
-        tell(f"left out in turn, {made.named} of {made.cases} logs have their cause named first")
+        print_message(
+            f"left out in turn, {made.named} of {made.cases} logs have their cause named first"
+        )

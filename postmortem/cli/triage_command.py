@@ -8,20 +8,20 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
-from postmortem.cli.options import FOLDER, LANGUAGE, PATTERNS, model_options
-from postmortem.cli.say import show, tell
+from postmortem.cli.options import FOLDER, LANGUAGE, PATTERNS, add_model_options
+from postmortem.cli.say import print_message, show
 from postmortem.cli.triage_progress import TriageProgress
 from postmortem.errors import MissingExtra, UsageError, install_hint
-from postmortem.host.usable_cores import core_count
+from postmortem.host.usable_cores import count_cores
 from postmortem.names import SHIPPED, WITHOUT
-from postmortem.report.terminal.triage_lines import triage_told
+from postmortem.report.terminal.triage_lines import render_triage_text
 
 _MINUTES: Final = 5
 _MEMORY: Final = 4096
 _GIBIBYTES: Final = 8.0
 
 
-def _shard(
+def _parse_shard(
     _context: click.Context, _option: click.Parameter, text: str | None
 ) -> tuple[int, int] | None:
     """Read `2/8`."""
@@ -33,7 +33,9 @@ def _shard(
     return int(one), int(of)
 
 
-def _zone(_context: click.Context, _option: click.Parameter, name: str | None) -> ZoneInfo | None:
+def _parse_time_zone(
+    _context: click.Context, _option: click.Parameter, name: str | None
+) -> ZoneInfo | None:
     """Look a time zone up."""
     if name is None:
         return None
@@ -64,14 +66,14 @@ def _zone(_context: click.Context, _option: click.Parameter, name: str | None) -
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one a core.")
 @click.option(
     "--shard",
-    callback=_shard,
+    callback=_parse_shard,
     metavar="I/N",
     help="Judge one of N parts only, into a store that all parts share; no page is written.",
 )
 @click.option("--jobs", "scheduler", type=FOLDER, help="sacct --json, sacct -P, CSV or JSONL.")
 @click.option(
     "--zone",
-    callback=_zone,
+    callback=_parse_time_zone,
     metavar="NAME",
     help="Zone of the times in --jobs that name none, as Europe/Berlin; default: this machine's.",
 )
@@ -108,7 +110,7 @@ def _zone(_context: click.Context, _option: click.Parameter, name: str | None) -
     "--retry", "is_retried", is_flag=True, help="Judge again what could not be judged before."
 )
 @LANGUAGE
-@model_options
+@add_model_options
 @PATTERNS
 def command(places: tuple[str, ...], **asked: Any) -> int:
     """Judge many failed jobs, each content once, and say on one page what they died of.
@@ -121,13 +123,13 @@ def command(places: tuple[str, ...], **asked: Any) -> int:
     except ImportError as error:
         raise MissingExtra(f"triage needs {error.name}", "", install_hint("triage")) from error
     _make(asked["output"])
-    wish = full_triage.Wish(places=places, **_wishes(asked))
+    wish = full_triage.TriageConfig(places=places, **_resolve_options(asked))
     with closing(TriageProgress()) as progress:
-        done = full_triage.triage(wish, progress)
+        done = full_triage.run_triage(wish, progress)
     if done.value is not None:
-        show(triage_told(done.value, language=asked["language"]))
+        show(render_triage_text(done.value, language=asked["language"]))
     for note in done.notes:
-        tell(note.text(asked["language"]))
+        print_message(note.text(asked["language"]))
     return 0
 
 
@@ -140,17 +142,17 @@ def _make(output: Path) -> None:
         ) from error
 
 
-def _wishes(asked: dict[str, Any]) -> dict[str, Any]:
+def _resolve_options(asked: dict[str, Any]) -> dict[str, Any]:
     """Fill in what was left open, for workers that stand in other folders."""
     return asked | {
         "store": asked["store"] or str(asked["output"] / "triage.sqlite"),
-        "workers": asked["workers"] or core_count(),
-        "model": _model(asked["model"]),
+        "workers": asked["workers"] or count_cores(),
+        "model": _resolve_model(asked["model"]),
         "patterns": tuple(str(folder.resolve()) for folder in asked["patterns"]),
     }
 
 
-def _model(model: Path | str | None) -> str | None:
+def _resolve_model(model: Path | str | None) -> str | None:
     """Give what a worker that stands in another folder opens."""
     if model is None:
         named = os.environ.get("POSTMORTEM_MODEL", SHIPPED)

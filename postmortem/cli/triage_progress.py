@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Final
 
-from postmortem.cli.say import note, tell
+from postmortem.cli.say import note, print_message
 
 _ON_TERMINAL, _ELSEWHERE = 0.2, 30.0
 _HOUR, _MINUTE = 3600, 60
@@ -40,12 +40,14 @@ class TriageProgress:
         if now - self._told < (_ON_TERMINAL if self._is_terminal else _ELSEWHERE):
             return
         self._told = now
-        text = line(_STAGES.get(stage, stage), done, tasks, size, whole, now - self._start)
+        text = format_progress_line(
+            _STAGES.get(stage, stage), done, tasks, size, whole, now - self._start
+        )
         if self._is_terminal:
             note("\r" + text.ljust(self._width))
             self._width = len(text)
         else:
-            tell(text)
+            print_message(text)
 
     def close(self) -> None:
         """Wipe the line."""
@@ -53,17 +55,19 @@ class TriageProgress:
             note("\r" + " " * self._width + "\r")
 
 
-def line(stage: str, done: int, tasks: int, size: int, whole: int, seconds: float) -> str:
+def format_progress_line(
+    stage: str, done: int, tasks: int, size: int, whole: int, seconds: float
+) -> str:
     """Word how far it is; what remains is told by bytes, of which each job costs some more."""
     text = f"{stage}: {done:,} of {tasks:,}"
     if seconds <= 0 or not done:
         return text
     text += f", {done / seconds:,.1f} jobs/s, {size / 1e6 / seconds:,.1f} MB/s"
     share = (size + done * _EACH) / (whole + tasks * _EACH)
-    return f"{text}, {_span(seconds * (1 / share - 1))} left" if share else text
+    return f"{text}, {_format_duration(seconds * (1 / share - 1))} left" if share else text
 
 
-def _span(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     whole = round(seconds)
     if whole >= _HOUR:
         return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02d} min"

@@ -15,7 +15,7 @@ from postmortem.errors import UsageError
 from postmortem.model.watching import Ended, Event, Noted, Warned
 from postmortem.names import LANGUAGES
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.watch_events import FORMS, Teller, document, jsonl
+from postmortem.report.watch_events import FORMS, Teller, serialize_event, serialize_events
 from postmortem.watch import tell
 from postmortem.watch.watcher import Settings, Watcher
 from postmortem.watch.web import Address
@@ -111,7 +111,7 @@ def command(
     folders. Each kind of warning is told once. Exit status: 0 no warning, 1 a warning or a failed
     run, 2 the log cannot be watched.
     """
-    words = tell.command_line(command_text) if command_text is not None else []
+    words = tell.split_command_line(command_text) if command_text is not None else []
     address = None
     if webhook is not None:
         address = Address(webhook, allows_link_local=webhook_link_local)
@@ -126,12 +126,12 @@ def command(
     abroad = _Abroad(
         Teller(paths, language, None if redact is False else Redactor()), words, address
     )
-    last = _followed(watcher, out, abroad)
+    last = _follow_events(watcher, out, abroad)
     out.close()
     return int(last is not None and last.is_bad)
 
 
-def _followed(watcher: Watcher, out: "_Output", abroad: "_Abroad") -> Ended | None:
+def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Abroad") -> Ended | None:
     """Write and tell each event as it comes; gives the end of the watch."""
     last: Ended | None = None
     try:
@@ -139,7 +139,7 @@ def _followed(watcher: Watcher, out: "_Output", abroad: "_Abroad") -> Ended | No
             out.write(event)
             last = event if isinstance(event, Ended) else None
             if isinstance(event, Warned) or (isinstance(event, Ended) and event.how == "failed"):
-                abroad.tell(event)
+                abroad.notify(event)
             if out.is_over:
                 return last or watcher.ended("interrupted")
     except KeyboardInterrupt:
@@ -168,7 +168,7 @@ class _Output:
     def write(self, event: Event) -> None:
         """Write an event as it comes."""
         if self._form == "jsonl":
-            self._show(jsonl(self._teller.wire(event)))
+            self._show(serialize_event(self._teller.wire(event)))
         elif self._form == "json":
             self._events.append(self._teller.wire(event))
         elif isinstance(event, Noted):
@@ -179,7 +179,7 @@ class _Output:
     def close(self) -> None:
         """Write what was held back."""
         if self._form == "json":
-            self._show(document(self._events))
+            self._show(serialize_events(self._events))
 
     def _show(self, text: str) -> None:
         """Write to standard output; where it takes nothing, others are told all the same."""
@@ -188,7 +188,7 @@ class _Output:
         except UsageError as error:
             if self._is_alone:
                 raise
-            say.tell(str(error))
+            say.print_message(str(error))
             self._has_reader = False
 
 
@@ -199,17 +199,17 @@ class _Abroad:
         """Take the command, split into words, and the address; either may be missing."""
         self._teller, self._words, self._address = teller, words, address
 
-    def tell(self, event: Warned | Ended) -> None:
+    def notify(self, event: Warned | Ended) -> None:
         """Tell others; what goes wrong with it is said and no more."""
         values = self._teller.wire(event)
-        text = jsonl(values)
-        if self._words and (problem := tell.run(self._words, text, _variables(values))):
-            say.tell(problem)
+        text = serialize_event(values)
+        if self._words and (problem := tell.run(self._words, text, _build_event_variables(values))):
+            say.print_message(problem)
         if self._address is not None and (problem := tell.post(self._address, text, time.sleep)):
-            say.tell(f"the webhook was not told: {problem}")
+            say.print_message(f"the webhook was not told: {problem}")
 
 
-def _variables(values: dict[str, Any]) -> dict[str, str]:
+def _build_event_variables(values: dict[str, Any]) -> dict[str, str]:
     """Give the environment variables that tell a command of an event."""
     told = {
         "EVENT": values["event"],

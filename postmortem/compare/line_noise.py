@@ -8,13 +8,13 @@ Not here: reading logs, which wordings another run has (`compare.wordings`).
 import re
 from typing import Final
 
-from postmortem.gathering.frames import framed, is_exception_line, is_library
-from postmortem.lazy_regex import lazy_compile
+from postmortem.gathering.frames import is_exception_line, is_library, match_frame
+from postmortem.lazy_regex import compile_lazily
 
 _DAY: Final = (
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
 )
-_OWN: Final = lazy_compile(
+_OWN: Final = compile_lazily(
     # paths, addresses
     r"(?<![\w.@%+=:~-])(?:[A-Za-z]{1,9}:)?(?:[\w.@%+=:~-]{0,120}[/\\]){1,40}[\w.@%+=:~-]{0,120}"
     r"|(?<![\w.])[\w-]{1,80}\.(?:py|sh|ya?ml|json|toml|log|txt|pth?|ckpt|bin|safetensors)\b"
@@ -25,26 +25,26 @@ _OWN: Final = lazy_compile(
     r"|[-+]?\d[\d.,:/e+-]*",
     re.IGNORECASE,
 )
-_TOKEN: Final = lazy_compile(r"(?<![\w+-])[\w+-]{8,}={0,2}(?![\w+-])")
-_TURNS: Final = lazy_compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
+_TOKEN: Final = compile_lazily(r"(?<![\w+-])[\w+-]{8,}={0,2}(?![\w+-])")
+_TURNS: Final = compile_lazily(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])")
 _TURNS_OF_AN_ID: Final = 4
-_LIST: Final = lazy_compile(r"#(?:['\"]?[\s,;x×%]{1,4}['\"]?#){1,200}")
-_SPACE: Final = lazy_compile(r"\s+")
-_WORD: Final = lazy_compile(r"[^\W\d_]{3}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-_BAR: Final = lazy_compile(
+_LIST: Final = compile_lazily(r"#(?:['\"]?[\s,;x×%]{1,4}['\"]?#){1,200}")
+_SPACE: Final = compile_lazily(r"\s+")
+_WORD: Final = compile_lazily(r"[^\W\d_]{3}|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_BAR: Final = compile_lazily(
     r"\d%\s?\||\b(?:it|step|sample|example|batch|file)s?/s\b|\bs/(?:it|step|batch)\b"
     r"|\[\d{1,4}:\d\d(?::\d\d)?<|[━╸╺█▏▎▍▌▋▊▉]{3}|\[[=#]{1,80}>?[. -]{0,80}\]"
 )
-_DRAWN: Final = lazy_compile(
+_DRAWN: Final = compile_lazily(
     r"[^|]{0,200}\|[^|]{0,300}\|\s{0,9}\d{1,12}/\d{1,12} \[[^\]]{0,300}\](?=.)"
 )
-_FRAMED: Final = lazy_compile(
+_FRAMED: Final = compile_lazily(
     r"([=*#~_+-])\1{2,}\s*(?P<text>[^=*#~_+]*[^=*#~_+\s-])?\s*[=*#~_+|-]*"
 )
 _WORDS_OF_A_BANNER: Final = 5
 _LEAST_LETTERS: Final = 0.45
 """Share of letters and figures below which a line is a drawing."""
-_LAUNCHER: Final = lazy_compile(
+_LAUNCHER: Final = compile_lazily(
     r"\[(?:launch|runner|multinode_runner|real_accelerator|comm)\.py:\d+:"
     r"|\btorch(?:/|\.)distributed(?:/|\.)(?:run|launcher|elastic)\b"
     r"|^\W{0,3}(?:Tip|HINT):|^\s*warn(?:ings\.warn)?\("
@@ -52,19 +52,19 @@ _LAUNCHER: Final = lazy_compile(
     r"|^(?:Failures|Root Cause \(first observed failure\)):|^\S{1,200}\.py FAILED$"
 )
 """What stands below the first failure in torchrun's summary is told by the lines above it."""
-_GRAVE: Final = lazy_compile(r"\b(?:ERROR|CRITICAL|FATAL)\b|\bexits? with\b|(?<!\w)E\d{4} ")
-_WARNED: Final = lazy_compile(r"(?P<file>[^\s:][^:\n]{0,300}\.py):\d{1,7}: (?P<said>.*)")
-_TO_COME: Final = lazy_compile(r"FutureWarning: |DeprecationWarning: |\bdeprecated\b")
+_GRAVE: Final = compile_lazily(r"\b(?:ERROR|CRITICAL|FATAL)\b|\bexits? with\b|(?<!\w)E\d{4} ")
+_WARNED: Final = compile_lazily(r"(?P<file>[^\s:][^:\n]{0,300}\.py):\d{1,7}: (?P<said>.*)")
+_TO_COME: Final = compile_lazily(r"FutureWarning: |DeprecationWarning: |\bdeprecated\b")
 """What tells of a version to come, of no run."""
 
 
-def wording(text: str) -> str:
+def normalize_line(text: str) -> str:
     """Give what stays of a line when its numbers, paths, times, ids and ornaments are gone."""
-    bare = _LIST.sub("#", _OWN.sub("#", _TOKEN.sub(_without_id, text)))
+    bare = _LIST.sub("#", _OWN.sub("#", _TOKEN.sub(_mask_id_token, text)))
     return _SPACE.sub(" ", bare).strip(" *=~")
 
 
-def _without_id(match: re.Match[str]) -> str:
+def _mask_id_token(match: re.Match[str]) -> str:
     """Take out a word that no one chose: it goes from letters to figures again and again."""
     token = match[0]
     is_id = len(_TURNS.findall(token)) >= _TURNS_OF_AN_ID or (
@@ -76,7 +76,7 @@ def _without_id(match: re.Match[str]) -> str:
     return "#" if is_id else token
 
 
-def says_nothing(text: str, worded: str) -> bool:
+def is_uninformative(text: str, worded: str) -> bool:
     """Say whether a line is a bar, a drawing, a heading, or holds only what is a run's own."""
     if not _WORD.search(worded) or _BAR.search(text):
         return True
@@ -107,7 +107,7 @@ def is_surrounding(raw: str, text: str, *, is_before: bool) -> bool:
     return bool(_TO_COME.search(warned["said"])) or (is_before and is_library(warned["file"]))
 
 
-def behind_bar(text: str) -> str:
+def strip_progress_bar(text: str) -> str:
     """Give what was printed behind a bar on its line; a line without a bar is given as it is."""
     return _DRAWN.sub("", text, count=1) if "[" in text and "/" in text else text
 
@@ -128,7 +128,7 @@ class FoldedLines:
         if text.lstrip(" |+").startswith("Traceback (most recent call last)"):
             self._inside.add(process)
             return True
-        is_inner = text[:1].isspace() or bool(framed(text))
+        is_inner = text[:1].isspace() or bool(match_frame(text))
         if process in self._inside:
             if not is_inner:
                 self._inside.discard(process)

@@ -26,17 +26,17 @@ _FAR: Final = 0.5
 """Share of the value from which curves are apart at their very start."""
 
 
-def partings(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[Parting]:
+def iter_divergences(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[Parting]:
     """Yield where the series that both have part, the training loss first."""
-    for one, other in pairs(good, bad):
-        parting = None if one is None or other is None else parted(one, other)
+    for one, other in match_series(good, bad):
+        parting = None if one is None or other is None else find_divergence(one, other)
         if parting is not None:
             yield parting
 
 
-def pairs(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[PairOfSeries]:
+def match_series(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[PairOfSeries]:
     """Yield the series that both have, and the training loss if only one has it, this first."""
-    known, told = _longest(good), _longest(bad)
+    known, told = _select_longest_series(good), _select_longest_series(bad)
     shared = (known.keys() & told.keys()) | ({names.LOSS} & (known.keys() | told.keys()))
     order = (names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE)
     for name in sorted(
@@ -45,7 +45,7 @@ def pairs(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[Pai
         yield PairOfSeries(known.get(name), told.get(name))
 
 
-def _longest(series: Sequence[SeriesView]) -> dict[str, SeriesView]:
+def _select_longest_series(series: Sequence[SeriesView]) -> dict[str, SeriesView]:
     """Give one series of each name: the longest, of the first process that has it."""
     found: dict[str, SeriesView] = {}
     for curve in series:
@@ -54,16 +54,16 @@ def _longest(series: Sequence[SeriesView]) -> dict[str, SeriesView]:
     return found
 
 
-def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
+def find_divergence(good: SeriesView, bad: SeriesView) -> Parting | None:
     """Find where two series part.
 
     Their distance leaves what it was before and stays away, or one of them stops being finite.
     """
-    mine, its = _by_step(good), _by_step(bad)
+    mine, its = _collect_values_by_step(good), _collect_values_by_step(bad)
     steps = sorted(mine.keys() & its.keys())
     if not steps:
         return None
-    begin = _beginning([(mine[step][0], its[step][0]) for step in steps])
+    begin = _find_first_divergent_pair([(mine[step][0], its[step][0]) for step in steps])
     step = steps[-1 if begin is None else begin]
     return Parting(
         good.name,
@@ -76,9 +76,9 @@ def parted(good: SeriesView, bad: SeriesView) -> Parting | None:
     )
 
 
-def _beginning(pairs: Sequence[tuple[float, float]]) -> int | None:
+def _find_first_divergent_pair(pairs: Sequence[tuple[float, float]]) -> int | None:
     """Give the number of the first pair of values that are apart for good; None if none are."""
-    if len(pairs) >= _FEWEST and all(_far(*pair) for pair in pairs[:_STAYS]):
+    if len(pairs) >= _FEWEST and all(_is_far_apart(*pair) for pair in pairs[:_STAYS]):
         return 0
     distances: list[float] = []
     away = 0
@@ -98,13 +98,13 @@ def _beginning(pairs: Sequence[tuple[float, float]]) -> int | None:
     return None
 
 
-def _far(mine: float, its: float) -> bool:
+def _is_far_apart(mine: float, its: float) -> bool:
     if not (math.isfinite(mine) and math.isfinite(its)):
         return math.isfinite(mine) != math.isfinite(its)
     return abs(mine - its) > _FAR * max(abs(mine), abs(its))
 
 
-def _by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
+def _collect_values_by_step(series: SeriesView) -> dict[float, tuple[float, int]]:
     """Give values and lines by step.
 
     Where no step is known, by number of the record, if every record is there.

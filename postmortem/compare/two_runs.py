@@ -10,14 +10,14 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from postmortem.compare.parting_curves import pairs, partings
-from postmortem.compare.wordings import wordings_of
+from postmortem.compare.parting_curves import iter_divergences, match_series
+from postmortem.compare.wordings import collect_distinct_lines
 from postmortem.errors import InputError
 from postmortem.model.comparison import Comparison, Differing, Wording
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.job_facts import Environment
-from postmortem.model.said import Said
-from postmortem.pipeline import analyze
+from postmortem.model.said import Message
+from postmortem.pipeline import run_pipeline
 from postmortem.reading.sources import STDIN
 
 
@@ -28,7 +28,7 @@ def compare_runs(
     good_env: Sequence[str | Path] = (),
     bad_env: Sequence[str | Path] = (),
     patterns: Sequence[str | Path] = (),
-) -> Comparison[Said]:
+) -> Comparison[Message]:
     """Compare a run that went well with one that did not.
 
     Args:
@@ -43,38 +43,44 @@ def compare_runs(
     """
     if any(str(path) == STDIN for path in (*good, *bad)):
         raise InputError("standard input cannot be compared", STDIN, "write it to a file first")
-    return compared(
-        analyze(good, env_files=good_env, patterns=patterns),
-        analyze(bad, env_files=bad_env, patterns=patterns),
+    return compare_analyses(
+        run_pipeline(good, env_files=good_env, patterns=patterns),
+        run_pipeline(bad, env_files=bad_env, patterns=patterns),
     )
 
 
-def compared(good: Analysis, bad: Analysis) -> Comparison[Said]:
+def compare_analyses(good: Analysis, bad: Analysis) -> Comparison[Message]:
     """Compare two analyses whose sources can be read again."""
-    known, told = wordings_of(good), wordings_of(bad)
+    known, told = collect_distinct_lines(good), collect_distinct_lines(bad)
     return Comparison(
         good,
         bad,
-        settings=tuple(_differing(_settings(good), _settings(bad))),
-        environment=tuple(_differing(_facts(good.environment), _facts(bad.environment))),
-        curves=tuple(partings(good.series, bad.series)),
-        only_good=_only(known, told),
-        only_bad=_only(told, known),
-        drawn=tuple(pairs(good.series, bad.series)),
+        settings=tuple(_iter_differences(_format_settings(good), _format_settings(bad))),
+        environment=tuple(
+            _iter_differences(
+                _collect_environment(good.environment), _collect_environment(bad.environment)
+            )
+        ),
+        curves=tuple(iter_divergences(good.series, bad.series)),
+        only_good=_select_unique_lines(known, told),
+        only_bad=_select_unique_lines(told, known),
+        drawn=tuple(match_series(good.series, bad.series)),
     )
 
 
-def _only(wordings: Mapping[str, Wording], others: Container[str]) -> tuple[Wording, ...]:
+def _select_unique_lines(
+    wordings: Mapping[str, Wording], others: Container[str]
+) -> tuple[Wording, ...]:
     """Give the wordings that the other run does not have, in the order of their first places."""
     own = (wording for key, wording in wordings.items() if key not in others)
     return tuple(sorted(own, key=lambda wording: (wording.source, wording.line)))
 
 
-def _settings(analysis: Analysis) -> dict[str, str]:
+def _format_settings(analysis: Analysis) -> dict[str, str]:
     return {name: str(setting.value) for name, setting in analysis.settings.items()}
 
 
-def _differing(good: Mapping[str, str], bad: Mapping[str, str]) -> Iterator[Differing]:
+def _iter_differences(good: Mapping[str, str], bad: Mapping[str, str]) -> Iterator[Differing]:
     """Yield what both tell otherwise, then what only one of them tells."""
     both = sorted(name for name in good.keys() & bad.keys() if good[name] != bad[name])
     yield from (Differing(name, good[name], bad[name]) for name in both)
@@ -83,7 +89,7 @@ def _differing(good: Mapping[str, str], bad: Mapping[str, str]) -> Iterator[Diff
     )
 
 
-def _facts(environment: Environment) -> dict[str, str]:
+def _collect_environment(environment: Environment) -> dict[str, str]:
     found = {name: str(version) for name, version in environment.packages.items()}
     for field in fields(environment):
         value = getattr(environment, field.name)

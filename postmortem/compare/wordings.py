@@ -11,15 +11,15 @@ from typing import Final
 
 from postmortem.compare.line_noise import (
     FoldedLines,
-    behind_bar,
     is_surrounding,
-    says_nothing,
-    wording,
+    is_uninformative,
+    normalize_line,
+    strip_progress_bar,
 )
 from postmortem.model.comparison import Wording
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.visible import ANSI, last_draw
-from postmortem.reading.block_reader import blocks
+from postmortem.model.visible import ANSI, get_last_draw
+from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import clean
@@ -29,7 +29,7 @@ _MOST_WORDINGS: Final = 200_000
 _NO_LOGS: Final = frozenset({"ignored", "environment", "metrics"})
 
 
-def wordings_of(analysis: Analysis) -> dict[str, Wording]:
+def collect_distinct_lines(analysis: Analysis) -> dict[str, Wording]:
     """Give every wording of the logs with its first place and how often it comes."""
     found: dict[str, Wording] = {}
     told_elsewhere: set[str] = set()
@@ -37,8 +37,8 @@ def wordings_of(analysis: Analysis) -> dict[str, Wording]:
     for index, source in enumerate(analysis.sources):
         if source.kind in _NO_LOGS:
             continue
-        for line, raw, text in _told(source.path):
-            key = wording(text)
+        for line, raw, text in _iter_message_lines(source.path):
+            key = normalize_line(text)
             if not key or known.is_noise((index, line), raw, text, key):
                 continue
             if (index, line) in known.elsewhere:
@@ -50,12 +50,12 @@ def wordings_of(analysis: Analysis) -> dict[str, Wording]:
     return {key: told for key, told in found.items() if key not in told_elsewhere}
 
 
-def _told(path: str) -> Iterator[tuple[int, str, str]]:
+def _iter_message_lines(path: str) -> Iterator[tuple[int, str, str]]:
     """Yield number, raw text and text of the lines outside of tracebacks, bars apart."""
     folded = FoldedLines()
-    for line, raw in enumerate(_lines(path), 1):
+    for line, raw in enumerate(_read_lines(path), 1):
         cleaned = clean(raw[:_LONGEST].rstrip() + " ")
-        text = behind_bar(cleaned.text)
+        text = strip_progress_bar(cleaned.text)
         text = text if text == cleaned.text else clean(text).text
         if text.strip() and not folded.takes(cleaned.where, text):
             yield line, raw, text.strip()
@@ -95,19 +95,19 @@ class _Known:
         source, line = place
         return (
             place in self._harmless
-            or says_nothing(text, key)
+            or is_uninformative(text, key)
             or is_surrounding(raw, text, is_before=line < self._first.get(source, math.inf))
         )
 
 
-def _lines(path: str) -> Iterator[str]:
+def _read_lines(path: str) -> Iterator[str]:
     opened = open_log(path)
     try:
         text = Text(opened)
         mark, rest = (b"\r" if text.breaks_by_return else b"\n"), b""
-        for block in blocks(text):
+        for block in iter_blocks(text):
             *whole, rest = (rest + block.data[block.lo : block.hi]).split(mark)
-            yield from (last_draw(line.decode("utf-8", "replace")) for line in whole)
+            yield from (get_last_draw(line.decode("utf-8", "replace")) for line in whole)
         if rest:
             yield rest.decode("utf-8", "replace").split("\r")[-1]
     finally:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from postmortem.facts.number_texts import number
+from postmortem.facts.number_texts import parse_number
 from postmortem.model.job_facts import Gpu
 
 _MOST: Final = 2000
@@ -56,7 +56,7 @@ class Cards:
         if what == "name":
             self._name(value, here)
             return
-        figure = number(value)
+        figure = parse_number(value)
         if figure is None:
             return
         if what == "count":

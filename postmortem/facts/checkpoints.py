@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from postmortem.facts.fact_store import Fact
-from postmortem.lazy_regex import lazy_compile
-from postmortem.reading.prefixes import time_basis
+from postmortem.lazy_regex import compile_lazily
+from postmortem.reading.prefixes import get_time_basis
 
-_STEP: Final = lazy_compile(
+_STEP: Final = compile_lazily(
     r"global_?step[-_=]?(\d+)"
     r"|(?<![a-z])(?:step|iter|iteration)s?[-_= ]?(\d+)"
     r"|(?<![a-z])checkpoint-(\d+)(?![\d.]*\.(?:pth|pt|tar)\b)"
@@ -42,7 +42,7 @@ class Saved(NamedTuple):
     place: Place
 
 
-def step_of(value: str) -> float | None:
+def parse_step(value: str) -> float | None:
     """Read the step off a checkpoint's name.
 
     None for an epoch, an ordinal, or a name without a number.
@@ -51,11 +51,11 @@ def step_of(value: str) -> float | None:
     return float(found[-1]) if found else None
 
 
-def saved(facts: Iterable[Fact]) -> list[Saved]:
+def list_in_save_order(facts: Iterable[Fact]) -> list[Saved]:
     """Order checkpoints as they were saved, each name once."""
     found: dict[str, Saved] = {}
     for fact in facts:
-        step = step_of(fact.value)
+        step = parse_step(fact.value)
         if step is not None and fact.value in found:  # named again: listed, or loaded
             continue
         found.pop(fact.value, None)
@@ -70,12 +70,14 @@ def is_before(one: Place, other: Place) -> bool | None:
     """
     if one.source == other.source:
         return one.line < other.line
-    if one.time and other.time and time_basis(one.time) == time_basis(other.time) == "full":
+    if one.time and other.time and get_time_basis(one.time) == get_time_basis(other.time) == "full":
         return one.time < other.time
     return None if one.step is None or other.step is None else one.step < other.step
 
 
-def standing(checkpoints: Iterable[Saved], limit: Place | None) -> tuple[str, Saved | None]:
+def find_checkpoint_before(
+    checkpoints: Iterable[Saved], limit: Place | None
+) -> tuple[str, Saved | None]:
     """Say whether a checkpoint stands before a place of the run (yes, no, unknown).
 
     And which is the last that does.

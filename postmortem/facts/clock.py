@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.reading.prefixes import clean, seconds, time_basis
+from postmortem.lazy_regex import compile_lazily
+from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis
 
 _PREFIX: Final = 200
 """Characters of a line in which its clock stands."""
@@ -18,7 +18,7 @@ _NEAR_SECONDS: Final = 60.0
 _NEAR_SHARE: Final = 0.1
 _YEAR: Final = 366 * 86400.0
 
-_SHORT: Final = lazy_compile(
+_SHORT: Final = compile_lazily(
     r"\s{0,4}\[?(?:(?P<year>2\d)[-/])?(?P<month>0\d|1[0-2])[-/](?P<day>[0-2]\d|3[01])"
     r"[ T_-](?P<clock>[0-2]\d:[0-5]\d:[0-5]\d(?:[.,]\d{1,9})?)(?![\d:])"
 )
@@ -32,26 +32,26 @@ class Stamp(NamedTuple):
     time: str
 
 
-def stamps(first: int, lines: Iterable[str]) -> list[Stamp]:
+def parse_stamps(first: int, lines: Iterable[str]) -> list[Stamp]:
     """Read the clocks of consecutive raw lines, the first of which has the number `first`."""
     return [
         Stamp(number, time)
         for number, line in enumerate(lines, first)
-        if (time := time_of(line)) is not None
+        if (time := parse_time(line)) is not None
     ]
 
 
-def time_of(line: str) -> str | None:
+def parse_time(line: str) -> str | None:
     """Give the time that a raw line prints, be it behind a task number, if it can be read."""
     line = line[:_PREFIX]
     if ":" not in line and "[" not in line:  # no clock, no seconds since the start
         return None
     cleaned = clean(line, srun=True)
-    time = cleaned.time or _short(cleaned.text)
-    return None if time is None or math.isnan(seconds(time)) else time
+    time = cleaned.time or _parse_bare_stamp(cleaned.text)
+    return None if time is None or math.isnan(convert_to_seconds(time)) else time
 
 
-def _short(text: str) -> str | None:
+def _parse_bare_stamp(text: str) -> str | None:
     """Read a stamp that no form of prefix takes off, since the line's format begins with it."""
     found = _SHORT.match(text)
     if found is None:
@@ -61,12 +61,12 @@ def _short(text: str) -> str | None:
     return f"{year}-{found['month']}-{found['day']}T{clock}"
 
 
-def time_at(known: Sequence[Stamp], line: int) -> str | None:
+def get_time_at(known: Sequence[Stamp], line: int) -> str | None:
     """Give the time that a line itself prints."""
     return next((stamp.time for stamp in known if stamp.line == line), None)
 
 
-def seconds_behind(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> float | None:
+def compute_seconds_after(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> float | None:
     """Tell how long a log went on behind a line.
 
     Args:
@@ -82,10 +82,10 @@ def seconds_behind(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> flo
         answer
         for basis in ("full", "no-year", "no-date", "uptime")
         if (
-            answer := _behind(
-                [one for one in near if time_basis(one.time) == basis],
+            answer := _compute_elapsed(
+                [one for one in near if get_time_basis(one.time) == basis],
                 line,
-                [end for end in ends if time_basis(end) == basis],
+                [end for end in ends if get_time_basis(end) == basis],
             )
         )
         is not None
@@ -93,24 +93,24 @@ def seconds_behind(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> flo
     return answers[0] if answers else None
 
 
-def _behind(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> float | None:
+def _compute_elapsed(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> float | None:
     """Tell how long a log went on behind a line, all times being on one clock."""
     before = max((stamp for stamp in near if stamp.line <= line), default=None)
     if before is None:
         return None
-    spans = [span for end in ends if (span := _span(before.time, end)) is not None]
+    spans = [span for end in ends if (span := _compute_span(before.time, end)) is not None]
     longest = max(spans, default=None)
     if longest is None or before.line == line:
         return longest
     after = min((stamp for stamp in near if stamp.line > line), default=None)
-    gap = _span(before.time, after.time) if after is not None else None
+    gap = _compute_span(before.time, after.time) if after is not None else None
     is_known = gap is not None and gap <= max(_NEAR_SECONDS, _NEAR_SHARE * longest)
     return longest if is_known else None
 
 
-def _span(one: str, other: str) -> float | None:
+def _compute_span(one: str, other: str) -> float | None:
     """Give the seconds between two times of one clock; None if the second is the earlier one."""
-    span = seconds(other) - seconds(one)
-    if span < 0 and time_basis(one) == "no-year" and span + _YEAR < _YEAR / 2:
+    span = convert_to_seconds(other) - convert_to_seconds(one)
+    if span < 0 and get_time_basis(one) == "no-year" and span + _YEAR < _YEAR / 2:
         span += _YEAR
     return span if span >= 0 else None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from postmortem.facts.series import Series
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ class Columns:
     )
 
     def __init__(
-        self, series: Sequence[Series | None], framework: str, where: Where, unkept: int = 0
+        self, series: Sequence[Series | None], framework: str, where: ProcessId, unkept: int = 0
     ) -> None:
         """One series for each column.
 

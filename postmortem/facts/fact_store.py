@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.facts.cards import Cards
-from postmortem.facts.number_texts import number
+from postmortem.facts.number_texts import parse_number
 from postmortem.model.job_facts import Environment, Setting
 from postmortem.model.said import cut
 
@@ -150,7 +150,7 @@ class FactStore:
         """Keep the first few different numbers that a source states for a setting."""
         stated = self._stated.setdefault(place, set())
         for value in values:
-            if len(stated) < _MOMENTARY and number(value) is not None:
+            if len(stated) < _MOMENTARY and parse_number(value) is not None:
                 stated.add(value)
 
     def momentary(self) -> set[str]:
@@ -202,22 +202,22 @@ class FactStore:
     def settings(self) -> dict[str, Setting]:
         """Give the settings with typed values."""
         return {
-            key.removeprefix("setting."): Setting(typed(fact.value), fact.source, fact.line)
+            key.removeprefix("setting."): Setting(parse_value(fact.value), fact.source, fact.line)
             for key, fact in self.facts.items()
             if key.startswith("setting.")
         }
 
 
-def typed(text: str) -> Any:
+def parse_value(text: str) -> Any:
     """Read a printed value: a number, a truth value, or the text itself."""
-    value = number(text)
+    value = parse_number(text)
     if value is not None:
         return int(value) if value.is_integer() and re.fullmatch(r"[+-]?[\d,_]+", text) else value
     lowered = text.lower()
     return True if lowered in _TRUE else False if lowered in _FALSE else text
 
 
-def environment(store: FactStore, table: Sequence[Mapping[str, Any]]) -> Environment:
+def build_environment(store: FactStore, table: Sequence[Mapping[str, Any]]) -> Environment:
     """Give the typed view; `table` is the list of known GPUs."""
     get = store.get
     return Environment(
@@ -228,33 +228,33 @@ def environment(store: FactStore, table: Sequence[Mapping[str, Any]]) -> Environ
         },
         python=get("env.python"),
         os=get("env.os"),
-        cuda=get("env.cuda") or _cuda_of(get("package.torch")),
+        cuda=get("env.cuda") or _parse_cuda_version(get("package.torch")),
         driver=get("env.driver"),
         gpus=store.cards.models(table),
-        precision=precision(store),
-        world_size=_whole(get("env.world_size")),
+        precision=infer_precision(store),
+        world_size=_parse_int(get("env.world_size")),
         launcher=get("env.launcher"),
-        exit_status=_whole(get("env.exit_status")),
+        exit_status=_parse_int(get("env.exit_status")),
         signal=get("env.signal"),
     )
 
 
-def _cuda_of(torch: str | None) -> str | None:
+def _parse_cuda_version(torch: str | None) -> str | None:
     """Read the CUDA version off a build of torch: `2.4.1+cu121` is built with 12.1."""
     match = re.search(r"\+cu(\d{1,2})(\d)$", torch or "")
     return f"{match[1]}.{match[2]}" if match else None
 
 
-def _whole(text: str | None) -> int | None:
-    value = number(text) if text else None
+def _parse_int(text: str | None) -> int | None:
+    value = parse_number(text) if text else None
     return int(value) if value is not None else None
 
 
-def precision(store: FactStore) -> str | None:
+def infer_precision(store: FactStore) -> str | None:
     """Tell the training precision from what is printed; None where nothing says so."""
     said = store.get("env.precision")
     truths = {
-        name: typed(value)
+        name: parse_value(value)
         for name in ("fp16", "bf16")
         if (value := store.get(f"setting.{name}")) is not None
     }
@@ -262,17 +262,17 @@ def precision(store: FactStore) -> str | None:
         if value is True:
             return name
     if said:
-        return _short(said)
+        return _normalise_precision(said)
     mixed = store.get("setting.mixed_precision")
-    if mixed and _short(mixed) in {"fp16", "bf16", "fp8"}:
-        return _short(mixed)
+    if mixed and _normalise_precision(mixed) in {"fp16", "bf16", "fp8"}:
+        return _normalise_precision(mixed)
     dtype = store.get("setting.torch_dtype")
-    if dtype and _short(dtype) in {"fp16", "bf16", "fp32"}:
-        return _short(dtype)
+    if dtype and _normalise_precision(dtype) in {"fp16", "bf16", "fp32"}:
+        return _normalise_precision(dtype)
     return "fp32" if truths.get("fp16") is False and truths.get("bf16") is False else None
 
 
-def _short(text: str) -> str:
+def _normalise_precision(text: str) -> str:
     lowered = text.lower().removeprefix("torch.").strip()
     names = {
         "float16": "fp16",

@@ -12,9 +12,9 @@ import datetime as dt
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from postmortem.facts.clock import time_of
-from postmortem.lazy_regex import lazy_compile
-from postmortem.reading.prefixes import seconds, time_basis
+from postmortem.facts.clock import parse_time
+from postmortem.lazy_regex import compile_lazily
+from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
 
 _DAY: Final = 86_400.0
 _HALF_A_YEAR: Final = 183 * _DAY
@@ -36,11 +36,11 @@ _MONTHS: Final = (
     "nov",
     "dec",
 )
-_ISO: Final = lazy_compile(
+_ISO: Final = compile_lazily(
     r"(?<![\d-])(?P<date>(?:19|20)\d\d[-/](?:0\d|1[0-2])[-/][0-3]\d)[T _-]"
     r"(?P<clock>[0-2]\d:[0-5]\d(?::[0-5]\d)?)(?![\d:])"
 )
-_NAMED: Final = lazy_compile(
+_NAMED: Final = compile_lazily(
     r"\b(?:(?P<day0>\d{1,2}) )?(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
     r"(?: {1,2}(?P<day>\d{1,2}))?(?P<year1>,? (?:19|20)\d\d)? (?P<clock>[0-2]\d:[0-5]\d:[0-5]\d)"
     r"(?: (?:AM|PM|[A-Z]{2,5}|[+-]\d{2,4}))?(?P<year2> (?:19|20)\d\d)?",
@@ -56,10 +56,10 @@ class Moment(NamedTuple):
 
     def basis(self) -> str:
         """Say how much of the time is there."""
-        return time_basis(self.time) or ""
+        return get_time_basis(self.time) or ""
 
 
-def telling_time(tail: tuple[int, str]) -> Iterator[tuple[Moment, str]]:
+def iter_timed_lines(tail: tuple[int, str]) -> Iterator[tuple[Moment, str]]:
     """Yield the lines of a text that tell a time, each with its own text.
 
     Args:
@@ -68,35 +68,39 @@ def telling_time(tail: tuple[int, str]) -> Iterator[tuple[Moment, str]]:
     first, text = tail
     known = ""
     for number, line in enumerate(text.split("\n"), first):
-        time = told_time(line)
+        time = find_timestamp(line)
         if time is not None:
-            time = _dated(time, known)
-            known = time if time_basis(time) == "full" else known
+            time = _add_date(time, known)
+            known = time if get_time_basis(time) == "full" else known
             yield Moment(number, time), line
 
 
-def _dated(time: str, known: str) -> str:
+def _add_date(time: str, known: str) -> str:
     """Give a time of day the day of a dated one before it, or the day behind that."""
-    if not known or time_basis(time) != "no-date" or (span := between(known, time)) is None:
+    if (
+        not known
+        or get_time_basis(time) != "no-date"
+        or (span := compute_seconds_between(known, time)) is None
+    ):
         return time
-    then = dt.datetime.fromtimestamp(seconds(known) + span, dt.timezone.utc)
+    then = dt.datetime.fromtimestamp(convert_to_seconds(known) + span, dt.timezone.utc)
     return then.strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def told_time(line: str) -> str | None:
+def find_timestamp(line: str) -> str | None:
     """Give the time that heads a line with its day, else the latest dated one within it."""
-    head = time_of(line)
-    if head is not None and time_basis(head) != "no-date":
+    head = parse_time(line)
+    if head is not None and get_time_basis(head) != "no-date":
         return head
     text = line[:_MOST]
-    return max(within(text), default=head) if ":" in text else head
+    return max(iter_dated_timestamps(text), default=head) if ":" in text else head
 
 
-def within(text: str) -> Iterator[str]:
+def iter_dated_timestamps(text: str) -> Iterator[str]:
     """Yield the dated times anywhere in a text."""
     for match in _ISO.finditer(text):
-        time = f"{match['date'].replace('/', '-')}T{_whole(match['clock'])}"
-        if seconds(time) == seconds(time):
+        time = f"{match['date'].replace('/', '-')}T{_add_missing_seconds(match['clock'])}"
+        if convert_to_seconds(time) == convert_to_seconds(time):
             yield time
     for match in _NAMED.finditer(text):
         month, day = _MONTHS.index(match["month"].lower()) + 1, match["day"] or match["day0"]
@@ -104,15 +108,15 @@ def within(text: str) -> Iterator[str]:
             continue
         year = (match["year1"] or match["year2"] or "").strip(", ")
         time = f"{year or '-'}-{month:02d}-{int(day):02d}T{match['clock']}"
-        if seconds(time) == seconds(time):
+        if convert_to_seconds(time) == convert_to_seconds(time):
             yield time
 
 
-def _whole(clock: str) -> str:
+def _add_missing_seconds(clock: str) -> str:
     return clock if clock.count(":") == 2 else f"{clock}:00"
 
 
-def between(one: str, other: str) -> float | None:
+def compute_seconds_between(one: str, other: str) -> float | None:
     """Give the seconds from one time to another, by what both of them tell.
 
     Of two times of day the second is taken for the next that is so, within half a day.
@@ -120,26 +124,28 @@ def between(one: str, other: str) -> float | None:
     Returns:
         None where the second is the earlier one, or nothing that both tell compares them.
     """
-    bases = {time_basis(one), time_basis(other)}
+    bases = {get_time_basis(one), get_time_basis(other)}
     if ("uptime" in bases and bases != {"uptime"}) or None in bases:
         return None
     if bases in ({"full"}, {"uptime"}):
-        span = seconds(other) - seconds(one)
+        span = convert_to_seconds(other) - convert_to_seconds(one)
         return span if span >= 0 else None
     if "no-date" in bases:
-        span = (seconds(other) - seconds(one)) % _DAY
+        span = (convert_to_seconds(other) - convert_to_seconds(one)) % _DAY
         return span if span < _LONGEST_OF_DAY else None
-    span = seconds(_without_year(other)) - seconds(_without_year(one))
+    span = convert_to_seconds(_strip_year(other)) - convert_to_seconds(_strip_year(one))
     if span < -_HALF_A_YEAR:
         span += 366 * _DAY
     return span if span >= 0 else None
 
 
-def _without_year(time: str) -> str:
+def _strip_year(time: str) -> str:
     return time if time.startswith("--") else f"-{time[4:]}"
 
 
-def newest(times: Iterable[str], since: str) -> tuple[float, str] | None:
+def find_newest_timestamp(times: Iterable[str], since: str) -> tuple[float, str] | None:
     """Give the time that lies farthest behind another one, with its seconds."""
-    spans = [(span, time) for time in times if (span := between(since, time)) is not None]
+    spans = [
+        (span, time) for time in times if (span := compute_seconds_between(since, time)) is not None
+    ]
     return max(spans, default=None)

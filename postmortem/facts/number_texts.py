@@ -12,7 +12,7 @@ _LAST_STEP: Final = 1e15
 """No run takes so many steps; below it a float tells neighbours apart."""
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Read a finite number as programs print them (thousands commas, exponents), or None."""
     if not re.fullmatch(r"[+-]?(?:\d[\d,_]*)?\.?\d*(?:[eE][+-]?\d+)?", text) or not any(
         char.isdigit() for char in text
@@ -25,12 +25,12 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def digits(value: float) -> int:
+def count_digits(value: float) -> int:
     """Count the significant digits of a figure: those that Python needs to print it in full."""
     return len(repr(value).split("e")[0].lstrip("-").replace(".", "").strip("0"))
 
 
-def whole(step: float | None) -> float | None:
+def normalise_step(step: float | None) -> float | None:
     """Give a step as it is counted, an integer if it is one.
 
     None if it is not known (NaN) or cannot be one (infinite, too large to count to).

@@ -17,8 +17,13 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, TypeVar
 
-from postmortem.facts.thinning import LARGE, envelope, neighbourhoods, reach
-from postmortem.model.lines import Where
+from postmortem.facts.thinning import (
+    LARGE,
+    select_envelope,
+    select_neighbourhoods,
+    split_point_budget,
+)
+from postmortem.model.lines import ProcessId
 
 EXACT: Final = 1_000_000
 ENVELOPE: Final = 20_000
@@ -83,7 +88,9 @@ class Series(Exact):
         "where",
     )
 
-    def __init__(self, name: str, producer: str, source: int, where: Where, unit: str = "") -> None:
+    def __init__(
+        self, name: str, producer: str, source: int, where: ProcessId, unit: str = ""
+    ) -> None:
         """Start empty."""
         super().__init__()
         self.name, self.producer, self.unit = name, producer, unit
@@ -134,16 +141,16 @@ class Series(Exact):
         start, fresh = self._settled, len(self.values) - self._settled
         if not fresh:
             return
-        finite, low, high = _extent(self.values, start)
+        finite, low, high = _compute_extent(self.values, start)
         self.min = min(self.min, low)
         self.max = max(self.max, high)
         if finite < fresh:
             self.nonfinite += fresh - finite
             self.first_nonfinite = self.first_nonfinite or self._at(
-                _first_nonfinite(self.values, start)
+                _find_first_nonfinite(self.values, start)
             )
         if start < _LOOKED_AT and len(self.steps) >= _LEAST:
-            self.interleaved = self.interleaved or _comes_again(self.steps[:_LOOKED_AT])
+            self.interleaved = self.interleaved or _has_repeated_steps(self.steps[:_LOOKED_AT])
         self.first = self.first or self._at(0)
         self.last = self._at(-1)
         self.points += fresh
@@ -153,8 +160,11 @@ class Series(Exact):
         """Replace the kept points by their envelope of about `keep` points."""
         self.settle()
         chosen = self._spread(keep)
-        self.steps, self.values = _at(self.steps, chosen), _at(self.values, chosen)
-        self.lines = _at(self.lines, chosen)
+        self.steps, self.values = (
+            _select_by_index(self.steps, chosen),
+            _select_by_index(self.values, chosen),
+        )
+        self.lines = _select_by_index(self.lines, chosen)
         self._settled = len(self.values)
         self._parts = [(len(self.values), self.points)]
 
@@ -170,9 +180,9 @@ class Series(Exact):
         count = len(self.values)
         if count <= most:
             return list(self.kept())
-        around, room = reach(most)
+        around, room = split_point_budget(most)
         chosen = set(self._spread(most - room))
-        chosen |= neighbourhoods(self.values, self.lines, chosen, line, around)
+        chosen |= select_neighbourhoods(self.values, self.lines, chosen, line, around)
         return [self._at(index) for index in sorted(chosen)]
 
     def _spread(self, most: int) -> list[int]:
@@ -187,7 +197,10 @@ class Series(Exact):
         for kept, points in parts:
             part = self.values[start : start + kept] if len(parts) > 1 else self.values
             chosen += (
-                [start + index for index in envelope(part, max(_FEWEST, most * points // whole))]
+                [
+                    start + index
+                    for index in select_envelope(part, max(_FEWEST, most * points // whole))
+                ]
                 if kept
                 else []
             )
@@ -216,13 +229,15 @@ class Series(Exact):
         return _AS_POINT((self.steps[index], self.values[index], self.lines[index]))
 
 
-def points_at(series: Series, indexes: Sequence[int]) -> Iterator[Point]:
+def iter_points_at(series: Series, indexes: Sequence[int]) -> Iterator[Point]:
     """Yield the kept points at some indexes, many at once."""
     columns = series.steps, series.values, series.lines
-    return map(_AS_POINT, zip(*(_at(column, indexes) for column in columns), strict=True))
+    return map(
+        _AS_POINT, zip(*(_select_by_index(column, indexes) for column in columns), strict=True)
+    )
 
 
-def _at(figures: "array[_Figure]", indexes: Sequence[int]) -> "array[_Figure]":
+def _select_by_index(figures: "array[_Figure]", indexes: Sequence[int]) -> "array[_Figure]":
     """Give the figures at some indexes."""
     import numpy as np  # noqa: PLC0415 -- only long series pay for its import
 
@@ -231,7 +246,7 @@ def _at(figures: "array[_Figure]", indexes: Sequence[int]) -> "array[_Figure]":
     return array(code, chosen.tobytes())
 
 
-def _comes_again(steps: Sequence[float]) -> bool:
+def _has_repeated_steps(steps: Sequence[float]) -> bool:
     """Say whether most steps come again at once, and never later.
 
     Copies of a run that the lines do not tell apart, not epochs that count anew.
@@ -248,13 +263,13 @@ def _comes_again(steps: Sequence[float]) -> bool:
     return near >= 0.8 * len(first) and len(steps) >= 1.5 * len(first) > 0
 
 
-def _extent(values: "array[float]", start: int) -> tuple[int, float, float]:
+def _compute_extent(values: "array[float]", start: int) -> tuple[int, float, float]:
     """Count the finite values from an index on, with the lowest and the highest of them.
 
     These are inf and -inf where there is none.
     """
     if len(values) - start >= LARGE:
-        return _extent_by_numpy(values, start)
+        return _compute_extent_numpy(values, start)
     fresh = values[start:] if start else values
     if math.isfinite(sum(fresh)):
         return len(fresh), min(fresh), max(fresh)
@@ -262,7 +277,7 @@ def _extent(values: "array[float]", start: int) -> tuple[int, float, float]:
     return len(finite), min(finite, default=math.inf), max(finite, default=-math.inf)
 
 
-def _extent_by_numpy(values: "array[float]", start: int) -> tuple[int, float, float]:
+def _compute_extent_numpy(values: "array[float]", start: int) -> tuple[int, float, float]:
     """Do the same for a long stretch."""
     import numpy as np  # noqa: PLC0415 -- only long series pay for its import
 
@@ -273,5 +288,5 @@ def _extent_by_numpy(values: "array[float]", start: int) -> tuple[int, float, fl
     return len(finite), float(finite.min()), float(finite.max())
 
 
-def _first_nonfinite(values: Sequence[float], start: int) -> int:
+def _find_first_nonfinite(values: Sequence[float], start: int) -> int:
     return next(index for index in range(start, len(values)) if not math.isfinite(values[index]))

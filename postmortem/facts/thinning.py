@@ -25,12 +25,12 @@ _PARTS_APART: Final = 50
 """Of two turns that are kept, one is this part of the series away from the other."""
 
 
-def _pays(count: int) -> bool:
+def _is_numpy_worthwhile(count: int) -> bool:
     """Say whether NumPy is worth its while for so many points."""
     return count >= (_SOME if "numpy" in sys.modules else LARGE)
 
 
-def reach(most: int) -> tuple[int, int]:
+def split_point_budget(most: int) -> tuple[int, int]:
     """Say how much of a sample of `most` points goes to what matters most.
 
     Points on either side of each such place, and points of all of them together.
@@ -39,7 +39,7 @@ def reach(most: int) -> tuple[int, int]:
     return around, (_TURNS + 2) * (2 * around + 1)
 
 
-def neighbourhoods(
+def select_neighbourhoods(
     values: Sequence[float],
     lines: Sequence[int],
     chosen: Iterable[int],
@@ -58,7 +58,7 @@ def neighbourhoods(
         around: points on either side of each place.
     """
     last = len(values) - 1
-    centres = turns(values, _TURNS)
+    centres = find_largest_changes(values, _TURNS)
     bad = min((index for index in chosen if not math.isfinite(values[index])), default=None)
     if bad is not None:
         centres.append(bad)
@@ -71,7 +71,7 @@ def neighbourhoods(
     }
 
 
-def envelope(values: Sequence[float], most: int) -> list[int]:
+def select_envelope(values: Sequence[float], most: int) -> list[int]:
     """Choose indexes that keep the look of a curve.
 
     The ends, the extremes of each run of neighbours, changes of finiteness.
@@ -80,7 +80,9 @@ def envelope(values: Sequence[float], most: int) -> list[int]:
     if count <= most:
         return list(range(count))
     width = max(1, math.ceil(count / (most / 2 - 2)))
-    chosen, changes = (_chosen_by_numpy if _pays(count) else _chosen)(values, width)
+    chosen, changes = (_select_extremes_numpy if _is_numpy_worthwhile(count) else _select_extremes)(
+        values, width
+    )
     if len(changes) > most:  # a curve that flickers: of each run the first and the last change
         changes = [
             *{index // width: index for index in changes}.values(),
@@ -89,20 +91,22 @@ def envelope(values: Sequence[float], most: int) -> list[int]:
     return sorted({0, count - 1}.union(chosen, changes))
 
 
-def turns(values: Sequence[float], most: int) -> list[int]:
+def find_largest_changes(values: Sequence[float], most: int) -> list[int]:
     """Give the indexes behind the largest changes between finite neighbours.
 
     At most `most`, well apart.
     """
     apart = max(2 * _AROUND, len(values) // _PARTS_APART)
     found: list[int] = []
-    for index in (_changes_by_numpy if _pays(len(values)) else _changes)(values):
+    for index in (_sort_by_change_numpy if _is_numpy_worthwhile(len(values)) else _sort_by_change)(
+        values
+    ):
         if len(found) < most and all(abs(index - other) > apart for other in found):
             found.append(index)
     return found
 
 
-def _changes(values: Sequence[float]) -> list[int]:
+def _sort_by_change(values: Sequence[float]) -> list[int]:
     """Give the indexes behind the largest changes, the largest first."""
     changes = [
         abs(two - one) if math.isfinite(one) and math.isfinite(two) else 0.0
@@ -115,7 +119,7 @@ def _changes(values: Sequence[float]) -> list[int]:
     ]
 
 
-def _changes_by_numpy(values: Sequence[float]) -> list[int]:
+def _sort_by_change_numpy(values: Sequence[float]) -> list[int]:
     """Do the same for a long series."""
     import numpy as np  # noqa: PLC0415 -- only long series pay for its import
 
@@ -127,7 +131,7 @@ def _changes_by_numpy(values: Sequence[float]) -> list[int]:
     return [int(index) + 1 for index in largest if changes[index] > 0]
 
 
-def _chosen(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
+def _select_extremes(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
     """Give of each run the smallest, the largest and the first non-finite index.
 
     And the places where finiteness changes.
@@ -146,7 +150,7 @@ def _chosen(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
     ]
 
 
-def _chosen_by_numpy(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
+def _select_extremes_numpy(values: Sequence[float], width: int) -> tuple[list[int], list[int]]:
     """Do the same for a long series."""
     import numpy as np  # noqa: PLC0415 -- only long series pay for its import
 

@@ -40,9 +40,9 @@ class Unmet(NamedTuple):
 Versions = Mapping[str, Version]
 
 
-def unmet(packages: Mapping[str, str], python: str | None = None) -> list[Unmet]:
+def find_unmet(packages: Mapping[str, str], python: str | None = None) -> list[Unmet]:
     """Give the requirements among installed versions that are not met."""
-    installed = dict(_known(packages))
+    installed = dict(_iter_known_versions(packages))
     return [
         Unmet(
             name,
@@ -52,29 +52,34 @@ def unmet(packages: Mapping[str, str], python: str | None = None) -> list[Unmet]
             str(need.specifier),
             is_too_new=_is_too_new(need, installed[need.name]),
         )
-        for name, need in _broken(installed, python)
+        for name, need in _iter_unmet(installed, python)
     ]
 
 
-def fitting(packages: Mapping[str, str], python: str | None = None) -> dict[str, str]:
+def find_compatible_versions(
+    packages: Mapping[str, str], python: str | None = None
+) -> dict[str, str]:
     """Give the nearest versions with which what is not met is met, by package.
 
     Of two packages the lighter is changed, or the other if no version of it fits.
     """
-    return dict(_fitting(tuple(packages.items()), python))
+    return dict(_search_compatible_versions(tuple(packages.items()), python))
 
 
 @functools.lru_cache(maxsize=8)
-def _fitting(packages: tuple[tuple[str, str], ...], python: str | None) -> Mapping[str, str]:
-    installed, changes = dict(_known(dict(packages))), dict[str, Version]()
+def _search_compatible_versions(
+    packages: tuple[tuple[str, str], ...], python: str | None
+) -> Mapping[str, str]:
+    installed, changes = dict(_iter_known_versions(dict(packages))), dict[str, Version]()
     for _ in range(_MOST_CHANGES):
-        sides = _sides(installed, python)
+        sides = _find_change_directions(installed, python)
         order = sorted(sides, key=lambda name: (_HEAVY.get(name, 0), -len(sides[name]), name))
         found = next(
             (
                 (name, version)
                 for name in order
-                if (version := _nearest(name, sides[name], installed, python)) is not None
+                if (version := _find_nearest_version(name, sides[name], installed, python))
+                is not None
             ),
             None,
         )
@@ -84,21 +89,21 @@ def _fitting(packages: tuple[tuple[str, str], ...], python: str | None) -> Mappi
     return {name: str(version) for name, version in changes.items()}
 
 
-def _sides(installed: Versions, python: str | None) -> dict[str, list[int]]:
+def _find_change_directions(installed: Versions, python: str | None) -> dict[str, list[int]]:
     """Tell for each package of what is not met whether a newer or an older version is needed.
 
     Old releases name no upper bound for what did not exist yet, so a package for which another is
     too new is never made older.
     """
     sides: dict[str, list[int]] = {}
-    for name, need in _broken(installed, python):
+    for name, need in _iter_unmet(installed, python):
         side = 1 if _is_too_new(need, installed[need.name]) else -1
         sides.setdefault(name, []).append(side)
         sides.setdefault(need.name, []).append(-side)
     return sides
 
 
-def _nearest(
+def _find_nearest_version(
     package: str, sides: list[int], installed: Versions, python: str | None
 ) -> Version | None:
     """Give the nearest version that leaves nothing unmet: of its minor release the last."""
@@ -107,7 +112,7 @@ def _nearest(
     present = installed[package]
     near = sorted(
         one
-        for text, row in _rows(package).items()
+        for text, row in _get_requirement_rows(package).items()
         if not row.get("withdrawn") and ((one := Version(text)) > present) == (sides[0] > 0)
         if one != present
     )
@@ -115,38 +120,38 @@ def _nearest(
         (
             one
             for one in (near if sides[0] > 0 else reversed(near))
-            if _fits(package, one, installed, python)
+            if _is_compatible(package, one, installed, python)
         ),
         None,
     )
     return first and max(
         one
         for one in near
-        if one.release[:2] == first.release[:2] and _fits(package, one, installed, python)
+        if one.release[:2] == first.release[:2] and _is_compatible(package, one, installed, python)
     )
 
 
-def _fits(package: str, version: Version, installed: Versions, python: str | None) -> bool:
+def _is_compatible(package: str, version: Version, installed: Versions, python: str | None) -> bool:
     """Say whether a version would leave nothing unmet on either side of it."""
-    asks = SpecifierSet(_rows(package)[str(version)]["python"])
+    asks = SpecifierSet(_get_requirement_rows(package)[str(version)]["python"])
     if python is not None and not asks.contains(python, prereleases=True):
         return False
     tried = {**installed, package: version}
-    return not any(package in {name, need.name} for name, need in _broken(tried, python))
+    return not any(package in {name, need.name} for name, need in _iter_unmet(tried, python))
 
 
-def _broken(installed: Versions, python: str | None) -> Iterator[tuple[str, Requirement]]:
+def _iter_unmet(installed: Versions, python: str | None) -> Iterator[tuple[str, Requirement]]:
     """Yield what is asked and not met: by whom, and what."""
     for name, version in installed.items():
         for need in _needs(name, str(version)):
             present = installed.get(need.name)
             if present is None or need.specifier.contains(present, prereleases=True):
                 continue
-            if need.marker is None or (python is not None and _applies(need, python)):
+            if need.marker is None or (python is not None and _is_applicable(need, python)):
                 yield name, need
 
 
-def _applies(need: Requirement, python: str) -> bool:
+def _is_applicable(need: Requirement, python: str) -> bool:
     """Say whether a requirement is one for this Python."""
     short = ".".join(python.split(".")[:2])
     return need.marker is not None and need.marker.evaluate(
@@ -158,7 +163,7 @@ def _is_too_new(need: Requirement, present: Version) -> bool:
     """Say whether what is installed is newer than all that is asked for."""
     allowed = [
         version
-        for text in _rows(need.name)
+        for text in _get_requirement_rows(need.name)
         if need.specifier.contains(version := Version(text), prereleases=True)
     ]
     if allowed:
@@ -166,7 +171,7 @@ def _is_too_new(need: Requirement, present: Version) -> bool:
     return any(one.operator in {"<", "<="} for one in need.specifier)
 
 
-def _known(packages: Mapping[str, str]) -> Iterator[tuple[str, Version]]:
+def _iter_known_versions(packages: Mapping[str, str]) -> Iterator[tuple[str, Version]]:
     """Give the versions that can be judged, without what tells builds apart (`+cu121`)."""
     for name, text in packages.items():
         try:
@@ -180,20 +185,22 @@ def _known(packages: Mapping[str, str]) -> Iterator[tuple[str, Version]]:
 @functools.cache
 def _needs(package: str, version: str) -> tuple[Requirement, ...]:
     """Give what a version asks; nothing where it is not known."""
-    row = _rows(package).get(version)
+    row = _get_requirement_rows(package).get(version)
     return tuple(map(Requirement, row["needs"])) if row is not None else ()
 
 
 @functools.cache
-def _rows(package: str) -> Mapping[str, Mapping[str, Any]]:
+def _get_requirement_rows(package: str) -> Mapping[str, Mapping[str, Any]]:
     """Give the rows of a package by version."""
-    return {version: row for row in _packages().get(package, ()) for version in row["versions"]}
+    return {
+        version: row for row in _load_packages().get(package, ()) for version in row["versions"]
+    }
 
 
 @functools.cache
-def _packages() -> Mapping[str, list[dict[str, Any]]]:
+def _load_packages() -> Mapping[str, list[dict[str, Any]]]:
     """Read the data."""
-    file = resources.folder("patterns") / "versions.json"
+    file = resources.find_folder("patterns") / "versions.json"
     content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     packages: Mapping[str, list[dict[str, Any]]] = content["packages"]
     return packages

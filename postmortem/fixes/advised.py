@@ -7,42 +7,47 @@ advisories hold (`inference.known_defects`), the fixes of the causes themselves 
 from collections.abc import Iterable, Mapping, Sequence
 
 from postmortem.case.values import Case
-from postmortem.fixes.figures import own_figures, set_in
-from postmortem.inference.known_defects import fixed
+from postmortem.fixes.figures import collect_user_values, set_in
+from postmortem.inference.known_defects import describe_remedy
 from postmortem.inference.rules import WEIGHTS
 from postmortem.knowledge.causes import Advisory
 from postmortem.knowledge.snippets import fill
 from postmortem.model.answer import Evidence, Fix
-from postmortem.model.said import Said, both, quote, say
+from postmortem.model.said import Message, parse_bilingual, quote, say
 
 
-def with_advised(
-    fixes: Sequence[Fix[Said]],
-    evidence: Iterable[Evidence[Said]],
+def add_advisory_fixes(
+    fixes: Sequence[Fix[Message]],
+    evidence: Iterable[Evidence[Message]],
     advisories: Iterable[Advisory],
     case: Case,
-) -> tuple[Fix[Said], ...]:
+) -> tuple[Fix[Message], ...]:
     """Put what known defects ask for into the fixes of a cause.
 
     First of all where the defect is strong evidence for it; else behind the first fix.
     """
     weights = {item.id: item.weight for item in evidence if item.kind == "advisory"}
-    values = own_figures(case, set_in(case)) if weights else {}
-    first: list[Fix[Said]] = []
-    then: list[Fix[Said]] = []
+    values = collect_user_values(case, set_in(case)) if weights else {}
+    first: list[Fix[Message]] = []
+    then: list[Fix[Message]] = []
     for entry in advisories:
         if entry.id in weights:
             is_strong = weights[entry.id] >= WEIGHTS["strong"]
-            (first if is_strong else then).append(_advised(entry, case, values))
-    return (*_apart(first)[:2], *fixes[:1], *_apart(then)[:2], *fixes[1:])
+            (first if is_strong else then).append(_build_advisory_fix(entry, case, values))
+    return (
+        *_drop_duplicate_fixes(first)[:2],
+        *fixes[:1],
+        *_drop_duplicate_fixes(then)[:2],
+        *fixes[1:],
+    )
 
 
-def _apart(fixes: Iterable[Fix[Said]]) -> list[Fix[Said]]:
+def _drop_duplicate_fixes(fixes: Iterable[Fix[Message]]) -> list[Fix[Message]]:
     """Give the fixes that say different things: several defects may go with one version."""
     return list({fix.snippet.en or fix.id: fix for fix in reversed(list(fixes))}.values())[::-1]
 
 
-def _advised(entry: Advisory, case: Case, values: Mapping[str, str]) -> Fix[Said]:
+def _build_advisory_fix(entry: Advisory, case: Case, values: Mapping[str, str]) -> Fix[Message]:
     what = f"{entry.package} {case.environment.packages[entry.package]}"
     wording = (
         ("Install {fixed}", "安装 {fixed}")
@@ -53,8 +58,8 @@ def _advised(entry: Advisory, case: Case, values: Mapping[str, str]) -> Fix[Said
     return Fix(
         id=f"advisory.{entry.id}",
         kind="change",
-        title=say(*wording, what=what, fixed=fixed(entry)).settled(),
-        why=both(entry.symptom),
+        title=say(*wording, what=what, fixed=describe_remedy(entry)).settled(),
+        why=parse_bilingual(entry.symptom),
         snippet=quote(command),
         language="bash",
         safety="safe",

@@ -9,17 +9,17 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
-_LIST: Final = lazy_compile(
+_LIST: Final = compile_lazily(
     r"(?P<head>dict_keys|odict_keys|KeysView|Index|Namespace|[Cc]olumns?|[Kk]eys|[Ff]ields|[Ff]eatures"
     r"|[Aa]vailable[^\n:(\[]{0,40}|[Cc]onfig\w*|[Cc]fg|[Aa]rgs)[^\n\[({]{0,20}[\[({]{1,2}"
     r"(?P<inner>[^\n\])}]{1,800})"
 )
-_QUOTED: Final = lazy_compile(r"['\"]([\w./ -]{1,60})['\"]")
-_NAMED: Final = lazy_compile(r"\b([A-Za-z_]\w{0,59})=")
-_IDENTIFIER: Final = lazy_compile(r"[A-Za-z_]\w{2,59}")
-_SHORT_SETTING: Final = lazy_compile(r"['\"]?\b([A-Za-z_]\w?\w?)['\"]?\s?[=:]")
+_QUOTED: Final = compile_lazily(r"['\"]([\w./ -]{1,60})['\"]")
+_NAMED: Final = compile_lazily(r"\b([A-Za-z_]\w{0,59})=")
+_IDENTIFIER: Final = compile_lazily(r"[A-Za-z_]\w{2,59}")
+_SHORT_SETTING: Final = compile_lazily(r"['\"]?\b([A-Za-z_]\w?\w?)['\"]?\s?[=:]")
 _CLOSE_IN_LIST, _CLOSE_IN_TEXT = 0.6, 0.8
 _MOST: Final = 12
 _MOST_TEXT: Final = 8000

@@ -8,14 +8,14 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _CAPTURE: Final = "capture_"
 _KEYS: Final = ("key", "field", "column")
 _ASKED: Final = ("package", "packages", "requirement", "other", "uv", "module", "origin")
-_BETWEEN: Final = lazy_compile(r"[\s,]+(?![<>=!~])")
+_BETWEEN: Final = compile_lazily(r"[\s,]+(?![<>=!~])")
 """Between two requirements, not between a name and its version."""
-_DISTRIBUTION: Final = lazy_compile(r"[A-Za-z0-9][\w.-]{0,60}")
+_DISTRIBUTION: Final = compile_lazily(r"[A-Za-z0-9][\w.-]{0,60}")
 _DISTRIBUTIONS: Final[Mapping[str, str]] = {
     "apex": "",
     "attr": "attrs",
@@ -78,7 +78,7 @@ Empty where pip has nothing of that name, or something else.
 """
 
 
-def names_of(given: Mapping[str, str]) -> dict[str, str]:
+def extract_names(given: Mapping[str, str]) -> dict[str, str]:
     """Read key, module, extension and distribution out of what the signature captured.
 
     `given` holds the captures as `capture_<name>`; what it does not tell is left out.
@@ -89,35 +89,35 @@ def names_of(given: Mapping[str, str]) -> dict[str, str]:
         if name.startswith(_CAPTURE) and value.strip()
     }
     found: dict[str, str] = {}
-    if key := _first(captured, _KEYS):
+    if key := _get_first(captured, _KEYS):
         found["key"] = key.strip("'\"")
-    if extension := _extension(captured.get("library", "")):
+    if extension := _get_extension_module(captured.get("library", "")):
         found["extension"] = extension
     if module := captured.get("package") or captured.get("module") or captured.get("origin"):
         found["module"] = module.partition(".")[0]
-    if distribution := _distributions(_first(captured, _ASKED) or extension):
+    if distribution := _format_distributions(_get_first(captured, _ASKED) or extension):
         found["distribution"] = distribution
     return found
 
 
-def _first(captured: Mapping[str, str], names: tuple[str, ...]) -> str:
+def _get_first(captured: Mapping[str, str], names: tuple[str, ...]) -> str:
     """Give what the first of some names stands for, or nothing."""
     return next((captured[name] for name in names if name in captured), "")
 
 
-def _extension(library: str) -> str:
+def _get_extension_module(library: str) -> str:
     """Give the module that a shared library is, or nothing if it is a library of the system."""
     module = library.rpartition("/")[2].partition(".")[0]
     return "" if module.startswith("lib") else module
 
 
-def _distributions(asked: str) -> str:
+def _format_distributions(asked: str) -> str:
     """Give the names for pip of all that is asked for; nothing if one of them has none."""
-    names = [_distribution(word) for word in _BETWEEN.split(asked) if word]
+    names = [_find_distribution(word) for word in _BETWEEN.split(asked) if word]
     return " ".join(names) if all(names) else ""
 
 
-def _distribution(word: str) -> str:
+def _find_distribution(word: str) -> str:
     """Give the name under which pip knows a module or requirement, or nothing."""
     bare = re.split(r"[<>=!~\[]", word)[0].partition(".")[0]
     if not _DISTRIBUTION.fullmatch(bare):

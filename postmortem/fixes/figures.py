@@ -10,19 +10,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.facts.number_texts import number
-from postmortem.fixes.distributions import names_of
-from postmortem.lazy_regex import lazy_compile
+from postmortem.facts.number_texts import parse_number
+from postmortem.fixes.distributions import extract_names
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.job_facts import Environment
-from postmortem.model.visible import safe
-from postmortem.shapes.version_pairs import measured
+from postmortem.model.visible import escape_control_characters
+from postmortem.shapes.version_pairs import get_listed_versions
 
-_WORD: Final = lazy_compile(r"[\w./~][\w.,:=+@/~-]{0,199}")
+_WORD: Final = compile_lazily(r"[\w./~][\w.,:=+@/~-]{0,199}")
 """What of a log may stand in a command.
 
 No quote, space or sign that a shell or Python would act on, and no leading dash.
 """
-_NAME: Final = lazy_compile(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
+_NAME: Final = compile_lazily(r"\w[\w.+-]{0,79}(?: \w[\w.+-]{0,39}){0,7}")
 _WITH_SPACES: Final = frozenset({"distribution", "gpu_name", "key"})
 _PATHS: Final = frozenset({"last_checkpoint", "good_checkpoint"})
 _OF_TORCH: Final = frozenset({"torch", "torchvision", "torchaudio", "xformers"})
@@ -30,10 +30,10 @@ _OF_TORCH: Final = frozenset({"torch", "torchvision", "torchaudio", "xformers"})
 _RATE: Final = "learning_rate"
 _ON_ONE_NODE: Final = 8
 """A world of more processes may be that of several nodes: a launcher starts those of one."""
-_QUOTED: Final = lazy_compile(r"b?(?P<mark>['\"])(?P<inner>.+)(?P=mark)")
+_QUOTED: Final = compile_lazily(r"b?(?P<mark>['\"])(?P<inner>.+)(?P=mark)")
 
 
-def own_figures(
+def collect_user_values(
     case: Case, settings: Mapping[str, str], extra: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Collect the user's own figures and names under the names that snippets use.
@@ -45,18 +45,18 @@ def own_figures(
     strongest signature captured). A value that could do harm in a command is left out: the default
     stands.
     """
-    given = {name: _bare(value) for name, value in (extra or {}).items() if value}
+    given = {name: _strip_quotes(value) for name, value in (extra or {}).items() if value}
     values = {**settings, **given}
-    if number(settings.get(_RATE, "")) is not None:
+    if parse_number(settings.get(_RATE, "")) is not None:
         values[_RATE] = settings[_RATE]
     if values.get("model") in {values.get("last_checkpoint"), values.get("good_checkpoint")}:
         values.pop("model", None)  # what the run has saved is not what it began with
-    values |= _halves(settings) | _rates_and_batches(values)
-    values |= _software(case.environment) | names_of(given)
+    values |= _compute_halves(settings) | _compute_rates_and_batches(values)
+    values |= _collect_software_names(case.environment) | extract_names(given)
     return {name: value for name, value in values.items() if _may_stand(name, value)} | _fit(case)
 
 
-def _bare(value: str) -> str:
+def _strip_quotes(value: str) -> str:
     """Take off the quotes in which a program prints a path."""
     found = _QUOTED.fullmatch(value)
     return found["inner"] if found else value
@@ -66,10 +66,10 @@ def _fit(case: Case) -> dict[str, str]:
     """Give the versions that fit each other, as pip takes them: they come from our own data."""
     if "versions-unfit-at-failure" not in case.shapes:
         return {}
-    from postmortem.facts.version_needs import fitting  # noqa: PLC0415 -- as where it was found
+    from postmortem.facts.version_needs import find_compatible_versions  # noqa: PLC0415 -- as where it was found
 
-    packages = measured(case.gathered.facts)
-    changes = fitting(packages, case.environment.python)
+    packages = get_listed_versions(case.gathered.facts)
+    changes = find_compatible_versions(packages, case.environment.python)
     if not changes:
         return {}
     found = " ".join(f"{name}=={version}" for name, version in changes.items())
@@ -90,9 +90,9 @@ def set_in(case: Case) -> dict[str, str]:
     }
 
 
-def _halves(settings: Mapping[str, str]) -> dict[str, str]:
+def _compute_halves(settings: Mapping[str, str]) -> dict[str, str]:
     """Halve every setting that is a number: of whole numbers the whole half, at least 1."""
-    figures = {name: number(value) for name, value in settings.items()}
+    figures = {name: parse_number(value) for name, value in settings.items()}
     return {
         f"{name}_half": f"{max(1, int(figure) // 2)}" if figure.is_integer() else f"{figure / 2:g}"
         for name, figure in figures.items()
@@ -104,15 +104,19 @@ def _may_stand(name: str, value: str) -> bool:
     """Say whether a value may stand in a command; the number of a step is no path."""
     is_step = name in _PATHS and value.isdigit()
     form = _NAME if name in _WITH_SPACES else _WORD
-    return not is_step and form.fullmatch(value) is not None and safe(value) == value
+    return (
+        not is_step
+        and form.fullmatch(value) is not None
+        and escape_control_characters(value) == value
+    )
 
 
-def _rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:
+def _compute_rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:
     """Work out the figures that a change would use."""
-    rate = number(values.get(_RATE, ""))
-    batch = number(values.get("per_device_train_batch_size", values.get("batch_size", "")))
-    accumulation = number(values.get("gradient_accumulation_steps", ""))
-    norm = number(values.get("max_grad_norm", ""))
+    rate = parse_number(values.get(_RATE, ""))
+    batch = parse_number(values.get("per_device_train_batch_size", values.get("batch_size", "")))
+    accumulation = parse_number(values.get("gradient_accumulation_steps", ""))
+    norm = parse_number(values.get("max_grad_norm", ""))
     found = {"clip_norm": f"{norm / 2:g}" if norm and 0 < norm <= 1 else "1.0"}
     if rate:
         found |= {
@@ -130,7 +134,7 @@ def _rates_and_batches(values: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _software(environment: Environment) -> dict[str, str]:
+def _collect_software_names(environment: Environment) -> dict[str, str]:
     """Name what the run ran on."""
     found = {}
     if environment.world_size:

@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.facts.fact_store import typed
-from postmortem.lazy_regex import lazy_compile
+from postmortem.facts.fact_store import parse_value
+from postmortem.lazy_regex import compile_lazily
 
-_COMMENT: Final = lazy_compile(r"(?<!\S)(?:#|//).*")
-_PAIR: Final = lazy_compile(
+_COMMENT: Final = compile_lazily(r"(?<!\S)(?:#|//).*")
+_PAIR: Final = compile_lazily(
     r"(?<![\w.])(?P<name>[A-Za-z_][\w.-]{1,80})[\"']?(?:\s{0,3}[:=]\s{0,3}| (?=[\w.+-]+(?:\s|$)))"
     r"(?P<value>[\"']?[\w.+-]{1,60}[\"']?)(?=$|[\s,;)}\]])",
     re.MULTILINE,
@@ -30,5 +30,9 @@ def is_in_force(code: str, settings: Mapping[str, str]) -> bool:
         (match["name"].rpartition(".")[2].replace("-", "_"), match["value"].strip("'\""))
         for match in _PAIR.finditer(_COMMENT.sub("", code))
     ]
-    shown = [typed(settings[name]) == typed(value) for name, value in pairs if name in settings]
+    shown = [
+        parse_value(settings[name]) == parse_value(value)
+        for name, value in pairs
+        if name in settings
+    ]
     return bool(pairs) and pairs[0][0] in settings and all(shown)

@@ -11,11 +11,11 @@ from postmortem import names
 from postmortem.case.values import Case
 from postmortem.facts.series import Point, Series
 from postmortem.model.answer import Evidence
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.shown import Progress
 
 
-def known_numbers(case: Case, done: Progress) -> dict[str, str]:
+def collect_known_numbers(case: Case, done: Progress) -> dict[str, str]:
     """Collect what fixes may name beside the settings.
 
     The log, checkpoints, the rate at the peak of its schedule.
@@ -80,7 +80,7 @@ def _is_resumed(rates: Sequence[Point]) -> bool:
     return math.isfinite(first) and math.isfinite(second) and first > 2 * (second - first)
 
 
-def captures_of(evidence: Sequence[Evidence[Said]], case: Case) -> dict[str, str]:
+def collect_captures(evidence: Sequence[Evidence[Message]], case: Case) -> dict[str, str]:
     """Give what the signatures of a cause have captured, under the names that fixes use.
 
     The strongest speaks first, then the others, then what else was found in the same lines.

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 from postmortem.case.values import Case
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.exception_rules import Advice, ExceptionRule, Raised
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding, Frame, Traceback
 
-_LAST_PART: Final = lazy_compile(
+_LAST_PART: Final = compile_lazily(
     r"(?P<exception>[A-Z]\w*(?:Error|Exception|Interrupt|Warning|Exit|NotFound))(?::\s+(?P<message>.*)|$)",
     16,  # DOTALL
 )

@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.facts.number_texts import number
-from postmortem.fixes.figures import own_figures, set_in
+from postmortem.facts.number_texts import parse_number
+from postmortem.fixes.figures import collect_user_values, set_in
 from postmortem.fixes.in_force import is_in_force
-from postmortem.fixes.speakers import Speakers, speaking_for
-from postmortem.inference.predicates import holds
+from postmortem.fixes.speakers import Speakers, select_stacks
+from postmortem.inference.predicates import evaluate_conditions
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import FixRule
-from postmortem.knowledge.snippets import Snippet, code, fill
+from postmortem.knowledge.snippets import Snippet, fill, translate_comments
 from postmortem.knowledge.stack_rules import StackRules
 from postmortem.model.answer import Fix
-from postmortem.model.said import Said, both
+from postmortem.model.said import Message, parse_bilingual
 
 _KINDS: Final = ("check", "change", "prevent")
 _FIRST: Final = 4
@@ -28,41 +28,41 @@ _INDISPENSABLE: Final = 5
 """A check of a lower order stands first even where the cause is proved: it decides how to mend."""
 
 
-def fixes_for(
+def select_fixes(
     cause: str,
     case: Case,
     knowledge: KnowledgeBase,
     *,
     is_proved: bool = False,
     extra: Mapping[str, str] | None = None,
-) -> tuple[Fix[Said], ...]:
+) -> tuple[Fix[Message], ...]:
     """Give the fixes of a cause that apply to this run.
 
     First one cheap check and the changes that help most; where the log itself has proved the cause,
     no check stands in their way. Then the other checks, the other changes, and what keeps it from
     coming back. `extra` holds what the caller knows besides the case: see `own_figures`.
     """
-    voice = speaking_for(case, knowledge.stacks, cause)
+    voice = select_stacks(case, knowledge.stacks, cause)
     settings = dict(voice.defaults) | set_in(case)
-    values = own_figures(case, settings, extra)
+    values = collect_user_values(case, settings, extra)
     entries = [
         entry
         for entry in knowledge.fixes
         if cause in entry.causes
-        and _may_be_said(entry, voice)
+        and _is_applicable(entry, voice)
         and _is_possible(entry, case, extra or {})
-        and holds(entry.asked, case) is not None
+        and evaluate_conditions(entry.asked, case) is not None
     ]
-    told = {entry.id: _fix(entry, voice, values, knowledge.stacks) for entry in entries}
+    told = {entry.id: _build_fix(entry, voice, values, knowledge.stacks) for entry in entries}
     left = [
         entry
         for entry in entries
         if entry.kind == "check" or not is_in_force(told[entry.id].snippet.en, settings)
     ]
-    return tuple(told[entry.id] for entry in _in_order(left, is_proved=is_proved))
+    return tuple(told[entry.id] for entry in _sort_fixes(left, is_proved=is_proved))
 
 
-def _in_order(entries: Sequence[FixRule], *, is_proved: bool) -> list[FixRule]:
+def _sort_fixes(entries: Sequence[FixRule], *, is_proved: bool) -> list[FixRule]:
     """Put what helps most first; within a kind the smaller order comes first."""
     by_order = sorted(entries, key=lambda entry: entry.order)
     checks, changes, preventions = (
@@ -86,12 +86,14 @@ def _is_possible(entry: FixRule, case: Case, extra: Mapping[str, str]) -> bool:
 
 def _may_have_gpu(case: Case, _extra: Mapping[str, str]) -> bool:
     build = case.environment.packages.get("torch", "")
-    on_cpu = _setting(case, "device").lower().startswith("cpu") or build.endswith("+cpu")
+    on_cpu = _get_setting(case, "device").lower().startswith("cpu") or build.endswith("+cpu")
     return bool(case.environment.gpus) or not on_cpu
 
 
 def _may_split_the_batch(case: Case, _extra: Mapping[str, str]) -> bool:
-    batch = number(_setting(case, "per_device_train_batch_size") or _setting(case, "batch_size"))
+    batch = parse_number(
+        _get_setting(case, "per_device_train_batch_size") or _get_setting(case, "batch_size")
+    )
     return batch is None or batch > 1
 
 
@@ -106,21 +108,21 @@ _NEEDS: Final[Mapping[str, Callable[[Case, Mapping[str, str]], bool]]] = {
 }
 
 
-def _setting(case: Case, name: str) -> str:
+def _get_setting(case: Case, name: str) -> str:
     setting = case.settings.get(name)
     return "" if setting is None or setting.value is None else str(setting.value)
 
 
-def _may_be_said(entry: FixRule, voice: Speakers) -> bool:
+def _is_applicable(entry: FixRule, voice: Speakers) -> bool:
     """Say whether a fix is meant for the stacks of the job, and speaks of no other platform."""
     is_mine = not entry.stacks or bool(entry.stacks & voice.stacks)
     return is_mine and voice.may_say(f"{entry.title['en']} {entry.why['en']}")
 
 
-def _fix(
+def _build_fix(
     entry: FixRule, voice: Speakers, values: Mapping[str, str], stacks: StackRules
-) -> Fix[Said]:
-    snippet = _snippet(entry, voice, stacks)
+) -> Fix[Message]:
+    snippet = _select_snippet(entry, voice, stacks)
 
     def filled(text: str) -> str:
         return fill(text, values)
@@ -128,16 +130,16 @@ def _fix(
     return Fix(
         id=entry.id,
         kind=entry.kind,
-        title=both(entry.title).settled(filled),
-        why=both(entry.why).settled(filled),
-        snippet=code(snippet).settled(filled),
+        title=parse_bilingual(entry.title).settled(filled),
+        why=parse_bilingual(entry.why).settled(filled),
+        snippet=translate_comments(snippet).settled(filled),
         language=snippet.language,
         safety=entry.safety,
         references=entry.references,
     )
 
 
-def _snippet(entry: FixRule, voice: Speakers, stacks: StackRules) -> Snippet:
+def _select_snippet(entry: FixRule, voice: Speakers, stacks: StackRules) -> Snippet:
     """Take the snippet of the first who speaks for the job and has one for its platform.
 
     Where none has, the plain sentence stands alone: no code of another stack.

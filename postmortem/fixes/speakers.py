@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.knowledge.stack_rules import ANY, MODEL, PLAIN, TRAINER, StackRules, spoken
+from postmortem.knowledge.stack_rules import (
+    ANY,
+    MODEL,
+    PLAIN,
+    TRAINER,
+    StackRules,
+    compile_word_pattern,
+)
 
 BACKEND: Final = "backend"
 SYSTEM: Final = "system"
@@ -45,35 +52,35 @@ class Speakers:
         return self.foreign is None or self.foreign.search(text) is None
 
 
-def speaking_for(case: Case, stacks: StackRules, cause: str = "") -> Speakers:
+def select_stacks(case: Case, stacks: StackRules, cause: str = "") -> Speakers:
     """Find who speaks for a job: the uppermost stacks that were recognised.
 
     Where none was, the one that is installed; where that cannot be told, plain PyTorch.
     """
-    present = _present(case, stacks)
-    tops = _uppermost(present, stacks)
+    present = _list_present_stacks(case, stacks)
+    tops = _select_topmost_stacks(present, stacks)
     taken = [stacks.get(key) for name in tops for key in stacks.taken(name)]
     known = {*present, *case.environment.packages}
     beside = [one for stack in taken for one in stack.beside if one in known]
     beside += [stack.id for stack in stacks if cause in stack.causes]
-    mine = _platforms(case, stacks)
+    mine = _list_platforms(case, stacks)
     own = [stack.id for stack in taken]
-    keys = tuple(dict.fromkeys([*own, *beside, *mine, *_plain(tops, stacks), ANY]))
+    keys = tuple(dict.fromkeys([*own, *beside, *mine, *_list_plain_pytorch(tops, stacks), ANY]))
     return Speakers(
         keys,
         frozenset([*keys, *present]),
-        _foreign(mine, tops, stacks),
+        _build_foreign_pattern(mine, tops, stacks),
         dict(ChainMap(*(dict(stack.defaults) for stack in taken))),
     )
 
 
-def _present(case: Case, stacks: StackRules) -> list[str]:
+def _list_present_stacks(case: Case, stacks: StackRules) -> list[str]:
     """Name the stacks that were recognised, or the one that is installed."""
     seen = [name for name in case.frameworks if stacks.get(name).kind == TRAINER]
-    return seen if set(seen) - {PLAIN} else seen + _installed(case, stacks)
+    return seen if set(seen) - {PLAIN} else seen + _find_installed_stack(case, stacks)
 
 
-def _uppermost(names: Sequence[str], stacks: StackRules) -> list[str]:
+def _select_topmost_stacks(names: Sequence[str], stacks: StackRules) -> list[str]:
     """Name those of several stacks on which no other of them stands.
 
     Plain PyTorch speaks alone or not at all: a loader of it beside JAX makes no loop of PyTorch.
@@ -82,7 +89,7 @@ def _uppermost(names: Sequence[str], stacks: StackRules) -> list[str]:
     return [name for name in tops if name != PLAIN] or tops
 
 
-def _plain(tops: Sequence[str], stacks: StackRules) -> list[str]:
+def _list_plain_pytorch(tops: Sequence[str], stacks: StackRules) -> list[str]:
     """Name the kinds of plain PyTorch that the user writes; all where no stack is known."""
     uppermost = [stacks.get(name) for name in tops]
     loop = [PLAIN] if not tops or any(one.has_loop for one in uppermost) else []
@@ -90,7 +97,7 @@ def _plain(tops: Sequence[str], stacks: StackRules) -> list[str]:
     return loop + model
 
 
-def _installed(case: Case, stacks: StackRules) -> list[str]:
+def _find_installed_stack(case: Case, stacks: StackRules) -> list[str]:
     """Name the one stack that is installed and stands on the others, where there is but one."""
     packages = case.environment.packages
     installed = [
@@ -98,17 +105,17 @@ def _installed(case: Case, stacks: StackRules) -> list[str]:
         for stack in stacks
         if stack.kind == TRAINER and any(name in packages for name in stack.packages)
     ]
-    tops = _uppermost(installed, stacks)
+    tops = _select_topmost_stacks(installed, stacks)
     return tops if len(tops) == 1 else []
 
 
-def _platforms(case: Case, stacks: StackRules) -> list[str]:
+def _list_platforms(case: Case, stacks: StackRules) -> list[str]:
     """Name the backend and the system of the job, as far as they are known."""
     known = {stack.id for stack in stacks if stack.kind != TRAINER}
-    return [name for name in (_backend(case), _system(case)) if name in known]
+    return [name for name in (_infer_backend(case), _infer_system(case)) if name in known]
 
 
-def _backend(case: Case) -> str:
+def _infer_backend(case: Case) -> str:
     """Name what computes: cuda, rocm, ascend, xpu, mps, tpu, cpu; empty where nothing tells."""
     told = case.gathered.facts.get("env.backend")
     if told:
@@ -125,25 +132,28 @@ def _backend(case: Case) -> str:
     return _CUDA if is_nvidia else ""
 
 
-def _system(case: Case) -> str:
+def _infer_system(case: Case) -> str:
     text = (case.environment.os or "").lower()
     return next((name for word, name in _SYSTEMS.items() if word in text), "linux" if text else "")
 
 
-def _foreign(
+def _build_foreign_pattern(
     mine: Sequence[str], tops: Sequence[str], stacks: StackRules
 ) -> "re.Pattern[str] | None":
     """Give the words of what the job is known not to use.
 
     Those of other platforms, and those of PyTorch where every stack is known to do without.
     """
-    patterns = [spoken(word).pattern for word in sorted(_elsewhere(mine, stacks))]
+    patterns = [
+        compile_word_pattern(word).pattern
+        for word in sorted(_collect_other_platform_words(mine, stacks))
+    ]
     if tops and not any(PLAIN in {name, *stacks.below(name)} for name in tops):
         patterns.append(_TORCH)
     return re.compile("|".join(patterns)) if patterns else None
 
 
-def _elsewhere(mine: Sequence[str], stacks: StackRules) -> set[str]:
+def _collect_other_platform_words(mine: Sequence[str], stacks: StackRules) -> set[str]:
     """Give the words of the other platforms of each kind that is known, without one's own."""
     platforms = [stack for stack in stacks if stack.kind != TRAINER]
     own = [stack for stack in platforms if stack.id in mine]

@@ -14,24 +14,24 @@ from postmortem.fixes.close_names import closest, listed_names
 from postmortem.fixes.raised import Explained
 from postmortem.fixes.statement_parts import parse_statement
 from postmortem.knowledge.exception_rules import AdviceFix
-from postmortem.knowledge.snippets import code, fill
-from postmortem.lazy_regex import lazy_compile
+from postmortem.knowledge.snippets import fill, translate_comments
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.answer import Evidence, Fix
 from postmortem.model.findings import Frame
-from postmortem.model.said import NOTHING, Said, both, say
-from postmortem.model.visible import safe
+from postmortem.model.said import NOTHING, Message, parse_bilingual, say
+from postmortem.model.visible import escape_control_characters
 
 _LONGEST: Final = 160
-_EXPRESSION: Final = lazy_compile(
+_EXPRESSION: Final = compile_lazily(
     r"(?:[\w.]+(?:\[(?:'[\w. /-]{1,60}'|[\w.:, -]{1,40})\]|\(\))?){1,6}(?:, [\w.]{1,60}){0,4}"
     r"|(?:\{[\w.]{1,80}=\} ?){1,4}"
 )
 """What of a log may stand in code that people copy: names, keys, figures; no call's arguments."""
-_WORD: Final = lazy_compile(r"[\w./~][\w.,:=+@/~ -]{0,199}")
+_WORD: Final = compile_lazily(r"[\w./~][\w.,:=+@/~ -]{0,199}")
 """The same of paths and plain words, which stand between quotes there."""
-_PLACE: Final = lazy_compile(r"\$\{(\w{1,80})\}")
-_STAND_IN: Final = lazy_compile(r"`\$\{(\w{1,80})\|([^}`]{0,200})\}`")
-_SENTENCES: Final = lazy_compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_PLACE: Final = compile_lazily(r"\$\{(\w{1,80})\}")
+_STAND_IN: Final = compile_lazily(r"`\$\{(\w{1,80})\|([^}`]{0,200})\}`")
+_SENTENCES: Final = compile_lazily(r"(?<=[.!?])\s+|(?<=[。！？])")
 _FIRST: Final = 4
 _CHANGE: Final = "change"
 _PREPARING: Final = ("import ", "from ", "#")
@@ -41,14 +41,14 @@ _PREPARING: Final = ("import ", "from ", "#")
 class WordedAdvice(NamedTuple):
     """What the message means here, and what to do first."""
 
-    meaning: Said
+    meaning: Message
     """Of the message, in the names of the log."""
-    explanation: Said
+    explanation: Message
     """The same behind the place of the user's own statement."""
-    fixes: tuple[Fix[Said], ...]
+    fixes: tuple[Fix[Message], ...]
     found: Explained
 
-    def fits(self, cause: str, evidence: Sequence[Evidence[Said]], *, is_best: bool) -> bool:
+    def fits(self, cause: str, evidence: Sequence[Evidence[Message]], *, is_best: bool) -> bool:
         """Say whether a cause rests on what is explained here: its strongest evidence does."""
         found = self.found
         if found.advice.is_last_resort and cause not in found.advice.causes:
@@ -63,7 +63,7 @@ class WordedAdvice(NamedTuple):
             if one.weight == strongest
         )
 
-    def before(self, cause: str, general: Sequence[Fix[Said]]) -> tuple[Fix[Said], ...]:
+    def before(self, cause: str, general: Sequence[Fix[Message]]) -> tuple[Fix[Message], ...]:
         """Put the fixes of the message before those of a cause, as far as these fit the message."""
         own, advice = self.fixes[:_FIRST], self.found.advice
         if not own:
@@ -86,7 +86,7 @@ def word_advice(found: Explained, text: str) -> WordedAdvice:
     explanation = told
     if told and place:
         explanation = say("{place} {text}", "{place}{text}", place=place, text=told)
-    fixes: list[Fix[Said]] = []
+    fixes: list[Fix[Message]] = []
     for one in found.advice.fixes:
         fix = None if one.is_otherwise and fixes else _fix(one, words, codes)
         if fix is not None:
@@ -97,7 +97,7 @@ def word_advice(found: Explained, text: str) -> WordedAdvice:
 def _may_stand(value: str) -> bool:
     """Say whether a value may stand in code that people copy."""
     is_harmless = _EXPRESSION.fullmatch(value) or _WORD.fullmatch(value)
-    return is_harmless is not None and safe(value) == value
+    return is_harmless is not None and escape_control_characters(value) == value
 
 
 def _values(found: Explained, text: str) -> dict[str, str]:
@@ -131,7 +131,7 @@ def _file_name(path: str) -> str:
     return re.split(r"[/\\]", path)[-1]
 
 
-def _place(frame: Frame | None) -> Said:
+def _place(frame: Frame | None) -> Message:
     """Say where the user's own statement stands."""
     if frame is None:
         return NOTHING
@@ -158,7 +158,7 @@ def _place(frame: Frame | None) -> Said:
 
 def _in_a_sentence(value: str) -> str:
     """Make words of a log fit into a sentence, between backticks."""
-    text = " ".join(safe(value).replace("`", "'").split())
+    text = " ".join(escape_control_characters(value).replace("`", "'").split())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -171,7 +171,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     return fill(_STAND_IN.sub(plain, text), values)
 
 
-def _sentences(texts: Mapping[str, str], values: Mapping[str, str]) -> Said:
+def _sentences(texts: Mapping[str, str], values: Mapping[str, str]) -> Message:
     """Fill a text; a sentence with a place that nothing fills is dropped."""
 
     def filled(text: str) -> str:
@@ -179,23 +179,23 @@ def _sentences(texts: Mapping[str, str], values: Mapping[str, str]) -> Said:
         mark = " " if text == texts["en"] else ""
         return mark.join(_filled(one, values) for one in kept).strip()
 
-    return both(texts).settled(filled)
+    return parse_bilingual(texts).settled(filled)
 
 
 def _gaps(text: str, values: Mapping[str, str]) -> bool:
     return any(name not in values for name in _PLACE.findall(text))
 
 
-def _fix(one: AdviceFix, words: Mapping[str, str], codes: Mapping[str, str]) -> Fix[Said] | None:
+def _fix(one: AdviceFix, words: Mapping[str, str], codes: Mapping[str, str]) -> Fix[Message] | None:
     if any(_gaps(text, words) for text in one.title.values()):
         return None
     snippet = NOTHING
     if one.snippet is not None:
-        snippet = code(one.snippet).settled(_filled_lines(codes))
+        snippet = translate_comments(one.snippet).settled(_filled_lines(codes))
     return Fix(
         id=one.id,
         kind=one.kind,
-        title=both(one.title).settled(lambda text: _filled(text, words)),
+        title=parse_bilingual(one.title).settled(lambda text: _filled(text, words)),
         why=_sentences(one.why, words) if one.why is not None else NOTHING,
         snippet=snippet,
         language=one.snippet.language if one.snippet is not None and snippet else "",

@@ -14,7 +14,7 @@ import math
 from typing import Final
 
 from postmortem.formats.generic import Found
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 _OFTEN: Final = 12
 """Times that the same line comes before it is a loss that stands still: no setting comes so often
@@ -33,9 +33,9 @@ class Acceptance:
 
     def __init__(self) -> None:
         """Know no layout yet."""
-        self._waiting: dict[tuple[str, Where], list[Found]] = {}
-        self._known: set[tuple[str, Where]] = set()
-        self._uncounted: set[tuple[str, Where]] = set()
+        self._waiting: dict[tuple[str, ProcessId], list[Found]] = {}
+        self._known: set[tuple[str, ProcessId]] = set()
+        self._uncounted: set[tuple[str, ProcessId]] = set()
         """Layouts whose number in brackets does not grow."""
         self._forgotten = 0
         """Layouts that did not come again while they were waited for."""
@@ -45,11 +45,11 @@ class Acceptance:
         """Whether most lines are never the same again."""
         return self._forgotten > _MOST_FORGOTTEN
 
-    def is_known(self, layout: str, where: Where) -> bool:
+    def is_known(self, layout: str, where: ProcessId) -> bool:
         """Say whether lines of a layout are metric lines of this process."""
         return (layout, where) in self._known
 
-    def is_counted(self, layout: str, where: Where) -> bool:
+    def is_counted(self, layout: str, where: ProcessId) -> bool:
         """Say whether the number in brackets on lines of a layout may be a step."""
         return (layout, where) not in self._uncounted
 
@@ -71,11 +71,13 @@ class Acceptance:
             self._wait(key, found)
         elif not found.must_rise and _is_precise(found):
             waiting.append(found)
-            if len(waiting) == (_OFTEN_LONG if _digits(found) >= _LONG else _OFTEN):
+            if len(waiting) == (_OFTEN_LONG if _count_digits(found) >= _LONG else _OFTEN):
                 return self._accept(key, waiting[:-1], found)
         return []
 
-    def _accept(self, key: tuple[str, Where], waiting: list[Found], found: Found) -> list[Found]:
+    def _accept(
+        self, key: tuple[str, ProcessId], waiting: list[Found], found: Found
+    ) -> list[Found]:
         """Know a layout from now on; gives its lines so far."""
         self._waiting.pop(key, None)
         if len(self._known) < _MOST_KNOWN:
@@ -90,7 +92,7 @@ class Acceptance:
             self._uncounted.add(key)
         return [*waiting, found]
 
-    def _wait(self, key: tuple[str, Where], found: Found) -> None:
+    def _wait(self, key: tuple[str, ProcessId], found: Found) -> None:
         """Keep the first line of a layout; the one that waits longest makes room."""
         if len(self._waiting) >= _MOST_LAYOUTS:
             del self._waiting[next(iter(self._waiting))]
@@ -111,10 +113,10 @@ def _is_again(waiting: Found, found: Found) -> bool:
 
 def _is_precise(found: Found) -> bool:
     """Say whether the loss of a line has several digits."""
-    return _digits(found) >= _DIGITS
+    return _count_digits(found) >= _DIGITS
 
 
-def _digits(found: Found) -> int:
+def _count_digits(found: Found) -> int:
     """Count the digits of the loss of a line."""
     values = dict(found.record.values)
     loss = values.get("loss", values.get("eval_loss", 0.0))

@@ -14,7 +14,7 @@ from postmortem.formats.bars import Draw, Redraws
 from postmortem.formats.counting import Counting
 from postmortem.formats.generic import Found, Looked
 from postmortem.formats.learnt_layouts import Late, Layout
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ class BarRecords:
         self._draws: Redraws[Found | Late] = Redraws()
         self._positions = BarPositions()
 
-    def read(self, looked: Looked, bar: Draw, where: Where) -> Found | Late | None:
+    def read(self, looked: Looked, bar: Draw, where: ProcessId) -> Found | Late | None:
         """Take a draw; gives the record that is certain now, if there is one."""
         stream = (where, looked.stream)
         now = self._positions.step(stream, bar.now, bar.total)
@@ -42,7 +42,7 @@ class BarRecords:
         return self._draws.take(stream, (looked.epoch, now, bar.total), found)
 
     def read_learnt(
-        self, layout: Layout, bar: Draw, where: Where, groups: Sequence[bytes], line: int
+        self, layout: Layout, bar: Draw, where: ProcessId, groups: Sequence[bytes], line: int
     ) -> Found | Late | None:
         """Take a draw that a template has matched."""
         looked = layout.looked
@@ -58,20 +58,20 @@ class BarRecords:
         return self._draws.take(stream, (label, now, bar.total), late)
 
     def positions(
-        self, layout: Layout, where: Where, printed: "np.ndarray[Any, Any]"
+        self, layout: Layout, where: ProcessId, printed: "np.ndarray[Any, Any]"
     ) -> "np.ndarray[Any, Any]":
         """Give the steps of a bar that draws with these positions belong to, 0 where to none."""
         bar, stream = layout.looked.bar, (where, layout.looked.stream)
         return self._positions.steps(stream, printed, None if bar is None else bar.total)
 
-    def holds(self, layout: Layout, where: Where) -> bool:
+    def holds(self, layout: Layout, where: ProcessId) -> bool:
         """Say whether a record waits for the bar to leave its position."""
         return self._draws.holds((where, layout.looked.stream))
 
     def steps(
         self,
         layout: Layout,
-        where: Where,
+        where: ProcessId,
         positions: "np.ndarray[Any, Any]",
         epochs: "np.ndarray[Any, Any]",
     ) -> "np.ndarray[Any, Any]":
@@ -98,7 +98,9 @@ class BarRecords:
         """Give what still stands at a position; later draws there are passed over."""
         return self._draws.rest()
 
-    def _step(self, looked: Looked, where: Where, now: int, epoch: str, printed: float) -> float:
+    def _step(
+        self, looked: Looked, where: ProcessId, now: int, epoch: str, printed: float
+    ) -> float:
         if looked.found.has_step or looked.bar is None:
             return printed
         length = math.nan if looked.bar.total is None else float(looked.bar.total)

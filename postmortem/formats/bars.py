@@ -14,12 +14,12 @@ import math
 from collections.abc import Hashable, Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
-_BAR: Final = lazy_compile(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
+_BAR: Final = compile_lazily(rb"\|\s{0,9}(\d{1,12})/(\d{1,12}) \[")
 _NEAR: Final = 400
 _RECORD: Final = b"{'"
-_DRAW: Final = lazy_compile(
+_DRAW: Final = compile_lazily(
     r"(?:(?:(?<!\d)(?P<percent>\d{1,3}%)?\|[^|\n]{0,300}\||^\s{0,9}\|)\s{0,9}(?P<now>\d{1,12})/(?P<total>\d{1,12}|\?)|(?<![\w.])(?P<count>\d{1,12})it)"
     r" \[(?P<inside>[^\]\n]{0,600})\]?"
     r"|(?<![━╸╺])[━╸╺]{3,}\s{1,4}(?P<now2>\d{1,12})/(?P<total2>\d{1,12})\s(?P<inside2>[^\n]{0,400})",

@@ -14,34 +14,34 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from postmortem.formats.losses import losses_on, names_split, plain
-from postmortem.formats.positions import named_on
+from postmortem.formats.losses import has_split_name, normalise_name, parse_losses
+from postmortem.formats.positions import parse_step_and_epoch
 from postmortem.formats.spelling import DECIMAL, FIGURE
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
-from postmortem.reading.windows import View, same_process
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
+from postmortem.reading.windows import View, is_same_process
 
 _WORD: Final = r"[^\W\d_][\w./@%()+-]{0,40}"
 _NAME: Final = rf"{_WORD}(?: {{1,2}}{_WORD}){{0,4}}"
-_ENTRY: Final = lazy_compile(
+_ENTRY: Final = compile_lazily(
     rf"[\s|>*•#{{\"'-]{{0,60}}(?P<name>{_NAME}?)[\"']?"
     rf"(?:\s{{0,40}}[:=|：]\s{{0,40}}|\s{{0,40}}\t\s{{0,40}}|\s{{2,60}}|\s(?={DECIMAL}))"
     rf"[\"']?(?P<value>{FIGURE})[\"']?"
     r"(?:\s{0,8}\(\s*[\d.,e+naif-]{1,30}\s*\))?(?:\s?[A-Za-z%/]{1,12})?[\s|,}]{0,60}$"
 )
-_ROW: Final = lazy_compile(
+_ROW: Final = compile_lazily(
     r"\s{0,60}\|\s{0,40}(?P<name>[A-Za-z%][\w ./@%()+-]{0,60}?)\s{0,40}\|"
     rf"\s{{0,40}}(?P<value>{FIGURE})\s{{0,40}}\|\s{{0,8}}$"
 )
 """A row of a box: bars tell where its name ends, so that numbers may stand in it."""
-_BORDER: Final = lazy_compile(r"\s{0,40}-{8,200}\s{0,40}$")
+_BORDER: Final = compile_lazily(r"\s{0,40}-{8,200}\s{0,40}$")
 """The upper or the lower edge of a box: no rows of one record stand on both sides of it."""
-_FILLER: Final = lazy_compile(
+_FILLER: Final = compile_lazily(
     rf"[\s>*•#\"'-]{{0,60}}{_NAME}[\"']?(?:\s{{0,40}}[:=]|\s\[)[^|]{{0,80}}$|\s{{0,8}}\|.{{0,200}}\|\s{{0,8}}$"
 )
 """A line of a record that holds no figure: a list, a time, the name of a group."""
-_RULE: Final = lazy_compile(r"[\s\-=_*#+|{}\[\](),─━╭╮╰╯│┌┐└┘├┤┬┴┼]*$")
-_CLOSING: Final = lazy_compile(r"summary|best|final|config|argument|hyper|setting", re.IGNORECASE)
+_RULE: Final = compile_lazily(r"[\s\-=_*#+|{}\[\](),─━╭╮╰╯│┌┐└┘├┤┬┴┼]*$")
+_CLOSING: Final = compile_lazily(r"summary|best|final|config|argument|hyper|setting", re.IGNORECASE)
 """Headings of what is no point of a curve."""
 _OF_RUN: Final = "train_runtime"
 """Stands in the closing summary of the Trainer, whose loss is the mean of the run."""
@@ -52,11 +52,11 @@ _STEPS: Final = (
 )  # fmt: skip
 """Names within a record that tell its step, the first that stands there: beside an episode, `steps`
 are those of the episode."""
-_GLOBAL: Final = lazy_compile(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
-_NUMBER_OF: Final = lazy_compile(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
-_DIGIT: Final = lazy_compile(r"\d")
-_REWARD: Final = lazy_compile(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
-_ACCURACY: Final = lazy_compile(r"(?:^|_)accuracy$", re.IGNORECASE)
+_GLOBAL: Final = compile_lazily(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
+_NUMBER_OF: Final = compile_lazily(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
+_DIGIT: Final = compile_lazily(r"\d")
+_REWARD: Final = compile_lazily(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
+_ACCURACY: Final = compile_lazily(r"(?:^|_)accuracy$", re.IGNORECASE)
 """What stands below a heading without any loss: it names a record there, and nowhere else."""
 _MOST_LINES: Final = 60
 _MOST_BYTES: Final = 6000
@@ -83,7 +83,7 @@ class FigureEntry(NamedTuple):
     value: str
 
 
-def entry(text: str) -> FigureEntry | None:
+def parse_entry(text: str) -> FigureEntry | None:
     """Read a line that holds one name and one figure; None if it is no such line."""
     if len(text) > _LONGEST:
         return None
@@ -96,7 +96,7 @@ def entry(text: str) -> FigureEntry | None:
     return FigureEntry(name, found["value"].rstrip(","))
 
 
-def block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None:
+def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None:
     """Read the record that a line is part of.
 
     Args:
@@ -104,11 +104,11 @@ def block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None:
         own: what it holds.
         back_to: offset in the data before which lines belong to another record.
     """
-    is_objective = losses_on(f"{own.name}: {own.value}").values or _REWARD.search(own.name)
+    is_objective = parse_losses(f"{own.name}: {own.value}").values or _REWARD.search(own.name)
     if not is_objective and not _ACCURACY.search(own.name):
         return None
-    above, heading = _above(view, own.name, max(back_to, view.start - _MOST_BYTES))
-    behind, end = _behind(view, {one.name for one in above})
+    above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
+    behind, end = _collect_entries_below(view, {one.name for one in above})
     entries = [*above, *behind]
     if not behind:
         return None
@@ -116,7 +116,7 @@ def block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None:
     if _CLOSING.search(heading) or (is_bare and not heading):
         return None
     losses = (one.name for one in entries if "loss" in one.name.lower())
-    return FigureBlock(_joined(heading, entries), " ".join(["block", *losses]), end)
+    return FigureBlock(_join_entries(heading, entries), " ".join(["block", *losses]), end)
 
 
 class _Upwards:
@@ -132,7 +132,7 @@ class _Upwards:
 
     def takes(self, text: str) -> bool:
         """Take the line above what has been read; says whether another may follow above it."""
-        one = entry(text)
+        one = parse_entry(text)
         if one is not None:
             return not (self._is_closed and "|" in text) and self._takes_entry(one)
         if _RULE.match(text):
@@ -157,21 +157,21 @@ class _Upwards:
         return True
 
 
-def _above(view: View, name: str, low: int) -> tuple[list[FigureEntry], str]:
+def _collect_entries_above(view: View, name: str, low: int) -> tuple[list[FigureEntry], str]:
     """Give the entries above a line with a figure of this name, in order, and their heading."""
     upwards, end = _Upwards(name), view.start - 1
     for _ in range(_MOST_LINES):
         if end <= low:
             break
         start = max(view.data.rfind(b"\n", low, end), view.data.rfind(b"\r", low, end)) + 1 or low
-        text = _text_at(view, start, end)
+        text = _get_text_at(view, start, end)
         if text is None or not upwards.takes(text):
             break
         end = start - 1
     return upwards.entries, upwards.heading
 
 
-def _behind(view: View, seen: set[str]) -> tuple[list[FigureEntry], int]:
+def _collect_entries_below(view: View, seen: set[str]) -> tuple[list[FigureEntry], int]:
     """Give the entries of a line and of those behind it, and where the last of them ends."""
     found, start, end, data = list[FigureEntry](), view.start, view.end, view.data
     limit = min(len(data), view.start + _MOST_BYTES)
@@ -179,17 +179,17 @@ def _behind(view: View, seen: set[str]) -> tuple[list[FigureEntry], int]:
     for _ in range(_MOST_LINES):
         close = data.find(b"\n", start, limit)
         close = limit if close < 0 else close
-        text = _text_at(view, start, close)
+        text = _get_text_at(view, start, close)
         if text is None or not text.strip():
             break
         if _OF_RUN in text:
             return [], view.end
-        one = entry(text)
+        one = parse_entry(text)
         if one is not None and one.name not in seen:
             found.append(one)
             seen.add(one.name)
             end = close
-        elif one is not None or _ends(text) or (is_row and _BORDER.match(text)):
+        elif one is not None or _is_block_end(text) or (is_row and _BORDER.match(text)):
             break
         start = close + 1
         if start > limit:
@@ -197,45 +197,47 @@ def _behind(view: View, seen: set[str]) -> tuple[list[FigureEntry], int]:
     return found, end
 
 
-def _ends(text: str) -> bool:
+def _is_block_end(text: str) -> bool:
     """Say whether a line that holds no figure ends the record before it."""
     return not _RULE.match(text) and (
         _is_heading(text) or _is_group(text) or not _FILLER.match(text)
     )
 
 
-def _text_at(view: View, start: int, end: int) -> str | None:
+def _get_text_at(view: View, start: int, end: int) -> str | None:
     """Give another line of the process, cleaned; None if it is too long or of another process."""
     if end - start > _LONGEST * 2:
         return None
-    where: Where = view.cleaned.where
+    where: ProcessId = view.cleaned.where
     one = view.clean_at(start, end - (view.data[end - 1 : end] == b"\r"))
-    return one.text if same_process(one.where, where) else None
+    return one.text if is_same_process(one.where, where) else None
 
 
 def _is_heading(text: str) -> bool:
     """Say whether a line names a step or an epoch, and no loss of its own."""
-    return len(text) <= _LONGEST and bool(named_on(text)) and not losses_on(text).values
+    return (
+        len(text) <= _LONGEST and bool(parse_step_and_epoch(text)) and not parse_losses(text).values
+    )
 
 
 def _is_group(text: str) -> bool:
     """Say whether a line is the heading of a group: it names a split of the data, and no figure."""
-    return len(text) <= _LONGEST // 2 and not _DIGIT.search(text) and names_split(text)
+    return len(text) <= _LONGEST // 2 and not _DIGIT.search(text) and has_split_name(text)
 
 
-def _joined(heading: str, entries: Sequence[FigureEntry]) -> str:
+def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
     """Write a record on one line, its step before anything else."""
-    own = _own_step(entries)
+    own = _find_step_entry(entries)
     rest = [one for one in entries if one is not own and not _NUMBER_OF.search(one.name)]
     figures = ", ".join(f"{one.name}: {one.value}" for one in rest)
     of_run = _GLOBAL.search(heading)
     step = of_run["value"] if of_run else ""
-    if own is not None and not step and named_on(heading).step is None:
+    if own is not None and not step and parse_step_and_epoch(heading).step is None:
         step = own.value
     return f"step: {step}, {heading}: {figures}" if step.isdecimal() else f"{heading}: {figures}"
 
 
-def _own_step(entries: Sequence[FigureEntry]) -> FigureEntry | None:
+def _find_step_entry(entries: Sequence[FigureEntry]) -> FigureEntry | None:
     """Give the entry that tells the step of its record."""
-    named = {plain(one.name).rpartition("/")[2].strip("_"): one for one in entries}
+    named = {normalise_name(one.name).rpartition("/")[2].strip("_"): one for one in entries}
     return next((named[name] for name in _STEPS if name in named), None)

@@ -7,10 +7,10 @@ are nothing but a heading and rows (`formats.grids`).
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from postmortem.formats.spelling import value_of
+from postmortem.formats.spelling import parse_value
 
 
-def named_cells(
+def name_cells(
     raw: Mapping[str, Any], text: str, columns: Sequence[str]
 ) -> list[tuple[str, float]]:
     """Name the cells of a line by the columns behind one that the format names, or by default.
@@ -25,5 +25,5 @@ def named_cells(
     if raw.get("behind") in lowered:
         start = lowered.index(raw["behind"]) + 1
         names = columns[start : start + len(cells)]
-    values = zip(names, map(value_of, cells), strict=False)
+    values = zip(names, map(parse_value, cells), strict=False)
     return [(name, value) for name, value in values if name and value is not None]

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from postmortem.formats import nested, python_config
 from postmortem.formats.nested import Leaf
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said, say
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message, say
 from postmortem.reading.python_dump import is_dump
 
 SURE, LIKELY = 2, 1
@@ -24,8 +24,10 @@ _LARGEST_OTHER: Final = 1 << 17
 """Characters of a configuration that a user wrote; more is data."""
 _FEWEST: Final = 2
 """Settings that make a file of unknown origin a configuration."""
-_OVERRIDE: Final = lazy_compile(r"^\s*-\s+[\"']?[+~]{0,2}(?P<name>[\w./@-]{1,200})=(?P<value>.*)$")
-_LINE_BREAKS: Final = lazy_compile(r"\n")
+_OVERRIDE: Final = compile_lazily(
+    r"^\s*-\s+[\"']?[+~]{0,2}(?P<name>[\w./@-]{1,200})=(?P<value>.*)$"
+)
+_LINE_BREAKS: Final = compile_lazily(r"\n")
 
 
 class ConfigFile(NamedTuple):
@@ -33,7 +35,7 @@ class ConfigFile(NamedTuple):
 
     leaves: Sequence[Leaf]
     strength: int
-    note: Said
+    note: Message
     fewest: int
     """Facts below which it is taken for no configuration after all."""
     broken: int | None = None
@@ -44,28 +46,28 @@ class _ConfigKind(NamedTuple):
     """Files of one origin."""
 
     claims: Callable[[PurePath, str], bool]
-    note: Said
+    note: Message
     prefix: str = ""
     """Put before all names."""
     unwraps: bool = False
     """Whether each top-level value lies within a mapping under `value`."""
 
 
-def _named(*tail: str) -> Callable[[PurePath, str], bool]:
+def _build_path_test(*tail: str) -> Callable[[PurePath, str], bool]:
     return lambda path, _: path.parts[-len(tail) :] == tail
 
 
-def _of_wandb(path: PurePath, head: str) -> bool:
+def _is_wandb_config(path: PurePath, head: str) -> bool:
     return path.name == "config.yaml" and bool(
         re.search(r"^_?wandb(?:_version)?:", head, re.MULTILINE)
     )
 
 
-def _of_model(path: PurePath, head: str) -> bool:
+def _is_model_config(path: PurePath, head: str) -> bool:
     return path.name == "config.json" and ('"architectures"' in head or '"model_type"' in head)
 
 
-def _of_deepspeed(path: PurePath, head: str) -> bool:
+def _is_deepspeed_config(path: PurePath, head: str) -> bool:
     return path.suffix == ".json" and bool(
         re.search(
             r'"(?:zero_optimization|train_micro_batch_size_per_gpu|zero_allow_untested)', head
@@ -73,39 +75,44 @@ def _of_deepspeed(path: PurePath, head: str) -> bool:
     )
 
 
-def _of_yolo(path: PurePath, head: str) -> bool:
+def _is_yolo_config(path: PurePath, head: str) -> bool:
     return path.name == "args.yaml" and "imgsz:" in head
 
 
-def _of_accelerate(path: PurePath, head: str) -> bool:
+def _is_accelerate_config(path: PurePath, head: str) -> bool:
     return path.suffix in {".yaml", ".yml"} and "compute_environment:" in head
 
 
 _KINDS: Final = (
-    _ConfigKind(_of_wandb, say("configuration that wandb kept", "wandb 保存的配置"), unwraps=True),
     _ConfigKind(
-        _named("wandb-metadata.json"),
+        _is_wandb_config, say("configuration that wandb kept", "wandb 保存的配置"), unwraps=True
+    ),
+    _ConfigKind(
+        _build_path_test("wandb-metadata.json"),
         say("machine and command as wandb saw them", "wandb 记录的机器与命令"),
         "wandb_metadata.",
     ),
     _ConfigKind(
-        _named(".hydra", "config.yaml"), say("configuration composed by Hydra", "Hydra 合成的配置")
+        _build_path_test(".hydra", "config.yaml"),
+        say("configuration composed by Hydra", "Hydra 合成的配置"),
     ),
     _ConfigKind(
-        _named(".hydra", "hydra.yaml"), say("Hydra's own configuration", "Hydra 自身的配置")
+        _build_path_test(".hydra", "hydra.yaml"),
+        say("Hydra's own configuration", "Hydra 自身的配置"),
     ),
     _ConfigKind(
-        _named("hparams.yaml"), say("hyperparameters kept by Lightning", "Lightning 保存的超参数")
+        _build_path_test("hparams.yaml"),
+        say("hyperparameters kept by Lightning", "Lightning 保存的超参数"),
     ),
-    _ConfigKind(_of_yolo, say("arguments of Ultralytics", "Ultralytics 的参数")),
-    _ConfigKind(_of_accelerate, say("configuration of Accelerate", "Accelerate 的配置")),
-    _ConfigKind(_of_deepspeed, say("configuration of DeepSpeed", "DeepSpeed 的配置")),
+    _ConfigKind(_is_yolo_config, say("arguments of Ultralytics", "Ultralytics 的参数")),
+    _ConfigKind(_is_accelerate_config, say("configuration of Accelerate", "Accelerate 的配置")),
+    _ConfigKind(_is_deepspeed_config, say("configuration of DeepSpeed", "DeepSpeed 的配置")),
     _ConfigKind(
-        _named("adapter_config.json"),
+        _build_path_test("adapter_config.json"),
         say("configuration of the adapter", "适配器的配置"),
         "adapter.",
     ),
-    _ConfigKind(_of_model, say("configuration of the model", "模型的配置"), "model_config."),
+    _ConfigKind(_is_model_config, say("configuration of the model", "模型的配置"), "model_config."),
 )
 _OVERRIDES: Final = say("overrides given to Hydra", "传给 Hydra 的覆盖项")
 _DUMP: Final = say("configuration dumped as Python", "以 Python 形式导出的配置")
@@ -115,12 +122,12 @@ _OTHER: Final = say("configuration", "配置")
 
 def is_parameter(path: str) -> bool:
     """Say whether a file is a parameter of a run in MLflow's file store."""
-    return _in_store(PurePath(path), "params")
+    return _is_in_store(PurePath(path), "params")
 
 
 def is_metric(path: str) -> bool:
     """Say whether a file is a metric of a run in MLflow's file store."""
-    return _in_store(PurePath(path), "metrics")
+    return _is_in_store(PurePath(path), "metrics")
 
 
 def name_in_store(path: str) -> str:
@@ -130,10 +137,10 @@ def name_in_store(path: str) -> str:
     return "/".join(parts[kind + 1 :])
 
 
-_RUN: Final = lazy_compile(r"[0-9a-f]{32}\Z")
+_RUN: Final = compile_lazily(r"[0-9a-f]{32}\Z")
 
 
-def _in_store(path: PurePath, kind: str) -> bool:
+def _is_in_store(path: PurePath, kind: str) -> bool:
     return any(
         part == kind and _RUN.match(before)
         for before, part in zip(path.parts, path.parts[1:-1], strict=False)
@@ -152,7 +159,7 @@ def may_be(path: str, head: str) -> bool:
     )
     return (
         is_nested
-        and not _holds_records(head)
+        and not _is_json_lines(head)
         and (len(head) <= _LARGEST_OTHER or is_of_tool(path, head))
     )
 
@@ -175,19 +182,19 @@ def read_config(path: str, text: str) -> ConfigFile:
         leaf = Leaf(name_in_store(path).replace("/", "."), text.strip()[:400], 1)
         return ConfigFile([leaf], SURE, _PARAMETER, 0)
     if given.suffix == ".py":
-        return ConfigFile(python_config.assigned(text), SURE, _DUMP, 1)
+        return ConfigFile(python_config.parse_assignments(text), SURE, _DUMP, 1)
     if given.parts[-2:] == (".hydra", "overrides.yaml"):
-        return ConfigFile(_overrides(text), SURE, _OVERRIDES, 0)
-    leaves, broken = nested.leaves(text)
+        return ConfigFile(_parse_overrides(text), SURE, _OVERRIDES, 0)
+    leaves, broken = nested.parse_leaves(text)
     for kind in _KINDS:
         if kind.claims(given, text[:_TELLING]):
-            own = _unwrapped(leaves) if kind.unwraps else leaves
+            own = _strip_wandb_wrappers(leaves) if kind.unwraps else leaves
             named = [leaf._replace(name=kind.prefix + leaf.name) for leaf in own]
             return ConfigFile(named, SURE, kind.note, 0, broken)
     return ConfigFile(leaves, LIKELY, _OTHER, _FEWEST, broken)
 
 
-def _holds_records(head: str) -> bool:
+def _is_json_lines(head: str) -> bool:
     """Say whether each line is a JSON object of its own."""
     lines = [line for line in head.split("\n", 3)[:2] if line.strip()]
     return len(lines) > 1 and all(
@@ -195,7 +202,7 @@ def _holds_records(head: str) -> bool:
     )
 
 
-def _unwrapped(leaves: Iterable[Leaf]) -> list[Leaf]:
+def _strip_wandb_wrappers(leaves: Iterable[Leaf]) -> list[Leaf]:
     """Take the mapping with `value` (and `desc`) away that wandb puts around each value."""
     found = []
     for leaf in leaves:
@@ -206,7 +213,7 @@ def _unwrapped(leaves: Iterable[Leaf]) -> list[Leaf]:
     return found
 
 
-def _overrides(text: str) -> list[Leaf]:
+def _parse_overrides(text: str) -> list[Leaf]:
     found = []
     for number, line in enumerate(_LINE_BREAKS.split(text), 1):
         match = _OVERRIDE.match(line)

@@ -12,23 +12,23 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.formats.metric_names import STEPS, TIMES, metric_name
+from postmortem.formats.metric_names import STEPS, TIMES, normalise_metric_name
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import value_of
-from postmortem.lazy_regex import lazy_compile
+from postmortem.formats.spelling import parse_value
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 
 PRODUCER: Final = "pytorch"
-_COLUMN: Final = lazy_compile(r"[\w ./()%:@-]{0,80}\s*$")
-_FIGURES: Final = lazy_compile(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
-_WORD: Final = lazy_compile(r"[^\W\d_]{2}")
+_COLUMN: Final = compile_lazily(r"[\w ./()%:@-]{0,80}\s*$")
+_FIGURES: Final = compile_lazily(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
+_WORD: Final = compile_lazily(r"[^\W\d_]{2}")
 _MOST_COLUMNS: Final = 400
 _WIDEST: Final = 500_000
 """Characters of a heading."""
 
 
-def claims(head: str) -> bool:
+def is_metrics_table(head: str) -> bool:
     """Say whether a file that begins like this is a table of metrics.
 
     A heading that names a loss and a step or epoch, then a row as wide, and rows alone: a program
@@ -45,7 +45,7 @@ def claims(head: str) -> bool:
         has_place
         and any("loss" in column for column in columns)
         and _is_row(lines[1], len(columns))
-        and not any(_is_told(line, len(columns)) for line in lines[2:-1])
+        and not any(_is_prose_line(line, len(columns)) for line in lines[2:-1])
     )
 
 
@@ -55,12 +55,12 @@ def _is_row(line: str, columns: int) -> bool:
     return line.count(",") == columns - 1 and figures is not None
 
 
-def _is_told(line: str, columns: int) -> bool:
+def _is_prose_line(line: str, columns: int) -> bool:
     """Say whether a line is told by somebody: words, and fewer commas than a row has."""
     return line.count(",") < columns - 1 and _WORD.search(line) is not None
 
 
-def too_wide(head: str) -> Said | None:
+def describe_excess_columns(head: str) -> Message | None:
     """Say how many columns of a table are not read; None if all are."""
     count = head.split("\n", 1)[0].count(",") + 1
     if count <= _MOST_COLUMNS:
@@ -73,38 +73,42 @@ def too_wide(head: str) -> Said | None:
     )
 
 
-def records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
+def iter_records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
     """Yield every row with a figure in it; a column that is empty in a row says nothing there."""
-    rows = map(_cells, lines)
-    names = names_of([column.strip() for column in next(rows, [])[:_MOST_COLUMNS]])
+    rows = map(_split_cells, lines)
+    names = list_metric_names([column.strip() for column in next(rows, [])[:_MOST_COLUMNS]])
     for line, row in enumerate(rows, start=2):
-        values = _values_of(names, row)
+        values = _parse_values(names, row)
         step = values.pop("step", math.nan)
         if any(name != "epoch" for name in values):
             yield Record(step, list(values.items()), NOWHERE), line
 
 
-def names_of(columns: list[str]) -> list[str]:
+def list_metric_names(columns: list[str]) -> list[str]:
     """Name the columns; one that is no metric has no name."""
     heads = [column.lower() for column in columns]
     step_column = next((heads.index(name) for name in STEPS if name in heads), None)
     return [
-        "step" if index == step_column else "" if column.lower() in TIMES else metric_name(column)
+        "step"
+        if index == step_column
+        else ""
+        if column.lower() in TIMES
+        else normalise_metric_name(column)
         for index, column in enumerate(columns)
     ]
 
 
-def _values_of(names: list[str], row: list[str]) -> dict[str, float]:
+def _parse_values(names: list[str], row: list[str]) -> dict[str, float]:
     """Give the figures of a row; of several columns for the training loss the first."""
     values = dict[str, float]()
     for name, cell in zip(names, row, strict=False):
-        value = value_of(cell.strip()) if name and name not in values and cell.strip() else None
+        value = parse_value(cell.strip()) if name and name not in values and cell.strip() else None
         if value is not None:
             values[name] = value
     return values
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     line = line.replace("\0", "").replace("\r", "")
     if '"' not in line:
         return line.split(",")

@@ -16,12 +16,12 @@ NOTE: Final = say("error file of torchelastic", "torchelastic 的错误文件")
 _BEGIN: Final = '{"message": {"message": "'
 
 
-def claims(head: str) -> bool:
+def is_error_file(head: str) -> bool:
     """Say whether a file that begins like this is an error file."""
     return head.startswith(_BEGIN)
 
 
-def text(raw: str) -> str | None:
+def extract_traceback(raw: str) -> str | None:
     """Give the call stack with the exception at its end.
 
     None if the JSON is cut off or has another shape.

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
-from postmortem.formats.plain_pickle import plain_value
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.numerals import whole_number
-from postmortem.model.said import Said, listed, say
+from postmortem.formats.plain_pickle import load_plain_value
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.numerals import parse_whole_number
+from postmortem.model.said import Message, join_list, say
 
-_NAME: Final = lazy_compile(
+_NAME: Final = compile_lazily(
     r"(?:(?:[a-z_]{1,40}_)?trace_rank_?|comm_traces/rank_)(?P<rank>\d{1,6})(?:\.json)?\Z"
 )
 _ENQUEUED: Final = "last_enqueued_collective"
@@ -39,7 +39,7 @@ class Recorded(NamedTuple):
     last: str
     """The operation that was enqueued last; empty where no entry of it is kept."""
 
-    def said(self) -> Said:
+    def describe(self) -> Message:
         """Say it in a few words."""
         return say(
             "group {group}: last enqueued {number}{last}, last completed {completed}",
@@ -57,14 +57,14 @@ def rank_of_dump(path: str) -> int | None:
     return int(match["rank"]) if match else None
 
 
-def recorded(data: bytes, rank: int) -> list[Recorded]:
+def read_dump(data: bytes, rank: int) -> list[Recorded]:
     """Read a dump.
 
     Raises:
         ValueError: it is none.
     """
     try:
-        dump = json.loads(data) if data.lstrip()[:1] == b"{" else plain_value(data)
+        dump = json.loads(data) if data.lstrip()[:1] == b"{" else load_plain_value(data)
     except RecursionError as error:
         raise ValueError("nested without end") from error
     groups = dump.get("pg_status") if isinstance(dump, Mapping) else None
@@ -77,43 +77,45 @@ def recorded(data: bytes, rank: int) -> list[Recorded]:
             rank,
             enqueued,
             _count(standing, "last_completed_collective"),
-            _operation(entries, name, enqueued),
+            _get_operation(entries, name, enqueued),
         )
         for name, standing in list(groups.items())[:_MOST_GROUPS]
         if isinstance(name, str) and (enqueued := _count(standing, _ENQUEUED)) >= 0
     ]
 
 
-def note_of_dump(found: Sequence[Recorded]) -> Said:
+def note_of_dump(found: Sequence[Recorded]) -> Message:
     """Say what a dump holds."""
     head = say("NCCL flight recorder", "NCCL flight recorder")
     shown = sorted(found, key=lambda one: -one.enqueued)[:_MOST_SHOWN]
-    return listed([head, *(one.said() for one in shown)], "; ", "；")
+    return join_list([head, *(one.describe() for one in shown)], "; ", "；")
 
 
-def _operation(entries: Any, group: str, number: int) -> str:
+def _get_operation(entries: Any, group: str, number: int) -> str:
     """Give the operation of a group's collective of this number."""
     for entry in reversed(entries if isinstance(entries, list) else []):
         if isinstance(entry, Mapping) and entry.get("collective_seq_id") == number:
             of, name = entry.get("process_group"), entry.get("profiling_name")
             if isinstance(of, (list, tuple)) and of[:1] in ([group], (group,)):
-                return f"{name[:60]} {_sizes(entry)}".rstrip() if isinstance(name, str) else ""
+                return (
+                    f"{name[:60]} {_format_sizes(entry)}".rstrip() if isinstance(name, str) else ""
+                )
     return ""
 
 
-def _sizes(entry: Mapping[Any, Any]) -> str:
+def _format_sizes(entry: Mapping[Any, Any]) -> str:
     """Give the sizes of its inputs; nothing of a list that holds anything else."""
     sizes = entry.get("input_sizes")
-    rows = sizes if isinstance(sizes, list) and all(map(_are_whole, sizes)) else []
+    rows = sizes if isinstance(sizes, list) and all(map(_is_int_list, sizes)) else []
     return str(rows)[:60] if rows else ""
 
 
-def _are_whole(row: Any) -> bool:
+def _is_int_list(row: Any) -> bool:
     return isinstance(row, list) and len(row) <= _MOST_GROUPS and all(type(n) is int for n in row)
 
 
 def _count(standing: Any, name: str) -> int:
     """Give a count; -1 where there is none. The JSON form writes it as text."""
     value = standing.get(name) if isinstance(standing, Mapping) else None
-    known = whole_number(value) if isinstance(value, str) else value
+    known = parse_whole_number(value) if isinstance(value, str) else value
     return known if type(known) is int else -1

@@ -12,25 +12,30 @@ from typing import Final, NamedTuple
 from postmortem import names
 from postmortem.formats.bars import Draw, draw
 from postmortem.formats.beside import (
-    add_beside,
+    add_metric_pairs,
     add_speeds,
-    bare_figures_on,
-    figures_on,
-    scores_on,
-    single_figure,
-    single_reward,
+    parse_bare_metrics,
+    parse_metrics,
+    parse_scores,
+    parse_single_metric,
+    parse_single_reward,
 )
-from postmortem.formats.losses import is_of_training, losses_on, objectives_on, only_objective
+from postmortem.formats.losses import (
+    is_of_training,
+    parse_losses,
+    parse_objectives,
+    take_only_objective,
+)
 from postmortem.formats.positions import (
-    epoch_as_printed,
-    leading_count,
-    named_on,
-    position,
+    find_leading_count,
+    find_position,
+    parse_epoch_label,
+    parse_step_and_epoch,
 )
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import FIGURE, in_ascii
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.formats.spelling import FIGURE, convert_to_ascii
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import NOWHERE, ProcessId
 
 WORDS: Final = (
     b"loss",
@@ -102,18 +107,18 @@ WORDS: Final = (
     ),
     b"poch[",
 )
-_NUMBER: Final = lazy_compile(FIGURE)
-_SPACE: Final = lazy_compile(r"\s*#\s*|\s+")
-_CLOSING: Final = lazy_compile(
+_NUMBER: Final = compile_lazily(FIGURE)
+_SPACE: Final = compile_lazily(r"\s*#\s*|\s+")
+_CLOSING: Final = compile_lazily(
     r"train_runtime|^\s*Averaged stats"
     r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
 )
 """Lines with a metric word that are none: summaries, the bars of Keras, printed settings."""
-_LABEL: Final = lazy_compile(
+_LABEL: Final = compile_lazily(
     r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
 )
 """What may stand before an objective that tells no place: the name of a logger."""
-_OF_SAMPLES: Final = lazy_compile(
+_OF_SAMPLES: Final = compile_lazily(
     r"(?<![\w./-])(?:samples?|images?|imgs?|cases?)[:=# \[(]{1,4}\s{0,8}(?P<value>\d{1,9})"
     r"(?:\s?/\s?\d{1,9})?(?=[\s:|,;\])-])",
     re.IGNORECASE,
@@ -121,10 +126,10 @@ _OF_SAMPLES: Final = lazy_compile(
 """What an evaluation counts where it prints its scores on its way."""
 _IN_SCORES: Final = ("acc", "iou", "dice", "f1", "map", "psnr", "ssim")
 """A line that holds none of them has no score: cheaper to look for than the scores."""
-_OF_SPLIT: Final = lazy_compile(r"^(?:val(?:id(?:ation)?)?|test)[_/-]", re.IGNORECASE)
+_OF_SPLIT: Final = compile_lazily(r"^(?:val(?:id(?:ation)?)?|test)[_/-]", re.IGNORECASE)
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
-_MAY_BE_BAR: Final = lazy_compile(r"\||it \[|━")
+_MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
@@ -164,24 +169,26 @@ class Looked(NamedTuple):
         return any(name != "epoch" for name, _ in self.found.record.values)
 
 
-def look(text: str, where: Where = NOWHERE, line: int = 0) -> Looked | None:
+def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> Looked | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or _CLOSING.search(text):
         return None
-    text = in_ascii(text)
+    text = convert_to_ascii(text)
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
-        return _of_bar(bar, where, line) if is_of_training(bar.label) else None
-    found = _found(text if bar is None else bar.behind, where, line)
+        return _parse_bar(bar, where, line) if is_of_training(bar.label) else None
+    found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
-        ways = (_without_loss, _scored, _counted, _alone)
+        ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
         found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
     return Looked(found, None, "", "") if found is not None else None
 
 
-def _of_bar(bar: Draw, where: Where, line: int) -> Looked | None:
+def _parse_bar(bar: Draw, where: ProcessId, line: int) -> Looked | None:
     """Look at a bar that carries metrics of the training."""
-    found = _found(f"{bar.label}, {bar.inside}", where, line) or _behind_bar(bar, where, line)
+    found = _parse_loss_line(f"{bar.label}, {bar.inside}", where, line) or _parse_after_bar(
+        bar, where, line
+    )
     if found is None:
         return None
     values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
@@ -189,31 +196,33 @@ def _of_bar(bar: Draw, where: Where, line: int) -> Looked | None:
         found._replace(record=found.record._replace(values=values)),
         bar,
         _NUMBER.sub("#", bar.label)[:60],
-        epoch_as_printed(bar.label),
+        parse_epoch_label(bar.label),
     )
 
 
-def _behind_bar(bar: Draw, where: Where, line: int) -> Found | None:
+def _parse_after_bar(bar: Draw, where: ProcessId, line: int) -> Found | None:
     """Read the figures that a program has printed right behind its bar."""
-    values = figures_on(bar.behind)
-    units = add_beside(bar.behind, values, "") if values else {}
+    values = parse_metrics(bar.behind)
+    units = add_metric_pairs(bar.behind, values, "") if values else {}
     if not values:
         return None
     record = Record(math.nan, list(values.items()), where, units=units)
-    return Found(record, "", has_step=False, has_place=False, layout=_layout(bar.behind), line=line)
+    return Found(
+        record, "", has_step=False, has_place=False, layout=_build_layout_key(bar.behind), line=line
+    )
 
 
-def _found(text: str, where: Where, line: int) -> Found | None:
+def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that names a loss."""
-    named = named_on(text)
-    losses = losses_on(text, has_place=bool(named))
+    named = parse_step_and_epoch(text)
+    losses = parse_losses(text, has_place=bool(named))
     if named:
-        losses = only_objective(losses if losses.values else objectives_on(text))
+        losses = take_only_objective(losses if losses.values else parse_objectives(text))
     if not losses.values:
         return None
     values, printed, start, end = losses
-    place = position(text, named, start)
-    units = add_beside(text, values, printed)
+    place = find_position(text, named, start)
+    units = add_metric_pairs(text, values, printed)
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
     return Found(
@@ -221,33 +230,33 @@ def _found(text: str, where: Where, line: int) -> Found | None:
         printed,
         not math.isnan(place.step),
         place.is_told,
-        _layout(text[:end]),
+        _build_layout_key(text[:end]),
         line,
         place.length,
         place.is_numbered,
     )
 
 
-def _without_loss(text: str, where: Where, line: int) -> Found | None:
+def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that names a step or an epoch, and no loss.
 
     It is to come again before it is taken for a metric line: it has no place that speaks for it.
     One whose figures have no sign before them is to come again further on.
     """
-    named = named_on(text)
+    named = parse_step_and_epoch(text)
     if not named or not is_of_training(text):
         return None
-    values = figures_on(text)
+    values = parse_metrics(text)
     units = add_speeds(text, values) if values else {}
     if not values and named.step is not None:
-        values = single_figure(text, named.step.end())
+        values = parse_single_metric(text, named.step.end())
     must_rise = not values
     if must_rise:
-        values = bare_figures_on(text)
-        units = add_beside(text, values, "") if values else units
+        values = parse_bare_metrics(text)
+        units = add_metric_pairs(text, values, "") if values else units
     if not values:
         return None
-    place = position(text, named, len(text))
+    place = find_position(text, named, len(text))
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
     return Found(
@@ -256,24 +265,24 @@ def _without_loss(text: str, where: Where, line: int) -> Found | None:
         must_rise=must_rise,
         has_step=not math.isnan(place.step),
         has_place=False,
-        layout=_layout(text),
+        layout=_build_layout_key(text),
         line=line,
         length=place.length,
     )
 
 
-def _counted(text: str, where: Where, line: int) -> Found | None:
+def _parse_counted_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that begins with a count, of whatever it is.
 
     It is to come again further on before it is taken for a metric line.
     """
-    count = leading_count(text)
+    count = find_leading_count(text)
     if count is None or not is_of_training(text):
         return None
     rest = text[count.end() :]
-    losses = only_objective(objectives_on(rest))
+    losses = take_only_objective(parse_objectives(rest))
     values = losses.values
-    units = add_beside(rest, values, losses.printed)
+    units = add_metric_pairs(rest, values, losses.printed)
     if not losses.printed and len(values) < _FEWEST_FIGURES:
         return None
     step = float(count["value"])
@@ -284,13 +293,13 @@ def _counted(text: str, where: Where, line: int) -> Found | None:
         losses.printed,
         has_step=not math.isnan(step),
         has_place=False,
-        layout=_layout(text),
+        layout=_build_layout_key(text),
         line=line,
         must_rise=True,
     )
 
 
-def _scored(text: str, where: Where, line: int) -> Found | None:
+def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the scores of an evaluation on a line that names an epoch, a step or a sample.
 
     Those without an epoch are of the samples so far: no points of the run's course.
@@ -298,11 +307,11 @@ def _scored(text: str, where: Where, line: int) -> Found | None:
     lower = text.lower()
     if not any(word in lower for word in _IN_SCORES):
         return None
-    sample, named = _OF_SAMPLES.search(text), named_on(text)
+    sample, named = _OF_SAMPLES.search(text), parse_step_and_epoch(text)
     count = sample or named.epoch or named.step
     if count is None or (sample is None and is_of_training(text)):
         return None
-    scores, step = scores_on(text[count.end() :]), float(count["value"])
+    scores, step = parse_scores(text[count.end() :]), float(count["value"])
     if not scores:
         return None
     end = names.SO_FAR if sample or named.epoch is None else ""
@@ -314,39 +323,41 @@ def _scored(text: str, where: Where, line: int) -> Found | None:
         "",
         has_step=bool(end),
         has_place=False,
-        layout=_layout(text),
+        layout=_build_layout_key(text),
         line=line,
         must_rise=True,
     )
 
 
-def _alone(text: str, where: Where, line: int) -> Found | None:
+def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that begins with an objective and tells no place.
 
     It is to come again before it is taken for a metric line.
     """
-    if "eward" in text and (reward := single_reward(text)):
-        return _of_layout(Record(math.nan, list(reward.items()), where), text, line)
-    losses = only_objective(objectives_on(text))
+    if "eward" in text and (reward := parse_single_reward(text)):
+        return _build_provisional_record(Record(math.nan, list(reward.items()), where), text, line)
+    losses = take_only_objective(parse_objectives(text))
     if not losses.printed or not _LABEL.match(text[: losses.start]) or not is_of_training(text):
         return None
     values = losses.values
-    units = add_beside(text, values, losses.printed)
+    units = add_metric_pairs(text, values, losses.printed)
     return Found(
         Record(math.nan, list(values.items()), where, units=units),
         losses.printed,
         has_step=False,
         has_place=False,
-        layout=_layout(text),
+        layout=_build_layout_key(text),
         line=line,
     )
 
 
-def _of_layout(record: Record, text: str, line: int) -> Found:
+def _build_provisional_record(record: Record, text: str, line: int) -> Found:
     """Give a record that tells no place and is to come again."""
-    return Found(record, "", has_step=False, has_place=False, layout=_layout(text), line=line)
+    return Found(
+        record, "", has_step=False, has_place=False, layout=_build_layout_key(text), line=line
+    )
 
 
-def _layout(text: str) -> str:
+def _build_layout_key(text: str) -> str:
     """Take the numbers out of a line up to its last loss."""
     return _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", _NUMBER.sub("#", text))[:300]

@@ -15,12 +15,12 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from postmortem.formats.csv_metrics import names_of
+from postmortem.formats.csv_metrics import list_metric_names
 from postmortem.formats.metric_names import STEPS
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import value_of
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
+from postmortem.formats.spelling import parse_value
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
 
 PRODUCER: Final = "table"
 _BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
@@ -32,29 +32,29 @@ _BAR: Final = rb"(?:\||\xe2\x94[\x82\x83]|\xe2\x95\x91)"
 _ANY: Final = rb"(?:\[[ \t]{0,8}[^\s|,\[\]\xe2]{1,40}[ \t]{0,8}\]|[^\s|,\[\xe2][^\s|,\xe2]{0,39})"
 _BETWEEN: Final = rb"(?:[ \t]*(?:%b|,)[ \t]*|[ \t]+)" % _BAR
 """What lines are searched for: nothing in it can be read in two ways."""
-_FIGURE: Final = lazy_compile(
+_FIGURE: Final = compile_lazily(
     rf"(?:[+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d{{1,4}})?%?|{_BAD})$", re.IGNORECASE
 )
-_POSITION: Final = lazy_compile(r"(\d{1,12})/\d{1,12}$")
-_IN_BRACKETS: Final = lazy_compile(r"\[\s{0,8}([^\s|,\[\]]{1,40})\s{0,8}\]")
+_POSITION: Final = compile_lazily(r"(\d{1,12})/\d{1,12}$")
+_IN_BRACKETS: Final = compile_lazily(r"\[\s{0,8}([^\s|,\[\]]{1,40})\s{0,8}\]")
 """A figure as NumPy prints an array of one."""
-_LABEL: Final = lazy_compile(r"\s{0,8}(?:INFO|DEBUG): ")
+_LABEL: Final = compile_lazily(r"\s{0,8}(?:INFO|DEBUG): ")
 """A level that the logger puts before headings and rows alike."""
-_BEFORE: Final = lazy_compile(rf"(?:{_LABEL.pattern})?[\s|]*")
-_RULE: Final = lazy_compile(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
-_COLUMN: Final = lazy_compile(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
+_BEFORE: Final = compile_lazily(rf"(?:{_LABEL.pattern})?[\s|]*")
+_RULE: Final = compile_lazily(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
+_COLUMN: Final = compile_lazily(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
 """What may stand between the names of a heading, and how it is split there."""
-_OF_SPLIT: Final = lazy_compile(
+_OF_SPLIT: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:id(?:ation)?)?|eval|test|dev) (?=loss\b)", re.IGNORECASE
 )
 """A name of two words in a heading whose names stand a blank apart."""
-_NO_COLUMN: Final = lazy_compile(
+_NO_COLUMN: Final = compile_lazily(
     r"^(?:#?|time(?:_?elapsed)?(?:_.*)?|dur|eta|elapsed|cp|timestamp|date)$|^(?:wall|run)_?time$"
 )
-_LOSS: Final = lazy_compile(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
-_SCORE: Final = lazy_compile(r"reward|return|accuracy|\bacc\b", re.IGNORECASE)
-_NO_OBJECTIVE: Final = lazy_compile(
+_LOSS: Final = compile_lazily(r"loss|\b(?:[rm]?mse|nll|bce|ce|l1|elbo)\b", re.IGNORECASE)
+_SCORE: Final = compile_lazily(r"reward|return|accuracy|\bacc\b", re.IGNORECASE)
+_NO_OBJECTIVE: Final = compile_lazily(
     r"(?:^|[_/. -])(?:val|valid|validation|eval|test|dev|best|min|max)(?:$|[_/. -])"
     r"|loss[_ ](?:scale|ratio|weight)",
     re.IGNORECASE,
@@ -62,10 +62,10 @@ _NO_OBJECTIVE: Final = lazy_compile(
 """Columns that are not what a step minimises, though they name it."""
 _BARS: Final = str.maketrans("│┃║", "|||")
 _LOSSES: Final = (
-    ("loss", lazy_compile(r"(?:tr(?:ain(?:ing)?)?|mini-?batch|avg)[_/.-]?loss$", re.IGNORECASE)),
+    ("loss", compile_lazily(r"(?:tr(?:ain(?:ing)?)?|mini-?batch|avg)[_/.-]?loss$", re.IGNORECASE)),
     (
         "eval_loss",
-        lazy_compile(r"(?:val(?:id(?:ation)?)?|eval|test|dev)[_/.-]?loss$", re.IGNORECASE),
+        compile_lazily(r"(?:val(?:id(?:ation)?)?|eval|test|dev)[_/.-]?loss$", re.IGNORECASE),
     ),
 )
 _OF_EPISODES: Final = frozenset({"mean", "median", "max", "min", "stdev"})
@@ -89,17 +89,17 @@ class Grid(NamedTuple):
     has_tabs: bool = False
     """Tabs tell its cells apart: a row that is cut is known as one."""
 
-    def record(self, text: str, where: Where) -> Record | None:
+    def record(self, text: str, where: ProcessId) -> Record | None:
         """Read a row; None if the line is none."""
         count = len(self.names)
         if self.has_tabs:
             count = min(count, max(text.count("\t") + 1, count // 2))
-        cells = _cells(text, count)
+        cells = _split_cells(text, count)
         if cells is None:
             return None
         step, values = math.nan, dict[str, float]()
         for name, cell in zip(self.names, cells, strict=False):
-            value = _value(cell)
+            value = _parse_cell(cell)
             if name == "step":
                 step = math.nan if value is None else value
             elif name and value is not None:
@@ -107,40 +107,42 @@ class Grid(NamedTuple):
         return Record(step, list(values.items()), where) if set(values) - {"epoch"} else None
 
 
-def grid(ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: bool) -> Grid | None:
+def build_grid(
+    ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: bool
+) -> Grid | None:
     """Make a table of the columns that a line may name, and of a few lines behind it."""
     row = next((line for line in lines if not _RULE.match(line)), "")
     for names in ways:
-        if _cells(row, len(names)) is not None:
+        if _split_cells(row, len(names)) is not None:
             has_tabs = not has_prefix and row.count("\t") == len(names) - 1
-            return _grid(names, has_prefix=has_prefix, has_tabs=has_tabs)
-        cells = _cells(row, len(names) + 1)
+            return _build_grid_from_names(names, has_prefix=has_prefix, has_tabs=has_tabs)
+        cells = _split_cells(row, len(names) + 1)
         if cells is not None and cells[0].isdecimal():  # numbered rows of a printed data frame
-            return _grid(["#", *names], has_prefix=has_prefix)
+            return _build_grid_from_names(["#", *names], has_prefix=has_prefix)
     return None
 
 
-def unheaded(lines: Sequence[str]) -> Grid | None:
+def build_headless_grid(lines: Sequence[str]) -> Grid | None:
     """Make a table of the first lines of a source if they are nothing but a step and figures.
 
     One figure is the loss; which of several it is, nothing tells.
     """
-    rows = [_counted_cells(line) for line in lines if line.strip()][:_FEWEST_ROWS]
-    if len(rows) < _FEWEST_ROWS or not all(map(_is_counted, rows)) or not _counts_evenly(rows):
+    rows = [_split_counted_cells(line) for line in lines if line.strip()][:_FEWEST_ROWS]
+    if len(rows) < _FEWEST_ROWS or not all(map(_is_counted, rows)) or not _has_even_counts(rows):
         return None
     width = len(rows[0])
     further = [f"column {number}" for number in range(2, width + 1)] if width > 2 else ["loss"]
-    return _grid(["step", *further], has_prefix=False)
+    return _build_grid_from_names(["step", *further], has_prefix=False)
 
 
-def _counts_evenly(rows: Sequence[Sequence[str]]) -> bool:
+def _has_even_counts(rows: Sequence[Sequence[str]]) -> bool:
     """Say whether rows are equally wide, their counts rise evenly, and a figure has decimals."""
     apart = {int(after[0]) - int(before[0]) for before, after in itertools.pairwise(rows)}
     is_even = len(apart) == 1 and min(apart) > 0
     return is_even and len(set(map(len, rows))) == 1 and any("." in row[1] for row in rows)
 
 
-def _counted_cells(line: str) -> list[str]:
+def _split_counted_cells(line: str) -> list[str]:
     """Split a line, which may have a colon behind its count."""
     count, *rest = line.replace(",", " ").split() or [""]
     return [count.removesuffix(":"), *rest]
@@ -155,7 +157,7 @@ def _is_counted(row: Sequence[str]) -> bool:
     )
 
 
-def _heads(names: Sequence[str]) -> list[str]:
+def _format_headings(names: Sequence[str]) -> list[str]:
     """Give the names of columns, each as one word that tells what it counts."""
     heads = ["_".join(name.split()).strip("*") for name in names]
     if "episodes" in heads:
@@ -165,13 +167,15 @@ def _heads(names: Sequence[str]) -> list[str]:
     return heads
 
 
-def _grid(names: Sequence[str], *, has_prefix: bool, has_tabs: bool = False) -> Grid:
-    heads = _heads(names)
+def _build_grid_from_names(
+    names: Sequence[str], *, has_prefix: bool, has_tabs: bool = False
+) -> Grid:
+    heads = _format_headings(names)
     called = [
         ""
         if _NO_COLUMN.search(head.lower())
         else next((one for one, kind in _LOSSES if kind.match(head)), name)
-        for head, name in zip(heads, names_of(heads), strict=True)
+        for head, name in zip(heads, list_metric_names(heads), strict=True)
     ]
     objectives = [
         index
@@ -189,12 +193,18 @@ def _grid(names: Sequence[str], *, has_prefix: bool, has_tabs: bool = False) -> 
     return Grid(tuple(called), re.compile(pattern, re.MULTILINE), has_prefix, has_tabs)
 
 
-def columns(line: str, above: str = "") -> list[list[str]]:
+def split_columns(line: str, above: str = "") -> list[list[str]]:
     """Give the columns that a line may name, split in each way in which it can be.
 
     A name may begin on the line above. One that names no loss has bars.
     """
-    text = _LABEL.sub("", _of_two(above, line), count=1).translate(_BARS).strip().strip("|").strip()
+    text = (
+        _LABEL.sub("", _join_two_line_heading(above, line), count=1)
+        .translate(_BARS)
+        .strip()
+        .strip("|")
+        .strip()
+    )
     if len(text) > _LONGEST or not (_LOSS.search(text) or ("|" in text and _SCORE.search(text))):
         return []
     ways = [
@@ -211,7 +221,7 @@ def is_labelled(line: str) -> bool:
     return _LABEL.match(line) is not None
 
 
-def _of_two(above: str, line: str) -> str:
+def _join_two_line_heading(above: str, line: str) -> str:
     """Join a heading of two lines, whose names have a word on each."""
     if "|" not in line or line.count("|") != above.count("|"):
         return line
@@ -221,7 +231,7 @@ def _of_two(above: str, line: str) -> str:
     return "|".join(f"{first.strip()} {second.strip()}" for first, second in pairs)
 
 
-def _cells(text: str, count: int) -> list[str] | None:
+def _split_cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
     text = _IN_BRACKETS.sub(r"\1", text.translate(_BARS))
     before = _BEFORE.match(text)
@@ -234,7 +244,9 @@ def _cells(text: str, count: int) -> list[str] | None:
         return None
     figures = [cell for cell in cells if _FIGURE.match(cell)]
     return (
-        cells if (_value(cells[0]) is not None and len(figures) >= 2) or _is_placed(cells) else None
+        cells
+        if (_parse_cell(cells[0]) is not None and len(figures) >= 2) or _is_placed(cells)
+        else None
     )
 
 
@@ -243,8 +255,8 @@ def _is_placed(cells: Sequence[str]) -> bool:
     return bool(_POSITION.match(cells[0])) and any(_FIGURE.match(cell) for cell in cells[1:])
 
 
-def _value(cell: str) -> float | None:
+def _parse_cell(cell: str) -> float | None:
     """Read a cell; a time, a memory and a blank have no value."""
     if position := _POSITION.match(cell):
         return float(position[1])
-    return value_of(cell.rstrip("%")) if _FIGURE.match(cell) else None
+    return parse_value(cell.rstrip("%")) if _FIGURE.match(cell) else None

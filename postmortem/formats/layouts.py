@@ -13,89 +13,98 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.formats.generic import Looked, look
+from postmortem.formats.generic import Looked, parse_metric_line
 from postmortem.formats.learnt_layouts import Layout
-from postmortem.formats.printed_numbers import MOST, TRIALS, Number, numbers, replaced
+from postmortem.formats.printed_numbers import MOST, TRIALS, Number, find_numbers, replace_numbers
 from postmortem.formats.templates import (
     GRAPH,
     LONGEST,
     InLine,
     Span,
-    in_line,
-    prefix,
-    template,
+    build_template,
+    find_prefix_spans,
+    locate_in_line,
 )
 from postmortem.reading.windows import View
 
 _VALUE: Final = "@value "
 
 
-def learn(view: View) -> Layout | None:
+def infer_layout(view: View) -> Layout | None:
     """Make a layout of a line that has been read as a metric line."""
     try:
         raw = view.data[view.start : view.end].decode()
     except UnicodeDecodeError:
         return None
     text = view.cleaned.text
-    looked = look(text)
+    looked = parse_metric_line(text)
     if (
         looked is None
         or not looked.has_metrics()
-        or (line := in_line(raw, text)) is None
+        or (line := locate_in_line(raw, text)) is None
         or view.end - view.start > LONGEST
     ):
         return None
-    told = list(itertools.islice(_told(text, looked), MOST + 1))
+    told = list(itertools.islice(_iter_number_roles(text, looked), MOST + 1))
     if len(told) > MOST:
         return None
     is_plain = next(
-        (is_plain for is_plain in (False, True) if _holds(text, looked, told, is_plain=is_plain)),
+        (
+            is_plain
+            for is_plain in (False, True)
+            if _is_consistent(text, looked, told, is_plain=is_plain)
+        ),
         None,
     )
     if is_plain is None:
         return None
-    return _layout(view, raw, line, looked, told, is_plain=is_plain)
+    return _build_layout(view, raw, line, looked, told, is_plain=is_plain)
 
 
-class _Told(NamedTuple):
+class _ReadLine(NamedTuple):
     number: Number
     roles: tuple[str, ...] | None
     """What it is; None if it must stay as it is."""
 
 
-def _told(text: str, looked: Looked) -> Iterator[_Told]:
+def _iter_number_roles(text: str, looked: Looked) -> Iterator[_ReadLine]:
     """Tell what each number of a line is."""
     graph = GRAPH.search(text) if looked.bar is not None else None
-    before = _answer(looked)
-    for number in numbers(text):
+    before = _collect_values(looked)
+    for number in find_numbers(text):
         if graph is None or number.start >= graph.end() or number.end <= graph.start():
             other = number.changed()
-            yield _Told(
-                number, _roles(before, replaced(text, [(number, other)]), number.text, other)
+            yield _ReadLine(
+                number,
+                _find_roles(before, replace_numbers(text, [(number, other)]), number.text, other),
             )
 
 
-def _roles(before: Mapping[str, str], line: str, number: str, other: str) -> tuple[str, ...] | None:
-    after = look(line)
+def _find_roles(
+    before: Mapping[str, str], line: str, number: str, other: str
+) -> tuple[str, ...] | None:
+    after = parse_metric_line(line)
     if after is None:
         return None
-    answer = _answer(after)
+    answer = _collect_values(after)
     roles = tuple(name for name, shown in before.items() if answer.get(name) != shown)
     is_so = answer.keys() == before.keys() and all(
-        name.startswith("@") and before[name] == _figure(number) and answer[name] == _figure(other)
+        name.startswith("@")
+        and before[name] == _normalise_number(number)
+        and answer[name] == _normalise_number(other)
         for name in roles
     )
     return roles if is_so else None
 
 
-def _figure(number: str) -> str | None:
+def _normalise_number(number: str) -> str | None:
     try:
         return repr(float(number))
     except ValueError:  # with a comma in it
         return None
 
 
-def _answer(looked: Looked) -> dict[str, str]:
+def _collect_values(looked: Looked) -> dict[str, str]:
     """Give all that was found, figures under a name that begins with @."""
     found, bar = looked.found, looked.bar
     answer = {_VALUE + name: repr(value) for name, value in found.record.values}
@@ -120,9 +129,9 @@ def _answer(looked: Looked) -> dict[str, str]:
     }
 
 
-def _holds(text: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool) -> bool:
+def _is_consistent(text: str, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool) -> bool:
     """Say whether lines with all open numbers changed at once give what is expected of them."""
-    choice, answer = random.Random(0), _answer(looked)  # noqa: S311 -- the same trials each time
+    choice, answer = random.Random(0), _collect_values(looked)  # noqa: S311 -- the same trials each time
     if not _is_open(answer, told):
         return False
     for trial in range(TRIALS):
@@ -131,16 +140,18 @@ def _holds(text: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool) 
             for number, roles in told
             if roles is not None
         ]
-        after = look(replaced(text, [(number, other) for number, _, other in others]))
+        after = parse_metric_line(
+            replace_numbers(text, [(number, other) for number, _, other in others])
+        )
         expected = answer | {
-            role: str(_figure(other)) for _, roles, other in others for role in roles
+            role: str(_normalise_number(other)) for _, roles, other in others for role in roles
         }
-        if after is None or _answer(after) != expected:
+        if after is None or _collect_values(after) != expected:
             return False
     return True
 
 
-def _is_open(answer: Mapping[str, str], told: Sequence[_Told]) -> bool:
+def _is_open(answer: Mapping[str, str], told: Sequence[_ReadLine]) -> bool:
     """Say whether each figure that was found is one of the numbers that are left open."""
     named = {role for _, roles in told for role in roles or ()}
     return all(
@@ -150,8 +161,8 @@ def _is_open(answer: Mapping[str, str], told: Sequence[_Told]) -> bool:
     )
 
 
-def _own_spans(
-    text: str, looked: Looked, told: Sequence[_Told], *, is_plain: bool
+def _find_open_spans(
+    text: str, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool
 ) -> Iterator[Span]:
     """Yield what is left open of a text: its numbers, and what its bar is drawn with."""
     for number, named in told:
@@ -162,23 +173,23 @@ def _own_spans(
         yield Span(graph.start(), graph.end(), "", rb"[^|\r\n]{0,300}")
 
 
-def _layout(
-    view: View, raw: str, line: InLine, looked: Looked, told: Sequence[_Told], *, is_plain: bool
+def _build_layout(
+    view: View, raw: str, line: InLine, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool
 ) -> Layout | None:
     """Make the layout of a line whose numbers are known; None if a colour changes within one."""
-    before, roles = prefix(raw, line.start, srun=view.srun), dict[str, int]()
+    before, roles = find_prefix_spans(raw, line.start, srun=view.srun), dict[str, int]()
     places = sum(bool(span.name) for span in before)
     for _, named in told:
         if named:
             roles |= dict.fromkeys(named, places)
             places += 1
-    spans = line.spans(list(_own_spans(view.cleaned.text, looked, told, is_plain=is_plain)))
+    spans = line.spans(list(_find_open_spans(view.cleaned.text, looked, told, is_plain=is_plain)))
     if spans is None:
         return None
     columns = tuple((name, roles[_VALUE + name]) for name, _ in looked.found.record.values)
     counted = next((index for index, (name, _) in enumerate(columns) if name == "epoch"), None)
     return Layout(
-        template(raw, line.start, sorted(before + spans), view.cleaned.where),
+        build_template(raw, line.start, sorted(before + spans), view.cleaned.where),
         looked,
         columns,
         roles.get("@step"),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from postmortem.formats.generic import Found, Looked
 from postmortem.formats.templates import Template
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 
 class Layout(NamedTuple):
@@ -33,7 +33,7 @@ class Late(NamedTuple):
     """What a learnt line gives; a record is made of it only where it must be."""
 
     layout: Layout
-    where: Where
+    where: ProcessId
     step: float
     values: list[float]
     line: int

@@ -7,26 +7,26 @@ which files these are (`formats.config_files`). Source: mlflow/store/tracking/fi
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.formats.metric_names import metric_name
+from postmortem.formats.metric_names import normalise_metric_name
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import value_of
-from postmortem.lazy_regex import lazy_compile
+from postmortem.formats.spelling import parse_value
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 
 PRODUCER: Final = "mlflow"
-_LINE: Final = lazy_compile(r"\d{1,19} (?P<value>\S{1,40}) (?P<step>-?\d{1,15})(?: \S+){0,4}\s*$")
+_LINE: Final = compile_lazily(r"\d{1,19} (?P<value>\S{1,40}) (?P<step>-?\d{1,15})(?: \S+){0,4}\s*$")
 
 
-def claims(head: str) -> bool:
+def is_mlflow_metric(head: str) -> bool:
     """Say whether a file that begins like this is one."""
     return _LINE.match(head.split("\n", 1)[0]) is not None
 
 
-def logged(lines: Iterable[str], name: str) -> Iterator[tuple[Record, int]]:
+def iter_records(lines: Iterable[str], name: str) -> Iterator[tuple[Record, int]]:
     """Yield every value; a line that is cut off is passed over."""
-    known = metric_name(name)
+    known = normalise_metric_name(name)
     for number, line in enumerate(lines, 1):
         match = _LINE.match(line)
-        value = value_of(match["value"]) if match else None
+        value = parse_value(match["value"]) if match else None
         if match and value is not None:
             yield Record(float(match["step"]), [(known, value)], NOWHERE), number

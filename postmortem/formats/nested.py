@@ -50,7 +50,7 @@ class _Level:
         self.count += 1
 
 
-def leaves(text: str) -> tuple[list[Leaf], int | None]:
+def parse_leaves(text: str) -> tuple[list[Leaf], int | None]:
     """Flatten a configuration.
 
     Gives its values, a list of values as one, and the line at which it breaks off; None where it
@@ -61,7 +61,7 @@ def leaves(text: str) -> tuple[list[Leaf], int | None]:
     found: list[Leaf] = []
     loader: Any = getattr(yaml, "CLoader", yaml.Loader)
     try:
-        for leaf in _flat(yaml.parse(text.replace("\t", " "), Loader=loader), yaml):
+        for leaf in _iter_leaves(yaml.parse(text.replace("\t", " "), Loader=loader), yaml):
             found.append(leaf)
             if len(found) >= _MOST_LEAVES:
                 return found, leaf.line
@@ -74,7 +74,7 @@ def leaves(text: str) -> tuple[list[Leaf], int | None]:
     return found, None
 
 
-def _flat(events: Any, yaml: Any) -> Iterator[Leaf]:
+def _iter_leaves(events: Any, yaml: Any) -> Iterator[Leaf]:
     """Yield the leaves behind the events of a parser; of several documents, the first."""
     levels: list[_Level] = []
     for event in events:
@@ -88,13 +88,13 @@ def _flat(events: Any, yaml: Any) -> Iterator[Leaf]:
             is_list = isinstance(event, yaml.SequenceStartEvent)
             levels.append(_Level(name[:_LONGEST_NAME], line, is_list=is_list))
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            yield from _closed(levels)
+            yield from _close_level(levels)
         elif isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent)) and levels:
             value = event.value if isinstance(event, yaml.ScalarEvent) else ""
-            yield from _scalar(levels, value, line)
+            yield from _handle_scalar(levels, value, line)
 
 
-def _closed(levels: list[_Level]) -> Iterator[Leaf]:
+def _close_level(levels: list[_Level]) -> Iterator[Leaf]:
     level = levels.pop()
     if level.plain and len(levels) <= _DEEPEST:
         values = ", ".join(level.plain)
@@ -103,7 +103,7 @@ def _closed(levels: list[_Level]) -> Iterator[Leaf]:
         levels[-1].step()
 
 
-def _scalar(levels: list[_Level], value: str, line: int) -> Iterator[Leaf]:
+def _handle_scalar(levels: list[_Level], value: str, line: int) -> Iterator[Leaf]:
     level = levels[-1]
     if not level.is_list and level.key is None:
         level.key = value[:_LONGEST_NAME]

@@ -7,7 +7,7 @@ Of several printed names of the training loss only one is `loss`: a plain `loss`
 anything else, else the first. The others (`avg. loss` at the end of an epoch) keep their names.
 """
 
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 
 class Owners:
@@ -15,15 +15,15 @@ class Owners:
 
     def __init__(self) -> None:
         """Know no process yet."""
-        self._own: dict[Where, tuple[str, bool]] = {}
+        self._own: dict[ProcessId, tuple[str, bool]] = {}
         self.changes = 0
         """How often the training loss of a process has got another name."""
 
-    def is_owned(self, where: Where) -> bool:
+    def is_owned(self, where: ProcessId) -> bool:
         """Say whether a process has a training loss already."""
         return where in self._own
 
-    def called(self, mine: tuple[str, bool], where: Where) -> str:
+    def called(self, mine: tuple[str, bool], where: ProcessId) -> str:
         """Give the name of a `loss` by its printed name and whether it has a step.
 
         One such spelling is a process's own.

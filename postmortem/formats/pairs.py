@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from postmortem import names as known
-from postmortem.knowledge.engine import Budget, Match, Pattern, compiled
+from postmortem.knowledge.engine import Budget, Match, Pattern, compile_pattern
 
 
 class PairPlaces(NamedTuple):
@@ -22,7 +22,7 @@ class PairPlaces(NamedTuple):
     """What each name ends with: that of a mean so far says so."""
 
 
-def _pairs_in(match: Match) -> tuple[int, str]:
+def _locate_pairs(match: Match) -> tuple[int, str]:
     """Give where the pairs of a match begin, and their text; empty where it has none."""
     try:
         return match.start("pairs"), match["pairs"] or ""
@@ -46,13 +46,13 @@ class PairReader:
     def _pair(self) -> Pattern | None:
         """The pattern of a pair, compiled when the first record comes."""
         pattern = self._raw.get("pair")
-        return compiled(pattern) if pattern else None
+        return compile_pattern(pattern) if pattern else None
 
     @functools.cached_property
     def _loss_key(self) -> Pattern | None:
         """The pattern of the key that stands for the loss, compiled likewise."""
         pattern = self._raw.get("loss_key")
-        return compiled(pattern) if pattern else None
+        return compile_pattern(pattern) if pattern else None
 
     @property
     def pattern(self) -> str:
@@ -70,7 +70,7 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        base, text = _pairs_in(match)
+        base, text = _locate_pairs(match)
         if self._pair is None or not text:
             return PairPlaces((), ())
         has_mean = "mean" in self._pair.names
@@ -107,7 +107,7 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        base, text = _pairs_in(match)
+        base, text = _locate_pairs(match)
         if self._pair is None or "rest" not in self._pair.names or not text:
             return []
         return [

@@ -102,7 +102,7 @@ class _PickleStack:
         return values[::-1]
 
 
-def plain_value(data: bytes) -> Any:
+def load_plain_value(data: bytes) -> Any:
     """Read a pickle of plain values.
 
     Raises:

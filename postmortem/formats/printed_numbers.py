@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.templates import Span
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _BAD: Final = r"(?<![\w.])[+-]?(?:nan|NaN|NAN|inf|Inf|Infinity)(?!\w)"
 _CLOCK: Final = r"\d{1,3}(?=:\d)|(?<=\d:)\d\d(?!\d)"
@@ -21,7 +21,7 @@ _POWER: Final = r"[eE][+-]?\d{1,3}"
 _DECIMAL: Final = (
     r"(?:(?<=[\s:=,(\[])-)?" rf"(?:\d{{1,7}}\.\d{{1,20}}(?:{_POWER})?|\d{{1,7}}{_POWER})(?![\d.])"
 )
-_NUMBER: Final = lazy_compile(
+_NUMBER: Final = compile_lazily(
     rf"(?P<bad>{_BAD})|(?P<clock>{_CLOCK})|(?P<percent>\d{{1,3}}(?=%))|(?P<decimal>{_DECIMAL})"
     r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>\d+)"
 )
@@ -83,17 +83,17 @@ class Number(NamedTuple):
         if self.kind == "bad":
             return self.text
         if self.kind == "clock":
-            return _digits(choice, len(self.text))
+            return _generate_digits(choice, len(self.text))
         if self.kind == "grouped":
-            return f"{choice.randint(1, 999)},{_digits(choice, 3)}"
-        whole = _digits(
+            return f"{choice.randint(1, 999)},{_generate_digits(choice, 3)}"
+        whole = _generate_digits(
             choice, (1, self.most())[trial] if trial < 2 else choice.randint(1, self.most())
         )
         if self.kind != "decimal":
             return whole
         plain, power = (
-            f"{whole}.{_digits(choice, choice.randint(1, 20))}",
-            f"e-{_digits(choice, 2)}",
+            f"{whole}.{_generate_digits(choice, choice.randint(1, 20))}",
+            f"e-{_generate_digits(choice, 2)}",
         )
         return (
             plain
@@ -103,11 +103,11 @@ class Number(NamedTuple):
         )
 
 
-def _digits(choice: random.Random, count: int) -> str:
+def _generate_digits(choice: random.Random, count: int) -> str:
     return "".join(choice.choice("0123456789") for _ in range(count))
 
 
-def numbers(text: str) -> Iterator[Number]:
+def find_numbers(text: str) -> Iterator[Number]:
     """Find the numbers of a line."""
     for found in _NUMBER.finditer(text):
         may_be_negative = (
@@ -116,7 +116,7 @@ def numbers(text: str) -> Iterator[Number]:
         yield Number(found.start(), found.end(), str(found.lastgroup), found[0], may_be_negative)
 
 
-def replaced(text: str, others: Sequence[tuple[Number, str]]) -> str:
+def replace_numbers(text: str, others: Sequence[tuple[Number, str]]) -> str:
     """Give the line with other numbers in the places of these."""
     parts, position = [], 0
     for number, other in others:
@@ -132,15 +132,17 @@ def open_spans(text: str, taken: Sequence[Span], is_same: Callable[[str], bool])
     """
     beside = [
         number
-        for number in numbers(text)
+        for number in find_numbers(text)
         if number.kind != "bad"
         and all(number.end <= span.start or span.end <= number.start for span in taken)
     ]
     idle = [
-        number for number in beside[:MOST] if is_same(replaced(text, [(number, number.changed())]))
+        number
+        for number in beside[:MOST]
+        if is_same(replace_numbers(text, [(number, number.changed())]))
     ]
     for is_plain in (False, True):
-        if _all_idle(text, idle, is_same, is_plain=is_plain):
+        if _has_only_idle_numbers(text, idle, is_same, is_plain=is_plain):
             return [
                 Span(
                     number.start, number.end, "", b"(?:" + number.pattern(is_plain=is_plain) + b")"
@@ -150,14 +152,14 @@ def open_spans(text: str, taken: Sequence[Span], is_same: Callable[[str], bool])
     return []
 
 
-def _all_idle(
+def _has_only_idle_numbers(
     text: str, idle: Sequence[Number], is_same: Callable[[str], bool], *, is_plain: bool
 ) -> bool:
     """Say whether what is read stays the same while all of these numbers change."""
     choice = random.Random(0)  # noqa: S311 -- the same trials each time
     return all(
         is_same(
-            replaced(
+            replace_numbers(
                 text, [(number, number.other(choice, trial, is_plain=is_plain)) for number in idle]
             )
         )

@@ -20,9 +20,9 @@ _DEEPEST: Final = 20
 _LONGEST: Final = 400
 
 
-def assigned(source: str) -> list[Leaf]:
+def parse_assignments(source: str) -> list[Leaf]:
     """Give what the assignments hold; nothing of a source that is no Python, or too deep."""
-    if len(source) > _MOST_BYTES or _depth(source) > _MOST_OPEN:
+    if len(source) > _MOST_BYTES or _measure_bracket_depth(source) > _MOST_OPEN:
         return []
     try:
         body = ast.parse(source).body
@@ -32,23 +32,23 @@ def assigned(source: str) -> list[Leaf]:
         leaf
         for statement in body
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-        for leaf in _leaves(statement.targets[0].id, statement.value, _DEEPEST)
+        for leaf in _iter_leaves(statement.targets[0].id, statement.value, _DEEPEST)
     ]
 
 
-def _leaves(name: str, node: ast.expr, left: int) -> Iterator[Leaf]:
+def _iter_leaves(name: str, node: ast.expr, left: int) -> Iterator[Leaf]:
     """Yield what an expression holds under a name."""
-    entries = _entries(node)
+    entries = _list_entries(node)
     if entries is None:
-        value = _plain(node)
+        value = _get_literal_text(node)
         if value:
             yield Leaf(name, value[:_LONGEST], node.lineno)
         return
     for key, entry in entries if left else ():
-        yield from _leaves(f"{name}.{key}", entry, left - 1)
+        yield from _iter_leaves(f"{name}.{key}", entry, left - 1)
 
 
-def _entries(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
+def _list_entries(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
     """Give the named parts of an expression; None of one that has none."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
         return [(word.arg, word.value) for word in node.keywords if word.arg]
@@ -58,28 +58,28 @@ def _entries(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
             for key, value in zip(node.keys, node.values, strict=True)
             if isinstance(key, ast.Constant)
         ]
-    if isinstance(node, (ast.List, ast.Tuple)) and any(_entries(one) for one in node.elts):
+    if isinstance(node, (ast.List, ast.Tuple)) and any(_list_entries(one) for one in node.elts):
         return [(str(number), one) for number, one in enumerate(node.elts)]
     return None
 
 
-def _plain(node: ast.expr) -> str:
+def _get_literal_text(node: ast.expr) -> str:
     """Give the text of a value; empty of one that would have to be computed."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        value = _plain(node.operand)
+        value = _get_literal_text(node.operand)
         return f"-{value}" if value else ""
     if isinstance(node, ast.Attribute):
         return node.attr
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, (ast.List, ast.Tuple)):
-        return f"[{', '.join(_plain(one) for one in node.elts)}]"
+        return f"[{', '.join(_get_literal_text(one) for one in node.elts)}]"
     return ""
 
 
-def _depth(source: str) -> int:
+def _measure_bracket_depth(source: str) -> int:
     """Give how many brackets stand open at most."""
     deepest = depth = 0
     for mark in re.findall(r"[(\[{]|[)\]}]", source):

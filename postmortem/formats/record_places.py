@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from postmortem.formats.pairs import PairPlaces, PairReader
 from postmortem.knowledge.base import Format
-from postmortem.knowledge.blind_patterns import digits_alike
+from postmortem.knowledge.blind_patterns import is_digit_agnostic
 from postmortem.knowledge.engine import Budget
 
 _MASK: Final = bytes.maketrans(b"123456789", b"0" * 9)
@@ -80,7 +80,7 @@ class PlaceFinder:
             patterns = [one for one in (self._format.match, self._pairs.pattern) if one]
             self._is_blind = (
                 not any(self._format.raw.get(name) for name in _ODD)
-                and all(map(digits_alike, patterns))
+                and all(map(is_digit_agnostic, patterns))
                 and self._format.pattern().is_linear
                 and self._pairs.is_linear
             )

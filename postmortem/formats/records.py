@@ -15,31 +15,31 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from postmortem.formats.cells import named_cells
+from postmortem.formats.cells import name_cells
 from postmortem.formats.pairs import PairReader
 from postmortem.formats.printed_numbers import open_spans
 from postmortem.formats.record_places import PlaceFinder
-from postmortem.formats.spelling import value_of
+from postmortem.formats.spelling import parse_value
 from postmortem.formats.templates import (
     GRAPH,
     LONGEST,
     Span,
     Template,
-    in_line,
+    build_template,
+    find_prefix_spans,
+    locate_in_line,
     place,
-    prefix,
-    template,
 )
 from postmortem.knowledge.base import Format
 from postmortem.knowledge.engine import Budget, Match
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
-from postmortem.model.numerals import whole_number
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
+from postmortem.model.numerals import parse_whole_number
 from postmortem.reading.windows import View
 
 _VALUE: Final = rb"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
-_BEGINNING: Final = lazy_compile(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[hms](?:$|\W))")
+_BEGINNING: Final = compile_lazily(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[hms](?:$|\W))")
 """A figure with something else behind it."""
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
@@ -58,7 +58,7 @@ class Record(NamedTuple):
     step: float
     """NaN if none is printed."""
     values: list[tuple[str, float]]
-    where: Where
+    where: ProcessId
     total: float = math.nan
     """The last step of the run where the line names it."""
     lines: int = 1
@@ -111,27 +111,35 @@ class MetricReader:
         )
 
     def _record(
-        self, text: str, where: Where, budget: Budget | None, columns: Sequence[str] = ()
+        self, text: str, where: ProcessId, budget: Budget | None, columns: Sequence[str] = ()
     ) -> Record | None:
         found = self._places.find(text, budget)
         if found is None:
             return None
         groups = {name: text[start:end] for name, (start, end) in found.groups.items()}
         if "rank" in groups:
-            where = where._replace(rank=whole_number(groups["rank"]))
-        step, total = _number_in(groups, "step"), _number_in(groups, "total")
-        step += _before(groups) if "epoch_now" in groups or "epoch_index" in groups else 0.0
-        values = _values(groups)
+            where = where._replace(rank=parse_whole_number(groups["rank"]))
+        step, total = _parse_group_number(groups, "step"), _parse_group_number(groups, "total")
+        step += (
+            _count_previous_steps(groups)
+            if "epoch_now" in groups or "epoch_index" in groups
+            else 0.0
+        )
+        values = _parse_values(groups)
         if "cells" in groups:
-            values += named_cells(self._cells, groups["cells"], columns)
+            values += name_cells(self._cells, groups["cells"], columns)
         for name, printed in self._pairs.read(text, found.pairs, budget):
-            value = value_of(printed)
+            value = parse_value(printed)
             if name == "step":
-                step = _or_nan(value)
+                step = _replace_none_with_nan(value)
             elif name and value is not None:
                 values.append((name, value))
         place = tuple([groups.get(name) for name in POSITION])
-        return Record(step, _once(values), where, total, found.lines, place) if values else None
+        return (
+            Record(step, _keep_first_values(values), where, total, found.lines, place)
+            if values
+            else None
+        )
 
     def _window(self, view: View) -> str:
         """Give the line and the indented lines behind it, and a few more."""
@@ -153,22 +161,24 @@ class MetricReader:
         """
         text, raw = view.cleaned.text, view.data[view.start : view.end]
         shown = raw.decode("utf-8", "replace")
-        line = in_line(shown, text) if shown.encode() == raw and self._is_fit(raw) else None
+        line = locate_in_line(shown, text) if shown.encode() == raw and self._is_fit(raw) else None
         match = self.format.search(text, budget) if line is not None else None
         values = self._spans(match, budget) if match is not None else None
         if line is None or match is None or values is None:
             return None
         where, is_told = view.cleaned.where, match.groupdict().get("rank") is None
-        spans = _told_once(prefix(shown, line.start, srun=view.srun), is_told=is_told)
+        spans = _drop_duplicate_rank(
+            find_prefix_spans(shown, line.start, srun=view.srun), is_told=is_told
+        )
         if self.redraws and not _is_drawn_alike(match):
             return None
-        values += _graph(text, values) if self.redraws else []
+        values += _find_bar_spans(text, values) if self.redraws else []
         before = repr(self._record(text, where, budget))
         values += open_spans(
             text, values, lambda other: repr(self._record(other, where, budget)) == before
         )
         own = line.spans(sorted(values))
-        return None if own is None else template(shown, line.start, spans + own, where)
+        return None if own is None else build_template(shown, line.start, spans + own, where)
 
     def _is_fit(self, raw: bytes) -> bool:
         """Say whether a line may have a template."""
@@ -184,13 +194,13 @@ class MetricReader:
         # A word where other lines print a number (`"eval_loss": null`) stays a literal.
         places = self._pairs.places(match, budget)
         spans += [
-            _value_span(text, at[0], name) if name else Span(*at, name, _OTHER)
+            _build_value_span(text, at[0], name) if name else Span(*at, name, _OTHER)
             for at, (name, text) in zip(
                 places.values, self._pairs.read(match.string, places, budget), strict=True
             )
-            if not name or value_of(text) is not None
+            if not name or parse_value(text) is not None
         ]
-        if not _are_plain(match.string, spans):
+        if not _has_plain_values(match.string, spans):
             return None
         if match.groupdict().get("rank") is not None:
             spans.append(place(match.start("rank"), match.end("rank"), "@rank"))
@@ -202,13 +212,13 @@ class MetricReader:
 def _group_spans(match: Match) -> list[Span]:
     """Give the values that stand in groups of their own."""
     return [
-        Span(match.start(name), match.end(name), name, _spelled_like(text))
+        Span(match.start(name), match.end(name), name, _build_number_pattern(text))
         for name, text in match.groupdict().items()
         if text is not None and name not in _LITERAL
     ]
 
 
-def _told_once(spans: Sequence[Span], *, is_told: bool) -> list[Span]:
+def _drop_duplicate_rank(spans: Sequence[Span], *, is_told: bool) -> list[Span]:
     """Let the rank in a prefix tell nothing where the line itself tells it."""
     return [
         place(span.start, span.end, span.name, is_told=is_told) if span.name == "@rank" else span
@@ -216,10 +226,10 @@ def _told_once(spans: Sequence[Span], *, is_told: bool) -> list[Span]:
     ]
 
 
-def _value_span(text: str, start: int, name: str) -> Span:
+def _build_value_span(text: str, start: int, name: str) -> Span:
     """Leave the figure of a value open: all of it, or what it begins with (`'6/2353'`, `2m 3s`)."""
     found = _BEGINNING.match(text)
-    if re.fullmatch(_VALUE, text.encode()) or found is None or float(found[1]) != value_of(text):
+    if re.fullmatch(_VALUE, text.encode()) or found is None or float(found[1]) != parse_value(text):
         return Span(start, start + len(text), name, _VALUE)
     return Span(start + found.start(1), start + found.end(1), name, _VALUE)
 
@@ -231,7 +241,7 @@ def _is_drawn_alike(match: Match) -> bool:
     return "step" in groups and "total" not in groups and is_counted
 
 
-def _graph(text: str, taken: Sequence[Span]) -> list[Span]:
+def _find_bar_spans(text: str, taken: Sequence[Span]) -> list[Span]:
     """Leave open what a bar is drawn with."""
     found = GRAPH.search(text)
     if found is None or any(
@@ -241,7 +251,7 @@ def _graph(text: str, taken: Sequence[Span]) -> list[Span]:
     return [Span(found.start(), found.end(), "", rb"[^|\r\n]{0,300}")]
 
 
-def _are_plain(text: str, spans: Sequence[Span]) -> bool:
+def _has_plain_values(text: str, spans: Sequence[Span]) -> bool:
     """Say whether each value is spelled as most are and has a name of its own."""
     named = [span for span in spans if span.name]
     return len({span.name for span in named}) == len(named) and all(
@@ -249,16 +259,16 @@ def _are_plain(text: str, spans: Sequence[Span]) -> bool:
     )
 
 
-def _values(groups: Mapping[str, str]) -> list[tuple[str, float]]:
+def _parse_values(groups: Mapping[str, str]) -> list[tuple[str, float]]:
     """Read the values that stand in groups of their own."""
     return [
         (name, value)
         for name, text in groups.items()
-        if name not in _RESERVED and (value := value_of(text)) is not None
+        if name not in _RESERVED and (value := parse_value(text)) is not None
     ]
 
 
-def _spelled_like(text: str) -> bytes:
+def _build_number_pattern(text: str) -> bytes:
     """Give a pattern of numbers spelled like this one.
 
     A group of a format's own pattern may allow no other.
@@ -266,11 +276,11 @@ def _spelled_like(text: str) -> bytes:
     return b"(" + re.sub(rb"\d+", rb"\\d+", re.escape(text.encode())) + b")"
 
 
-def _before(groups: Mapping[str, str]) -> float:
+def _count_previous_steps(groups: Mapping[str, str]) -> float:
     """Count the steps of the epochs before the printed one; NaN if their length is not printed."""
-    length = value_of(groups.get("per_epoch", ""))
+    length = parse_value(groups.get("per_epoch", ""))
     for name, first in EPOCHS.items():
-        epoch = value_of(groups.get(name, ""))
+        epoch = parse_value(groups.get(name, ""))
         if epoch is not None:
             return (
                 0.0 if epoch == first else math.nan if length is None else (epoch - first) * length
@@ -278,17 +288,17 @@ def _before(groups: Mapping[str, str]) -> float:
     return 0.0
 
 
-def _once(values: list[tuple[str, float]]) -> list[tuple[str, float]]:
+def _keep_first_values(values: list[tuple[str, float]]) -> list[tuple[str, float]]:
     """Keep the first value of each name."""
     if len(dict(values)) == len(values):
         return values
     return list({name: (name, value) for name, value in reversed(values)}.values())[::-1]
 
 
-def _number_in(groups: Mapping[str, str], name: str) -> float:
+def _parse_group_number(groups: Mapping[str, str], name: str) -> float:
     """Read the number of a group; NaN if there is none."""
-    return _or_nan(value_of(groups[name])) if name in groups else math.nan
+    return _replace_none_with_nan(parse_value(groups[name])) if name in groups else math.nan
 
 
-def _or_nan(value: float | None) -> float:
+def _replace_none_with_nan(value: float | None) -> float:
     return math.nan if value is None else value

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.formats.nested import Leaf
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _BELOW: Final = "*."
 _UNSAID: Final = frozenset({"", "null", "none", "~", "auto", "???", "nan", "no"})
 _FLAGS: Final = {"true": "True", "false": "False", "yes": "True", "no": "False"}
 _OPEN: Final = "${"
 """Begins a value that names another, which is not looked up."""
-_NUMBER: Final = lazy_compile(r"[+-]?(?:\d{1,15}\.?\d{0,20}|\.\d{1,20})(?:[eE][+-]?\d{1,3})?")
-_LIST_ITEM: Final = lazy_compile(r"[\w./*-]{1,80}")
+_NUMBER: Final = compile_lazily(r"[+-]?(?:\d{1,15}\.?\d{0,20}|\.\d{1,20})(?:[eE][+-]?\d{1,3})?")
+_LIST_ITEM: Final = compile_lazily(r"[\w./*-]{1,80}")
 
 
 class Stated(NamedTuple):
@@ -46,14 +46,14 @@ class KeyTable:
             for rank, key in enumerate(raw["keys"]):
                 table = self._below if key.startswith(_BELOW) else self._whole
                 row = _RankedRow(number, rank, raw)
-                table.setdefault(_plain(key.removeprefix(_BELOW)), []).append(row)
+                table.setdefault(_normalise_key(key.removeprefix(_BELOW)), []).append(row)
 
     def stated(self, leaves: Iterable[Leaf]) -> list[Stated]:
         """Give what the leaves say: of several keys for one fact the best, of equals the first."""
         best: dict[int, tuple[int, Stated]] = {}
         for leaf in leaves:
-            for row in self._rows(_plain(leaf.name)):
-                value = _value(row.raw, leaf.value.strip())
+            for row in self._rows(_normalise_key(leaf.name)):
+                value = _parse_value(row.raw, leaf.value.strip())
                 known = best.get(row.number)
                 if value and (known is None or row.rank < known[0]):
                     best[row.number] = (row.rank, Stated(row.raw["to"], value, leaf.line))
@@ -66,11 +66,11 @@ class KeyTable:
             yield from self._below.get(".".join(parts[start:]), ())
 
 
-def _plain(name: str) -> str:
+def _normalise_key(name: str) -> str:
     return name.lower().replace("-", "_")
 
 
-def _value(row: Mapping[str, Any], printed: str) -> str:
+def _parse_value(row: Mapping[str, Any], printed: str) -> str:
     """Give what a value says for a row; empty where it says nothing."""
     lowered = printed.lower()
     if "values" in row:
@@ -81,19 +81,19 @@ def _value(row: Mapping[str, Any], printed: str) -> str:
     return str(row["as"]) if value and "as" in row else value
 
 
-def _number(printed: str) -> str:
+def _parse_number(printed: str) -> str:
     return printed if _NUMBER.fullmatch(printed) else ""
 
 
-def _whole(printed: str) -> str:
+def _parse_whole_number(printed: str) -> str:
     return printed if re.fullmatch(r"\d{1,15}", printed) else ""
 
 
-def _flag(printed: str) -> str:
+def _parse_flag(printed: str) -> str:
     return _FLAGS.get(printed.lower(), "")
 
 
-def _word(printed: str) -> str:
+def _parse_word(printed: str) -> str:
     is_word = len(printed) <= 200 and "\n" not in printed and printed[:1] not in "[{"
     return printed if is_word and not _is_flag_or_count(printed) else ""
 
@@ -108,9 +108,9 @@ def _list(printed: str) -> str:
 
 
 _READERS: Final = {
-    "number": _number,
-    "whole": _whole,
-    "flag": _flag,
-    "word": _word,
+    "number": _parse_number,
+    "whole": _parse_whole_number,
+    "flag": _parse_flag,
+    "word": _parse_word,
     "list": _list,
 }

@@ -11,13 +11,13 @@ import math
 from typing import Final
 
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import value_of
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
+from postmortem.formats.spelling import parse_value
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
 
 WORDS: Final = (b"<th>", b"<td>", b"</tr>", b"</table>")
 PRODUCER: Final = "transformers-trainer"
-_CELL: Final = lazy_compile(r"<(?P<kind>th|td)>(?P<text>[^<]{0,80})|(?P<end></tr>|</table>)")
+_CELL: Final = compile_lazily(r"<(?P<kind>th|td)>(?P<text>[^<]{0,80})|(?P<end></tr>|</table>)")
 _NAMES: Final = {"training loss": "loss", "validation loss": "eval_loss", "epoch": "epoch"}
 _MOST_COLUMNS: Final = 100
 
@@ -31,7 +31,7 @@ class TableReader:
         self._cells: list[str] = []
         self._is_head = True
 
-    def read(self, text: str, where: Where) -> list[Record]:
+    def read(self, text: str, where: ProcessId) -> list[Record]:
         """Read a line; gives the rows that end on it."""
         found = []
         for cell in _CELL.finditer(text):
@@ -50,7 +50,7 @@ class TableReader:
                 self._cells = [*self._cells[:_MOST_COLUMNS], cell["text"].strip()]
         return found
 
-    def _row(self, where: Where) -> Record | None:
+    def _row(self, where: ProcessId) -> Record | None:
         cells, self._cells = self._cells, []
         if not cells:
             return None
@@ -63,7 +63,7 @@ class TableReader:
             return None
         step, values = math.nan, []
         for column, text in zip(self._columns, cells, strict=True):
-            value = value_of(text)
+            value = parse_value(text)
             if value is None:
                 continue
             if column == "Step":

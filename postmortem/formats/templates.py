@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
 from postmortem.model.visible import ANSI
 from postmortem.reading.prefixes import clean
 
@@ -22,10 +22,10 @@ LONGEST: Final = 1000
 """Bytes of a line that may have a template."""
 PLACES: Final = {"@rank": "rank", "@local": "local_rank", "@pid": "pid"}
 """Names of groups that tell the process, and the parts of `Where` that they tell."""
-GRAPH: Final = lazy_compile(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
+GRAPH: Final = compile_lazily(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
 """What a bar is drawn with."""
 _MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}
-_DIGITS: Final = lazy_compile(r"\d+")
+_DIGITS: Final = compile_lazily(r"\d+")
 _OTHER_DIGITS: Final = str.maketrans("0123456789", "1234567893")
 _OPEN: Final = b"0123456789+-. eEnNaAiIfFtTyY#" + bytes(range(128, 256))
 """What numbers, and the words for those that are none, are spelled with and bars are drawn with."""
@@ -73,7 +73,7 @@ class Template(NamedTuple):
 
     A canonical name, one of PLACES, `step`, or what a step is counted from.
     """
-    where: Where
+    where: ProcessId
     """The process that the literal parts of the line name."""
     raw: str
     """The line that it was made of."""
@@ -82,7 +82,7 @@ class Template(NamedTuple):
     spans: tuple[Span, ...]
 
 
-def in_line(raw: str, text: str) -> InLine | None:
+def locate_in_line(raw: str, text: str) -> InLine | None:
     """Find a cleaned text in its line; None if it is not the end of it but for colours."""
     if raw.endswith(text):
         return InLine(range(len(raw) - len(text), len(raw) + 1))
@@ -97,12 +97,12 @@ def in_line(raw: str, text: str) -> InLine | None:
     return InLine([*own, own[-1] + 1])
 
 
-def skeleton(data: bytes, start: int, end: int) -> bytes:
+def build_skeleton(data: bytes, start: int, end: int) -> bytes:
     """Give what a line has in common with all lines of its template."""
     return data[start:end].translate(None, _OPEN)
 
 
-def template(raw: str, length: int, spans: Sequence[Span], where: Where) -> Template:
+def build_template(raw: str, length: int, spans: Sequence[Span], where: ProcessId) -> Template:
     """Make the template of a line with a prefix of so many characters.
 
     Literal but for these spans, which are in order and apart.
@@ -130,12 +130,12 @@ def _open_parts(raw: str, length: int, spans: Sequence[Span]) -> Iterator[bytes]
         (len(raw), len(raw), b""),
     ]:
         text = raw[position:start]
-        yield re.escape(text.encode()) if start <= length else literal(text)
+        yield re.escape(text.encode()) if start <= length else build_literal_pattern(text)
         yield pattern
         position = end
 
 
-def common_head(templates: Iterable[Template]) -> re.Pattern[bytes] | None:
+def build_common_prefix(templates: Iterable[Template]) -> re.Pattern[bytes] | None:
     """Give a pattern of what a line begins with that any of some templates matches.
 
     It goes as far as they are the same, and to the end of the first text or span in which they are
@@ -151,14 +151,14 @@ def common_head(templates: Iterable[Template]) -> re.Pattern[bytes] | None:
     return None
 
 
-def literal(text: str) -> bytes:
+def build_literal_pattern(text: str) -> bytes:
     """Give the pattern of a text; its blanks may be padding of a number that has grown since."""
     return re.sub(
         rb"(?:\\ ){2,}", lambda blanks: b" {1,%d}" % (len(blanks[0]) // 2), re.escape(text.encode())
     )
 
 
-def prefix(raw: str, length: int, *, srun: bool) -> list[Span]:
+def find_prefix_spans(raw: str, length: int, *, srun: bool) -> list[Span]:
     """Leave open what may change in the prefix of a line.
 
     Numbers that say nothing, and those that tell the process.
@@ -166,11 +166,11 @@ def prefix(raw: str, length: int, *, srun: bool) -> list[Span]:
     spans = []
     for found in _DIGITS.finditer(raw, 0, length):
         start, end, other = *found.span(), found[0].translate(_OTHER_DIGITS)
-        name = _told(raw, start, end, other, srun=srun)
+        name = _get_group_name(raw, start, end, other, srun=srun)
         if name == "":
             spans.append(Span(start, end, "", rb"\d{%d}" % len(other)))
         elif name in PLACES and all(
-            _told(raw, start, end, number, srun=srun) == name
+            _get_group_name(raw, start, end, number, srun=srun) == name
             for number in ("7", "6023117"[: _MOST_DIGITS[name]])
         ):
             spans.append(place(start, end, name))
@@ -187,13 +187,13 @@ def place(start: int, end: int, name: str, *, is_told: bool = True) -> Span:
     )
 
 
-def told(where: Where, name: str, number: int) -> Where:
+def set_process_part(where: ProcessId, name: str, number: int) -> ProcessId:
     """Give the process that a number in a place of this name tells."""
     part: dict[str, Any] = {PLACES[name]: number}
     return where._replace(**part)
 
 
-def _told(raw: str, start: int, end: int, other: str, *, srun: bool) -> str | None:
+def _get_group_name(raw: str, start: int, end: int, other: str, *, srun: bool) -> str | None:
     """Give the group's name of a number in a prefix by what another in its place changes.
 
     Empty if it tells nothing, None if it must stay as it is.
@@ -204,5 +204,10 @@ def _told(raw: str, start: int, end: int, other: str, *, srun: bool) -> str | No
     if after.where == before.where:
         return ""
     return next(
-        (name for name in PLACES if told(before.where, name, int(other)) == after.where), None
+        (
+            name
+            for name in PLACES
+            if set_process_part(before.where, name, int(other)) == after.where
+        ),
+        None,
     )

@@ -16,10 +16,10 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from postmortem.errors import install_command
-from postmortem.formats.metric_names import metric_name
+from postmortem.formats.metric_names import normalise_metric_name
 from postmortem.formats.records import Record
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
 
@@ -50,7 +50,7 @@ def is_event_file(path: str) -> bool:
     return _MARK in PurePath(path).name
 
 
-def parser() -> Parse | None:
+def load_parser() -> Parse | None:
     """Give what reads an event; None where the package for it is not installed."""
     try:
         from tensorboard.compat.proto import event_pb2  # noqa: PLC0415 -- an extra
@@ -81,9 +81,9 @@ class EventFile:
                 return
             self.count += 1
             values = [
-                (metric_name(value.tag), number)
+                (normalise_metric_name(value.tag), number)
                 for value in event.summary.value
-                if (number := _scalar(value)) is not None
+                if (number := _get_scalar(value)) is not None
             ]
             if values:
                 yield Record(float(event.step), values, NOWHERE), self.count
@@ -101,7 +101,7 @@ class EventFile:
         return frame
 
 
-def note_of(file: EventFile) -> list[Said]:
+def note_of(file: EventFile) -> list[Message]:
     """Say what a reader of the report should know of a file that was read."""
     if not file.is_broken:
         return [NOTE]
@@ -111,7 +111,7 @@ def note_of(file: EventFile) -> list[Said]:
     ]
 
 
-def _scalar(value: Any) -> float | None:
+def _get_scalar(value: Any) -> float | None:
     """Give the figure of a summary: as a number of its own, or as a tensor that holds just one."""
     kind = value.WhichOneof("value")
     if kind == "simple_value":

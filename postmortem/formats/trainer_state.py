@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.formats.records import Record
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
-from postmortem.model.numerals import whole_number
+from postmortem.model.numerals import parse_whole_number
 from postmortem.reading.block_reader import Block
 
 PRODUCER: Final = "transformers-trainer-state"
 _HISTORY: Final = b'"log_history"'
-_ENTRY: Final = lazy_compile(rb"\{[^{}]{1,20000}\}")
-_TOTAL: Final = lazy_compile(rb'"max_steps":\s{0,8}(\d{1,12})')
+_ENTRY: Final = compile_lazily(rb"\{[^{}]{1,20000}\}")
+_TOTAL: Final = compile_lazily(rb'"max_steps":\s{0,8}(\d{1,12})')
 _SKIPPED: Final = frozenset(
     {
         "step",
@@ -35,7 +35,7 @@ _SKIPPED: Final = frozenset(
 _NAMES: Final = {"lr": "learning_rate"}
 
 
-def claims(head: str) -> bool:
+def is_trainer_state(head: str) -> bool:
     """Say whether a file that begins like this is a trainer state."""
     start = head.lstrip()[:1]
     return (
@@ -43,7 +43,7 @@ def claims(head: str) -> bool:
     )
 
 
-def records(blocks: Iterable[Block]) -> Iterator[tuple[Record, int]]:
+def iter_records(blocks: Iterable[Block]) -> Iterator[tuple[Record, int]]:
     """Yield every entry of the log history with its raw line.
 
     An entry that is cut off is passed over. The last one is kept back until the steps of the run
@@ -87,10 +87,10 @@ def _record(text: str) -> Record | None:
     return Record(float(entry["step"]), values, NOWHERE, math.nan) if values else None
 
 
-def _number(text: str) -> int | float:
+def _parse_number(text: str) -> int | float:
     """Read an integer; one of more digits than any count is a figure."""
-    value = whole_number(text)
+    value = parse_whole_number(text)
     return float(text) if value is None else value
 
 
-_DECODER: Final = json.JSONDecoder(parse_int=_number)
+_DECODER: Final = json.JSONDecoder(parse_int=_parse_number)

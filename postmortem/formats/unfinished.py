@@ -12,15 +12,15 @@ import math
 from typing import Final
 
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import FIGURE, value_of
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
+from postmortem.formats.spelling import FIGURE, parse_value
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
 
 FRAMEWORK: Final = "keras"
-_BAR: Final = lazy_compile(
+_BAR: Final = compile_lazily(
     r"(?:^|[\x08\s])\d+/(?:\d+|Unknown)\s+(?:\[=*[>.]*\]|━+|-)[^\n]{0,60}?\s-\s(?=[\w. ]{1,40}: )"
 )
-_PAIR: Final = lazy_compile(rf"(?<!\w)(?P<key>[A-Za-z]\w{{0,60}}): (?P<value>{FIGURE})")
+_PAIR: Final = compile_lazily(rf"(?<!\w)(?P<key>[A-Za-z]\w{{0,60}}): (?P<value>{FIGURE})")
 _NAMES: Final = {"val_loss": "eval_loss", "lr": "learning_rate"}
 _MOST: Final = 64
 
@@ -30,18 +30,18 @@ class Unfinished:
 
     def __init__(self) -> None:
         """Have seen none."""
-        self._bars: dict[Where, tuple[str, int, int]] = {}
-        self._given: set[Where] = set()
+        self._bars: dict[ProcessId, tuple[str, int, int]] = {}
+        self._given: set[ProcessId] = set()
         """Processes whose bar was given before it ended: later draws of it are passed over."""
 
-    def take(self, text: str, where: Where, line: int, offset: int) -> None:
+    def take(self, text: str, where: ProcessId, line: int, offset: int) -> None:
         """Keep a line if it is the draw of a bar on its way."""
         if where in self._given or (where not in self._bars and len(self._bars) >= _MOST):
             return
         if "/" in text and _BAR.search(text):
             self._bars[where] = (text, line, offset)
 
-    def end(self, where: Where) -> None:
+    def end(self, where: ProcessId) -> None:
         """Forget the bar of a process whose epoch has ended."""
         self._bars.pop(where, None)
         self._given.discard(where)
@@ -57,15 +57,16 @@ class Unfinished:
         return [
             (Record(math.nan, list(values.items()), where), line, offset)
             for where, (text, line, offset) in bars.items()
-            if (values := _values(text)) and (alone or not all(map(math.isfinite, values.values())))
+            if (values := _parse_values(text))
+            and (alone or not all(map(math.isfinite, values.values())))
         ]
 
 
-def _values(text: str) -> dict[str, float]:
+def _parse_values(text: str) -> dict[str, float]:
     found = _BAR.search(text)
     pairs = _PAIR.finditer(text, found.end()) if found else ()
     return {
         _NAMES.get(pair["key"], pair["key"]): value
         for pair in pairs
-        if pair["key"] != "ETA" and (value := value_of(pair["value"])) is not None
+        if pair["key"] != "ETA" and (value := parse_value(pair["value"])) is not None
     }

@@ -14,11 +14,11 @@ from typing import Final
 from postmortem.formats.acceptance import Acceptance
 from postmortem.formats.bar_records import BarRecords
 from postmortem.formats.counting import Counting
-from postmortem.formats.generic import Found, look
+from postmortem.formats.generic import Found, parse_metric_line
 from postmortem.formats.learnt_layouts import Late, Layout
 from postmortem.formats.owners import Owners
 from postmortem.formats.records import Record
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 _MOST_KINDS: Final = 64
 
@@ -48,12 +48,12 @@ class GenericReader:
         """How often the training loss of a process has got another name."""
         return self._owners.changes
 
-    def read(self, text: str, where: Where, line: int) -> list[tuple[Record, int] | Late]:
+    def read(self, text: str, where: ProcessId, line: int) -> list[tuple[Record, int] | Late]:
         """Read a line; gives the records that are certain now, with their raw lines.
 
         None, this one, or the one that had waited too.
         """
-        looked, self.has_read = look(text, where, line), False
+        looked, self.has_read = parse_metric_line(text, where, line), False
         if looked is None:
             return []
         if looked.bar is None:
@@ -65,10 +65,10 @@ class GenericReader:
         return self._given(self.bars.read(looked, looked.bar, where))
 
     def read_block(
-        self, text: str, kind: str, where: Where, line: int
+        self, text: str, kind: str, where: ProcessId, line: int
     ) -> list[tuple[Record, int] | Late]:
         """Read a record of several lines, of this kind, that has been written on one."""
-        looked = look(text, where, line)
+        looked = parse_metric_line(text, where, line)
         accepted = []
         if looked is not None and looked.bar is None:
             found = looked.found._replace(layout=self._whole(kind, where))
@@ -78,7 +78,7 @@ class GenericReader:
             self._kinds.add(accepted[-1].layout)
         return [self._settled(one) for one in accepted]
 
-    def _whole(self, kind: str, where: Where) -> str:
+    def _whole(self, kind: str, where: ProcessId) -> str:
         """Give the kind of record that one is the beginning of: the end of the log may cut it."""
         if " " not in kind or self.acceptance.is_known(kind, where):
             return kind
@@ -92,7 +92,7 @@ class GenericReader:
         )
 
     def read_learnt(
-        self, layout: Layout, where: Where, groups: Sequence[bytes], line: int
+        self, layout: Layout, where: ProcessId, groups: Sequence[bytes], line: int
     ) -> list[tuple[Record, int] | Late]:
         """Read a line that a template has matched."""
         looked, values = layout.looked, [float(groups[group]) for _, group in layout.columns]
@@ -104,11 +104,11 @@ class GenericReader:
             ]
         return self._given(self.bars.read_learnt(layout, looked.bar, where, groups, line))
 
-    def is_known(self, layout: Layout, where: Where) -> bool:
+    def is_known(self, layout: Layout, where: ProcessId) -> bool:
         """Say whether lines of a layout are metric lines of this process."""
         return layout.now is not None or self.acceptance.is_known(layout.looked.found.layout, where)
 
-    def names(self, layout: Layout, where: Where) -> list[str]:
+    def names(self, layout: Layout, where: ProcessId) -> list[str]:
         """Give the names of a layout's values in this process."""
         found = layout.looked.found
         has_step = found.has_step or layout.now is not None
@@ -150,7 +150,7 @@ class GenericReader:
             )
         return record, found.line
 
-    def _counted(self, found: Found, where: Where, step: float, epoch: float) -> float:
+    def _counted(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
         """Give the step of the run of a line of this layout."""
         if found.is_numbered and not self.acceptance.is_counted(found.layout, where):
             return math.nan

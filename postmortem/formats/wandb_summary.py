@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem.formats import nested
-from postmortem.formats.metric_names import known_name
+from postmortem.formats.metric_names import find_known_name
 from postmortem.formats.records import Record
-from postmortem.formats.spelling import value_of
+from postmortem.formats.spelling import parse_value
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import say
 from postmortem.names import EPOCH
@@ -21,14 +21,14 @@ NOTE: Final = say("last values that wandb kept", "wandb 保存的最终值")
 _STEP: Final = "_step"
 
 
-def last_values(text: str) -> Iterator[tuple[Record, int]]:
+def iter_last_values(text: str) -> Iterator[tuple[Record, int]]:
     """Yield the figures at the step that the file names; none where it names none.
 
     Only those whose course is asked about: a single figure of any other says little.
     """
-    leaves, _ = nested.leaves(text)
-    step = next((value_of(leaf.value) for leaf in leaves if leaf.name == _STEP), None)
+    leaves, _ = nested.parse_leaves(text)
+    step = next((parse_value(leaf.value) for leaf in leaves if leaf.name == _STEP), None)
     for leaf in leaves if step is not None else ():
-        value, name = value_of(leaf.value), known_name(leaf.name)
+        value, name = parse_value(leaf.value), find_known_name(leaf.name)
         if step is not None and value is not None and name and name != EPOCH:
             yield Record(step, [(name, value)], NOWHERE), leaf.line

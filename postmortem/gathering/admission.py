@@ -4,8 +4,8 @@ In: a literal and its place. Out: whether its line is read, and a count of those
 here: the bounds themselves (`gathering.points`, `reading.windows`).
 """
 
-from postmortem.gathering.crowd import Crowd
-from postmortem.gathering.literals import FOLLOWED, Machine
+from postmortem.gathering.crowd import LiteralBudget
+from postmortem.gathering.literals import FOLLOWED, Matcher
 from postmortem.gathering.points import Points
 from postmortem.reading.windows import Sight, View
 
@@ -13,13 +13,18 @@ from postmortem.reading.windows import Sight, View
 class Admission:
     """What of one source may still be looked at."""
 
-    def __init__(self, machine: Machine, points: Points, sight: Sight) -> None:
+    def __init__(self, machine: Matcher, points: Points, sight: Sight) -> None:
         """Take what counts that which is passed over, and what long lines cost."""
         self.framed_until = 0
         """Offset up to which frames belong to a traceback that has been read."""
         self.refused_until = 0
         """Offset up to which the figures of a line of a crowded source are passed over."""
-        self._machine, self._points, self._sight, self._crowd = machine, points, sight, Crowd()
+        self._machine, self._points, self._sight, self._crowd = (
+            machine,
+            points,
+            sight,
+            LiteralBudget(),
+        )
 
     def is_wanted(self, number: int, opening: int, view: View, base: int) -> bool:
         """Say whether a literal of a line may be looked at; of a crowded source not each may."""

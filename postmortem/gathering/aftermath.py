@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.gathering.frames import Row, is_exception_line
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.reading.prefixes import LOUD, Cleaned
-from postmortem.reading.windows import View, same_process
+from postmortem.reading.windows import View, is_same_process
 
 EXIT: Final = "exit"
 THREAD: Final = "thread"
@@ -24,11 +24,11 @@ LOGGED: Final = "logged"
 """The program's logger tells of it, and writes on."""
 CAUGHT: Final = "CAUGHT"
 """Stands for a level: the line says itself that the error it quotes was caught."""
-_AT_EXIT: Final = lazy_compile(
+_AT_EXIT: Final = compile_lazily(
     r"Exception ignored (?:in|on|while)\b|Error in atexit\._run_exitfuncs|--- Logging error ---"
     r"|Exception in callback\b|Call stack:$"
 )
-_IN_THREAD: Final = lazy_compile(
+_IN_THREAD: Final = compile_lazily(
     r"Exception in thread\b|Exception in threading\.excepthook"
     r"|(?:Task|Future) exception was never retrieved"
 )
@@ -36,8 +36,8 @@ _LINES_BEFORE: Final = 3
 _BYTES_BEFORE: Final = 600
 _MOST_BEHIND: Final = 16
 """Lines behind a traceback that are looked at."""
-_HEAD: Final = lazy_compile(r"Traceback \(most recent|The above exception|During handling of")
-_NOT_ORDINARY: Final = lazy_compile(
+_HEAD: Final = compile_lazily(r"Traceback \(most recent|The above exception|During handling of")
+_NOT_ORDINARY: Final = compile_lazily(
     r"error|exception|fail|abort|exit|terminat|kill|shut|clos|clean|interrupt|signal|crash|dump"
     r"|leak|destroy|warn|emergency|sav(?:e|ing)|stop|sync|upload|finish|elapsed|total time|help"
     r"|https?:|report|raise |return |except|assert|fatal|panic|\bsee\b|oom|memory|cannot|could not"
@@ -47,19 +47,19 @@ _NOT_ORDINARY: Final = lazy_compile(
     r"|^[^\s@]{1,64}@[^\s:~]{1,64}[:~]|[$#] ",
     re.IGNORECASE,
 )
-_BAR: Final = lazy_compile(r"\d%\|")
-_WORD: Final = lazy_compile(r"[A-Za-z\u4e00-\u9fff]{2}")
-_PYTHON_WARNING: Final = lazy_compile(
+_BAR: Final = compile_lazily(r"\d%\|")
+_WORD: Final = compile_lazily(r"[A-Za-z\u4e00-\u9fff]{2}")
+_PYTHON_WARNING: Final = compile_lazily(
     r"\.py:\d{1,6}: (?:[A-Za-z_]\w{0,60}\.){0,6}\w{0,60}Warning: "
 )
-_SAYS_CAUGHT: Final = lazy_compile(
+_SAYS_CAUGHT: Final = compile_lazily(
     r"\berror caught was\b|\b(?:can|may|could) (?:be )?(?:safely )?ignored?\b"
     r"|\bfalling back (?:to|on)\b"
     r"|\bfall back to\b|\bwill not be (?:enabled|available|used)\b|\(optional\b|\bnon-fatal\b",
     re.IGNORECASE,
 )
 
-_SCRIPT: Final = lazy_compile(
+_SCRIPT: Final = compile_lazily(
     r"#!|#(?:SBATCH|PBS|BSUB|COBALT|\$) |#+ ?[^\W\d_]|\+{1,4} [A-Za-z_./\[]"
     r"|(?:trap|echo|printf|export|grep|egrep|sed|awk|if|elif|while|until|for|case)\b[^\n]{0,400}"
     r"(?:[$;|&]|\bthen\b|\bdo\b|['\"]$)"
@@ -76,9 +76,9 @@ def is_script(text: str) -> bool:
     return _SCRIPT.match(text.lstrip()) is not None
 
 
-def told_aside(view: View) -> str:
+def identify_reporter(view: View) -> str:
     """Say who tells of the traceback that begins on a line, if it is not the run itself."""
-    for text in itertools.islice(_lines_before(view), _LINES_BEFORE):
+    for text in itertools.islice(_iter_lines_before(view), _LINES_BEFORE):
         if _AT_EXIT.match(text):
             return EXIT
         if _IN_THREAD.match(text):
@@ -94,24 +94,24 @@ def is_logged(view: View) -> bool:
     return (
         before is not None
         and before.level in LOUD
-        and same_process(before.where, view.cleaned.where)
+        and is_same_process(before.where, view.cleaned.where)
         and view.cleaned.level == ""
     )
 
 
-def _lines_before(view: View) -> Iterator[str]:
+def _iter_lines_before(view: View) -> Iterator[str]:
     """Yield the lines before one, of its process, the nearest first."""
     end, low = view.start - 1, max(0, view.start - _BYTES_BEFORE)
     where = view.cleaned.where
     while end > low:
         start = view.data.rfind(b"\n", low, end) + 1 or low
         one = view.clean_at(start, end)
-        if one.text.strip() and same_process(one.where, where):
+        if one.text.strip() and is_same_process(one.where, where):
             yield one.text.strip()
         end = start - 1
 
 
-def first_ordinary(rows: Iterable[Row]) -> Row | None:
+def find_first_ordinary_line(rows: Iterable[Row]) -> Row | None:
     """Find a line of ordinary output among the next ones, before another traceback."""
     for row in itertools.islice(rows, _MOST_BEHIND):
         if _HEAD.search(row.text):
@@ -137,7 +137,7 @@ def _is_ordinary(text: str, level: str) -> bool:
     )
 
 
-def level_of(cleaned: Cleaned) -> str:
+def infer_level(cleaned: Cleaned) -> str:
     """Give the level at which a line is to be read: its logger's, or what it says of itself."""
     if _SAYS_CAUGHT.search(cleaned.text) and not is_exception_line(cleaned.text):
         return CAUGHT

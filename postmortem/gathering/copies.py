@@ -18,14 +18,19 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from postmortem.facts.series import Series
-from postmortem.gathering.printed_alike import agree, coarseness, is_within, mostly
+from postmortem.gathering.printed_alike import (
+    estimate_rounding,
+    is_approximately_equal,
+    is_mostly_true,
+    is_within,
+)
 from postmortem.model.job_facts import Source
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, listed, say
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message, join_list, say
 
-Key = tuple[str, str, int, Where]
+Key = tuple[str, str, int, ProcessId]
 """Name, producer, source, process."""
-_Process = tuple[int, Where]
+_Process = tuple[int, ProcessId]
 _METRICS: Final = "metrics"
 _MOST_NAMED: Final = 8
 _MOST_POINTS: Final = 5000
@@ -49,20 +54,20 @@ class Copies:
 
     leaders: Mapping[Key, Key] = field(default_factory=dict)
     """Of each copy, the fullest."""
-    mirrored: frozenset[tuple[int, Where]] = frozenset()
+    mirrored: frozenset[tuple[int, ProcessId]] = frozenset()
     """Sources, with their processes, that tell nothing that another does not."""
 
     def leading(self, series: Mapping[Key, Series]) -> list[Series]:
         """Give the series that are told."""
         return [one for key, one in series.items() if key not in self.leaders]
 
-    def notes(self, sources: Sequence[Source[Any]]) -> dict[int, Said]:
+    def notes(self, sources: Sequence[Source[Any]]) -> dict[int, Message]:
         """Say of each source which of its curves are told by another."""
         by_source: dict[int, dict[int, list[str]]] = {}
         for (name, _, source, _), (_, _, leading, _) in self.leaders.items():
             by_source.setdefault(source, {}).setdefault(leading, []).append(name)
         return {
-            source: listed(
+            source: join_list(
                 [_as_in(sources[leading].path, names) for leading, names in leaders.items()],
                 "; ",
                 "；",
@@ -71,10 +76,10 @@ class Copies:
         }
 
 
-def copies_among(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) -> Copies:
+def find_copies(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) -> Copies:
     """Find the copies among the series of a job."""
     metrics = {index for index, source in enumerate(sources) if source.kind == _METRICS}
-    kept = mirrors([source.path for source in sources])
+    kept = find_mirrored_logs([source.path for source in sources])
     if len({key[2] for key in series}) <= 1 or not metrics | kept:
         return Copies()
     leaders = _CurvesBesideOthers(series, metrics, kept).leaders()
@@ -88,7 +93,7 @@ def copies_among(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) -
     return Copies(leaders, frozenset(covered) - own)
 
 
-def _as_in(path: str, names: Sequence[str]) -> Said:
+def _as_in(path: str, names: Sequence[str]) -> Message:
     return say(
         "{names} as in {path}, which has most of it",
         "{names} 与 {path} 相同，后者最完整",
@@ -97,7 +102,7 @@ def _as_in(path: str, names: Sequence[str]) -> Said:
     )
 
 
-def mirrors(paths: Sequence[str]) -> set[int]:
+def find_mirrored_logs(paths: Sequence[str]) -> set[int]:
     """Number the logs that a tool keeps of what the console shows.
 
     What wandb keeps as `files/output.log`, and the log that Hydra writes beside `.hydra`.
@@ -176,11 +181,14 @@ class _CurvesBesideOthers:
         by_step, at_steps = self._by_step(short), self._by_step(long)
         if len(values) == 1:
             at_step = at_steps.get(self._series[short].steps[0], math.inf)
-            return agree(values[0], known[-1], coarse) or agree(values[0], at_step, coarse)
+            return is_approximately_equal(values[0], known[-1], coarse) or is_approximately_equal(
+                values[0], at_step, coarse
+            )
         looked = [*by_step][:: 1 + len(by_step) // _MOST_LOOKED_AT]
         common = [step for step in looked if step in at_steps]
-        if len(common) >= max(2, _SHARED * len(looked)) and mostly(
-            (agree(by_step[step], at_steps[step], coarse) for step in common), len(common)
+        if len(common) >= max(2, _SHARED * len(looked)) and is_mostly_true(
+            (is_approximately_equal(by_step[step], at_steps[step], coarse) for step in common),
+            len(common),
         ):
             return True
         is_told = is_flat or len(set(values[:_MOST_LOOKED_AT])) >= _FEWEST
@@ -189,7 +197,7 @@ class _CurvesBesideOthers:
 
     def _coarseness(self, key: Key) -> float:
         if key not in self._coarse:
-            self._coarse[key] = coarseness(self._series[key].values[:_PRINTED])
+            self._coarse[key] = estimate_rounding(self._series[key].values[:_PRINTED])
         return self._coarse[key]
 
     def _by_step(self, key: Key) -> dict[float, float]:

@@ -23,7 +23,7 @@ _SAVED: Final = 1000
 """How many of either can be saved up."""
 
 
-class Crowd:
+class LiteralBudget:
     """What the literals of one source have spent."""
 
     def __init__(self) -> None:

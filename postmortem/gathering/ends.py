@@ -6,7 +6,7 @@ here: what they mean (`shapes`, `story`).
 
 from typing import Final
 
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.reading.block_reader import Block
 
 _KEPT: Final = 6000
@@ -31,7 +31,7 @@ class Ends:
         if hi > lo:
             self._ends_with_break = data[hi - 1 : hi] == self._break
 
-    def put(self, result: Gathered, source: int, line: int) -> None:
+    def put(self, result: Extract, source: int, line: int) -> None:
         """Write down both ends and the number of lines.
 
         Args:

@@ -7,24 +7,24 @@ many of them are kept (`gathering.gathered`), what they mean (`inference`).
 import functools
 from typing import Final, NamedTuple
 
-from postmortem.gathering.aftermath import is_script, level_of
-from postmortem.gathering.frames import raised
+from postmortem.gathering.aftermath import infer_level, is_script
+from postmortem.gathering.frames import parse_raise_statement
 from postmortem.gathering.gathered import FIRST, LAST, Seen
 from postmortem.gathering.points import Points
 from postmortem.gathering.searches import Searches
 from postmortem.knowledge.base import Signature
 from postmortem.knowledge.engine import Match
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.model.said import cut
 from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import LONG, Sight, View
 
 _EVENTS: Final = frozenset({"cause", "consequence"})
 """Roles of what happens in a run; the text of a script tells what would."""
-_REST: Final = lazy_compile(rb"\s*\Z")
+_REST: Final = compile_lazily(rb"\s*\Z")
 """What may stand behind the last line; a log that is full of such lines is not copied for each."""
 _MOST_TEXT: Final = 1000
 _MOST_LONG: Final = 1000
@@ -43,7 +43,7 @@ class _FindingPlace(NamedTuple):
     """Where a finding stands; holds no part of a block."""
 
     source: int
-    where: Where
+    where: ProcessId
     line: int
     offset: int
     cleaned: Cleaned
@@ -85,7 +85,7 @@ class FindingLines:
         """Take what the signature of this index finds on a line."""
         rule, cleaned = self._rules[index], view.cleaned
         text = cleaned.text if rule.lines == 1 else "\n".join(view.following(rule.lines))
-        text = _last_statement(view) or text
+        text = _find_last_statement(view) or text
         match = next(iter(self._searches.search(rule, text)), None)
         if match is None or not has_happened(rule, cleaned):
             return
@@ -104,23 +104,25 @@ class FindingLines:
             view.number,
             base + view.start,
             cleaned,
-            points.beside(where),
+            points.count_records_of(where),
             context,
         )
         if len(text) > LONG:
             self._long += not kept.is_full
             most = _MOST_TEXT if self._long <= _MOST_LONG else _LEAST_TEXT
-            kept.add(_seen(rule, text, match, place, most))  # what waits would hold all of the line
+            kept.add(
+                _build_finding(rule, text, match, place, most)
+            )  # what waits would hold all of the line
         else:
-            kept.add_later(functools.partial(_seen, rule, text, match, place), view.number)
+            kept.add_later(functools.partial(_build_finding, rule, text, match, place), view.number)
 
-    def may_count(self, index: int, where: Where) -> bool:
+    def may_count(self, index: int, where: ProcessId) -> bool:
         """Say whether a further finding of a process costs no more than its count."""
         points, rule = self._points, self._rules[index]
         kept = points.result.findings.get((rule.id, points.source, where))
         return kept is not None and (kept.is_late if rule.lines == 1 else kept.is_full)
 
-    def count(self, index: int, line: KnownLine, where: Where) -> None:
+    def count(self, index: int, line: KnownLine, where: ProcessId) -> None:
         """Count a line on which a signature is known to hold, which is made only if it is kept."""
         points, rule, number = self._points, self._rules[index], line.number
         if rule.lines > 1:  # what stands behind it must not be held
@@ -131,16 +133,18 @@ class FindingLines:
             kept.count += 1
             return
         raw, place = line.data[line.begin : line.end], (number, line.begin + line.base)
-        make = functools.partial(self._made_again, rule, raw, where, (*place, points.beside(where)))
+        make = functools.partial(
+            self._made_again, rule, raw, where, (*place, points.count_records_of(where))
+        )
         kept.add_later(make, number)
 
-    def count_unseen(self, index: int, where: Where, count: int) -> None:
+    def count_unseen(self, index: int, where: ProcessId, count: int) -> None:
         """Count findings of which none is kept, since as many come behind them as are."""
         points, rule = self._points, self._rules[index]
         points.result.findings[rule.id, points.source, where].count += count
 
     def _made_again(
-        self, rule: Signature, raw: bytes, where: Where, place: tuple[int, int, int]
+        self, rule: Signature, raw: bytes, where: ProcessId, place: tuple[int, int, int]
     ) -> Seen:
         """Make the finding of a line that was only counted."""
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._sight.srun)
@@ -148,7 +152,7 @@ class FindingLines:
         line, offset, before = place
         source = self._points.source
         found = _FindingPlace(source, where, line, offset, cleaned, before, (0, ""))
-        return _seen(rule, cleaned.text, match, found)
+        return _build_finding(rule, cleaned.text, match, found)
 
     def _surroundings(self, view: View, base: int) -> tuple[int, str]:
         """Give the lines around a failure, and note the time nearest to it."""
@@ -165,16 +169,16 @@ def has_happened(rule: Signature, cleaned: Cleaned) -> bool:
     return rule.role not in _EVENTS or not is_script(cleaned.text)
 
 
-def _last_statement(view: View) -> str | None:
+def _find_last_statement(view: View) -> str | None:
     """Give what a statement raises that is the last line of all: the exception is cut off."""
     text = view.cleaned.text.lstrip()
     if not text.startswith("raise ") or _REST.match(view.data, view.end) is None:
         return None
-    told = raised(text)
+    told = parse_raise_statement(text)
     return f"{told[0]}: {told[1]}" if told else None
 
 
-def _seen(
+def _build_finding(
     rule: Signature, text: str, match: Match, place: _FindingPlace, most: int = _MOST_TEXT
 ) -> Seen:
     """Make the finding of a match, with at most so many characters of its text."""
@@ -194,6 +198,6 @@ def _seen(
         cut(shown, most).strip(),
         captures,
         place.cleaned.time,
-        level=level_of(place.cleaned),
+        level=infer_level(place.cleaned),
     )
     return Seen(finding, place.before, place.context)

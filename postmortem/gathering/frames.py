@@ -10,28 +10,28 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Frame
-from postmortem.model.numerals import whole_number
+from postmortem.model.numerals import parse_whole_number
 
-_FRAME: Final = lazy_compile(
+_FRAME: Final = compile_lazily(
     r'\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<function>.{1,200}))?'
 )
-_BOXED: Final = lazy_compile(
+_BOXED: Final = compile_lazily(
     r"[│|] (?P<file>(?:/|[A-Za-z]:\\|<)[^:│]{1,300}):(?P<line>\d+) in(?:"
     r" (?P<function>[\w<>.]{1,100})|\s)"
 )
-_BOXED_RUN: Final = lazy_compile(r"❱ {0,8}\d{1,8} (?P<code>[^\n]*)")
-_BROKEN: Final = lazy_compile(
+_BOXED_RUN: Final = compile_lazily(r"❱ {0,8}\d{1,8} (?P<code>[^\n]*)")
+_BROKEN: Final = compile_lazily(
     r"[│|] (?:/|[A-Za-z]:\\|<)(?![^│|]{0,300}:\d{1,8} in )[^│|]{20,300}[│|]?\s*$"
 )
 """A place in a box whose line ends before the function."""
-_EXCEPTION: Final = lazy_compile(
+_EXCEPTION: Final = compile_lazily(
     r"(?P<name>(?:[A-Za-z_]\w*\.)*[A-Z_a-z]\w*(?:\([A-Z]\w{0,80}\)(?=: ))?)"
     r"(?:: ?(?P<message>.*))?$"
 )
 """Ray puts the class of what a task raised behind its own, in brackets."""
-_BARE: Final = lazy_compile(
+_BARE: Final = compile_lazily(
     r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*$"
     r"|[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning|Timeout|Failure|Invalid|Abort)\w*$"
 )
@@ -40,13 +40,13 @@ _PACKAGES: Final = (
     r"|pytorch_lightning|megatron|Megatron-LM|fairseq|torch|torchtune|torchtitan|bitsandbytes"
     "|datasets|diffusers|llamafactory|axolotl|swift|detectron2|vllm|ray|fastchat"
 )
-_LIBRARY: Final = lazy_compile(
+_LIBRARY: Final = compile_lazily(
     r"site-packages|dist-packages|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\]|^<(?!ipython|stdin)"
     r"|[/\\]pythonapi|\.zip[/\\]|\.p(?:yx|xi|xd)$|[/\\]transformers_modules[/\\]"
     r"|[/\\](?:bin|Scripts)[/\\][\w-]{1,80}(?:\.exe(?:[/\\]__main__\.py)?)?$"
     rf"|[/\\](?:{_PACKAGES})[/\\](?:[\w.-]{{1,80}}[/\\]){{0,20}}[\w-]{{1,80}}\.pyx?$"
 )
-_RAISE: Final = lazy_compile(
+_RAISE: Final = compile_lazily(
     r"raise (?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w*)\("
     r"(?:[rfbu]{0,2}(?P<quote>['\"])(?P<message>[^\n]*)(?P=quote))?"
 )
@@ -84,35 +84,37 @@ def is_exception_line(text: str) -> bool:
     return bool(_EXCEPTION.match(text)) and is_exception_name(text.partition(":")[0])
 
 
-def raised(code: str) -> tuple[str, str] | None:
+def parse_raise_statement(code: str) -> tuple[str, str] | None:
     """Give the class and the message that a statement raises, as far as they stand there."""
     match = _RAISE.match(code.strip())
     return (match["name"], (match["message"] or "").strip()) if match else None
 
 
-def plain_frames(rows: Iterator[Row], indent: int) -> tuple[list[Frame], Row | None]:
+def read_plain_frames(rows: Iterator[Row], indent: int) -> tuple[list[Frame], Row | None]:
     """Read frames up to a line that stands as far left as the traceback's head."""
     frames: list[Frame] = []
     pending: re.Match[str] | None = None
     last: Row | None = None
     for row in rows:
-        if match := framed(row.text):
+        if match := match_frame(row.text):
             _add(frames, pending, "")
             pending, last = match, row
         elif not (code := row.text.strip()):
             if not frames and pending is None:
                 return frames, None
-        elif pending is not None and not (_ends(row.text, indent) and exception_in(row.text)):
+        elif pending is not None and not (
+            _is_traceback_end(row.text, indent) and match_exception(row.text)
+        ):
             _add(frames, pending, code)
             pending = None
-        elif _ends(row.text, indent):
+        elif _is_traceback_end(row.text, indent):
             _add(frames, pending, "")
             return frames, row
     _add(frames, pending, "")
     return frames, last
 
 
-def boxed_frames(rows: Iterator[Row]) -> tuple[list[Frame], Row | None]:
+def read_boxed_frames(rows: Iterator[Row]) -> tuple[list[Frame], Row | None]:
     """Read a traceback that Rich has drawn a box around; the exception follows the box."""
     frames: list[Frame] = []
     pending: re.Match[str] | None = None
@@ -151,26 +153,26 @@ def _joined_rows(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 @functools.lru_cache(maxsize=_MOST_KNOWN)
-def framed(text: str) -> re.Match[str] | None:
+def match_frame(text: str) -> re.Match[str] | None:
     """Read a line as a frame; those of a crowd's tracebacks are few."""
     return _FRAME.match(text)
 
 
 @functools.lru_cache(maxsize=_MOST_KNOWN)
-def _ends(text: str, indent: int) -> bool:
+def _is_traceback_end(text: str, indent: int) -> bool:
     """Say whether a line stands as far left as the head and could be the exception."""
     stripped = text.lstrip()
     if (
         len(text) - len(stripped) > indent
-        or framed(text)
+        or match_frame(text)
         or stripped.startswith(("^", "~~", "[Previous line"))
     ):
         return False
-    return bool(exception_in(stripped)) or len(text) - len(stripped) <= indent
+    return bool(match_exception(stripped)) or len(text) - len(stripped) <= indent
 
 
 @functools.lru_cache(maxsize=_MOST_KNOWN)
-def exception_in(text: str) -> re.Match[str] | None:
+def match_exception(text: str) -> re.Match[str] | None:
     """Read a line as an exception: its name, and its message if there is one."""
     stripped = text.strip().strip("│").strip()
     match = _EXCEPTION.match(stripped)
@@ -181,15 +183,15 @@ def exception_in(text: str) -> re.Match[str] | None:
 
 def _add(frames: list[Frame], match: re.Match[str] | None, code: str) -> None:
     if match is not None and len(frames) < _MOST_FRAMES:
-        frames.append(_frame(match, code))
+        frames.append(_build_frame(match, code))
 
 
 @functools.lru_cache(maxsize=_MOST_KNOWN)
-def _frame(match: re.Match[str], code: str) -> Frame:
+def _build_frame(match: re.Match[str], code: str) -> Frame:
     file = match["file"]
     return Frame(
         file,
-        whole_number(match["line"]) or 0,
+        parse_whole_number(match["line"]) or 0,
         (match["function"] or "").strip(),
         code[:300],
         is_library(file),

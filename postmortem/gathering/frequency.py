@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from postmortem.errors import PatternError
-from postmortem.gathering.literal_filters import prefilter
+from postmortem.gathering.literal_filters import build_prefilter
 from postmortem.knowledge.base import Rule
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.reading.windows import View
@@ -28,7 +28,7 @@ _PER_MEGABYTE: Final = 1
 """Further ones for each megabyte."""
 
 
-def healthy(samples: Path) -> list[Path]:
+def list_healthy_logs(samples: Path) -> list[Path]:
     """Give the logs whose label says that the run was healthy."""
     found: list[Path] = []
     for label in sorted(samples.rglob("*.yaml")):
@@ -50,7 +50,9 @@ def healthy(samples: Path) -> list[Path]:
     return found
 
 
-def faults(rules: Sequence[dict[str, Any]], logs: Iterable[Path]) -> Iterator[PatternError]:
+def find_frequency_errors(
+    rules: Sequence[dict[str, Any]], logs: Iterable[Path]
+) -> Iterator[PatternError]:
     """Yield a fault for each anchor that stands too often on lines that its rule does not match."""
     owners: dict[bytes, list[Rule]] = {}
     for raw in rules:
@@ -58,10 +60,10 @@ def faults(rules: Sequence[dict[str, Any]], logs: Iterable[Path]) -> Iterator[Pa
             owners.setdefault(anchor.encode(), []).append(Rule(raw["id"], (), raw["match"], raw))
     literals = list(owners)
     told: set[tuple[str, bytes]] = set()
-    finder = prefilter(literals)
+    finder = build_prefilter(literals)
     for log in logs:
         data = log.read_bytes()
-        for (name, anchor), lines in _in_vain(
+        for (name, anchor), lines in _count_unmatched_anchors(
             data,
             [(literals[number], start) for number, start in finder.hits(data, 0, len(data))],
             owners,
@@ -80,7 +82,7 @@ def faults(rules: Sequence[dict[str, Any]], logs: Iterable[Path]) -> Iterator[Pa
                 )
 
 
-def _in_vain(
+def _count_unmatched_anchors(
     data: bytes, hits: Iterable[tuple[bytes, int]], owners: dict[bytes, list[Rule]]
 ) -> collections.Counter[tuple[str, bytes]]:
     """Count the lines that hold an anchor and are not what its rule looks for, by both."""

@@ -20,13 +20,13 @@ from postmortem.gathering.copies import Copies
 from postmortem.gathering.text_sample import TextSample
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.job_facts import Source
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message
 from postmortem.reading.sources import Origin
 
 FIRST: Final = 20
 LAST: Final = 5
-CROWD: Final = Where(node="")
+CROWD: Final = ProcessId(node="")
 """Stands for the processes that are too many to be told apart; no line names it."""
 _PROCESSES_OF_ONE, _PROCESSES_OF_ALL = 1024, 8192
 """Processes that are told apart, of one signature in a source and of all together."""
@@ -156,26 +156,26 @@ class Kept:
 
 
 @dataclass(slots=True)
-class Gathered:
+class Extract:
     """What one pass over one or more sources has found."""
 
-    sources: list[Source[Said]] = field(default_factory=list)
+    sources: list[Source[Message]] = field(default_factory=list)
     origins: list[Origin] = field(default_factory=list)
     """Where each source comes from; bytes can be read again."""
-    warnings: list[Said] = field(default_factory=list)
+    warnings: list[Message] = field(default_factory=list)
     given: list[str] = field(default_factory=list)
     """The paths that were asked for, and the names of streams."""
-    findings: dict[tuple[str, int, Where], Kept] = field(default_factory=dict)
+    findings: dict[tuple[str, int, ProcessId], Kept] = field(default_factory=dict)
     """By (signature, source, process); the processes beyond those told apart are CROWD."""
     tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
     """With the number of metric records of its process before it."""
     traceback_count: int = 0
-    series: dict[tuple[str, str, int, Where], Series] = field(default_factory=dict)
+    series: dict[tuple[str, str, int, ProcessId], Series] = field(default_factory=dict)
     """By (name, producer, source, process)."""
     facts: FactStore = field(default_factory=FactStore)
     records: dict[int, int] = field(default_factory=dict)
     """Metric records by source."""
-    records_of: dict[tuple[int, Where], int] = field(default_factory=dict)
+    records_of: dict[tuple[int, ProcessId], int] = field(default_factory=dict)
     """Metric records by source and process."""
     last_record: dict[int, tuple[int, int]] = field(default_factory=dict)
     """(raw line, byte offset) of the last metric record of a source."""
@@ -204,7 +204,7 @@ class Gathered:
     _room: Room = field(default_factory=lambda: Room(_MOST_OF_ALL, _PROCESSES_OF_ALL), repr=False)
     _rooms: dict[tuple[str, int], Room] = field(default_factory=dict, repr=False)
 
-    def kept(self, signature: str, source: int, where: Where) -> Kept:
+    def kept(self, signature: str, source: int, where: ProcessId) -> Kept:
         """Give the place for the findings of a process, or of all that have none of their own."""
         found = self.findings.get((signature, source, where))
         if found is None:
@@ -221,7 +221,7 @@ class Gathered:
         places = ((finding.signature, finding.source, where) for where in (finding.where, CROWD))
         return next((self.findings[place].count for place in places if place in self.findings), 1)
 
-    def records_beside(self, source: int, where: Where) -> int:
+    def count_records_of(self, source: int, where: ProcessId) -> int:
         """Count the records of a source that tell how this process fares.
 
         Its own and unlabelled ones; all, for a line without a label.
@@ -242,7 +242,7 @@ class Gathered:
                 return series.steps[index]
         return None
 
-    def merge(self, other: "Gathered") -> None:
+    def merge(self, other: "Extract") -> None:
         """Take in another part: of other sources, or a later part of the same."""
         self.sources += other.sources
         self.origins += other.origins
@@ -271,7 +271,7 @@ class Gathered:
         self.lines.update(other.lines)
         self.error_files |= other.error_files
 
-    def copy(self) -> "Gathered":
+    def copy(self) -> "Extract":
         """Give a value of its own, which shares nothing that can change."""
         whole = dataclasses.replace(self._room)
         rooms = {key: dataclasses.replace(room, whole=whole) for key, room in self._rooms.items()}
@@ -316,7 +316,7 @@ def _place_of(finding: Finding) -> tuple[int, int, int, str]:
     return finding.source, finding.offset, finding.line, finding.signature
 
 
-def _add_records(gathered: Gathered, other: Gathered) -> None:
+def _add_records(gathered: Extract, other: Extract) -> None:
     """Count the metric records of another part as well."""
     for source, count in other.records.items():
         gathered.records[source] = gathered.records.get(source, 0) + count
@@ -327,7 +327,7 @@ def _add_records(gathered: Gathered, other: Gathered) -> None:
         gathered.records_of[process] = gathered.records_of.get(process, 0) + count
 
 
-def bounded(every: Collection[Series], most: int) -> int:
+def bound_series_points(every: Collection[Series], most: int) -> int:
     """Thin the longest series until all together hold well under `most` points, if they hold more.
 
     Gives how many they hold.
@@ -344,21 +344,21 @@ def bounded(every: Collection[Series], most: int) -> int:
     return held
 
 
-def records_behind(gathered: Gathered, one: Finding | Traceback, before: int) -> int:
+def count_records_after(gathered: Extract, one: Finding | Traceback, before: int) -> int:
     """Count the records that tell how a process fares behind what has so many before it.
 
     Behind a failed test stand those that it had printed before.
     """
     if isinstance(one, Traceback) and one.aside == TEST:
         return 0
-    return gathered.records_beside(one.source, one.where) - before
+    return gathered.count_records_of(one.source, one.where) - before
 
 
-def process_of(gathered: Gathered, source: int) -> Where:
+def process_of(gathered: Extract, source: int) -> ProcessId:
     """Give the process that the name of a source tells; nowhere where it tells none."""
     return gathered.sources[source].where if source < len(gathered.sources) else NOWHERE
 
 
-def of_kind(gathered: Gathered, *kinds: str) -> frozenset[int]:
+def select_sources_by_type(gathered: Extract, *kinds: str) -> frozenset[int]:
     """Name the sources of some kinds."""
     return frozenset(index for index, source in enumerate(gathered.sources) if source.kind in kinds)

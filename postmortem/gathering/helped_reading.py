@@ -20,9 +20,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from postmortem.gathering.read_apart import Apart, FileApart, Helpers, ReadsApart, elsewhere
+from postmortem.gathering.read_apart import (
+    Apart,
+    FileApart,
+    Helpers,
+    ReadsApart,
+    create_worker_reader,
+)
 from postmortem.knowledge.engine import Budget
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.reading.discover import Candidate
 from postmortem.reading.sources import is_file
 
@@ -47,7 +53,7 @@ class LargeFile(NamedTuple):
     number: int
     """Its number among the sources of the job."""
     path: str
-    where: Where
+    where: ProcessId
     """The process that its name tells."""
     size: int
     """Its bytes."""
@@ -91,7 +97,7 @@ class HelpedReading:
         place = self._places.get(index)
         if place is None:
             return None
-        from postmortem.host.helper_process import unpacked  # noqa: PLC0415 -- see `start`
+        from postmortem.host.helper_process import unpack_result  # noqa: PLC0415 -- see `start`
 
         with self._changed:
             self._wanted = place
@@ -105,9 +111,9 @@ class HelpedReading:
                     self._changed.wait_for(lambda: place in self._done or self._is_free())
         with self._changed:
             found = self._done.pop(place)
-            self._waiting -= _room(found)
+            self._waiting -= _estimate_memory(found)
             self._changed.notify_all()
-        apart: Apart | None = unpacked(found) if isinstance(found, mmap.mmap) else found
+        apart: Apart | None = unpack_result(found) if isinstance(found, mmap.mmap) else found
         if apart is not None:
             self._budget.left -= apart.seconds
         return apart
@@ -160,7 +166,7 @@ class HelpedReading:
     def _put(self, place: int, found: Apart | mmap.mmap | None) -> None:
         with self._changed:
             self._done[place] = found
-            self._waiting += _room(found)
+            self._waiting += _estimate_memory(found)
             self._changed.notify_all()
 
     def _task(self, place: int) -> FileApart:
@@ -168,9 +174,9 @@ class HelpedReading:
         return FileApart(file.number, file.path, file.where, self._budget.left)
 
 
-def reading_with(
+def start_parallel_reading(
     found: Sequence[Candidate],
-    processes: Mapping[str, Where],
+    processes: Mapping[str, ProcessId],
     helpers: Helpers,
     *,
     here: Callable[[int], ReadsApart],
@@ -187,7 +193,7 @@ def reading_with(
         budget: of the job, for searches that are slow.
         block_size: bytes that are looked at in one go.
     """
-    sizes = {index: _size(one) for index, one in enumerate(found)} if helpers.cores > 1 else {}
+    sizes = {index: _get_size(one) for index, one in enumerate(found)} if helpers.cores > 1 else {}
     large = {index: size for index, size in sizes.items() if size >= _LARGE}
     count = min(helpers.cores - 1, len(large) - 1, sum(large.values()) // _PAYS, _MOST)
     if count < 1:
@@ -197,11 +203,13 @@ def reading_with(
         for index in large
     ]
     reading = HelpedReading(files, here(block_size), budget)
-    reading.start(count, functools.partial(elsewhere, tuple(helpers.patterns), block_size))
+    reading.start(
+        count, functools.partial(create_worker_reader, tuple(helpers.patterns), block_size)
+    )
     return reading
 
 
-def _room(found: Apart | mmap.mmap | None) -> int:
+def _estimate_memory(found: Apart | mmap.mmap | None) -> int:
     """Give about the bytes that what was read takes."""
     if isinstance(found, mmap.mmap):
         return len(found)
@@ -209,7 +217,7 @@ def _room(found: Apart | mmap.mmap | None) -> int:
     return _POINT * sum(len(one.values) for one in series)
 
 
-def _size(candidate: Candidate) -> int:
+def _get_size(candidate: Candidate) -> int:
     """Give the bytes of a file that is to be read; 0 of anything else."""
     if candidate.skip or not is_file(candidate.origin):
         return 0

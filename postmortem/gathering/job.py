@@ -14,28 +14,28 @@ from typing import Final
 
 from postmortem.errors import InputError, PatternError
 from postmortem.facts.fact_store import TOLD
-from postmortem.gathering.copies import copies_among
-from postmortem.gathering.gathered import Gathered, bounded
-from postmortem.gathering.helped_reading import HelpedReading, reading_with
-from postmortem.gathering.literals import Machine
-from postmortem.gathering.opened_source import WholeSource, whole_source
+from postmortem.gathering.copies import find_copies
+from postmortem.gathering.gathered import Extract, bound_series_points
+from postmortem.gathering.helped_reading import HelpedReading, start_parallel_reading
+from postmortem.gathering.literals import Matcher
+from postmortem.gathering.opened_source import WholeSource, read_whole_source
 from postmortem.gathering.points import MOST_POINTS
-from postmortem.gathering.read_apart import Helpers, here
+from postmortem.gathering.read_apart import Helpers, create_local_reader
 from postmortem.gathering.source_reader import Progress, SourceReader
 from postmortem.knowledge.engine import A_JOB, Budget
 from postmortem.model.job_facts import Source
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, as_said, cut, labelled, listed, say
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message, add_label, convert_to_message, cut, join_list, say
 from postmortem.reading.block_reader import SIZE
-from postmortem.reading.discover import Candidate, candidates
-from postmortem.reading.file_names import processes_of
+from postmortem.reading.discover import Candidate, find_candidates
+from postmortem.reading.file_names import parse_processes
 from postmortem.reading.sources import (
     LogSource,
     Origin,
     Unpacking,
     is_file,
+    list_origins,
     name_of,
-    origins_of,
 )
 
 ALONE: Final = Helpers()
@@ -44,7 +44,7 @@ _MOST_MESSAGE: Final = 200
 
 def read(
     paths: LogSource | Sequence[LogSource],
-    machine: Machine,
+    machine: Matcher,
     *,
     env_files: Sequence[LogSource] = (),
     facts: Mapping[str, str] = MappingProxyType({}),
@@ -53,7 +53,7 @@ def read(
     within: Sequence[Path] | None = None,
     unpacking: Unpacking | None = None,
     helpers: Helpers = ALONE,
-) -> Gathered:
+) -> Extract:
     """Read one job.
 
     Args:
@@ -70,16 +70,16 @@ def read(
     Raises:
         InputError: nothing could be read.
     """
-    given = origins_of(paths)
-    found = list(candidates(given, within))
-    processes = processes_of([candidate.path for candidate in found if not candidate.skip])
+    given = list_origins(paths)
+    found = list(find_candidates(given, within))
+    processes = parse_processes([candidate.path for candidate in found if not candidate.skip])
     reader = _Reader(machine, block_size, processes, progress, unpacking)
     with reader.helped(found, helpers if unpacking is None else ALONE):
         for candidate in found:
             reader.take(candidate, is_alone=given == [candidate.origin])
     reader.gathered.given += [name_of(origin) for origin in given]
     reader.require_something()
-    for origin in origins_of(env_files):
+    for origin in list_origins(env_files):
         reader.read(origin, is_alone=True, kind="environment")
     return reader.settle(facts)
 
@@ -89,13 +89,13 @@ class _Reader:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: Matcher,
         block_size: int,
-        processes: Mapping[str, Where],
+        processes: Mapping[str, ProcessId],
         progress: Progress | None,
         unpacking: Unpacking | None,
     ) -> None:
-        self.gathered, self._processes, self._unpacking = Gathered(), processes, unpacking
+        self.gathered, self._processes, self._unpacking = Extract(), processes, unpacking
         self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
         self._helped: HelpedReading | None = None
         self._points = 0
@@ -105,11 +105,11 @@ class _Reader:
     def helped(self, found: Sequence[Candidate], helpers: Helpers) -> Iterator[None]:
         """Have others read some of the files meanwhile, where that pays."""
         sources = self._sources
-        self._helped = reading_with(
+        self._helped = start_parallel_reading(
             found,
             self._processes,
             helpers,
-            here=lambda size: here(sources.machine, size, sources.progress),
+            here=lambda size: create_local_reader(sources.machine, size, sources.progress),
             budget=sources.budget,
             block_size=sources.block_size,
         )
@@ -127,7 +127,7 @@ class _Reader:
         else:
             self.read(candidate.origin, is_alone=is_alone)
 
-    def ignore(self, origin: Origin, why: Said) -> None:
+    def ignore(self, origin: Origin, why: Message) -> None:
         """List a file that is no part of the job's log."""
         name, is_one = name_of(origin), is_file(origin)
         ignored = Source(name, 0, 0, "", None, NOWHERE, "ignored", why, is_file=is_one)
@@ -145,30 +145,30 @@ class _Reader:
         except InputError as error:
             if is_alone:
                 raise
-            self.ignore(origin, as_said(error.what))
+            self.ignore(origin, convert_to_message(error.what))
         except PatternError:
             raise
         except Exception as error:
             if os.environ.get("POSTMORTEM_DEBUG"):
                 raise
-            why = _failed(error)
+            why = _describe_reader_error(error)
             if is_alone and kind == "log":
                 raise InputError(
                     why, path, "set POSTMORTEM_DEBUG=1 for the traceback and report it"
                 ) from error
-            self.gathered.warnings.append(labelled(path, why))
+            self.gathered.warnings.append(add_label(path, why))
             self.ignore(origin, why)
 
-    def settle(self, facts: Mapping[str, str]) -> Gathered:
+    def settle(self, facts: Mapping[str, str]) -> Extract:
         """Take what the caller knows, and what can be told only once all files have been read."""
         for name, value in facts.items():
             self.gathered.facts.add(name, value, TOLD, 0, 0)
         self._sources.settle(self.gathered.facts)
         series, sources = self.gathered.series, self.gathered.sources
-        self.gathered.copies = copies_among(series, sources)
+        self.gathered.copies = find_copies(series, sources)
         for index, note in self.gathered.copies.notes(sources).items():
             notes = [one for one in (sources[index].note, note) if one]
-            sources[index] = replace(sources[index], note=listed(notes, "; ", "；"))
+            sources[index] = replace(sources[index], note=join_list(notes, "; ", "；"))
         return self.gathered
 
     def require_something(self) -> None:
@@ -193,23 +193,23 @@ class _Reader:
 
     def _whole(self, origin: Origin, index: int, kind: str) -> WholeSource:
         where = self._processes.get(name_of(origin), NOWHERE) if kind == "log" else NOWHERE
-        return whole_source(
+        return read_whole_source(
             self._sources, origin, index, where, kind=kind, unpacking=self._unpacking
         )
 
-    def _list(self, origin: Origin, source: Source[Said]) -> None:
+    def _list(self, origin: Origin, source: Source[Message]) -> None:
         self.gathered.origins.append(origin)
         self.gathered.sources.append(source)
 
-    def _merge(self, part: Gathered) -> None:
+    def _merge(self, part: Extract) -> None:
         """Take in what one source holds; many sources together keep no more points than one may."""
         self._points += sum(len(series.values) for series in part.series.values())
         self.gathered.merge(part)
         if self._points > MOST_POINTS:
-            self._points = bounded(self.gathered.series.values(), MOST_POINTS)
+            self._points = bound_series_points(self.gathered.series.values(), MOST_POINTS)
 
 
-def _failed(error: Exception) -> Said:
+def _describe_reader_error(error: Exception) -> Message:
     """Say that this program failed on a file."""
     message = cut(" ".join(str(error).split()), _MOST_MESSAGE)
     return say(

@@ -18,11 +18,17 @@ from postmortem.formats import layouts
 from postmortem.formats.bars import is_training
 from postmortem.formats.learnt_layouts import Layout
 from postmortem.formats.records import EPOCHS, POSITION, MetricReader
-from postmortem.formats.templates import PLACES, Template, common_head, skeleton, told
+from postmortem.formats.templates import (
+    PLACES,
+    Template,
+    build_common_prefix,
+    build_skeleton,
+    set_process_part,
+)
 from postmortem.gathering.points import Points
 from postmortem.gathering.told_apart import MOST_PROCESSES
 from postmortem.knowledge.engine import Budget
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.reading.windows import View
 
 CREDIT: Final = 64.0
@@ -47,9 +53,9 @@ class Path(NamedTuple):
     """Nobody takes a figure of such a line if there is none."""
     places: tuple[tuple[int, str], ...]
     """Groups that tell the process, and which part of it."""
-    wheres: dict[tuple[bytes, ...], Where]
+    wheres: dict[tuple[bytes, ...], ProcessId]
     """The processes that were told so far."""
-    rows: dict[Where, Columns]
+    rows: dict[ProcessId, Columns]
     step: int | None
     epochs: tuple[int, int, float] | None
     """Groups of the epoch and of its length, and the number of the first epoch, where the step is
@@ -59,7 +65,7 @@ class Path(NamedTuple):
     position: tuple[int | None, ...]
     """Groups that tell where a bar stands."""
 
-    def where(self, groups: tuple[bytes, ...], points: Points) -> Where:
+    def where(self, groups: tuple[bytes, ...], points: Points) -> ProcessId:
         """Give the process that a line tells, as far as processes are told apart."""
         numbers = tuple([groups[index] for index, _ in self.places])
         where = self.wheres.get(numbers)
@@ -68,7 +74,7 @@ class Path(NamedTuple):
                 return points.stranger()
             where = self.template.where
             for index, name in self.places:
-                where = told(where, name, int(groups[index]))
+                where = set_process_part(where, name, int(groups[index]))
             where = self.wheres[numbers] = points.process(where)
         return where
 
@@ -94,7 +100,7 @@ class LearntPaths:
         self, opening: int, data: bytes, begin: int, end: int, tried: Path | None = None
     ) -> tuple[Path, "re.Match[bytes]"] | None:
         """Find the template of the line from `begin` to `end`, which is not the one tried."""
-        paths = self.by_literal[opening].get(skeleton(data, begin, end), [])
+        paths = self.by_literal[opening].get(build_skeleton(data, begin, end), [])
         for index, path in enumerate(paths):
             match = path.template.pattern.match(data, begin)
             if match is not None and match.end() == end:
@@ -135,7 +141,7 @@ class LearntPaths:
         paths = [path for like in self.by_literal[opening].values() for path in like]
         latest = self.latest.get(opening)  # is among them, or was
         templates = [path.template for path in (*paths, *([latest] if latest is not None else []))]
-        head = common_head(templates) if _FEWEST <= len(templates) <= _MOST_TOLD else None
+        head = build_common_prefix(templates) if _FEWEST <= len(templates) <= _MOST_TOLD else None
         if head is not None:
             self._heads[opening] = head
 
@@ -147,23 +153,23 @@ class LearntPaths:
         Without a format's reader it is one of unknown layout.
         """
         self._credit = min(CREDIT, self._credit + _PAID)
-        common = skeleton(view.data, view.start, view.end)
+        common = build_skeleton(view.data, view.start, view.end)
         if not self._comes_again(opening, common):
             return
         known = self.by_literal.setdefault(opening, {})
         like = known.get(common, ())
         costs = (1 if reader is not None else _LAYOUT_COSTS) * max(1, len(like))
-        if self._credit < costs or any(_fits(path, view) for path in like):
+        if self._credit < costs or any(_is_match(path, view) for path in like):
             return
         self._credit -= costs
-        learnt = layouts.learn(view) if reader is None else reader
+        learnt = layouts.infer_layout(view) if reader is None else reader
         template = self._template(learnt, view)
         if learnt is None or template is None:
             return
         if common not in known and len(known) >= _MOST_SKELETONS:
             del known[next(iter(known))]
         paths = known.setdefault(common, [])
-        paths.insert(0, path_of(template, learnt, needs_bar=needs_bar))
+        paths.insert(0, build_path(template, learnt, needs_bar=needs_bar))
         del paths[_MOST_TEMPLATES:]
         self._heads.pop(opening, None)
         self._missed.pop(opening, None)
@@ -184,12 +190,12 @@ class LearntPaths:
         return None if learnt is None else learnt.template
 
 
-def _fits(path: Path, view: View) -> bool:
+def _is_match(path: Path, view: View) -> bool:
     match = path.template.pattern.match(view.data, view.start)
     return match is not None and match.end() == view.end
 
 
-def path_of(
+def build_path(
     template: Template, reader: MetricReader | Layout | None, *, needs_bar: bool = False
 ) -> Path:
     """Give what is done with the figures of a template."""

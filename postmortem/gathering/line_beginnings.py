@@ -11,7 +11,7 @@ from postmortem.gathering.admission import Admission
 from postmortem.gathering.columnar.cut_regions import CutRegions
 from postmortem.gathering.columnar.row_cutter import RowPlace
 from postmortem.gathering.columnar.rule_verdicts import NOTHING_KNOWN
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literals import Matcher
 from postmortem.gathering.points import Points
 from postmortem.reading.windows import LONG, Sight, View
 
@@ -33,7 +33,7 @@ class LineBeginnings:
     """Takes lines of known shapes, alone and many at once; given before anything is read."""
 
     def __init__(
-        self, machine: Machine, points: Points, line_break: bytes, *, srun: bool = False
+        self, machine: Matcher, points: Points, line_break: bytes, *, srun: bool = False
     ) -> None:
         """Start at the first line.
 

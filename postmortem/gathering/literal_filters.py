@@ -44,7 +44,7 @@ class HyperscanFilter:
     def __init__(self, literals: Sequence[bytes], *, is_once: bool = False) -> None:
         """Compile the literals; of each the first place alone is found if `is_once`."""
         self._lengths = [len(literal) for literal in literals]
-        self._database = _database(literals, is_once=is_once) if literals else None
+        self._database = _load_database(literals, is_once=is_once) if literals else None
 
     def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
         """Find every literal that starts in data[lo:hi]."""
@@ -63,12 +63,12 @@ class HyperscanFilter:
         return found
 
 
-def _database(literals: Sequence[bytes], *, is_once: bool) -> "hyperscan.Database":
+def _load_database(literals: Sequence[bytes], *, is_once: bool) -> "hyperscan.Database":
     """Load the compiled literals, or compile and keep them."""
     flag = hyperscan.HS_FLAG_SINGLEMATCH if is_once else 0
     made_by = f"{getattr(hyperscan, '__version__', '')}{'once' * is_once}"
     stamp = xxhash.xxh3_128_hexdigest(b"\0".join([made_by.encode(), *literals]))[:24]
-    known = resources.recall("literals", stamp) if len(literals) >= _WORTH_KEEPING else None
+    known = resources.read_cached("literals", stamp) if len(literals) >= _WORTH_KEEPING else None
     if known is not None:
         try:
             database = hyperscan.loadb(known, mode=hyperscan.HS_MODE_BLOCK)
@@ -116,7 +116,7 @@ class AhoCorasickFilter:
         return [(number, start + lo) for number, start, _ in matches if start < hi - lo]
 
 
-def prefilter(literals: Sequence[bytes], *, is_once: bool = False) -> Prefilter:
+def build_prefilter(literals: Sequence[bytes], *, is_once: bool = False) -> Prefilter:
     """Build the fastest filter that this platform has.
 
     If `is_once`, whoever asks needs of each literal the first place alone.

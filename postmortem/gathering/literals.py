@@ -14,15 +14,15 @@ from postmortem.formats import table
 from postmortem.formats.generic import WORDS
 from postmortem.formats.records import MetricReader
 from postmortem.gathering import pytest_frames, traceback
-from postmortem.gathering.literal_filters import Hit, Prefilter, prefilter
+from postmortem.gathering.literal_filters import Hit, Prefilter, build_prefilter
 from postmortem.knowledge.base import Format, KnowledgeBase, Signature
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _STRIDE: Final = 1 << 20
 """Bytes that are scanned in one go."""
 _LEAST_STRIDE: Final = 1 << 10
 """The same at first, and behind a stretch that was passed over: the next may be, too."""
-_LOOSE: Final = lazy_compile(rb"\d|  |nan|inf(?!o)|\|[ #]|[ #]\|", re.IGNORECASE)
+_LOOSE: Final = compile_lazily(rb"\d|  |nan|inf(?!o)|\|[ #]|[ #]\|", re.IGNORECASE)
 FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 _OF_METRICS: Final = frozenset({"metric", "generic"})
@@ -42,7 +42,7 @@ class Loose(NamedTuple):
     """The same, of each the first place."""
 
 
-class Machine:
+class Matcher:
     """Everything that is built once from the knowledge base.
 
     Literals and who wants to see their lines.
@@ -71,7 +71,7 @@ class Machine:
         """The literals that nothing but a traceback begins with."""
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
-        self.filter: Prefilter = prefilter(self.literals)
+        self.filter: Prefilter = build_prefilter(self.literals)
         self.alike = self._alike(wanted)
         """By literal: the first of those that differ in the digit of their number alone."""
 
@@ -117,7 +117,7 @@ class Machine:
             if _LOOSE.search(text) and (self.is_more_than_metric[number] or not is_more_than_metric)
         ]
         literals = [self.literals[number] for number in numbers]
-        return Loose(numbers, prefilter(literals), prefilter(literals, is_once=True))
+        return Loose(numbers, build_prefilter(literals), build_prefilter(literals, is_once=True))
 
     def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
         """Give every literal that starts in data[lo:hi]."""

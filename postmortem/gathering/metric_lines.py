@@ -10,7 +10,7 @@ from typing import Final
 
 from postmortem.formats import table
 from postmortem.formats.bars import RunBar, is_training
-from postmortem.formats.blocks import FigureEntry, block, entry
+from postmortem.formats.blocks import FigureEntry, parse_entry, read_block
 from postmortem.formats.learnt_layouts import Late
 from postmortem.formats.records import MetricReader, Record
 from postmortem.formats.unfinished import FRAMEWORK, Unfinished
@@ -18,7 +18,7 @@ from postmortem.formats.unknown import GenericReader
 from postmortem.gathering.cursor import Cursor
 from postmortem.gathering.line_beginnings import CLAIMED
 from postmortem.gathering.points import Points
-from postmortem.gathering.quick import Drawn, Quick, stream_of
+from postmortem.gathering.quick import Drawn, Quick, build_stream_key
 from postmortem.gathering.table_rows import TableRows
 from postmortem.knowledge.engine import Budget
 from postmortem.reading.windows import View
@@ -101,7 +101,7 @@ class MetricLines:
             return
         if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
-        own = entry(view.cleaned.text)
+        own = parse_entry(view.cleaned.text)
         for found in self._unknown(view, base, own):
             self.quick.put(found, place)
         if own is not None:  # of a longer record, maybe: looked at each time
@@ -118,7 +118,7 @@ class MetricLines:
     ) -> Sequence[tuple[Record, int] | Late]:
         """Read a line of unknown layout, or the record of several lines that it is a part of."""
         where = self._points.process(view.cleaned.where)
-        whole = block(view, own, self.read_until - base) if own is not None else None
+        whole = read_block(view, own, self.read_until - base) if own is not None else None
         if whole is None:
             return self._generic.read(view.cleaned.text, where, view.number)
         self.read_until = max(self.read_until, base + whole.end)
@@ -140,7 +140,7 @@ class MetricLines:
         """Take a draw; the record of the position before is certain once the bar has left it."""
         if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
-        stream = stream_of(drawn.reader, drawn.where, self._points)
+        stream = build_stream_key(drawn.reader, drawn.where, self._points)
         before = self.quick.redraws.take(stream, drawn.place, drawn)
         if before is not None:
             self._record(before)

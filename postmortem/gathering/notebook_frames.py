@@ -13,27 +13,27 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem.gathering.frames import Row, is_exception_name, is_library
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Frame
-from postmortem.model.numerals import whole_number
+from postmortem.model.numerals import parse_whole_number
 
-_HEAD: Final = lazy_compile(
+_HEAD: Final = compile_lazily(
     r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Za-z_]\w*)(?P<space> +)Traceback"
     r" \(most recent call last\)"
 )
-_FRAME: Final = lazy_compile(
+_FRAME: Final = compile_lazily(
     r"(?:File )?(?P<file>(?:[A-Za-z]:\\|[~./<]|Cell |Input )[^\n]{0,300}?|[\w/.-]{1,300}\.\w{2,4})"
     r"(?::(?P<line>\d{1,8})|, line (?P<line2>\d{1,8}))?"
     r"(?:,? in (?P<function>[^\n]{1,300}))?$"
 )
-_RUN: Final = lazy_compile(r"-{1,12}> ?(?P<line>\d{1,8})(?P<code> [^\n]*|$)")
-_SHOWN: Final = lazy_compile(r"(?:-{1,12}> ?|\s{0,12})\d{1,8}(?:\s|$)")
-_SIGNATURE: Final = lazy_compile(r"\(.*")
+_RUN: Final = compile_lazily(r"-{1,12}> ?(?P<line>\d{1,8})(?P<code> [^\n]*|$)")
+_SHOWN: Final = compile_lazily(r"(?:-{1,12}> ?|\s{0,12})\d{1,8}(?:\s|$)")
+_SIGNATURE: Final = compile_lazily(r"\(.*")
 _MOST_FRAMES: Final = 400
 _MOST_CODE: Final = 300
 
 
-def class_of(text: str) -> str | None:
+def parse_exception_class(text: str) -> str | None:
     """Give the class that the head of such a traceback names; None for any other line."""
     match = _HEAD.match(text.strip())
     if match is None or not (len(match["space"]) > 1 or is_exception_name(match["name"])):
@@ -41,12 +41,12 @@ def class_of(text: str) -> str | None:
     return match["name"]
 
 
-def shows_source(text: str) -> bool:
+def is_source_line(text: str) -> bool:
     """Say whether a line within such a traceback is source that it shows."""
     return _SHOWN.match(text) is not None
 
 
-def cell_frames(rows: Iterator[Row], name: str) -> tuple[list[Frame], Row | None]:
+def read_cell_frames(rows: Iterator[Row], name: str) -> tuple[list[Frame], Row | None]:
     """Read frames up to the line of the exception."""
     ending = re.compile(rf"(?:[\w.]*\.)?{re.escape(name.rpartition('.')[2])}(?::|$)")
     frames: list[Frame] = []
@@ -61,7 +61,7 @@ def cell_frames(rows: Iterator[Row], name: str) -> tuple[list[Frame], Row | None
             pending = None
         elif "Traceback (most recent" in text:
             break
-        elif not shows_source(text) and (match := _FRAME.match(text)) is not None:
+        elif not is_source_line(text) and (match := _FRAME.match(text)) is not None:
             _add(frames, pending, None)
             pending = match
     _add(frames, pending, None)
@@ -78,4 +78,4 @@ def _add(frames: list[Frame], match: re.Match[str] | None, run: re.Match[str] | 
     if not (line or function):
         return
     code = run["code"].strip()[:_MOST_CODE] if run else ""
-    frames.append(Frame(file, whole_number(line) or 0, function, code, is_library(file)))
+    frames.append(Frame(file, parse_whole_number(line) or 0, function, code, is_library(file)))

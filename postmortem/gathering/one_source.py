@@ -21,8 +21,8 @@ from postmortem.gathering.cursor import Cursor
 from postmortem.gathering.ends import Ends
 from postmortem.gathering.fact_lines import FactLines
 from postmortem.gathering.finding_lines import FindingLines
-from postmortem.gathering.gathered import Gathered
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.gathered import Extract
+from postmortem.gathering.literals import Matcher
 from postmortem.gathering.metric_lines import MetricLines
 from postmortem.gathering.points import Points
 from postmortem.gathering.searches import Searches
@@ -30,8 +30,8 @@ from postmortem.gathering.table_rows import TableRows
 from postmortem.gathering.text_sample import Sampler
 from postmortem.gathering.traceback_lines import TracebackLines
 from postmortem.knowledge.engine import A_SOURCE, Budget
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.block_reader import Block, parts_of
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.reading.block_reader import Block, split_block
 from postmortem.reading.windows import View
 
 
@@ -40,9 +40,9 @@ class Gathering:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: Matcher,
         source: int,
-        where: Where = NOWHERE,
+        where: ProcessId = NOWHERE,
         *,
         srun: bool = False,
         breaks_by_return: bool = False,
@@ -58,7 +58,7 @@ class Gathering:
             breaks_by_return: its only line breaks are carriage returns.
             budget: of the whole job, for searches that are slow.
         """
-        self.result = Gathered()
+        self.result = Extract()
         """What was gathered so far; it goes on to change."""
         line_break = b"\r" if breaks_by_return else b"\n"
         own = Budget(A_SOURCE, budget)
@@ -80,7 +80,7 @@ class Gathering:
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         metrics = self._metrics
-        for part in parts_of(block):
+        for part in split_block(block):
             looks = self._cursor.looks(part, metrics.quick.take, metrics.end_line)
             for number, view, base in looks:
                 self._look(number, view, base)
@@ -96,11 +96,11 @@ class Gathering:
         for record, line in records:
             self._points.record(record, producer, framework, (line, line), math.nan, record.units)
 
-    def snapshot(self) -> Gathered:
+    def snapshot(self) -> Extract:
         """Give what was gathered so far, as a value of its own: feeding on leaves it as it is."""
         return self.finished().copy()
 
-    def finished(self) -> Gathered:
+    def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
         self._metrics.settle()
         for series in self.result.series.values():

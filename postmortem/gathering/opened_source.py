@@ -6,11 +6,11 @@ warnings. Not here: the other sources of the job (`gathering.job`), looking at l
 
 from typing import NamedTuple
 
-from postmortem.gathering.gathered import Gathered
-from postmortem.gathering.source_reader import SourceReader, kind_of_source
+from postmortem.gathering.gathered import Extract
+from postmortem.gathering.source_reader import SourceReader, identify_source_type
 from postmortem.model.job_facts import Source
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import NOTHING, Said, labelled, listed
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import NOTHING, Message, add_label, join_list
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
 from postmortem.reading.sources import Origin, Unpacking, is_file, name_of
@@ -19,16 +19,16 @@ from postmortem.reading.sources import Origin, Unpacking, is_file, name_of
 class WholeSource(NamedTuple):
     """A source that was read to its end."""
 
-    part: Gathered
-    source: Source[Said]
-    warnings: list[Said]
+    part: Extract
+    source: Source[Message]
+    warnings: list[Message]
 
 
-def whole_source(
+def read_whole_source(
     sources: SourceReader,
     origin: Origin,
     index: int,
-    where: Where = NOWHERE,
+    where: ProcessId = NOWHERE,
     *,
     kind: str = "log",
     unpacking: Unpacking | None = None,
@@ -44,7 +44,7 @@ def whole_source(
         if read is None:
             text = Text(opened)
             read, encoding = sources.read(text, index, where, path), text.encoding
-            read = read._replace(kind=kind_of_source(kind, text, read, index, path))
+            read = read._replace(kind=identify_source_type(kind, text, read, index, path))
     finally:
         opened.close()
     faults = [] if opened.fault is None else [opened.fault]
@@ -57,8 +57,8 @@ def whole_source(
         opened.compression,
         where,
         read.kind,
-        listed(notes, "; ", "；") if notes else NOTHING,
+        join_list(notes, "; ", "；") if notes else NOTHING,
         opened.digest,
         is_file(origin),
     )
-    return WholeSource(read.part, source, [labelled(path, fault) for fault in faults])
+    return WholeSource(read.part, source, [add_label(path, fault) for fault in faults])

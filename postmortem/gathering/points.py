@@ -12,10 +12,10 @@ from typing import Final
 from postmortem.facts.columns import Columns, Part, put_parts
 from postmortem.facts.series import Series
 from postmortem.formats.records import Record
-from postmortem.gathering.gathered import Gathered, bounded
-from postmortem.gathering.told_apart import ToldApart
+from postmortem.gathering.gathered import Extract, bound_series_points
+from postmortem.gathering.told_apart import ProcessRegistry
 from postmortem.gathering.waiting_rows import WaitingRows
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 MOST_SERIES: Final = 5000
 MOST_POINTS: Final = 2_000_000
@@ -29,7 +29,7 @@ Place = tuple[int, int]
 class Points:
     """Puts what one source prints into its series."""
 
-    def __init__(self, result: Gathered, source: int, where: Where) -> None:
+    def __init__(self, result: Extract, source: int, where: ProcessId) -> None:
         """Start without any; `where` is what the file's name tells of lines that say nothing."""
         self.result, self.source = result, source
         result.records[source] = 0
@@ -37,19 +37,19 @@ class Points:
         """Whether the source names more processes or metrics than are kept."""
         self.lost = 0
         """Rows of which nothing is kept for their process, since somebody has set it to 0."""
-        self.processes = ToldApart(where)
+        self.processes = ProcessRegistry(where)
         self.waiting = WaitingRows(self._note_rows)
         self.count = 0
         """Points of all series."""
 
-    def process(self, where: Where) -> Where:
+    def process(self, where: ProcessId) -> ProcessId:
         """Give the process that a line counts for."""
         process = self.processes.process(where)
         if self.processes.strangers:
             self._meet_strangers()
         return process
 
-    def stranger(self) -> Where:
+    def stranger(self) -> ProcessId:
         """Give the process of a line whose own is one too many to be told apart."""
         process = self.processes.stranger()
         self._meet_strangers()
@@ -60,7 +60,7 @@ class Points:
         names: Sequence[str | None],
         producer: str,
         framework: str,
-        where: Where,
+        where: ProcessId,
         units: Mapping[str, str],
     ) -> Columns:
         """Give columns for rows of these figures of a process; None is a figure of no series."""
@@ -131,9 +131,11 @@ class Points:
         """Put all waiting rows into their series."""
         self.waiting.flush()
 
-    def beside(self, where: Where) -> int:
+    def count_records_of(self, where: ProcessId) -> int:
         """Count the records that tell how a process fares, those that wait included."""
-        return self.result.records_beside(self.source, where) + self.waiting.beside(where)
+        return self.result.count_records_of(self.source, where) + self.waiting.count_records_of(
+            where
+        )
 
     def recognise(self, framework: str, count: int = 1) -> None:
         """Count lines of a framework; a tracker's file names none."""
@@ -151,7 +153,9 @@ class Points:
         self._note(rows.framework, rows.where, len(rows), rows.first, rows.last)
         self.result.unkept += rows.unkept * len(rows)
 
-    def _note(self, framework: str, where: Where, count: int, first: Place, last: Place) -> None:
+    def _note(
+        self, framework: str, where: ProcessId, count: int, first: Place, last: Place
+    ) -> None:
         source, result = self.source, self.result
         result.records[source] += count
         result.records_of[source, where] = result.records_of.get((source, where), 0) + count
@@ -160,7 +164,7 @@ class Points:
         self.recognise(framework, count)
 
     def _series(
-        self, name: str, producer: str, where: Where, units: Mapping[str, str]
+        self, name: str, producer: str, where: ProcessId, units: Mapping[str, str]
     ) -> Series | None:
         key, unit = (name, producer, self.source, where), units.get(name, "")
         series = self.result.series.get(key)
@@ -175,4 +179,4 @@ class Points:
     def _thin(self) -> None:
         """Thin the longest series: all of them together have become too long."""
         self.flush()
-        self.count = bounded(self.result.series.values(), MOST_POINTS)
+        self.count = bound_series_points(self.result.series.values(), MOST_POINTS)

@@ -23,14 +23,16 @@ def is_within(short: Sequence[float], long: Sequence[float], coarse: float, dens
     def is_next(value: float) -> bool:
         nonlocal place
         near = range(place, min(place + reach, len(long)))
-        found = next((index for index in near if agree(value, long[index], coarse)), None)
+        found = next(
+            (index for index in near if is_approximately_equal(value, long[index], coarse)), None
+        )
         place = place if found is None else found + 1
         return found is not None
 
-    return mostly(map(is_next, short), len(short))
+    return is_mostly_true(map(is_next, short), len(short))
 
 
-def mostly(answers: Iterable[bool], count: int) -> bool:
+def is_mostly_true(answers: Iterable[bool], count: int) -> bool:
     """Say whether nearly all of so many answers are yes, without asking more than that takes."""
     missed = 0
     for is_yes in answers:
@@ -40,7 +42,7 @@ def mostly(answers: Iterable[bool], count: int) -> bool:
     return True
 
 
-def agree(one: float, other: float, coarse: float) -> bool:
+def is_approximately_equal(one: float, other: float, coarse: float) -> bool:
     """Say whether two figures are one, as far as the coarser of their curves is printed."""
     if not (math.isfinite(one) and math.isfinite(other)):
         return one == other or (math.isnan(one) and math.isnan(other))
@@ -48,13 +50,13 @@ def agree(one: float, other: float, coarse: float) -> bool:
     return apart <= coarse or apart <= _CLOSE * max(abs(one), abs(other))
 
 
-def coarseness(values: Sequence[float]) -> float:
+def estimate_rounding(values: Sequence[float]) -> float:
     """Say how far a printed figure of a curve may be from what it stands for."""
-    decimals = max((_decimals(value) for value in values if math.isfinite(value)), default=0)
+    decimals = max((_count_decimals(value) for value in values if math.isfinite(value)), default=0)
     return 0.6 * 10.0**-decimals if decimals else 0.0
 
 
-def _decimals(value: float) -> int:
+def _count_decimals(value: float) -> int:
     """Count the decimals that a figure is printed with."""
     exponent = Decimal(repr(value)).as_tuple().exponent
     return min(-exponent, _MOST_DECIMALS) if isinstance(exponent, int) else 0

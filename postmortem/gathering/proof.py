@@ -9,11 +9,11 @@ from typing import Any
 
 from postmortem.errors import PatternError
 from postmortem.knowledge.base import Rule
-from postmortem.knowledge.stack_rules import sighting
+from postmortem.knowledge.stack_rules import build_file_format
 from postmortem.reading.prefixes import clean
 
 
-def captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
+def match_captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
     """Give the named groups if the rule fires on the text, else None.
 
     An anchor must be there and the cleaned lines must match.
@@ -32,11 +32,11 @@ def captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
     return None
 
 
-def faults(rules: Iterable[dict[str, Any]]) -> Iterator[PatternError]:
+def find_example_errors(rules: Iterable[dict[str, Any]]) -> Iterator[PatternError]:
     """Yield a fault for each example that does not do what it says."""
     for rule in rules:
         for example in rule["examples"]["fires"]:
-            got = captures(rule, example["text"])
+            got = match_captures(rule, example["text"])
             if got is None:
                 has_anchor = any(anchor in example["text"] for anchor in rule["anchors"])
                 hint = "correct `match`" if has_anchor else "none of its anchors is in the example"
@@ -55,7 +55,7 @@ def faults(rules: Iterable[dict[str, Any]]) -> Iterator[PatternError]:
                         "correct either",
                     )
         for example in rule["examples"]["silent"]:
-            if captures(rule, example["text"]) is not None:
+            if match_captures(rule, example["text"]) is not None:
                 yield PatternError(
                     f"{rule['id']} wrongly fires on: {example['text'][:160]!r}",
                     rule.get("file", ""),
@@ -63,7 +63,7 @@ def faults(rules: Iterable[dict[str, Any]]) -> Iterator[PatternError]:
                 )
 
 
-def faults_of_stacks(rules: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[PatternError]:
+def find_stack_errors(rules: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[PatternError]:
     """Yield a fault for each stack that is not recognised where it should be, or where not.
 
     `rules` are compiled; a stack is recognised by its own literals, or by a format that names it,
@@ -72,13 +72,15 @@ def faults_of_stacks(rules: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[
     for stack in rules["stacks"]:
         if stack.get("kind") == "system":
             continue
-        own = [rule for rule in rules["formats"] if stack["id"] in _shown(rule)]
-        seen = sighting(stack)
+        own = [rule for rule in rules["formats"] if stack["id"] in _get_framework_and_backend(rule)]
+        seen = build_file_format(stack)
         if seen is not None:
             own.append(seen)
         for kind, is_wanted in (("fires", True), ("silent", False)):
             for example in stack["examples"][kind]:
-                found = next((r["id"] for r in own if captures(r, example["text"]) is not None), "")
+                found = next(
+                    (r["id"] for r in own if match_captures(r, example["text"]) is not None), ""
+                )
                 if bool(found) != is_wanted:
                     yield PatternError(
                         f"the stack {stack['id']} is {'' if found else 'not '}recognised"
@@ -88,6 +90,6 @@ def faults_of_stacks(rules: Mapping[str, Sequence[dict[str, Any]]]) -> Iterator[
                     )
 
 
-def _shown(format_: Mapping[str, Any]) -> tuple[Any, Any]:
+def _get_framework_and_backend(format_: Mapping[str, Any]) -> tuple[Any, Any]:
     """Name the framework and the back-end that a format shows."""
     return format_.get("framework"), (format_.get("set") or {}).get("env_backend")

@@ -13,21 +13,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem.gathering.frames import Row, is_exception_line, is_library
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Frame
-from postmortem.model.numerals import whole_number
+from postmortem.model.numerals import parse_whole_number
 
 ANCHOR: Final = b"___ "
 
-_HEAD: Final = lazy_compile(r"_{3,200} (?P<test>[^_\s][^\n]{0,300}?) _{3,200}\s*$")
-_END: Final = lazy_compile(r"={3,}|-{3,} |_{3,200} [^_\s]")
-_PLACE: Final = lazy_compile(
+_HEAD: Final = compile_lazily(r"_{3,200} (?P<test>[^_\s][^\n]{0,300}?) _{3,200}\s*$")
+_END: Final = compile_lazily(r"={3,}|-{3,} |_{3,200} [^_\s]")
+_PLACE: Final = compile_lazily(
     r"(?P<file>(?:[A-Za-z]:\\)?[^\s:][^:\n]{0,300}\.py):(?P<line>\d{1,8}):"
     r"(?: in (?P<function>\S{1,200})| (?P<name>[\w.]{1,100})|)\s*$"
 )
-_RAISED: Final = lazy_compile(r"E {2,12}(?P<text>\S[^\n]*)")
-_CODE: Final = lazy_compile(r"(?:>| {4}) {1,40}(?P<code>[^\s^~][^\n]*)")
-_DEFINED: Final = lazy_compile(r" {0,40}(?:async )?def (?P<function>\w{1,100})\(")
+_RAISED: Final = compile_lazily(r"E {2,12}(?P<text>\S[^\n]*)")
+_CODE: Final = compile_lazily(r"(?:>| {4}) {1,40}(?P<code>[^\s^~][^\n]*)")
+_DEFINED: Final = compile_lazily(r" {0,40}(?:async )?def (?P<function>\w{1,100})\(")
 _MOST_ROWS: Final = 400
 _MOST_CODE: Final = 300
 
@@ -55,7 +55,7 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
             is_open = place["function"] is not None  # its source follows
             frames.append(_frame(place, function, "" if is_open else code))
             code, end = "", row.number
-        elif (told := _told(text)) is not None:
+        elif (told := _read_raised(text)) is not None:
             raised = raised if raised is not None else row._replace(text=told)
             end = row.number
         elif is_open and text.strip():
@@ -69,11 +69,11 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
 
 
 def _frame(place: re.Match[str], function: str, code: str) -> Frame:
-    file, line = place["file"], whole_number(place["line"]) or 0
+    file, line = place["file"], parse_whole_number(place["line"]) or 0
     return Frame(file, line, place["function"] or function, code, is_library(file))
 
 
-def _told(text: str) -> str | None:
+def _read_raised(text: str) -> str | None:
     """Give what a line tells of what was raised; the mark may be peeled off already."""
     match = _RAISED.match(text)
     if match is not None:

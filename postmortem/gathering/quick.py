@@ -19,7 +19,7 @@ from postmortem.gathering.learnt_paths import LearntPaths, Path
 from postmortem.gathering.points import Points
 from postmortem.gathering.told_apart import MOST_PROCESSES
 from postmortem.knowledge.engine import Budget
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 PYTORCH: Final = "pytorch"
 _NO_SERIES: Final = frozenset({"step", "per_epoch", *EPOCHS, *PLACES})
@@ -29,7 +29,7 @@ class Drawn(NamedTuple):
     """A record of a format that is drawn again at the same position."""
 
     reader: MetricReader
-    where: Where
+    where: ProcessId
     place: tuple[str | None, ...]
     """Epoch and step as printed."""
     line: int
@@ -51,9 +51,9 @@ class Quick:
         """Takes draws of bars of known formats."""
         self.redraws: Redraws[Drawn] = Redraws()
         self.paths = LearntPaths(budget)
-        self._late: dict[tuple[int, Where, int], tuple[Layout, Columns | None]] = {}
+        self._late: dict[tuple[int, ProcessId, int], tuple[Layout, Columns | None]] = {}
         """Rows of a layout and a process, as long as the names of the process stay."""
-        self._waiting: tuple[Layout, Where, tuple[bytes, ...], int, int] | None = None
+        self._waiting: tuple[Layout, ProcessId, tuple[bytes, ...], int, int] | None = None
         """A line of unknown layout that a template has matched: its process, figures, raw line and
         offset."""
 
@@ -132,28 +132,28 @@ class Quick:
         self,
         path: Path,
         reader: MetricReader,
-        where: Where,
+        where: ProcessId,
         values: list[float],
         bar_step: float,
         place: tuple[int, int],
     ) -> None:
         """Put the figures of a line of a known format into its rows."""
         rows = self.rows_of(path, reader, where)
-        self._points.add(rows, step_of(path, values, bar_step), values, *place)
+        self._points.add(rows, select_step(path, values, bar_step), values, *place)
 
     def redraw(
         self, path: Path, reader: MetricReader, groups: tuple[bytes, ...], place: tuple[int, int]
     ) -> None:
         """Take a draw of a bar of a known format."""
         where = path.where(groups, self._points)
-        self.redrawn(drawn_at(path, reader, where, groups, place))
+        self.redrawn(build_draw(path, reader, where, groups, place))
 
     def put_drawn(self, drawn: Drawn, path: Path) -> None:
         """Put the last draw at a position into its series."""
         values, place = list(map(float, drawn.groups)), (drawn.line, drawn.offset)
         self._add(path, drawn.reader, drawn.where, values, math.nan, place)
 
-    def rows_of(self, path: Path, reader: MetricReader, where: Where) -> Columns:
+    def rows_of(self, path: Path, reader: MetricReader, where: ProcessId) -> Columns:
         """Give the rows of a process for lines of a known format."""
         rows = path.rows.get(where)
         if rows is None:
@@ -193,7 +193,7 @@ class Quick:
         return known[1]
 
 
-def step_of(path: Path, values: Sequence[Any], bar_step: Any) -> Any:
+def select_step(path: Path, values: Sequence[Any], bar_step: Any) -> Any:
     """Give the step of a line of a known format, or those of many from columns of figures."""
     step = values[path.step] if path.step is not None else bar_step
     if path.epochs is not None:
@@ -202,15 +202,15 @@ def step_of(path: Path, values: Sequence[Any], bar_step: Any) -> Any:
     return step
 
 
-def stream_of(reader: MetricReader, where: Where, points: Points) -> Hashable:
+def build_stream_key(reader: MetricReader, where: ProcessId, points: Points) -> Hashable:
     """Give what tells a bar of a known format from others."""
     return reader.format.id, points.process(where)
 
 
-def drawn_at(
+def build_draw(
     path: Path,
     reader: MetricReader,
-    where: Where,
+    where: ProcessId,
     groups: tuple[bytes, ...],
     place: tuple[int, int],
 ) -> Drawn:

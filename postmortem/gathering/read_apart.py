@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from postmortem.gathering.literals import Machine
-from postmortem.gathering.opened_source import WholeSource, whole_source
+from postmortem.gathering.literals import Matcher
+from postmortem.gathering.opened_source import WholeSource, read_whole_source
 from postmortem.gathering.source_reader import Progress, SourceReader
 from postmortem.knowledge.base import load
 from postmortem.knowledge.engine import Budget
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 
 
 class Helpers(NamedTuple):
@@ -35,7 +35,7 @@ class FileApart(NamedTuple):
     number: int
     """Its number among the sources of the job."""
     path: str
-    where: Where
+    where: ProcessId
     """The process that its name tells."""
     seconds: float
     """What the job may still spend in searches that are slow."""
@@ -53,27 +53,29 @@ ReadsApart = Callable[[FileApart], Apart | None]
 """Gives None of a file that must be read in its turn: it failed, or hangs on others."""
 
 
-def here(machine: Machine, block_size: int, progress: Progress | None = None) -> ReadsApart:
+def create_local_reader(
+    machine: Matcher, block_size: int, progress: Progress | None = None
+) -> ReadsApart:
     """Give who reads files in this process."""
     return functools.partial(_read, machine, block_size, progress)
 
 
-def elsewhere(patterns: Sequence[Path], block_size: int) -> ReadsApart:
+def create_worker_reader(patterns: Sequence[Path], block_size: int) -> ReadsApart:
     """Give who reads files in a process that does nothing else: it loads the rules first."""
     gc.disable()
-    machine = Machine(load(patterns))
+    machine = Matcher(load(patterns))
     gc.enable()
     gc.freeze()
-    return here(machine, block_size)
+    return create_local_reader(machine, block_size)
 
 
 def _read(
-    machine: Machine, block_size: int, progress: Progress | None, file: FileApart
+    machine: Matcher, block_size: int, progress: Progress | None, file: FileApart
 ) -> Apart | None:
     budget = Budget(file.seconds)
     sources = SourceReader(machine, block_size, budget, progress)
     try:
-        whole = whole_source(sources, file.path, file.number, file.where)
+        whole = read_whole_source(sources, file.path, file.number, file.where)
     except Exception:
         if os.environ.get("POSTMORTEM_DEBUG"):
             raise

@@ -24,15 +24,15 @@ from postmortem.formats.plain_pickle import MOST_BYTES
 from postmortem.formats.records import Record
 from postmortem.formats.setting_keys import KeyTable, Stated
 from postmortem.formats.tensorboard_events import is_event_file
-from postmortem.gathering.gathered import Gathered
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.gathered import Extract
+from postmortem.gathering.literals import Matcher
 from postmortem.gathering.one_source import Gathering
 from postmortem.gathering.unlike_logs import Read
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.names import COLLECTIVES
-from postmortem.reading.block_reader import Block, blocks
+from postmortem.reading.block_reader import Block, iter_blocks
 from postmortem.reading.decode import SNIFF, Text
-from postmortem.reading.readable import Counted, fill, lines_of
+from postmortem.reading.readable import Counted, fill, iter_lines
 from postmortem.reading.sources import Readable
 
 _ROW_BYTES: Final = 1 << 20
@@ -50,13 +50,13 @@ class _Records(NamedTuple):
     framework: str
     """Which it tells of; empty where anybody writes such a file."""
     of: Callable[[Readable], Iterable[tuple[Record, int]]]
-    notes: list[Said]
+    notes: list[Message]
 
 
 class RunFiles:
     """Reads them, of one job."""
 
-    def __init__(self, machine: Machine, block_size: int) -> None:
+    def __init__(self, machine: Matcher, block_size: int) -> None:
         """Take what names mean, and how many bytes are read at a time."""
         self._machine, self._block_size = machine, block_size
         self._keys = KeyTable(machine.knowledge.keys)
@@ -92,17 +92,17 @@ class RunFiles:
     def _recorded(self, opened: Readable, index: int, path: str, rank: int) -> Read:
         data = fill(opened, MOST_BYTES)
         try:
-            found = flight_recorder.recorded(data, rank)
+            found = flight_recorder.read_dump(data, rank)
         except ValueError as error:
             raise InputError(flight_recorder.REFUSED, path, "name the log of the run") from error
-        part = Gathered(lines={index: 1}, records={index: 0})
+        part = Extract(lines={index: 1}, records={index: 0})
         for one in found:
             value = f"{one.group} {one.rank} {one.enqueued}"
             part.facts.add(f"machine_{COLLECTIVES}", value, config_files.SURE, index, 1)
         return Read(part, [flight_recorder.note_of_dump(found)], _SETTINGS)
 
     def _events(self, opened: Readable, index: int, path: str) -> Read:
-        parse = tensorboard_events.parser()
+        parse = tensorboard_events.load_parser()
         if parse is None:
             raise InputError(tensorboard_events.MISSING, path, "or name the log of the run")
         file = tensorboard_events.EventFile(opened, parse)
@@ -128,34 +128,34 @@ class RunFiles:
 
     def _records_in(self, head: str, path: str) -> _Records | None:
         """Say how the records of a file are read; None where it is no file of records."""
-        if trainer_state.claims(head):
+        if trainer_state.is_trainer_state(head):
             return _Records(
                 "transformers-trainer",
                 "transformers-trainer",
-                lambda source: trainer_state.records(blocks(source, self._block_size)),
+                lambda source: trainer_state.iter_records(iter_blocks(source, self._block_size)),
                 [],
             )
-        if csv_metrics.claims(head):
-            wide = csv_metrics.too_wide(head)
+        if csv_metrics.is_metrics_table(head):
+            wide = csv_metrics.describe_excess_columns(head)
             return _Records(
                 csv_metrics.PRODUCER,
                 csv_metrics.PRODUCER,
-                lambda source: csv_metrics.records(lines_of(source, _ROW_BYTES)),
+                lambda source: csv_metrics.iter_records(iter_lines(source, _ROW_BYTES)),
                 [] if wide is None else [wide],
             )
-        if config_files.is_metric(path) and mlflow_metric.claims(head):
+        if config_files.is_metric(path) and mlflow_metric.is_mlflow_metric(head):
             name = config_files.name_in_store(path)
             return _Records(
                 mlflow_metric.PRODUCER,
                 "",
-                lambda source: mlflow_metric.logged(lines_of(source, _ROW_BYTES), name),
+                lambda source: mlflow_metric.iter_records(iter_lines(source, _ROW_BYTES), name),
                 [],
             )
         if PurePath(path).name == wandb_summary.NAME:
             return _Records(
                 wandb_summary.PRODUCER,
                 "",
-                lambda source: wandb_summary.last_values(_beginning(source)),
+                lambda source: wandb_summary.iter_last_values(_read_head(source)),
                 [wandb_summary.NOTE],
             )
         return None
@@ -163,7 +163,7 @@ class RunFiles:
     def _taken(self, text: Text, index: int, how: _Records) -> Read:
         source = Counted(text)
         part = self._gathered(index, how.of(source), how.producer, how.framework)
-        _drain(source)
+        _read_to_end(source)
         part.lines[index] = source.lines
         return Read(part, how.notes, _METRICS)
 
@@ -173,7 +173,7 @@ class RunFiles:
         records: Iterable[tuple[Record, int]],
         producer: str,
         framework: str,
-    ) -> Gathered:
+    ) -> Extract:
         """Take the records of a file that holds nothing else."""
         gathering = Gathering(self._machine, index)
         gathering.take_state(records, producer, framework)
@@ -186,8 +186,8 @@ class RunFiles:
         stated = self._keys.stated(config.leaves)
         if len(stated) < config.fewest:
             return None
-        part, source = Gathered(), Counted(text)
-        _drain(source)
+        part, source = Extract(), Counted(text)
+        _read_to_end(source)
         part.lines[index], part.records[index] = source.lines, 0
         if config.strength == config_files.SURE:
             for one in stated:
@@ -202,11 +202,11 @@ class RunFiles:
         return Read(part, notes, _SETTINGS)
 
 
-def _beginning(source: Readable) -> str:
+def _read_head(source: Readable) -> str:
     return source.read(SNIFF).decode("utf-8", "replace")
 
 
-def _drain(source: Readable) -> None:
+def _read_to_end(source: Readable) -> None:
     """Read a source to its end: its lines are counted and its bytes hashed."""
     while source.read(_AT_ONCE):
         pass

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.formats import error_file
-from postmortem.gathering.gathered import Gathered
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.gathered import Extract
+from postmortem.gathering.literals import Matcher
 from postmortem.gathering.one_source import Gathering
 from postmortem.gathering.unlike_logs import (
     Read,
@@ -20,13 +20,13 @@ from postmortem.gathering.unlike_logs import (
     may_be_no_log,
 )
 from postmortem.knowledge.engine import Budget
-from postmortem.model.lines import Where
-from postmortem.model.said import Said, say
-from postmortem.reading.block_reader import Block, blocks
+from postmortem.model.lines import ProcessId
+from postmortem.model.said import Message, say
+from postmortem.reading.block_reader import Block, iter_blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.documents import is_document
-from postmortem.reading.kinds import kind_of
-from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.reading.kinds import detect_text_type
+from postmortem.reading.prefixes import has_srun_labels
 from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
 
@@ -53,14 +53,14 @@ class SourceReader:
     """Reads sources of one job, which share a budget."""
 
     def __init__(
-        self, machine: Machine, block_size: int, budget: Budget, progress: Progress | None
+        self, machine: Matcher, block_size: int, budget: Budget, progress: Progress | None
     ) -> None:
         """Take what is looked for, how many bytes at a time, and who is told how far it is."""
         self.machine, self.block_size = machine, block_size
         self.budget, self.progress = budget, progress
         self._files: RunFiles | None = None
 
-    def read(self, text: Text, index: int, where: Where, path: str) -> Read:
+    def read(self, text: Text, index: int, where: ProcessId, path: str) -> Read:
         """Read a source to its end.
 
         Args:
@@ -72,20 +72,20 @@ class SourceReader:
         Returns:
             What is found in it, and what is to be said of it.
         """
-        head = _head(text)
+        head = _decode_head(text)
         if may_be_no_log(path, head):
             other = self._run_files().read(text, head, index, path)
             if other is not None:
-                return other._replace(notes=[*other.notes, *_notes(text)])
-        if error_file.claims(head):
+                return other._replace(notes=[*other.notes, *_list_notes(text)])
+        if error_file.is_error_file(head):
             part = self._error_file(text, index, where)
             is_cut = bool(text.read(1))
-            return Read(part, [error_file.NOTE, *([_CUT] if is_cut else []), *_notes(text)])
-        part = self._log(text, index, where, path, srun=carries_srun_labels(head[:_HEAD]))
+            return Read(part, [error_file.NOTE, *([_CUT] if is_cut else []), *_list_notes(text)])
+        part = self._log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
         if _is_document(part, text, head, index):
-            nothing = Gathered(lines={index: part.lines[index]}, records={index: 0})
+            nothing = Extract(lines={index: part.lines[index]}, records={index: 0})
             return Read(nothing, [_DOCUMENT], "ignored")
-        return Read(part, _notes(text))
+        return Read(part, _list_notes(text))
 
     def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
         """Read a file of figures that is no text; None of any other, of which nothing is taken.
@@ -115,7 +115,7 @@ class SourceReader:
             self._files = RunFiles(self.machine, self.block_size)
         return self._files
 
-    def _log(self, text: Text, index: int, where: Where, path: str, *, srun: bool) -> Gathered:
+    def _log(self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool) -> Extract:
         gathering = Gathering(
             self.machine,
             index,
@@ -124,17 +124,17 @@ class SourceReader:
             breaks_by_return=text.breaks_by_return,
             budget=self.budget,
         )
-        for block in blocks(text, self.block_size):
+        for block in iter_blocks(text, self.block_size):
             gathering.feed(block)
             if self.progress is not None:
                 self.progress(path, block.offset + block.hi, gathering.line)
         return gathering.finished()
 
-    def _error_file(self, text: Text, index: int, where: Where) -> Gathered:
+    def _error_file(self, text: Text, index: int, where: ProcessId) -> Extract:
         """Read an error file: its one line holds a whole traceback, and all found stands on it."""
         raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
         # JSON may hold half a character.
-        data = (error_file.text(raw) or raw).encode("utf-8", "replace")
+        data = (error_file.extract_traceback(raw) or raw).encode("utf-8", "replace")
         gathering = Gathering(self.machine, index, where, breaks_by_return=True, budget=self.budget)
         gathering.feed(Block(data, 0, len(data), 0))
         result = gathering.finished()
@@ -147,7 +147,7 @@ class SourceReader:
         return result
 
 
-def kind_of_source(given: str, text: Text, read: Read, index: int, path: str) -> str:
+def identify_source_type(given: str, text: Text, read: Read, index: int, path: str) -> str:
     """Tell what a source is, as `model.job_facts.Source` names it.
 
     Args:
@@ -159,7 +159,7 @@ def kind_of_source(given: str, text: Text, read: Read, index: int, path: str) ->
     """
     if read.kind:
         return read.kind
-    head, part = _head(text), read.part
+    head, part = _decode_head(text), read.part
     if given != "log":
         return given
     if text.printed is not None:
@@ -168,18 +168,18 @@ def kind_of_source(given: str, text: Text, read: Read, index: int, path: str) ->
         return "metrics" if is_record_lines(head, path) else "log"
     if part.facts.facts and not (part.findings or part.tracebacks):
         return "environment"
-    return kind_of(head[:_HEAD]) or "log"
+    return detect_text_type(head[:_HEAD]) or "log"
 
 
-def _is_document(part: Gathered, text: Text, head: str, index: int) -> bool:
+def _is_document(part: Extract, text: Text, head: str, index: int) -> bool:
     """Say whether a source is a document; one that only states settings tells of a run."""
     is_of_settings = bool(part.facts.facts) and not part.findings
-    if is_of_settings or part.records.get(index) or not text.is_whole or kind_of(head):
+    if is_of_settings or part.records.get(index) or not text.is_whole or detect_text_type(head):
         return False
     return is_document(head, {one.finding.line for one in part.seen()})
 
 
-def _notes(text: Text) -> list[Said]:
+def _list_notes(text: Text) -> list[Message]:
     """Say what of the text a reader of the report should know."""
     notes = [_FRAMES] if text.breaks_by_return else []
     if text.printed is not None and text.printed.passed_over:
@@ -193,5 +193,5 @@ def _notes(text: Text) -> list[Said]:
     return notes
 
 
-def _head(text: Text) -> str:
+def _decode_head(text: Text) -> str:
     return text.head.decode("utf-8", "replace")

@@ -44,11 +44,11 @@ class TableRows:
     def begin(self, view: View, base: int) -> Sequence[str]:
         """Begin a table if a line is the heading of one; else gives the columns that it names."""
         text = view.cleaned.text
-        columns = grids.columns(text, _above(view) if "|" in text else "")
+        columns = grids.split_columns(text, _get_line_above(view) if "|" in text else "")
         if not columns:
             return ()
         has_prefix = len(text) < view.end - view.start or grids.is_labelled(text)
-        found = grids.grid(columns, view.following(_AHEAD)[1:], has_prefix=has_prefix)
+        found = grids.build_grid(columns, view.following(_AHEAD)[1:], has_prefix=has_prefix)
         if found is None:
             return columns[0]
         self._read(view.data, base, view.start)
@@ -64,7 +64,7 @@ class TableRows:
         """Read the rows in the fresh region of a block."""
         if block.offset == 0 and block.lo == 0 and self._grid is None:
             head = block.data[:_HEAD].decode("utf-8", "replace").split("\n")
-            self._grid, self._line = grids.unheaded(head[:-1]), 1
+            self._grid, self._line = grids.build_headless_grid(head[:-1]), 1
         # A line that the region cuts is read with the next.
         end = block.hi
         if end < len(block.data):
@@ -104,7 +104,7 @@ class TableRows:
             )
 
 
-def _above(view: View) -> str:
+def _get_line_above(view: View) -> str:
     """Give the line above another."""
     end = view.start - 1
     start = view.data.rfind(b"\n", max(0, end - _LONGEST), max(0, end)) + 1

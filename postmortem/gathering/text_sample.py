@@ -37,7 +37,8 @@ class TextSample(NamedTuple):
     def joined(self, later: "TextSample") -> "TextSample":
         """Give the sample of a source whose later part is another one."""
         return TextSample(
-            _bounded([*self.telling, *later.telling]), (*self.last, *later.last)[-_WORDS:]
+            _keep_first_and_last([*self.telling, *later.telling]),
+            (*self.last, *later.last)[-_WORDS:],
         )
 
 
@@ -66,10 +67,13 @@ class Sampler:
             for number, raw in enumerate(self._end.split(self._break), first)
             if (shown := raw.rstrip(b"\r").rsplit(b"\r", 1)[-1]) and not shown.isspace()
         ]
-        return TextSample(_bounded(_texts(_told(lines))), tuple(_texts(lines[-_WORDS:])))
+        return TextSample(
+            _keep_first_and_last(_decode_lines(_iter_trouble_lines(lines))),
+            tuple(_decode_lines(lines[-_WORDS:])),
+        )
 
 
-def _told(lines: Sequence[tuple[int, bytes]]) -> Iterable[tuple[int, bytes]]:
+def _iter_trouble_lines(lines: Sequence[tuple[int, bytes]]) -> Iterable[tuple[int, bytes]]:
     """Give the lines with a word of trouble, each wording once, where it stands last."""
     found: dict[bytes, tuple[int, bytes]] = {}
     small = b"\n".join([raw for _, raw in lines]).lower()
@@ -83,10 +87,10 @@ def _told(lines: Sequence[tuple[int, bytes]]) -> Iterable[tuple[int, bytes]]:
     return found.values()
 
 
-def _texts(lines: Iterable[tuple[int, bytes]]) -> list[tuple[int, str]]:
+def _decode_lines(lines: Iterable[tuple[int, bytes]]) -> list[tuple[int, str]]:
     return [(number, raw.decode("utf-8", "replace")) for number, raw in lines]
 
 
-def _bounded(lines: list[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+def _keep_first_and_last(lines: list[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     """Keep the first and the last of many."""
     return tuple(lines if len(lines) <= _FIRST + _LAST else [*lines[:_FIRST], *lines[-_LAST:]])

@@ -6,28 +6,28 @@ of a line (`reading.prefixes`).
 
 from typing import Final
 
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 
 MOST_PROCESSES: Final = 4096
 """Processes of a source that are told apart; what the others print is of none."""
 
 
-class ToldApart:
+class ProcessRegistry:
     """The processes that a source has named so far."""
 
-    def __init__(self, where: Where) -> None:
+    def __init__(self, where: ProcessId) -> None:
         """Know none; `where` is what the file's name tells of lines that say nothing."""
         self.where = where
         self.strangers = 0
         """Lines of processes that are one too many, so far."""
-        self._known: set[Where] = set()
+        self._known: set[ProcessId] = set()
 
     @property
     def count(self) -> int:
         """How many were told apart so far."""
         return len(self._known)
 
-    def process(self, where: Where) -> Where:
+    def process(self, where: ProcessId) -> ProcessId:
         """Fill in what the file's name tells, and bound how many a hostile log can invent."""
         if self.where != NOWHERE:
             where = where.filled(self.where)
@@ -37,7 +37,7 @@ class ToldApart:
             self._known.add(where)
         return where
 
-    def stranger(self) -> Where:
+    def stranger(self) -> ProcessId:
         """Give the process of a line whose own is one too many to be told apart."""
         self.strangers += 1
         return self.where

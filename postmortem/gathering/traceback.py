@@ -16,27 +16,27 @@ from typing import Final
 from postmortem.gathering.aftermath import (
     LOGGED,
     TEST,
-    first_ordinary,
+    find_first_ordinary_line,
+    identify_reporter,
     is_logged,
-    told_aside,
 )
 from postmortem.gathering.frames import (
     Row,
-    boxed_frames,
-    exception_in,
-    framed,
     is_exception_line,
     is_exception_name,
-    plain_frames,
-    raised,
+    match_exception,
+    match_frame,
+    parse_raise_statement,
+    read_boxed_frames,
+    read_plain_frames,
 )
-from postmortem.gathering.notebook_frames import cell_frames, class_of
+from postmortem.gathering.notebook_frames import parse_exception_class, read_cell_frames
 from postmortem.gathering.pytest_frames import parse_test_frames, parse_test_name
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Frame, Traceback
 from postmortem.model.said import cut
 from postmortem.model.visible import ANSI
-from postmortem.reading.windows import LONG_REACH, Passed, View, same_process
+from postmortem.reading.windows import LONG_REACH, Passed, View, is_same_process
 
 ANCHOR: Final = b"(most recent call last)"
 """Without the word before it, which may have a colour of its own."""
@@ -47,9 +47,9 @@ CHAINS: Final = (
 )
 
 _HEAD: Final = "Traceback (most recent call last)"
-_GROUPED: Final = lazy_compile(r"\s*[|+] (?:Exception Group )?Traceback ")
-_GROUP_BAR: Final = lazy_compile(r"\s*[|+] ?")
-_GROUP_RULE: Final = lazy_compile(r"\s*\+-")
+_GROUPED: Final = compile_lazily(r"\s*[|+] (?:Exception Group )?Traceback ")
+_GROUP_BAR: Final = compile_lazily(r"\s*[|+] ?")
+_GROUP_RULE: Final = compile_lazily(r"\s*\+-")
 """What separates the members of an exception group."""
 _OF_SOURCE: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
 """Exceptions that have no function: what they name is the source that cannot be read."""
@@ -57,11 +57,11 @@ _COMPILER: Final = "torch._dynamo"
 _MOST_ADVICE: Final = 60
 """Lines of advice between an exception of the compiler and the code that was compiled."""
 _FROM_USER_CODE: Final = "from user code:"
-_BAR: Final = lazy_compile(r"\d%\|")
-_OTHER_PROGRAM: Final = lazy_compile(
+_BAR: Final = compile_lazily(r"\d%\|")
+_OTHER_PROGRAM: Final = compile_lazily(
     r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: "
 )
-_FIGURES: Final = lazy_compile(r"[\d.,]+|\s+")
+_FIGURES: Final = compile_lazily(r"[\d.,]+|\s+")
 _MOST_FOREIGN: Final = 512
 """Lines of other processes in a row behind which a traceback is not followed."""
 _MOST_HEADS: Final = 16
@@ -79,25 +79,25 @@ def read(view: View, source: int, base: int) -> Traceback | None:
         base: offset of the block's first byte in the stream.
     """
     head = view.cleaned
-    rows = _rows(view)
+    rows = _iter_rows(view)
     if (test := parse_test_name(head.text)) is not None:
         return _of_a_test(view, source, base, rows, test)
     if _HEAD not in head.text:
         return None
     if _GROUPED.match(head.text) is not None:
         rows = _without_bars(rows)
-        frames, last = plain_frames(rows, 0)
-    elif (name := class_of(head.text)) is not None:
-        frames, last = cell_frames(rows, name)
+        frames, last = read_plain_frames(rows, 0)
+    elif (name := parse_exception_class(head.text)) is not None:
+        frames, last = read_cell_frames(rows, name)
         if frames and last is None:
-            return _cut_off(_joined(view, source, base, frames, None, rows), name)
+            return _cut_off(_build_traceback(view, source, base, frames, None, rows), name)
     elif "─" in head.text or "╭" in head.text:
-        frames, last = boxed_frames(rows)
+        frames, last = read_boxed_frames(rows)
     else:
-        frames, last = plain_frames(rows, _indent(head.text))
-    if not frames and (last is None or exception_in(last.text) is None):
+        frames, last = read_plain_frames(rows, _measure_indent(head.text))
+    if not frames and (last is None or match_exception(last.text) is None):
         return None
-    return _cut_off(_joined(view, source, base, frames, last, rows))
+    return _cut_off(_build_traceback(view, source, base, frames, last, rows))
 
 
 def _cut_off(found: Traceback, name: str = "") -> Traceback:
@@ -107,7 +107,7 @@ def _cut_off(found: Traceback, name: str = "") -> Traceback:
     """
     if found.exception or not found.frames:
         return found
-    told = raised(found.frames[-1].code)
+    told = parse_raise_statement(found.frames[-1].code)
     if told is None:
         return dataclasses.replace(found, exception=name)
     return dataclasses.replace(found, exception=name or told[0], message=told[1])
@@ -122,20 +122,22 @@ def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None,
         The traceback, and the offset in the stream up to which frames have been looked at.
     """
     head = view.cleaned
-    match = framed(head.text)
+    match = match_frame(head.text)
     if match is None:
         return None, base + view.end
     first = Row(view.number, head.text, view.end)
-    rows = _rows(view)
-    frames, last = plain_frames(itertools.chain([first], rows), max(0, _indent(head.text) - 2))
+    rows = _iter_rows(view)
+    frames, last = read_plain_frames(
+        itertools.chain([first], rows), max(0, _measure_indent(head.text) - 2)
+    )
     if (
         last is None
-        or (ending := exception_in(last.text)) is None
+        or (ending := match_exception(last.text)) is None
         or not is_exception_name(ending["name"])
         or (not match["function"] and ending["name"] not in _OF_SOURCE)
     ):
         return None, base + (last.end if last else view.end)
-    return _joined(view, source, base, frames, last, rows), base + last.end
+    return _build_traceback(view, source, base, frames, last, rows), base + last.end
 
 
 def _of_a_test(
@@ -145,7 +147,7 @@ def _of_a_test(
     frames, raised, end = parse_test_frames(rows, test)
     if not frames or raised is None:
         return None
-    found = _joined(view, source, base, frames, raised, iter(()))
+    found = _build_traceback(view, source, base, frames, raised, iter(()))
     return dataclasses.replace(found, end_line=max(end, found.end_line), aside=TEST, went_on=0)
 
 
@@ -157,24 +159,24 @@ def _without_bars(rows: Iterator[Row]) -> Iterator[Row]:
         yield row._replace(text=_GROUP_BAR.sub("", row.text, count=1))
 
 
-def _indent(text: str) -> int:
+def _measure_indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _joined(
+def _build_traceback(
     view: View, source: int, base: int, frames: list[Frame], last: Row | None, rows: Iterator[Row]
 ) -> Traceback:
     head = view.cleaned
     name, message, exception = "", "", last
     looked: list[Row] = []
-    if last is not None and (match := exception_in(last.text)):
+    if last is not None and (match := match_exception(last.text)):
         name, message = match["name"], (match["message"] or "")
-        message, exception, looked = _whole_message(message, last, rows, view.data)
+        message, exception, looked = _read_whole_message(message, last, rows, view.data)
         if _COMPILER in name:
             looked += itertools.islice(rows, _MOST_ADVICE)
             frames = [*frames, *_user_code(looked)]
     before = view.data[max(0, view.start - 300) : view.start]
-    ordinary = first_ordinary(itertools.chain(looked, rows))
+    ordinary = find_first_ordinary_line(itertools.chain(looked, rows))
     return Traceback(
         exception=name,
         message=cut(message, _MOST_TEXT),
@@ -190,7 +192,7 @@ def _joined(
         level=head.level,
         chained=any(phrase in before for phrase in CHAINS),
         wrapped="Original Traceback" in head.text,
-        aside=told_aside(view) or _logged(view, ordinary),
+        aside=identify_reporter(view) or _logged(view, ordinary),
         went_on=ordinary.number if ordinary is not None else 0,
     )
 
@@ -205,10 +207,10 @@ def _user_code(rows: Iterable[Row]) -> list[Frame]:
     """Read the frames of the code that was compiled, which stand behind what went wrong with it."""
     behind = itertools.dropwhile(lambda row: _FROM_USER_CODE not in row.text, rows)
     next(behind, None)
-    return plain_frames(iter([*behind, Row(0, "end", 0)]), 0)[0]
+    return read_plain_frames(iter([*behind, Row(0, "end", 0)]), 0)[0]
 
 
-def _rows(view: View) -> Iterator[Row]:
+def _iter_rows(view: View) -> Iterator[Row]:
     """Yield the cleaned lines of the same process that follow."""
     data, position, number, foreign, heads = view.data, view.end, view.number, 0, 0
     limit = min(view.start + LONG_REACH, len(data))
@@ -220,14 +222,14 @@ def _rows(view: View) -> Iterator[Row]:
             newline = data.find(end, position, limit)
             if newline < 0:
                 return
-            one = _passed(view, position, newline + 1, end, limit)
+            one = _inspect_line(view, position, newline + 1, end, limit)
         position, cleaned = one.end, one.cleaned
         number += 1
         spend(1)
         foreign += 1
         if foreign > _MOST_FOREIGN:
             return
-        if same_process(cleaned.where, where):
+        if is_same_process(cleaned.where, where):
             foreign = 0
             heads += _HEAD in cleaned.text
             if heads > _MOST_HEADS:
@@ -242,18 +244,18 @@ def _rows(view: View) -> Iterator[Row]:
             )
 
 
-def _passed(view: View, before: int, start: int, end: bytes, limit: int) -> Passed:
+def _inspect_line(view: View, before: int, start: int, end: bytes, limit: int) -> Passed:
     """Look at a line, and keep it for other tracebacks.
 
     What a limit or a carriage return ends may end elsewhere for another one, and is not kept.
     """
     close = view.data.find(end, start, limit)
-    borders = _last_frame(view.data, start, close if close >= 0 else limit)
+    borders = _find_last_redraw(view.data, start, close if close >= 0 else limit)
     one = Passed(*borders, close if close >= 0 else limit, view.clean_at(*borders))
     return view.passed_at(before, one) if close >= 0 and end == b"\n" else one
 
 
-def _stamp(data: bytes, row: Row) -> str:
+def _get_stamp_form(data: bytes, row: Row) -> str:
     """Give the form of what a logger and a container put before a line, without its figures."""
     if row.stamped is None:
         return ""
@@ -261,7 +263,7 @@ def _stamp(data: bytes, row: Row) -> str:
     return _FIGURES.sub("0", bare[: len(bare) - len(row.text)])
 
 
-def _last_frame(data: bytes, start: int, end: int) -> tuple[int, int]:
+def _find_last_redraw(data: bytes, start: int, end: int) -> tuple[int, int]:
     """Give the borders of what a line shows at last, where it is drawn over and over."""
     if data.find(b"\r", start, end) < 0:
         return start, end
@@ -270,7 +272,7 @@ def _last_frame(data: bytes, start: int, end: int) -> tuple[int, int]:
     return data.rfind(b"\r", start, end) + 1 or start, end
 
 
-def _whole_message(
+def _read_whole_message(
     message: str, last: Row, rows: Iterator[Row], data: bytes
 ) -> tuple[str, Row, list[Row]]:
     """Add the lines that continue a message.
@@ -280,17 +282,20 @@ def _whole_message(
     Returns:
         The message, its last line, and the lines that were looked at.
     """
-    end, own, looked = last, _stamp(data, last), list[Row]()
+    end, own, looked = last, _get_stamp_form(data, last), list[Row]()
     for count, row in enumerate(rows):
         looked.append(row)
-        if not _continues(row, count, len(message)) or _stamp(data, row) not in {"", own}:
+        if not _is_continuation(row, count, len(message)) or _get_stamp_form(data, row) not in {
+            "",
+            own,
+        }:
             break
         message += "\n" + row.text
         end = row
     return message, end, looked
 
 
-def _continues(row: Row, count: int, length: int) -> bool:
+def _is_continuation(row: Row, count: int, length: int) -> bool:
     """Say whether a line may be the next one of a message of so many lines and characters."""
     text = row.text.strip()
     if (

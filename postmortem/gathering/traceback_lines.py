@@ -55,4 +55,4 @@ class TracebackLines:
         where = self._points.process(found.where)
         if where != found.where:
             found = dataclasses.replace(found, where=where)
-        result.tracebacks.append((found, self._points.beside(where)))
+        result.tracebacks.append((found, self._points.count_records_of(where)))

@@ -7,8 +7,8 @@ need not even import; `Read`, what a source holds. Not here: what such a file re
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from postmortem.gathering.gathered import Gathered
-from postmortem.model.said import Said
+from postmortem.gathering.gathered import Extract
+from postmortem.model.said import Message
 
 _SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".py"})
 _STORES: Final = frozenset({"params", "metrics"})
@@ -23,8 +23,8 @@ _LOOKED_AT: Final = 20
 class Read(NamedTuple):
     """A source that was read."""
 
-    part: Gathered
-    notes: list[Said]
+    part: Extract
+    notes: list[Message]
     kind: str = ""
     """As `model.job_facts.Source` names it; empty where what was found tells it."""
 

@@ -7,10 +7,10 @@ here: what becomes of their number (`gathering.points`).
 from collections.abc import Callable
 
 from postmortem.facts.columns import Columns
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 
 
-def no_rows(_: Where) -> int:
+def count_no_rows(_: ProcessId) -> int:
     """Count no rows."""
     return 0
 
@@ -21,13 +21,13 @@ class WaitingRows:
     def __init__(self, note: Callable[[Columns], None]) -> None:
         """Take who is told of rows before they go into their series."""
         self._note = note
-        self._waiting: dict[Where, dict[int, Columns]] = {}
+        self._waiting: dict[ProcessId, dict[int, Columns]] = {}
         """By process."""
         self._writers: dict[int, Columns] = {}
         """The rows that wait for each series."""
         self.count = 0
         """How many rows wait; whoever adds one counts it."""
-        self.ahead: Callable[[Where], int] = no_rows
+        self.ahead: Callable[[ProcessId], int] = count_no_rows
         """Counts rows of a process that are given after the line that is read but stand before."""
 
     def let_wait(self, rows: Columns) -> None:
@@ -50,7 +50,7 @@ class WaitingRows:
             self._waiting.clear()
             self._writers.clear()
 
-    def beside(self, where: Where) -> int:
+    def count_records_of(self, where: ProcessId) -> int:
         """Count the rows that wait and tell how a process fares: its own and unlabelled ones."""
         ahead = self.ahead(where)
         if where == NOWHERE:  # all of them do

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _PACKAGES: Final = (
     "torch",
@@ -82,14 +82,14 @@ _PACKAGES: Final = (
     "pandas",
     "pyarrow",
 )
-_VARIABLES: Final = lazy_compile(
+_VARIABLES: Final = compile_lazily(
     r"(?:CUDA|NCCL|TORCH|PYTORCH|NVIDIA|OMP|GLOO|UCX|HF|TRANSFORMERS|ACCELERATE|DEEPSPEED|MASTER|SLURM_(?:JOB_ID|NNODES|NTASKS|MEM)|LD_LIBRARY)_?[A-Z0-9_]*$|(?:WORLD_SIZE|RANK|LOCAL_RANK)$"
 )
-_LOGIN: Final = lazy_compile(r"//[^/@\s]+@")
-_RUNNER: Final = lazy_compile(r"(?<!#)##+(?=\[|vso\[|teamcity\[)", re.IGNORECASE)
+_LOGIN: Final = compile_lazily(r"//[^/@\s]+@")
+_RUNNER: Final = compile_lazily(r"(?<!#)##+(?=\[|vso\[|teamcity\[)", re.IGNORECASE)
 _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")
 """Letters and marks without any shape."""
-_SECRET: Final = lazy_compile(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
+_SECRET: Final = compile_lazily(r"TOKEN|KEY|SECRET|PASS|CREDENTIAL", re.IGNORECASE)
 
 _INTERPRETER_SECONDS: Final = 15.0
 """Seconds after which the training's interpreter is not waited for.
@@ -110,9 +110,16 @@ class Dump(NamedTuple):
     """Why the interpreter's own part is missing; empty if it is there, or none could be told."""
 
 
-def environment_dump() -> str:
+def build_environment_dump() -> str:
     """Write the dump of this machine and this Python; a part that is not there is left out."""
-    return _joined(_header(), _packages(), _torch_build(), _limits(), _variables(), _nvidia_smi())
+    return _join_parts(
+        _format_header(),
+        _format_packages(),
+        _read_torch_cuda_version(),
+        _format_limits(),
+        _format_variables(),
+        _run_nvidia_smi(),
+    )
 
 
 def dump_for(command: Sequence[str]) -> Dump:
@@ -120,10 +127,10 @@ def dump_for(command: Sequence[str]) -> Dump:
 
     With the packages of its own interpreter, or with none if that cannot be told.
     """
-    python, problem = interpreter_of(command), ""
+    python, problem = find_interpreter(command), ""
     if python is not None:
         try:
-            done = _output_of([python, "-I", "-B", __file__], _INTERPRETER_SECONDS)
+            done = _run_program([python, "-I", "-B", __file__], _INTERPRETER_SECONDS)
         except OSError as error:
             problem = f"{python} gave no environment dump: {error.strerror or error}"
         except subprocess.TimeoutExpired:
@@ -135,11 +142,14 @@ def dump_for(command: Sequence[str]) -> Dump:
             if done.returncode == 0:
                 return Dump(done.stdout.decode("utf-8", "replace"))
     return Dump(
-        _joined(f"OS: {platform.platform()}", _limits(), _variables(), _nvidia_smi()), problem
+        _join_parts(
+            f"OS: {platform.platform()}", _format_limits(), _format_variables(), _run_nvidia_smi()
+        ),
+        problem,
     )
 
 
-def interpreter_of(command: Sequence[str]) -> str | None:
+def find_interpreter(command: Sequence[str]) -> str | None:
     """Find the Python behind a command.
 
     Itself, or the one that a script such as torchrun names in its first line.
@@ -160,7 +170,7 @@ def interpreter_of(command: Sequence[str]) -> str | None:
     return shutil.which(words[0]) if words and Path(words[0]).name.startswith("python") else None
 
 
-def _joined(*parts: str) -> str:
+def _join_parts(*parts: str) -> str:
     r"""Join the parts; of what steers a terminal or a runner, or cannot be seen, `\n` is left."""
     text = _RUNNER.sub("#", "\n".join(part for part in parts if part).expandtabs(4))
     return (
@@ -172,7 +182,7 @@ def _joined(*parts: str) -> str:
     )
 
 
-def _header() -> str:
+def _format_header() -> str:
     return "\n".join(
         (
             "postmortem environment dump",
@@ -186,7 +196,7 @@ def _header() -> str:
     )
 
 
-def _packages() -> str:
+def _format_packages() -> str:
     lines = []
     for name in _PACKAGES:
         try:
@@ -196,7 +206,7 @@ def _packages() -> str:
     return "\n".join(lines)
 
 
-def _torch_build() -> str:
+def _read_torch_cuda_version() -> str:
     """Read torch's CUDA version off its version file, without importing it."""
     try:
         file = next(
@@ -219,7 +229,7 @@ def _torch_build() -> str:
     return f"CUDA used to build PyTorch: {found[1] or 'None'}" if found else ""
 
 
-def _limits() -> str:
+def _format_limits() -> str:
     lines = []
     shared = Path("/dev/shm")  # noqa: S108 -- measured, not written to
     if shared.is_dir():
@@ -240,7 +250,7 @@ def _limits() -> str:
     return "\n".join(lines)
 
 
-def _variables() -> str:
+def _format_variables() -> str:
     names = sorted(
         name for name in os.environ if _VARIABLES.match(name) and not _SECRET.search(name)
     )
@@ -249,12 +259,12 @@ def _variables() -> str:
     )
 
 
-def _nvidia_smi() -> str:
+def _run_nvidia_smi() -> str:
     program = shutil.which("nvidia-smi")
     if program is None:
         return "nvidia-smi: not found"
     try:
-        done = _output_of([program], _DRIVER_SECONDS)
+        done = _run_program([program], _DRIVER_SECONDS)
     except OSError as error:
         return f"nvidia-smi: {error}"
     except subprocess.TimeoutExpired:
@@ -262,7 +272,7 @@ def _nvidia_smi() -> str:
     return (done.stdout + done.stderr).decode("utf-8", "replace")
 
 
-def _output_of(words: Sequence[str], seconds: float) -> subprocess.CompletedProcess[bytes]:
+def _run_program(words: Sequence[str], seconds: float) -> subprocess.CompletedProcess[bytes]:
     """Run a program for so long at most.
 
     One that cannot even be killed, as where a driver hangs, is not waited for.
@@ -293,4 +303,4 @@ def _output_of(words: Sequence[str], seconds: float) -> subprocess.CompletedProc
 
 
 if __name__ == "__main__":
-    print(environment_dump(), end="")
+    print(build_environment_dump(), end="")

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.host.streams import write_all
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
-_OPEN_FILES: Final = lazy_compile(r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$")
+_OPEN_FILES: Final = compile_lazily(
+    r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$"
+)
 _MOST_LINKS: Final = 40
 _NO_ROOM_BESIDE: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
@@ -48,7 +50,7 @@ def replace(path: Path, data: bytes) -> None:
             errno.EACCES, os.strerror(errno.EACCES), str(target)
         )  # renaming would not ask
     try:
-        _write_beside(target, data, old)
+        _write_and_rename(target, data, old)
     except OSError as error:
         if error.errno not in _NO_ROOM_BESIDE or old is None:
             raise
@@ -69,7 +71,7 @@ def _open_number(path: Path) -> int | None:
     return None
 
 
-def _write_beside(target: Path, data: bytes, old: os.stat_result | None) -> None:
+def _write_and_rename(target: Path, data: bytes, old: os.stat_result | None) -> None:
     number, name = tempfile.mkstemp(prefix=".postmortem-", suffix=".part", dir=target.parent)
     new = Path(name)
     try:
@@ -79,7 +81,7 @@ def _write_beside(target: Path, data: bytes, old: os.stat_result | None) -> None
         finally:
             os.close(number)
         if old is None:
-            new.chmod(0o666 & ~_umask())
+            new.chmod(0o666 & ~_get_umask())
         else:
             shutil.copymode(target, new)
             with suppress(OSError):  # only root may give files away
@@ -104,7 +106,7 @@ def _write(number: int, data: bytes) -> None:
         raise error
 
 
-def _umask() -> int:
+def _get_umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

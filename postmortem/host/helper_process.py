@@ -54,13 +54,13 @@ class HelperProcess:
         if sys.pycache_prefix:
             flags += ["-X", f"pycache_prefix={sys.pycache_prefix}"]
         try:
-            with _interrupts_held():
+            with _hold_interrupts():
                 self._process = subprocess.Popen(
                     [sys.executable, *flags, "-c", _START],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                 )
-            self._asks, self._answers = _pipes(self._process)
+            self._asks, self._answers = _get_pipes(self._process)
             self._asks.write(json.dumps(sys.path).encode() + b"\n")
             self._ask(begin)
         except (OSError, ValueError) as error:
@@ -103,10 +103,10 @@ class HelperProcess:
         self._asks.flush()
 
 
-def unpacked(packed: mmap.mmap) -> Any:
+def unpack_result(packed: mmap.mmap) -> Any:
     """Give what a piece of work gave."""
     with packed:
-        return packed_values.unpacked(packed)
+        return packed_values.unpack_value(packed)
 
 
 def serve() -> None:
@@ -116,9 +116,9 @@ def serve() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anybody prints is no answer
     sys.stdout = sys.stderr
     asked: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=[asked], daemon=True).start()
+    threading.Thread(target=_read_requests, args=[asked], daemon=True).start()
     try:
-        _answer(asked, answers)
+        _serve_requests(asked, answers)
     except BrokenPipeError:  # nobody listens any more
         pass
     except Exception:  # noqa: BLE001 -- the parent learns that this process is lost
@@ -128,16 +128,16 @@ def serve() -> None:
         os._exit(1)  # an orderly end would wait for the thread that listens
 
 
-def _answer(asked: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
+def _serve_requests(asked: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
     work = asked.get()()
     while True:
-        packed = packed_values.packed(work(asked.get()))
+        packed = packed_values.pack_value(work(asked.get()))
         answers.write(len(packed).to_bytes(_SIZE, "little"))
         answers.write(packed)
         answers.flush()
 
 
-def _listen(asked: "queue.SimpleQueue[Any]") -> None:
+def _read_requests(asked: "queue.SimpleQueue[Any]") -> None:
     """Take what is asked for as it comes; end the process with its input, in whatever it is."""
     try:
         while True:
@@ -146,14 +146,14 @@ def _listen(asked: "queue.SimpleQueue[Any]") -> None:
         os._exit(1)
 
 
-def _pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:
+def _get_pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:
     if process.stdin is None or process.stdout is None:
         raise ValueError("it has no pipes")
     return process.stdin, process.stdout
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def _hold_interrupts() -> Iterator[None]:
     """Hold Ctrl-C back: a process that starts meanwhile never gets it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

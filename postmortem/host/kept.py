@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from postmortem.host.streams import why, write_all
+from postmortem.host.streams import describe_stream_error, write_all
 
 _MOST: Final = 16 << 20
 """Bytes that may wait for room."""
@@ -104,7 +104,7 @@ class KeptLog:
             try:
                 del self._waiting[: os.write(number, self._waiting)]
             except OSError as error:
-                self._fault = why(error)
+                self._fault = describe_stream_error(error)
                 return
             self._is_cut = False
 

@@ -46,18 +46,18 @@ class Done(NamedTuple):
     """What of its output was not passed on, and why."""
 
 
-def launch(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done:
+def run_command(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done:
     """Run the command to its end; signals sent to us are passed on to it.
 
     Raises:
         UsageError: the command cannot be started.
     """
     child, streams, reader = _started(command, kept, signals)
-    outlets = _outlets()
+    outlets = _open_outlets()
     pipes = {streams[0]: outlets[0], streams[1]: outlets[-1]}
     problems = []
     try:
-        _pump(child, pipes, kept, signals)
+        _copy_streams(child, pipes, kept, signals)
     except Exception as error:  # noqa: BLE001 -- whatever is wrong with us, the command goes on
         problems.append(f"its output was not passed on to the end: {type(error).__name__}: {error}")
     reader.close()  # what is still written is read there
@@ -110,7 +110,7 @@ def _started(
     return child, streams, reader
 
 
-def _outlets() -> list[Outlet]:
+def _open_outlets() -> list[Outlet]:
     """Give an outlet for each of our streams.
 
     One for both where they are the same file, so that what comes stays in order.
@@ -120,7 +120,7 @@ def _outlets() -> list[Outlet]:
     return [Outlet(1, "standard output"), Outlet(2, "standard error")]
 
 
-def _pump(
+def _copy_streams(
     child: "subprocess.Popen[bytes]",
     pipes: dict[IO[bytes], Outlet],
     kept: KeptLog,
@@ -141,7 +141,7 @@ def _pump(
             if ended is not None and (not ready or time.monotonic() - ended > _LONGEST_GRACE):
                 return
             for pipe in [one for one in pipes if one.fileno() in ready]:
-                if not _copied(pipe, pipes[pipe], kept, is_waiting):
+                if not _copy_chunk(pipe, pipes[pipe], kept, is_waiting):
                     selector.unregister(pipe)
                     del pipes[pipe]
                     pipe.close()
@@ -152,7 +152,9 @@ def _may_wait(child: "subprocess.Popen[bytes]", signals: Signals) -> bool:
     return child.poll() is None and not signals.unheard.is_set()
 
 
-def _copied(pipe: IO[bytes], outlet: Outlet, kept: KeptLog, is_waiting: Callable[[], bool]) -> bool:
+def _copy_chunk(
+    pipe: IO[bytes], outlet: Outlet, kept: KeptLog, is_waiting: Callable[[], bool]
+) -> bool:
     """Copy what a stream holds; false at its end."""
     data = os.read(pipe.fileno(), _CHUNK)
     if data:

@@ -11,29 +11,29 @@ from typing import Final
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
-def own_name() -> str:
+def build_owner_name() -> str:
     """Give the name of this process: its machine since when it is up, its id, when it began."""
     process = os.getpid()
-    return f"{_machine()}/{process}/{_began(process)}"
+    return f"{_identify_machine()}/{process}/{_read_start_time(process)}"
 
 
 def is_gone(name: str) -> bool:
     """Say whether a process is known to have ended: one of another machine never is."""
     machine, _, rest = name.rpartition("/")
     machine, _, process = machine.rpartition("/")
-    if machine != _machine() or not process.isdigit():
+    if machine != _identify_machine() or not process.isdigit():
         return False
-    return _began(int(process)) != rest
+    return _read_start_time(int(process)) != rest
 
 
-def _machine() -> str:
+def _identify_machine() -> str:
     try:
         return f"{socket.gethostname()}/{_BOOT.read_text(encoding='ascii').strip()}"
     except OSError:
         return socket.gethostname()
 
 
-def _began(process: int) -> str:
+def _read_start_time(process: int) -> str:
     """Give when a process began, in ticks since the start of the machine; empty if it is gone.
 
     Where there is no /proc, `alive` stands for it.

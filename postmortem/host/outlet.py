@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from postmortem.host.streams import why, write_all
+from postmortem.host.streams import describe_stream_error, write_all
 
 _MOST: Final = 16 << 20
 """Bytes that may wait for the reader."""
@@ -74,5 +74,5 @@ class Outlet:
                 if (
                     error is not None
                 ):  # the next piece is tried all the same: a full disk may have room again
-                    self.fault = why(error)
+                    self.fault = describe_stream_error(error)
                 self._changed.notify_all()

@@ -22,31 +22,31 @@ _READ_AS: Final = {"d": ("float64", "int64"), "q": ("int64",)}
 """By the code of an array, what its figures are taken for: as their bits, floats are whole too."""
 
 
-def packed(value: Any) -> memoryview:
+def pack_value(value: Any) -> memoryview:
     """Give the bytes of a value."""
     stream = io.BytesIO()
     pickler = pickle.Pickler(stream, protocol=5)
-    pickler.dispatch_table = copyreg.dispatch_table | {array: _parts}
+    pickler.dispatch_table = copyreg.dispatch_table | {array: _reduce_array}
     pickler.dump(value)
     return stream.getbuffer()
 
 
-def unpacked(data: "memoryview | mmap.mmap") -> Any:
+def unpack_value(data: "memoryview | mmap.mmap") -> Any:
     """Give the value of such bytes."""
     return pickle.loads(data)  # noqa: S301 -- written by this very program
 
 
-def _parts(figures: "array[Any]") -> tuple[Any, ...]:
+def _reduce_array(figures: "array[Any]") -> tuple[Any, ...]:
     """Say how an array is made again."""
     code = figures.typecode
     for kind in _READ_AS.get(code, ()) if len(figures) >= _LONG else ():
-        found = _differences(figures, kind)
-        if found is not None and _summed(kind, *found) == figures.tobytes():
-            return _restored, (code, kind, *found)
+        found = _compute_differences(figures, kind)
+        if found is not None and _sum_differences(kind, *found) == figures.tobytes():
+            return _restore_array, (code, kind, *found)
     return array, (code, figures.tobytes())
 
 
-def _differences(figures: "array[Any]", kind: str) -> tuple[int, str, bytes] | None:
+def _compute_differences(figures: "array[Any]", kind: str) -> tuple[int, str, bytes] | None:
     """Give the first figure, how wide the differences are, and these; None where they are wide."""
     import numpy as np  # noqa: PLC0415 -- only long arrays pay for its import
 
@@ -60,7 +60,7 @@ def _differences(figures: "array[Any]", kind: str) -> tuple[int, str, bytes] | N
     return None
 
 
-def _summed(kind: str, first: int, width: str, differences: bytes) -> bytes:
+def _sum_differences(kind: str, first: int, width: str, differences: bytes) -> bytes:
     """Give the bytes of the figures again."""
     import numpy as np  # noqa: PLC0415 -- only long arrays pay for its import
 
@@ -72,5 +72,7 @@ def _summed(kind: str, first: int, width: str, differences: bytes) -> bytes:
     return whole.astype(kind).tobytes()
 
 
-def _restored(code: str, kind: str, first: int, width: str, differences: bytes) -> "array[Any]":
-    return array(code, _summed(kind, first, width, differences))
+def _restore_array(
+    code: str, kind: str, first: int, width: str, differences: bytes
+) -> "array[Any]":
+    return array(code, _sum_differences(kind, first, width, differences))

@@ -65,12 +65,12 @@ def write_all(number: int, data: bytes) -> tuple[int, OSError | None]:
     return 0, None
 
 
-def why(error: OSError) -> str:
+def describe_stream_error(error: OSError) -> str:
     """Say what went wrong with a stream."""
     return "it is closed" if error.errno == errno.EBADF else error.strerror or str(error)
 
 
-def settle() -> OSError | None:
+def flush_streams() -> OSError | None:
     """Flush what Python holds back for both streams.
 
     What cannot be written is dropped, lest the interpreter's end trips over it. Gives what was

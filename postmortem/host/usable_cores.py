@@ -6,7 +6,7 @@ In: nothing. Out: a count. Not here: what to do with them.
 import os
 
 
-def core_count() -> int:
+def count_cores() -> int:
     """Count the cores that this process may run on; at least one."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -42,7 +42,7 @@ class WorkerLost(WorkUndone):
     """Its process ended in the middle of it, or it wanted more memory than it may have."""
 
 
-def new_processes(workers: int, ready: Ready | None = None) -> ProcessPool:
+def create_process_pool(workers: int, ready: Ready | None = None) -> ProcessPool:
     """Give processes that end with this one; they start with their first work.
 
     Started anew, not forked: a fork of a process with threads may stand still.
@@ -94,7 +94,7 @@ class WorkPool:
         self._ready, self._workers, self._seconds, self._most = ready, workers, seconds, most
         self.under_way = 0
         """Pieces of work that are done now, or wait."""
-        self._pool = new_processes(workers, ready)
+        self._pool = create_process_pool(workers, ready)
         self._closing = threading.Lock()
         self._waited_for = set["concurrent.futures.Future[Any]"]()
 
@@ -131,7 +131,7 @@ class WorkPool:
     ) -> "concurrent.futures.Future[_Given]":
         if not self._pool.active:  # closed, or its processes ended again and again
             self.close()
-            self._pool = new_processes(self._workers, self._ready)
+            self._pool = create_process_pool(self._workers, self._ready)
         future: concurrent.futures.Future[_Given] = self._pool.schedule(
             work, args=given, timeout=self._seconds
         )

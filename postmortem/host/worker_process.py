@@ -27,7 +27,7 @@ def _end_behind(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def limit_memory(mebibytes: int) -> None:
+def restrict_memory(mebibytes: int) -> None:
     """Limit what this process may hold; 0 is no limit, nor is any where the system has none."""
     if not mebibytes:
         return
@@ -39,7 +39,7 @@ def limit_memory(mebibytes: int) -> None:
 
 
 @contextmanager
-def working_in(folder: str | Path) -> Iterator[None]:
+def use_working_directory(folder: str | Path) -> Iterator[None]:
     """Work in a folder, so that short names lead to the files in it."""
     before = Path.cwd()
     os.chdir(folder)

@@ -13,7 +13,7 @@ from postmortem.case.values import Case
 _LEAST_RECORDS: Final = 3
 
 
-def is_at_hand(things: Iterable[str], case: Case) -> bool:
+def is_available(things: Iterable[str], case: Case) -> bool:
     """Say whether all that is named was handed in; of no names nothing was."""
     named = tuple(things)
     return bool(named) and all(_AT_HAND[name](case) for name in named)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from postmortem.classify.evidence_model import EvidenceModel
-from postmortem.inference.doubt import MOST_CERTAIN, UNPROVED, most_certain
+from postmortem.inference.doubt import MOST_CERTAIN, UNPROVED, get_max_probability
 from postmortem.inference.ranking import Ranked
 from postmortem.inference.rules import WEIGHTS
 from postmortem.knowledge.traits import Trait, has_trait
@@ -35,19 +35,19 @@ _WORDING: Final = (-3.4, 2.2)
 _MOST_AGAINST: Final = -5.0
 
 
-def believed(best: Ranked, shares: Mapping[str, float], model: EvidenceModel) -> float:
+def estimate_probability(best: Ranked, shares: Mapping[str, float], model: EvidenceModel) -> float:
     """Give the probability that a cause is right, by what was fitted."""
-    told = figures(best, shares)
+    told = compute_features(best, shares)
     odds = (model.together if shares else model.alone).odds(told)
     shown = [item for item in best.evidence if item.kind != "classifier"]
-    most = min(UNPROVED if told["left_over"] else MOST_CERTAIN, most_certain(best.id, shown))
+    most = min(UNPROVED if told["left_over"] else MOST_CERTAIN, get_max_probability(best.id, shown))
     is_doubtful = told["other"] or told["strength"] < FIRM
     if shares and not told["fits"] and is_doubtful and not is_raised_by_user(best):
         most = min(most, UNCONFIRMED)
-    return min(most, round(probable(odds), 4))
+    return min(most, round(convert_log_odds(odds), 4))
 
 
-def figures(best: Ranked, shares: Mapping[str, float]) -> dict[str, float]:
+def compute_features(best: Ranked, shares: Mapping[str, float]) -> dict[str, float]:
     """Give what the probability of a verdict rests on, by name."""
     items = [item for item in best.evidence if item.kind != "classifier"]
     kinds = {item.kind for item in items if item.weight > 0}
@@ -64,22 +64,22 @@ def figures(best: Ranked, shares: Mapping[str, float]) -> dict[str, float]:
             and not is_raised_by_user(best)
         ),
         "completed": float(has_trait(best.id, Trait.COMPLETED)),
-        **_of_wording(best.id, shares),
+        **_compute_text_features(best.id, shares),
     }
 
 
-def _of_wording(cause: str, shares: Mapping[str, float]) -> dict[str, float]:
+def _compute_text_features(cause: str, shares: Mapping[str, float]) -> dict[str, float]:
     own = shares.get(cause, 0.0)
     other = max((share for name, share in shares.items() if name != cause), default=0.0)
     least, most = _WORDING
     return {
-        "wording": min(most, max(least, excess(cause, shares))) if shares else 0.0,
+        "wording": min(most, max(least, compute_share_excess(cause, shares))) if shares else 0.0,
         "fits": float(own >= _FITS),
         "other": float(own < _FITS and other >= _OF_ANOTHER),
     }
 
 
-def proposal(cause: str, share: float, *, is_candidate: bool) -> dict[str, float]:
+def compute_proposal_features(cause: str, share: float, *, is_candidate: bool) -> dict[str, float]:
     """Give what a cause rests on that the text puts forward where the rules abstain."""
     return {
         "share": min(4.0, max(-4.0, log_odds(share))),
@@ -104,11 +104,11 @@ def log_odds(share: float) -> float:
     return math.log(max(share, 1e-4) / max(1.0 - share, 1e-4))
 
 
-def probable(odds: float) -> float:
+def convert_log_odds(odds: float) -> float:
     """Give the probability of log-odds."""
     return 1.0 / (1.0 + math.exp(-odds))
 
 
-def excess(cause: str, shares: Mapping[str, float]) -> float:
+def compute_share_excess(cause: str, shares: Mapping[str, float]) -> float:
     """Say how much more, or less, of a text is a cause's than speaks neither for nor against it."""
     return math.log(max(shares.get(cause, 0.0), _LEAST_SHARE) / _EXPECTED)

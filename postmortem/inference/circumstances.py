@@ -9,20 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from postmortem.case.values import Case
-from postmortem.inference.due import Due, needed_by
-from postmortem.inference.predicates import answered
+from postmortem.inference.due import RuleIndex, infer_predicate_needs
+from postmortem.inference.predicates import evaluate_condition
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.conditions import Condition
 
 _OF_TEXT: Final = frozenset({"signature", "traceback"})
 
 
-def holding(case: Case, knowledge: KnowledgeBase) -> list[str]:
+def find_active_conditions(case: Case, knowledge: KnowledgeBase) -> list[str]:
     """Name what holds of a run."""
-    return [*_facts(case), *(f"cond {name}" for name in _conditions(case, knowledge))]
+    return [
+        *_iter_facts(case),
+        *(f"cond {name}" for name in _iter_active_conditions(case, knowledge)),
+    ]
 
 
-def _facts(case: Case) -> Iterator[str]:
+def _iter_facts(case: Case) -> Iterator[str]:
     environment = case.environment
     yield from (f"shape {name}" for name in case.shapes)
     yield f"outcome {case.outcome}"
@@ -36,16 +39,16 @@ def _facts(case: Case) -> Iterator[str]:
         yield f"world {'one' if environment.world_size == 1 else 'many'}"
 
 
-def _conditions(case: Case, knowledge: KnowledgeBase) -> Iterator[str]:
+def _iter_active_conditions(case: Case, knowledge: KnowledgeBase) -> Iterator[str]:
     """Name the conditions that hold, of those that causes ask and that no text answers."""
-    asked, due = _asked(knowledge)
+    asked, due = _collect_asked_conditions(knowledge)
     for number in due.of(case):
-        if answered(asked[number], case) is not None:
+        if evaluate_condition(asked[number], case) is not None:
             yield asked[number].id
 
 
 @functools.lru_cache(maxsize=4)
-def _asked(knowledge: KnowledgeBase) -> tuple[Sequence[Condition], Due]:
+def _collect_asked_conditions(knowledge: KnowledgeBase) -> tuple[Sequence[Condition], RuleIndex]:
     """Give the conditions that causes ask and that no text answers, and which of them are due."""
     asked: dict[str, Condition] = {}
     for rule in knowledge.causes.values():
@@ -54,7 +57,7 @@ def _asked(knowledge: KnowledgeBase) -> tuple[Sequence[Condition], Due]:
                 if one.meaning:
                     asked.setdefault(one.id, one)
     conditions = [one for one in asked.values() if not _is_of_text(one.predicate)]
-    return conditions, Due(needed_by(one.predicate) for one in conditions)
+    return conditions, RuleIndex(infer_predicate_needs(one.predicate) for one in conditions)
 
 
 def _is_of_text(predicate: Any) -> bool:

@@ -12,12 +12,12 @@ from typing import Final
 
 from postmortem.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.case.values import Case
-from postmortem.gathering.gathered import records_behind
+from postmortem.gathering.gathered import count_records_after
 from postmortem.inference.rules import WEIGHTS, Scored
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Evidence
 from postmortem.model.findings import Finding, Traceback
-from postmortem.model.said import Said, cut, say
+from postmortem.model.said import Message, cut, say
 
 _BEHIND_FAILURE: Final = -6.0
 _TIE: Final = 0.2
@@ -33,7 +33,7 @@ _VETOED: Final = 0.4
 MOST_CERTAIN: Final = 0.9999
 
 
-def held_back(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
+def reduce_health_score(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
     """Lower the score of health behind a failure, survived or not, and where a fault ties with it.
 
     Args:
@@ -43,7 +43,7 @@ def held_back(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
     """
     if case.outcome in {"failed", "stalled"}:
         return Scored(health.id, health.score + _BEHIND_FAILURE, health.evidence)
-    survived = _survived(case) if has_trait(health.id, Trait.RUNNING) else None
+    survived = _find_survived_failure(case) if has_trait(health.id, Trait.RUNNING) else None
     if survived is not None:
         health = Scored(health.id, health.score + survived.weight, (*health.evidence, survived))
     highest = max(faults, default=None)
@@ -53,12 +53,12 @@ def held_back(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
     return health
 
 
-def _is_vetoed(evidence: Iterable[Evidence[Said]]) -> bool:
+def _is_vetoed(evidence: Iterable[Evidence[Message]]) -> bool:
     """Say whether something is shown that no sound run has, whatever speaks for its end."""
     return any(item.weight <= -WEIGHTS["decisive"] for item in evidence)
 
 
-def most_certain(cause: str, evidence: Sequence[Evidence[Said]]) -> float:
+def get_max_probability(cause: str, evidence: Sequence[Evidence[Message]]) -> float:
     """Give the highest probability that a cause may have with its evidence."""
     if has_trait(cause, Trait.SOUND) and _is_vetoed(evidence):
         return _VETOED
@@ -73,22 +73,24 @@ def most_certain(cause: str, evidence: Sequence[Evidence[Said]]) -> float:
     return UNPROVED if is_open else MOST_CERTAIN
 
 
-def _survived(case: Case) -> Evidence[Said] | None:
+def _find_survived_failure(case: Case) -> Evidence[Message] | None:
     """Point to a failure that several records follow: it was caught, or the log is of two runs."""
     for event in case.events:
         if event.is_fatal and event.because == "survived":
             finding = event.finding
-            return _against("signature", finding.signature, finding.text, finding)
+            return _build_counterevidence("signature", finding.signature, finding.text, finding)
     for traceback, before in case.gathered.tracebacks:
-        after = records_behind(case.gathered, traceback, before)
+        after = count_records_after(case.gathered, traceback, before)
         is_own = traceback.line >= case.begins.get(traceback.source, 0)
         if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
             said = f"{traceback.exception}: {traceback.message}"
-            return _against("traceback", "survived-exception", said, traceback)
+            return _build_counterevidence("traceback", "survived-exception", said, traceback)
     return None
 
 
-def _against(kind: str, name: str, text: str, one: Finding | Traceback) -> Evidence[Said]:
+def _build_counterevidence(
+    kind: str, name: str, text: str, one: Finding | Traceback
+) -> Evidence[Message]:
     """Hold what looks like the end against health, by its first line."""
     return Evidence(
         kind,

@@ -26,7 +26,7 @@ _BARE: Final = frozenset({"gpu", "traceback"})
 _FIELDS: Final = tuple(Environment.__dataclass_fields__)
 
 
-class Due:
+class RuleIndex:
     """Items of rules, found by what a case must have."""
 
     def __init__(self, items: Iterable[Needs | None]) -> None:
@@ -45,49 +45,51 @@ class Due:
         known = case.answers.get(id(self))
         if known is None:
             found = set(self._always)
-            for thing in _things(case):
+            for thing in _iter_available_keys(case):
                 found.update(self._by_need.get(thing, ()))
             known = case.answers[id(self)] = (self, sorted(found))
         numbers: Sequence[int] = known[1]
         return numbers
 
 
-def needed(asked: Asked) -> Needs | None:
+def infer_needs(asked: Asked) -> Needs | None:
     """Give what a case must have for all that an item asks to hold."""
-    return _fewest(needed_by(one.predicate) for one in asked.wanted)
+    return _select_fewest_needs(infer_predicate_needs(one.predicate) for one in asked.wanted)
 
 
-def needed_by(predicate: Mapping[str, Any]) -> Needs | None:
+def infer_predicate_needs(predicate: Mapping[str, Any]) -> Needs | None:
     """Give what a case must have for a predicate to hold."""
-    return _fewest(_needed(kind, wanted) for kind, wanted in predicate.items())
+    return _select_fewest_needs(
+        _infer_key_needs(kind, wanted) for kind, wanted in predicate.items()
+    )
 
 
-def _fewest(found: Iterable[Needs | None]) -> Needs | None:
+def _select_fewest_needs(found: Iterable[Needs | None]) -> Needs | None:
     """Give the narrowest of several needs, all of which must be met."""
     return min((one for one in found if one is not None), key=len, default=None)
 
 
-def _needed(kind: str, wanted: Any) -> Needs | None:
+def _infer_key_needs(kind: str, wanted: Any) -> Needs | None:
     if kind in _NAMED:
         names = wanted if isinstance(wanted, list) else (wanted,)
         return frozenset([(kind, name) for name in names])
     if kind in _KEYED:
-        return frozenset([(kind, _spelt(kind, next(iter(wanted))))]) if wanted else None
+        return frozenset([(kind, _normalise_name(kind, next(iter(wanted))))]) if wanted else None
     if kind in _BARE:
         return frozenset([(kind, "")])
     if kind == "all":
-        return _fewest(needed_by(one) for one in wanted)
+        return _select_fewest_needs(infer_predicate_needs(one) for one in wanted)
     if kind == "any":
-        each = [needed_by(one) for one in wanted]
+        each = [infer_predicate_needs(one) for one in wanted]
         return None if None in each else frozenset().union(*filter(None, each))
     return None
 
 
-def _spelt(kind: str, name: str) -> str:
+def _normalise_name(kind: str, name: str) -> str:
     return name.lower().replace("_", "-") if kind == "package" else name
 
 
-def _things(case: Case) -> Iterator[tuple[str, Any]]:
+def _iter_available_keys(case: Case) -> Iterator[tuple[str, Any]]:
     """Name all that a case has of what may be needed."""
     environment = case.environment
     for signature in {event.finding.signature for event in case.events}:

@@ -8,68 +8,70 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from postmortem.facts.number_texts import number
-from postmortem.knowledge.engine import compiled
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.numerals import whole_number
+from postmortem.facts.number_texts import parse_number
+from postmortem.knowledge.engine import compile_pattern
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.numerals import parse_whole_number
 
-_COMPARISON: Final = lazy_compile(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
+_COMPARISON: Final = compile_lazily(r"(==|!=|>=|<=|>|<)\s*([^,\s]+)")
 
 
-def matches(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- a return a form
+def is_match(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- a return a form
     """Compare a value: `~regex`, numbers as in ">= 1e-3", a list of alternatives, or equality.
 
     Upper and lower case are the same.
     """
     if isinstance(condition, list):
-        return any(matches(value, one) for one in condition)
+        return any(is_match(value, one) for one in condition)
     if isinstance(condition, bool) or isinstance(value, bool):
         return str(value).lower() == str(condition).lower()
     if isinstance(condition, (int, float)):
-        known = number(str(value))
+        known = parse_number(str(value))
         return known is not None and known == float(condition)
     text = str(condition)
     if text.startswith("~"):
-        return _finds(f"(?i){text[1:]}", str(value))
+        return _has_match(f"(?i){text[1:]}", str(value))
     if text.strip() == "any":
         return True
     comparisons = _COMPARISON.findall(text)
     if comparisons:
-        known = number(str(value))
+        known = parse_number(str(value))
         return known is not None and all(
             _compare(known, operator, float(limit))
             for operator, limit in comparisons
-            if number(limit) is not None
+            if parse_number(limit) is not None
         )
     return str(value).lower() == text.lower()
 
 
-def _finds(pattern: str, text: str) -> bool:
+def _has_match(pattern: str, text: str) -> bool:
     """Search a printed text, which is anybody's; where that takes too long, nothing is known."""
     try:
-        return compiled(pattern).search(text) is not None
+        return compile_pattern(pattern).search(text) is not None
     except TimeoutError:
         return False
 
 
-def version_matches(version: str, condition: str) -> bool:
+def is_version_match(version: str, condition: str) -> bool:
     """Compare a version with ">= 2.5, < 2.5.1", an exact "2.5.0", or a `~regex`.
 
     Local parts (+cu121) do not count.
     """
     if condition.startswith("~"):
-        return _finds(condition[1:], version)
-    known = _parts(version)
+        return _has_match(condition[1:], version)
+    known = _parse_release(version)
     comparisons = _COMPARISON.findall(condition)
     if not comparisons:
-        wanted = _parts(condition)
+        wanted = _parse_release(condition)
         return known[: len(wanted)] == wanted
-    return all(_compare_versions(known, operator, _parts(limit)) for operator, limit in comparisons)
+    return all(
+        _compare_versions(known, operator, _parse_release(limit)) for operator, limit in comparisons
+    )
 
 
-def _parts(version: str) -> tuple[int, ...]:
+def _parse_release(version: str) -> tuple[int, ...]:
     release = re.match(r"v?(\d+(?:\.\d+)*)", version.strip())
-    return tuple(whole_number(part) or 0 for part in release[1].split(".")) if release else ()
+    return tuple(parse_whole_number(part) or 0 for part in release[1].split(".")) if release else ()
 
 
 def _compare_versions(known: tuple[int, ...], operator: str, limit: tuple[int, ...]) -> bool:

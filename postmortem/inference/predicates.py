@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from postmortem.case.values import Case
-from postmortem.inference.matching import matches, version_matches
+from postmortem.inference.matching import is_match, is_version_match
 from postmortem.knowledge.conditions import Asked, Condition
 from postmortem.model.findings import Frame, Traceback
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, labelled, quote, say
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message, add_label, quote, say
 
-_FIELDS: Final[Mapping[str, Said]] = {
+_FIELDS: Final[Mapping[str, Message]] = {
     "os": say("os", "系统"),
     "driver": say("driver", "驱动"),
     "exit_status": say("exit_status", "退出码"),
@@ -36,38 +36,41 @@ class Hit(NamedTuple):
 
     kind: str
     id: str
-    said: Said
+    said: Message
     source: int | None = None
-    where: Where = NOWHERE
+    where: ProcessId = NOWHERE
     line: int | None = None
     factor: float = 1.0
 
 
-def holds(asked: Asked, case: Case) -> list[Hit] | None:
+def evaluate_conditions(asked: Asked, case: Case) -> list[Hit] | None:
     """Ask the case; gives the hits if every condition holds and no exception does, else None.
 
     The hits may be none: where only exceptions are named, nothing shows that they do not hold.
     """
     hits: list[Hit] = []
     for condition in asked.wanted:
-        found = answered(condition, case)
+        found = evaluate_condition(condition, case)
         if found is None:
             return None
         hits += found
-    is_excepted = any(answered(one, case) is not None for one in asked.unwanted)
+    is_excepted = any(evaluate_condition(one, case) is not None for one in asked.unwanted)
     return None if is_excepted else hits
 
 
-def answered(condition: Condition, case: Case) -> list[Hit] | None:
+def evaluate_condition(condition: Condition, case: Case) -> list[Hit] | None:
     """Ask a condition, once of each case; gives the hits if it holds, else None."""
     known = case.answers.get(id(condition))
     if known is None:
-        known = case.answers[id(condition)] = (condition, answer(condition.predicate, case))
+        known = case.answers[id(condition)] = (
+            condition,
+            evaluate_predicate(condition.predicate, case),
+        )
     found: list[Hit] | None = known[1]
     return found
 
 
-def answer(predicate: Mapping[str, Any], case: Case) -> list[Hit] | None:
+def evaluate_predicate(predicate: Mapping[str, Any], case: Case) -> list[Hit] | None:
     """Ask one predicate; gives the hits if every key holds, else None."""
     hits: list[Hit] = []
     for key, wanted in predicate.items():
@@ -78,12 +81,12 @@ def answer(predicate: Mapping[str, Any], case: Case) -> list[Hit] | None:
     return hits
 
 
-def _listed(wanted: Any) -> list[Any]:
+def _as_list(wanted: Any) -> list[Any]:
     return list(wanted) if isinstance(wanted, list) else [wanted]
 
 
-def _signature(wanted: Any, case: Case) -> list[Hit] | None:
-    events = [event for name in _listed(wanted) for event in case.signatures(name)]
+def _match_signature(wanted: Any, case: Case) -> list[Hit] | None:
+    events = [event for name in _as_list(wanted) for event in case.signatures(name)]
     if not events:
         return None
     best = max(events, key=lambda event: event.factor)
@@ -101,33 +104,33 @@ def _signature(wanted: Any, case: Case) -> list[Hit] | None:
     ]
 
 
-def _shape(wanted: Any, case: Case) -> list[Hit] | None:
-    for name in _listed(wanted):
+def _match_anomaly(wanted: Any, case: Case) -> list[Hit] | None:
+    for name in _as_list(wanted):
         if name in case.shapes:
             shape = case.shapes[name]
             return [Hit("shape", name, shape.said, shape.source, shape.where, shape.line)]
     return None
 
 
-def _precision(wanted: Any, case: Case) -> list[Hit] | None:
+def _match_precision(wanted: Any, case: Case) -> list[Hit] | None:
     known = case.environment.precision
     return (
-        [Hit("environment", "precision", labelled(say("precision", "精度"), known))]
-        if known in _listed(wanted)
+        [Hit("environment", "precision", add_label(say("precision", "精度"), known))]
+        if known in _as_list(wanted)
         else None
     )
 
 
-def _framework(wanted: Any, case: Case) -> list[Hit] | None:
-    name = next((name for name in _listed(wanted) if name in case.frameworks), None)
+def _match_framework(wanted: Any, case: Case) -> list[Hit] | None:
+    name = next((name for name in _as_list(wanted) if name in case.frameworks), None)
     return [Hit("environment", f"framework.{name}", quote(str(name)))] if name else None
 
 
-def _setting(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+def _match_setting(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     hits = []
     for name, condition in wanted.items():
         setting = case.settings.get(name)
-        if setting is None or not matches(setting.value, condition):
+        if setting is None or not is_match(setting.value, condition):
             return None
         hits.append(
             Hit(
@@ -142,17 +145,17 @@ def _setting(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     return hits
 
 
-def _package(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+def _match_package(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     hits = []
     for name, condition in wanted.items():
         version = case.environment.packages.get(name.lower().replace("_", "-"))
-        if version is None or not (condition == "any" or version_matches(version, str(condition))):
+        if version is None or not (condition == "any" or is_version_match(version, str(condition))):
             return None
         hits.append(Hit("environment", f"package.{name}", quote(f"{name} {version}")))
     return hits
 
 
-def _gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+def _match_gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     fields = {
         "capability": "compute_capability",
         "name": "name",
@@ -161,7 +164,7 @@ def _gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     }
     for gpu in case.environment.gpus:
         values = {key: getattr(gpu, fields[key]) for key in wanted}
-        if all(value is not None and matches(value, wanted[key]) for key, value in values.items()):
+        if all(value is not None and is_match(value, wanted[key]) for key, value in values.items()):
             said = quote(gpu.name)
             if gpu.compute_capability:
                 said = say(
@@ -174,7 +177,7 @@ def _gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     return None
 
 
-def _env(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+def _match_environment(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     hits = []
     for name, condition in wanted.items():
         value = getattr(case.environment, name, None)
@@ -182,39 +185,41 @@ def _env(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
             return None
         is_version = name in {"python", "cuda", "driver"} and not str(condition).startswith("~")
         if not (
-            version_matches(str(value), str(condition)) if is_version else matches(value, condition)
+            is_version_match(str(value), str(condition))
+            if is_version
+            else is_match(value, condition)
         ):
             return None
-        hits.append(Hit("environment", name, labelled(_FIELDS.get(name, name), value)))
+        hits.append(Hit("environment", name, add_label(_FIELDS.get(name, name), value)))
     return hits
 
 
-def _traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+def _match_traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     found = [
         traceback
         for traceback in case.tracebacks
         if all(
-            any(_TRACEBACK[key](traceback, one) for one in _listed(condition))
+            any(_TRACEBACK[key](traceback, one) for one in _as_list(condition))
             for key, condition in wanted.items()
         )
     ]
     if not found:
         return None
-    best = max(found, key=lambda traceback: timeliness(traceback, case))
+    best = max(found, key=lambda traceback: compute_timeliness(traceback, case))
     return [
         Hit(
             "traceback",
             best.exception or "traceback",
-            _exception_said(best),
+            _describe_exception(best),
             best.source,
             best.where,
             best.exception_line,
-            timeliness(best, case),
+            compute_timeliness(best, case),
         )
     ]
 
 
-def timeliness(traceback: Traceback, case: Case) -> float:
+def compute_timeliness(traceback: Traceback, case: Case) -> float:
     """Give how much a traceback counts: one behind that of the first failure, in its file, less."""
     first = case.first
     if first is None or traceback.chained or traceback.wrapped:
@@ -227,11 +232,11 @@ def timeliness(traceback: Traceback, case: Case) -> float:
     return _LATE if is_late else 1.0
 
 
-def _exception_said(traceback: Traceback) -> Said:
+def _describe_exception(traceback: Traceback) -> Message:
     """Quote an exception with the first line of its message, and say where it was raised."""
     message = (traceback.message.splitlines() or [""])[0]
     said = quote(": ".join(part for part in (traceback.exception, message) if part))
-    inner = _innermost(traceback)
+    inner = _get_innermost_frame(traceback)
     if inner is None:
         return said
     return say(
@@ -243,11 +248,11 @@ def _exception_said(traceback: Traceback) -> Said:
     )
 
 
-def _innermost(traceback: Traceback) -> Frame | None:
+def _get_innermost_frame(traceback: Traceback) -> Frame | None:
     return traceback.frames[-1] if traceback.frames else None
 
 
-def _raised_in(traceback: Traceback, wanted: Any) -> bool:
+def _is_raised_in(traceback: Traceback, wanted: Any) -> bool:
     return bool(traceback.frames) and wanted == (
         "library" if traceback.raised_in_library() else "user"
     )
@@ -255,69 +260,71 @@ def _raised_in(traceback: Traceback, wanted: Any) -> bool:
 
 def _has_frame(traceback: Traceback, wanted: Any) -> bool:
     places = {f"{frame.file}:{frame.function}" for frame in traceback.frames}
-    return any(matches(place, wanted) for place in places)
+    return any(is_match(place, wanted) for place in places)
 
 
 def _has_code(traceback: Traceback, wanted: Any) -> bool:
     lines = {frame.code for frame in traceback.frames}
-    return any(matches(line, wanted) for line in lines)
+    return any(is_match(line, wanted) for line in lines)
 
 
-def _inner_file(traceback: Traceback, wanted: Any) -> bool:
-    inner = _innermost(traceback)
-    return matches(inner.file if inner else "", wanted)
+def _is_innermost_file(traceback: Traceback, wanted: Any) -> bool:
+    inner = _get_innermost_frame(traceback)
+    return is_match(inner.file if inner else "", wanted)
 
 
-def _inner_code(traceback: Traceback, wanted: Any) -> bool:
-    inner = _innermost(traceback)
-    return matches(inner.code if inner else "", wanted)
+def _is_innermost_code(traceback: Traceback, wanted: Any) -> bool:
+    inner = _get_innermost_frame(traceback)
+    return is_match(inner.code if inner else "", wanted)
 
 
 _TRACEBACK: Final[Mapping[str, Callable[[Traceback, Any], bool]]] = {
-    "exception": lambda traceback, wanted: matches(traceback.exception, wanted),
-    "message": lambda traceback, wanted: matches(traceback.message, wanted),
-    "raised_in": _raised_in,
+    "exception": lambda traceback, wanted: is_match(traceback.exception, wanted),
+    "message": lambda traceback, wanted: is_match(traceback.message, wanted),
+    "raised_in": _is_raised_in,
     "frame": _has_frame,
     "code": _has_code,
-    "file": _inner_file,
-    "inner_code": _inner_code,
+    "file": _is_innermost_file,
+    "inner_code": _is_innermost_code,
 }
 
 
-def _outcome(wanted: Any, case: Case) -> list[Hit] | None:
-    return [] if case.outcome in _listed(wanted) else None
+def _match_outcome(wanted: Any, case: Case) -> list[Hit] | None:
+    return [] if case.outcome in _as_list(wanted) else None
 
 
-def _all(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
+def _match_all(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
     hits: list[Hit] = []
     for inner in wanted:
-        found = answer(inner, case)
+        found = evaluate_predicate(inner, case)
         if found is None:
             return None
         hits += found
     return hits
 
 
-def _any(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
-    return next((found for inner in wanted if (found := answer(inner, case)) is not None), None)
+def _match_any(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:
+    return next(
+        (found for inner in wanted if (found := evaluate_predicate(inner, case)) is not None), None
+    )
 
 
-def _not(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
-    return [] if answer(wanted, case) is None else None
+def _match_not(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
+    return [] if evaluate_predicate(wanted, case) is None else None
 
 
 _ANSWERS: Final[Mapping[str, Callable[[Any, Case], list[Hit] | None]]] = {
-    "signature": _signature,
-    "shape": _shape,
-    "precision": _precision,
-    "framework": _framework,
-    "setting": _setting,
-    "package": _package,
-    "gpu": _gpu,
-    "env": _env,
-    "traceback": _traceback,
-    "outcome": _outcome,
-    "all": _all,
-    "any": _any,
-    "not": _not,
+    "signature": _match_signature,
+    "shape": _match_anomaly,
+    "precision": _match_precision,
+    "framework": _match_framework,
+    "setting": _match_setting,
+    "package": _match_package,
+    "gpu": _match_gpu,
+    "env": _match_environment,
+    "traceback": _match_traceback,
+    "outcome": _match_outcome,
+    "all": _match_all,
+    "any": _match_any,
+    "not": _match_not,
 }

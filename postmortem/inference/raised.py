@@ -16,7 +16,7 @@ from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Evidence
 from postmortem.model.findings import Traceback
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 
 _ENOUGH: Final = WEIGHTS["moderate"] * 0.7
 """The weight from which on evidence speaks for a narrower cause."""
@@ -55,7 +55,7 @@ def has_narrower(scored: Iterable[Scored], knowledge: KnowledgeBase) -> bool:
     )
 
 
-def _is_narrow(item: Evidence[Said], knowledge: KnowledgeBase) -> bool:
+def _is_narrow(item: Evidence[Message], knowledge: KnowledgeBase) -> bool:
     """Say whether an item stands in the failure's words, and is no more than an exception's class.
 
     What another rule says against a cause counts, whatever it rests on.

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.case.values import Case
-from postmortem.inference.doubt import held_back, most_certain
+from postmortem.inference.doubt import get_max_probability, reduce_health_score
 from postmortem.inference.raised import has_narrower, own_exception
 from postmortem.inference.rules import PRIOR, WEIGHTS, Scored
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.traits import Trait, get_id, has_trait
 from postmortem.model.answer import Evidence
 from postmortem.model.findings import Traceback
-from postmortem.model.said import Said, cut, quote, say
+from postmortem.model.said import Message, cut, quote, say
 
 _NO_FAULT: Final = (Trait.UNEXPLAINED, Trait.SOUND, Trait.PEER_FAILURE)
 _NEAR: Final = 1.6
@@ -47,33 +47,33 @@ class Ranked(NamedTuple):
     id: str
     probability: float
     score: float
-    evidence: tuple[Evidence[Said], ...]
+    evidence: tuple[Evidence[Message], ...]
 
 
-def in_order(scored: Iterable[Scored], case: Case, knowledge: KnowledgeBase) -> list[Ranked]:
+def rank_causes(scored: Iterable[Scored], case: Case, knowledge: KnowledgeBase) -> list[Ranked]:
     """Order the causes, best first, and turn log-odds into probabilities; never empty."""
     scores = {cause.id: cause for cause in scored}
     _add_fallbacks(scores, case, knowledge)
     _hold_back(scores, case)
     _give_way(scores)
     for winner, loser in knowledge.precedence:
-        _prefer(scores, winner, loser)
+        _put_narrower_first(scores, winner, loser)
     ordered = sorted(scores.values(), key=lambda cause: (-cause.score, cause.id))[:_MOST_CAUSES]
     best, *others = [
-        Ranked(cause.id, _probability(cause, ordered), cause.score, cause.evidence)
+        Ranked(cause.id, _compute_probability(cause, ordered), cause.score, cause.evidence)
         for cause in ordered
     ]
     return [best, *(cause for cause in others if cause.probability >= _WORTH_NAMING)]
 
 
-def _probability(cause: Scored, ordered: Sequence[Scored]) -> float:
+def _compute_probability(cause: Scored, ordered: Sequence[Scored]) -> float:
     """Give the share of a cause among its rivals and the chance that it is none of them.
 
     Sharpened by the fitted temperature.
     """
     rivals = sum(math.exp(min(other.score, 30.0)) for other in ordered if other.id != cause.id)
     log_odds = min(cause.score, 30.0) - math.log(1.0 + _RIVALS * rivals)
-    most = most_certain(cause.id, cause.evidence)
+    most = get_max_probability(cause.id, cause.evidence)
     return min(most, round(1.0 / (1.0 + math.exp(-log_odds / TEMPERATURE)), 4))
 
 
@@ -86,12 +86,12 @@ def _add_fallbacks(scores: dict[str, Scored], case: Case, knowledge: KnowledgeBa
     failed = case.first.traceback if case.first is not None else None
     own = own_exception(case)
     if own is not None and not has_narrower(scores.values(), knowledge):
-        _add(scores, get_id(Trait.USER_EXCEPTION), _unexplained(own))
+        _add(scores, get_id(Trait.USER_EXCEPTION), _build_unexplained_exception(own))
     elif failed is not None and not _is_explained(failed, case):
         if failed.exception:
-            _add(scores, get_id(Trait.USER_EXCEPTION), _unexplained(failed))
+            _add(scores, get_id(Trait.USER_EXCEPTION), _build_unexplained_exception(failed))
         elif not failed.frames:
-            _add(scores, get_id(Trait.NO_CAUSE_SHOWN), _unexplained_line(failed))
+            _add(scores, get_id(Trait.NO_CAUSE_SHOWN), _build_unexplained_line(failed))
     if not scores or max(cause.score for cause in scores.values()) < -1.0:
         nothing = Evidence("shape", "nothing-found", "absence", _NOTHING, WEIGHTS["moderate"])
         _add(scores, get_id(Trait.NO_CAUSE_SHOWN), nothing)
@@ -108,7 +108,7 @@ def _is_explained(failed: Traceback, case: Case) -> bool:
     )
 
 
-def _unexplained(failed: Traceback) -> Evidence[Said]:
+def _build_unexplained_exception(failed: Traceback) -> Evidence[Message]:
     """Point to an exception that no rule knows, as firmly as its frames say whose it is."""
     own = failed.own_frame()
     is_own = failed.raised_by_user()
@@ -128,7 +128,7 @@ def _unexplained(failed: Traceback) -> Evidence[Said]:
     )
 
 
-def _unexplained_line(failed: Traceback) -> Evidence[Said]:
+def _build_unexplained_line(failed: Traceback) -> Evidence[Message]:
     """Point to a last line that says no more than that something failed."""
     return Evidence(
         "traceback",
@@ -143,7 +143,7 @@ def _unexplained_line(failed: Traceback) -> Evidence[Said]:
     )
 
 
-def _add(scores: dict[str, Scored], cause: str, item: Evidence[Said]) -> None:
+def _add(scores: dict[str, Scored], cause: str, item: Evidence[Message]) -> None:
     """Add evidence for a cause; what is no weightier than what there is adds nothing."""
     known = scores.get(cause, Scored(cause, PRIOR, ()))
     is_told = any(other.weight >= item.weight for other in known.evidence)
@@ -160,7 +160,7 @@ def _hold_back(scores: dict[str, Scored], case: Case) -> None:
     ]
     for cause, scored in list(scores.items()):
         if has_trait(cause, Trait.SOUND):
-            scores[cause] = held_back(scored, case, real)
+            scores[cause] = reduce_health_score(scored, case, real)
         elif has_trait(cause, Trait.UNEXPLAINED) and real and max(real) > -0.5:
             score = min(scored.score, max(real) - 1.0)
             scores[cause] = Scored(cause, score, scored.evidence)
@@ -184,7 +184,7 @@ def _give_way(scores: dict[str, Scored]) -> None:
         scores[last.id] = Scored(last.id, max(better) - 0.1, last.evidence)
 
 
-def _prefer(scores: dict[str, Scored], winner: str, loser: str) -> None:
+def _put_narrower_first(scores: dict[str, Scored], winner: str, loser: str) -> None:
     """Put the narrower cause first if it is supported nearly as well."""
     narrow, broad = scores.get(winner), scores.get(loser)
     if narrow is None or broad is None or not 0 <= broad.score - narrow.score <= _NEAR:

@@ -10,23 +10,25 @@ from typing import Any
 from postmortem.case.values import Case, Occurrence
 from postmortem.errors import PatternError
 from postmortem.gathering.frames import is_library
-from postmortem.inference.known_defects import affects, shows
-from postmortem.inference.predicates import answer
-from postmortem.knowledge.causes import advisory
+from postmortem.inference.known_defects import find_symptom, is_applicable
+from postmortem.inference.predicates import evaluate_predicate
+from postmortem.knowledge.causes import build_advisory
 from postmortem.knowledge.conditions import Conditions
 from postmortem.model.findings import Finding, Frame, Traceback
 from postmortem.model.job_facts import Environment, Gpu, Setting
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 
-def faults(conditions: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
+def find_condition_errors(conditions: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
     """Yield a fault for each example that says otherwise than the condition itself."""
     for condition in conditions:
         for kind, is_meant in (("holds", True), ("fails", False)):
             for number, example in enumerate(condition["examples"][kind], 1):
-                if (answer(condition["holds"], made_up(example)) is not None) != is_meant:
+                if (
+                    evaluate_predicate(condition["holds"], build_example_case(example)) is not None
+                ) != is_meant:
                     says = "does not hold" if is_meant else "holds"
                     yield PatternError(
                         f"{condition['id']}: it {says} in example {number} of `{kind}`: {example}",
@@ -35,7 +37,7 @@ def faults(conditions: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
                     )
 
 
-def advisory_faults(
+def find_advisory_errors(
     advisories: Iterable[Mapping[str, Any]], conditions: Conditions
 ) -> Iterator[PatternError]:
     """Yield a fault for each example of an advisory that says otherwise than the advisory itself.
@@ -43,11 +45,13 @@ def advisory_faults(
     In those of `fires` it is evidence; in those of `silent` versions or machine are sound.
     """
     for written in advisories:
-        entry = advisory(written, conditions)
+        entry = build_advisory(written, conditions)
         for kind, is_meant in (("fires", True), ("silent", False)):
             for number, example in enumerate(written["examples"][kind], 1):
-                case = made_up(example)
-                is_told = affects(entry, case) and (not is_meant or shows(entry, case) is not None)
+                case = build_example_case(example)
+                is_told = is_applicable(entry, case) and (
+                    not is_meant or find_symptom(entry, case) is not None
+                )
                 if is_told != is_meant:
                     says = "is silent" if is_meant else "fires"
                     yield PatternError(
@@ -57,18 +61,18 @@ def advisory_faults(
                     )
 
 
-def made_up(example: Mapping[str, Any]) -> Case:
+def build_example_case(example: Mapping[str, Any]) -> Case:
     """Give the case that an example describes: what it does not name was not seen."""
     return Case(
         events=tuple(
-            Occurrence(_finding(name), 1.0, "", is_fatal=True)
+            Occurrence(_build_finding(name), 1.0, "", is_fatal=True)
             for name in example.get("signatures", ())
         ),
-        tracebacks=tuple(_traceback(one) for one in example.get("tracebacks", ())),
+        tracebacks=tuple(_build_traceback(one) for one in example.get("tracebacks", ())),
         shapes={
-            name: Shape(name, quote(name), 0, NOWHERE, 1) for name in example.get("shapes", ())
+            name: Anomaly(name, quote(name), 0, NOWHERE, 1) for name in example.get("shapes", ())
         },
-        environment=_environment(example.get("environment", {})),
+        environment=_build_environment(example.get("environment", {})),
         settings={
             name: Setting(value, 0, 1) for name, value in example.get("settings", {}).items()
         },
@@ -77,11 +81,11 @@ def made_up(example: Mapping[str, Any]) -> Case:
     )
 
 
-def _finding(signature: str) -> Finding:
+def _build_finding(signature: str) -> Finding:
     return Finding(signature, "cause", 0, NOWHERE, 1, 1, 0, signature)
 
 
-def _environment(example: Mapping[str, Any]) -> Environment:
+def _build_environment(example: Mapping[str, Any]) -> Environment:
     gpus = tuple(
         Gpu(
             one["name"],
@@ -94,8 +98,8 @@ def _environment(example: Mapping[str, Any]) -> Environment:
     return Environment(**{**example, "gpus": gpus})
 
 
-def _traceback(example: Mapping[str, Any]) -> Traceback:
-    frames = tuple(_frame(text) for text in example.get("frames", ()))
+def _build_traceback(example: Mapping[str, Any]) -> Traceback:
+    frames = tuple(_parse_frame(text) for text in example.get("frames", ()))
     return Traceback(
         example.get("exception", ""),
         example.get("message", ""),
@@ -110,7 +114,7 @@ def _traceback(example: Mapping[str, Any]) -> Traceback:
     )
 
 
-def _frame(text: str) -> Frame:
+def _parse_frame(text: str) -> Frame:
     """Read `path:function` or `path:function: source line`."""
     file, _, rest = text.partition(":")
     function, _, code = rest.partition(": ")

@@ -15,13 +15,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.case.values import Case, Occurrence
-from postmortem.inference.due import Due, needed
-from postmortem.inference.known_defects import concerning, shows, told
-from postmortem.inference.predicates import Hit, holds
+from postmortem.inference.due import RuleIndex, infer_needs
+from postmortem.inference.known_defects import (
+    describe_defect,
+    find_symptom,
+    list_matching_advisories,
+)
+from postmortem.inference.predicates import Hit, evaluate_conditions
 from postmortem.knowledge.base import KnowledgeBase, Signature
 from postmortem.knowledge.causes import Advisory, Argument
 from postmortem.model.answer import Evidence
-from postmortem.model.said import NOTHING, Said, both, cut, labelled, say
+from postmortem.model.said import NOTHING, Message, add_label, cut, parse_bilingual, say
 
 WEIGHTS: Final[Mapping[str, float]] = {"decisive": 5.0, "strong": 3.0, "moderate": 1.6, "weak": 0.7}
 PRIOR: Final = -1.5
@@ -36,7 +40,7 @@ _ENDS: Final = frozenset({"signal", "exit_status"})
 
 
 _NO_PLACE: Final = Hit("environment", "", NOTHING)
-_Items = defaultdict[str, list[Evidence[Said]]]
+_Items = defaultdict[str, list[Evidence[Message]]]
 """Evidence by cause."""
 
 
@@ -46,11 +50,11 @@ class Scored:
 
     id: str
     score: float
-    evidence: tuple[Evidence[Said], ...]
+    evidence: tuple[Evidence[Message], ...]
 
 
 def score(
-    case: Case, knowledge: KnowledgeBase, extra: Iterable[tuple[str, Evidence[Said]]] = ()
+    case: Case, knowledge: KnowledgeBase, extra: Iterable[tuple[str, Evidence[Message]]] = ()
 ) -> list[Scored]:
     """Weigh all causes that have any evidence for them, best first.
 
@@ -62,7 +66,7 @@ def score(
     for cause, item in extra:
         items[cause].append(item)
     _from_arguments(case, knowledge, items)
-    scored = [_total(cause, evidence) for cause, evidence in items.items()]
+    scored = [_score_cause(cause, evidence) for cause, evidence in items.items()]
     return sorted(
         (cause for cause in scored if any(item.weight > 0 for item in cause.evidence)),
         key=lambda cause: (-cause.score, cause.id),
@@ -79,16 +83,16 @@ def _from_signatures(case: Case, knowledge: KnowledgeBase, items: _Items) -> Non
     for event in best.values():
         rule = knowledge.by_id[event.finding.signature]
         for cause, level in rule.suggests.items():
-            items[cause].append(_suggested(event, rule, level))
+            items[cause].append(_build_signature_evidence(event, rule, level))
 
 
-def _suggested(event: Occurrence, rule: Signature, level: str) -> Evidence[Said]:
+def _build_signature_evidence(event: Occurrence, rule: Signature, level: str) -> Evidence[Message]:
     finding = event.finding
     return Evidence(
         "signature",
         rule.id,
         rule.group,
-        labelled(rule.title, cut(finding.text.splitlines()[0], 300)),
+        add_label(rule.title, cut(finding.text.splitlines()[0], 300)),
         round(WEIGHTS[level] * event.factor, 3),
         finding.source,
         finding.where,
@@ -99,20 +103,22 @@ def _suggested(event: Occurrence, rule: Signature, level: str) -> Evidence[Said]
 
 def _from_arguments(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Take what each cause's own file says for and against it, where it holds."""
-    arguments, due = _arguments(knowledge)
+    arguments, due = _list_arguments(knowledge)
     for number in due.of(case):
         cause, argument, sign = arguments[number]
         known = case.answers.get(id(argument))
         if known is None:
-            hits = holds(argument.asked, case)
-            item = None if hits is None else _weighed(argument, hits, sign)
+            hits = evaluate_conditions(argument.asked, case)
+            item = None if hits is None else _build_argument_evidence(argument, hits, sign)
             known = case.answers[id(argument)] = (argument, item)
         if known[1] is not None:
             items[cause].append(known[1])
 
 
 @functools.lru_cache(maxsize=4)
-def _arguments(knowledge: KnowledgeBase) -> tuple[Sequence[tuple[str, Argument, int]], Due]:
+def _list_arguments(
+    knowledge: KnowledgeBase,
+) -> tuple[Sequence[tuple[str, Argument, int]], RuleIndex]:
     """Give what the causes' own files say for (1) and against (-1) each, and what of it is due."""
     arguments = [
         (cause, argument, sign)
@@ -120,25 +126,27 @@ def _arguments(knowledge: KnowledgeBase) -> tuple[Sequence[tuple[str, Argument, 
         for sign, said in ((1, rule.supporting), (-1, rule.opposing))
         for argument in said
     ]
-    return arguments, Due(needed(argument.asked) for _, argument, _ in arguments)
+    return arguments, RuleIndex(infer_needs(argument.asked) for _, argument, _ in arguments)
 
 
 def _from_advisories(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Take the known defects of the versions at hand of which the run shows the symptom."""
-    for entry in concerning(case, knowledge):
-        hits = shows(entry, case)
+    for entry in list_matching_advisories(case, knowledge):
+        hits = find_symptom(entry, case)
         for cause, level in entry.causes.items() if hits is not None else ():
-            items[cause].append(_advised(entry, hits or [], case, level))
+            items[cause].append(_build_advisory_evidence(entry, hits or [], case, level))
 
 
-def _advised(entry: Advisory, hits: list[Hit], case: Case, level: str) -> Evidence[Said]:
+def _build_advisory_evidence(
+    entry: Advisory, hits: list[Hit], case: Case, level: str
+) -> Evidence[Message]:
     place = next((hit for hit in hits if hit.line is not None), _NO_PLACE)
     factor = min((hit.factor for hit in hits), default=1.0)
     return Evidence(
         "advisory",
         entry.id,
         "advisory",
-        told(entry, case),
+        describe_defect(entry, case),
         round(WEIGHTS[level] * factor, 3),
         place.source,
         place.where,
@@ -148,10 +156,10 @@ def _advised(entry: Advisory, hits: list[Hit], case: Case, level: str) -> Eviden
     )
 
 
-def _weighed(item: Argument, hits: list[Hit], sign: int) -> Evidence[Said]:
+def _build_argument_evidence(item: Argument, hits: list[Hit], sign: int) -> Evidence[Message]:
     absent = Hit("setting", "absent", NOTHING)
     hit = next((hit for hit in hits if hit.line is not None), hits[0] if hits else absent)
-    text, shown = both(item.text), hit.said.settled()
+    text, shown = parse_bilingual(item.text), hit.said.settled()
     if shown:
         text = say("{text} — {shown}", "{text} — {shown}", text=text, shown=shown.cut(240))
     factor = min((hit.factor for hit in hits), default=1.0)
@@ -168,13 +176,13 @@ def _weighed(item: Argument, hits: list[Hit], sign: int) -> Evidence[Said]:
     )
 
 
-def _told_once(evidence: list[Evidence[Said]]) -> list[Evidence[Said]]:
+def _drop_duplicate_evidence(evidence: list[Evidence[Message]]) -> list[Evidence[Message]]:
     """Keep of one fact told twice the weightier telling.
 
     Of an exit status and the signal that it stands for. Signatures of one line share a group, in
     which the second counts little.
     """
-    told: dict[tuple[object, ...], Evidence[Said]] = {}
+    told: dict[tuple[object, ...], Evidence[Message]] = {}
     for number, item in enumerate(evidence):
         key: tuple[object, ...] = (number,)
         if item.kind == "environment" and item.id in _ENDS:
@@ -184,8 +192,8 @@ def _told_once(evidence: list[Evidence[Said]]) -> list[Evidence[Said]]:
     return list(told.values())
 
 
-def _total(cause: str, evidence: list[Evidence[Said]]) -> Scored:
-    evidence = _told_once(evidence)
+def _score_cause(cause: str, evidence: list[Evidence[Message]]) -> Scored:
+    evidence = _drop_duplicate_evidence(evidence)
     groups: defaultdict[str, list[float]] = defaultdict(list)
     for item in evidence:
         groups[item.group].append(item.weight)

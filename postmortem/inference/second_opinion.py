@@ -19,22 +19,22 @@ from postmortem.classify.evidence_model import EvidenceModel
 from postmortem.classify.opinion import Opinion
 from postmortem.inference.belief import (
     FIRM,
-    believed,
-    excess,
+    compute_proposal_features,
+    compute_share_excess,
+    convert_log_odds,
+    estimate_probability,
     is_absence,
     log_odds,
-    probable,
-    proposal,
 )
 from postmortem.inference.doubt import UNPROVED
 from postmortem.inference.raised import failing_traceback
 from postmortem.inference.ranking import TEMPERATURE, Ranked
 from postmortem.inference.rules import PRIOR, WEIGHTS
-from postmortem.inference.verdict import Ranking, answer, rank
+from postmortem.inference.verdict import Ranking, build_verdict, rank
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Evidence
-from postmortem.model.said import NOTHING, Said, cut, say
+from postmortem.model.said import NOTHING, Message, cut, say
 
 _ITEM: Final = "text-model"
 _SAY: Final = 0.2
@@ -66,12 +66,12 @@ _OTHER: Final = (
 )
 
 
-def heard(
+def combine_opinions(
     case: Case,
     knowledge: KnowledgeBase,
     ranking: Ranking,
     ask: Callable[[], Opinion],
-    extra: Sequence[tuple[str, Evidence[Said]]] = (),
+    extra: Sequence[tuple[str, Evidence[Message]]] = (),
 ) -> Ranking:
     """Give the ranking that rules and model come to together.
 
@@ -91,7 +91,7 @@ def _without_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> 
         return ranking
     if causes[0] is ranking.causes[0]:
         return Ranking(causes, ranking.verdict)
-    return Ranking(causes, answer(causes, case, knowledge))
+    return Ranking(causes, build_verdict(causes, case, knowledge))
 
 
 def _combined(
@@ -99,13 +99,13 @@ def _combined(
     knowledge: KnowledgeBase,
     ranking: Ranking,
     opinion: Opinion,
-    extra: Sequence[tuple[str, Evidence[Said]]],
+    extra: Sequence[tuple[str, Evidence[Message]]],
 ) -> Ranking:
     if _is_raised(ranking, case):
-        return _rated(ranking, _raised_belief(ranking.causes[0], opinion))
-    if _tells_nothing(opinion, case):
-        return _with_belief(ranking, opinion)
-    again = rank(case, knowledge, [*extra, *_items(ranking, knowledge, opinion)])
+        return _set_first_probability(ranking, _raised_belief(ranking.causes[0], opinion))
+    if _is_uninformative(opinion, case):
+        return _set_fitted_probability(ranking, opinion)
+    again = rank(case, knowledge, [*extra, *_iter_evidence(ranking, knowledge, opinion)])
     if _is_open(ranking) and _is_put_forward(again):
         is_echo = _is_echo(again.causes[0], case, opinion)
         return ranking if is_echo else _put_forward(again, ranking, opinion, case, knowledge)
@@ -115,8 +115,10 @@ def _combined(
     if again.verdict.cause is None:
         return again
     if again.verdict.status == "supported" and (is_moved or _is_disputed(again, opinion)):
-        again = Ranking(again.causes, answer(again.causes, case, knowledge, is_disputed=True))
-    return _with_belief(again, opinion)
+        again = Ranking(
+            again.causes, build_verdict(again.causes, case, knowledge, is_disputed=True)
+        )
+    return _set_fitted_probability(again, opinion)
 
 
 def _is_raised(ranking: Ranking, case: Case) -> bool:
@@ -137,7 +139,10 @@ def _is_raised(ranking: Ranking, case: Case) -> bool:
 def _raised_belief(best: Ranked, opinion: Opinion) -> float:
     """Give the probability of what a traceback supports: a text makes it surer, never less sure."""
     evidence = opinion.model.evidence
-    return max(believed(best, opinion.shares, evidence), believed(best, {}, evidence))
+    return max(
+        estimate_probability(best, opinion.shares, evidence),
+        estimate_probability(best, {}, evidence),
+    )
 
 
 def _is_open(ranking: Ranking) -> bool:
@@ -152,31 +157,35 @@ def _is_open(ranking: Ranking) -> bool:
     )
 
 
-def _tells_nothing(opinion: Opinion, case: Case) -> bool:
+def _is_uninformative(opinion: Opinion, case: Case) -> bool:
     """Say whether the text tells of no cause, or of a standstill of a run that it does not show."""
     is_little = sum(case.gathered.lines.values()) < _FEWEST_LINES
     is_no_run = is_little or case.outcome == "not-a-training-log"
-    return not opinion.shares or (is_no_run and has_trait(_first(opinion), Trait.STANDSTILL))
+    return not opinion.shares or (
+        is_no_run and has_trait(_select_top_cause(opinion), Trait.STANDSTILL)
+    )
 
 
-def by_evidence(ranking: Ranking, evidence: EvidenceModel) -> Ranking:
+def bound_by_evidence(ranking: Ranking, evidence: EvidenceModel) -> Ranking:
     """Give what the rules say as far as it may be believed by its evidence alone."""
     if ranking.verdict.status == "established" or ranking.verdict.cause is None:
         return ranking
-    return _rated(ranking, believed(ranking.causes[0], {}, evidence))
+    return _set_first_probability(ranking, estimate_probability(ranking.causes[0], {}, evidence))
 
 
-def _with_belief(ranking: Ranking, opinion: Opinion) -> Ranking:
+def _set_fitted_probability(ranking: Ranking, opinion: Opinion) -> Ranking:
     """Give the verdict the probability that was fitted to evidence and text."""
     if ranking.verdict.cause is None:
         return ranking
     best, evidence = ranking.causes[0], opinion.model.evidence
     if not _is_shown(best):
-        return _rated(ranking, min(UNPROVED, probable(alone(opinion, best.id))))
-    return _rated(ranking, believed(best, opinion.shares, evidence))
+        return _set_first_probability(
+            ranking, min(UNPROVED, convert_log_odds(compute_text_only_odds(opinion, best.id)))
+        )
+    return _set_first_probability(ranking, estimate_probability(best, opinion.shares, evidence))
 
 
-def _rated(ranking: Ranking, probability: float) -> Ranking:
+def _set_first_probability(ranking: Ranking, probability: float) -> Ranking:
     """Give the first cause its probability; no other one has a higher."""
     most = round(probability, 4)
     causes = [
@@ -186,39 +195,43 @@ def _rated(ranking: Ranking, probability: float) -> Ranking:
     return Ranking(causes, dataclasses.replace(ranking.verdict, probability=most))
 
 
-def _items(
+def _iter_evidence(
     ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
-) -> Iterator[tuple[str, Evidence[Said]]]:
-    best = _first(opinion)
+) -> Iterator[tuple[str, Evidence[Message]]]:
+    best = _select_top_cause(opinion)
     is_open = _is_open(ranking)
     if ranking.verdict.cause is not None:
-        yield from _beside(ranking, opinion)
+        yield from _iter_evidence_for_rules(ranking, opinion)
     if best in opinion.model.own:  # a share says no more than that it is none of the others
         if best in knowledge.causes and opinion.shares[best] >= _SURE and opinion.is_that_of(best):
-            yield from _of_its_own(best, ranking, knowledge, opinion)
-            yield from _for_want_of_one(ranking, opinion)
+            yield from _iter_text_cause_evidence(best, ranking, knowledge, opinion)
+            yield from _iter_user_counterevidence(ranking, opinion)
     elif is_open:
-        yield from _of_its_own(best, ranking, knowledge, opinion)
+        yield from _iter_text_cause_evidence(best, ranking, knowledge, opinion)
 
 
-def _beside(ranking: Ranking, opinion: Opinion) -> Iterator[tuple[str, Evidence[Said]]]:
+def _iter_evidence_for_rules(
+    ranking: Ranking, opinion: Opinion
+) -> Iterator[tuple[str, Evidence[Message]]]:
     """Say a little for and against each cause that the rules name."""
     for cause in ranking.causes:
         if cause.id in opinion.shares and not is_absence(cause.id):
             most = 0.0 if _is_opposed(cause) else _MOST
-            weight = max(-_MOST, min(most, _SAY * excess(cause.id, opinion.shares)))
+            weight = max(-_MOST, min(most, _SAY * compute_share_excess(cause.id, opinion.shares)))
             if abs(weight) >= _SMALLEST:
-                yield cause.id, _evidence(cause.id, weight, opinion)
+                yield cause.id, _build_evidence(cause.id, weight, opinion)
 
 
-def _for_want_of_one(ranking: Ranking, opinion: Opinion) -> Iterator[tuple[str, Evidence[Said]]]:
+def _iter_user_counterevidence(
+    ranking: Ranking, opinion: Opinion
+) -> Iterator[tuple[str, Evidence[Message]]]:
     """Hold against what is named for want of a cause that there is one, taught by the user."""
     for cause in ranking.causes:
         if is_absence(cause.id):
-            yield cause.id, _evidence(cause.id, -WEIGHTS["strong"], opinion)
+            yield cause.id, _build_evidence(cause.id, -WEIGHTS["strong"], opinion)
 
 
-def _first(opinion: Opinion) -> str:
+def _select_top_cause(opinion: Opinion) -> str:
     return max(opinion.shares, key=lambda cause: opinion.shares[cause])
 
 
@@ -237,37 +250,37 @@ def _is_taught(again: Ranking, ranking: Ranking, opinion: Opinion) -> bool:
     return again.verdict.cause in opinion.model.own and is_absence(ranking.verdict.cause or "")
 
 
-def _of_its_own(
+def _iter_text_cause_evidence(
     best: str, ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
-) -> Iterator[tuple[str, Evidence[Said]]]:
+) -> Iterator[tuple[str, Evidence[Message]]]:
     """Put the text's own cause forward, at its odds: before all others only if it is named."""
-    if best not in knowledge.causes or _is_told_otherwise(best):
+    if best not in knowledge.causes or _is_cause_without_text(best):
         return
     known = next((cause for cause in ranking.causes if cause.id == best), None)
     if known is not None and _is_opposed(known):
         return
-    odds = _odds_of_its_own(best, ranking, opinion)
+    odds = _compute_text_cause_odds(best, ranking, opinion)
     wanted, first = TEMPERATURE * odds, ranking.causes[0]
     is_wanting = ranking.verdict.cause is None or is_absence(first.id)
-    if is_wanting and probable(odds) >= _SPEAKS:
+    if is_wanting and convert_log_odds(odds) >= _SPEAKS:
         wanted = max(wanted, first.score + _SMALLEST)
     elif not has_trait(first.id, Trait.UNEXPLAINED):
         wanted = min(wanted, first.score - _SMALLEST)
     weight = min(WEIGHTS["strong"], wanted - (PRIOR if known is None else known.score))
     if weight >= _SMALLEST:
-        yield best, _evidence(best, weight, opinion)
+        yield best, _build_evidence(best, weight, opinion)
 
 
-def _is_told_otherwise(cause: str) -> bool:
+def _is_cause_without_text(cause: str) -> bool:
     """Say whether no wording tells of a cause: figures do, or that there is no other one."""
     return is_absence(cause) or has_trait(cause, Trait.SHOWN_BY_CURVES)
 
 
-def _odds_of_its_own(best: str, ranking: Ranking, opinion: Opinion) -> float:
+def _compute_text_cause_odds(best: str, ranking: Ranking, opinion: Opinion) -> float:
     if best in opinion.model.own:
-        return alone(opinion, best)
+        return compute_text_only_odds(opinion, best)
     is_candidate = best in {cause.id for cause in ranking.causes}
-    told = proposal(best, opinion.shares[best], is_candidate=is_candidate)
+    told = compute_proposal_features(best, opinion.shares[best], is_candidate=is_candidate)
     return opinion.model.evidence.proposed.odds(told)
 
 
@@ -299,11 +312,11 @@ def _put_forward(
 ) -> Ranking:
     """Name the text's own cause where the rules abstain, if that is right often enough."""
     best = again.causes[0].id
-    probability = min(UNPROVED, probable(_odds_of_its_own(best, ranking, opinion)))
+    probability = min(UNPROVED, convert_log_odds(_compute_text_cause_odds(best, ranking, opinion)))
     if probability < _SPEAKS:
         probability = min(_SILENT, probability)
-    causes = _rated(again, probability).causes
-    return Ranking(causes, answer(causes, case, knowledge, is_disputed=True))
+    causes = _set_first_probability(again, probability).causes
+    return Ranking(causes, build_verdict(causes, case, knowledge, is_disputed=True))
 
 
 def _is_shown(cause: Ranked) -> bool:
@@ -316,13 +329,13 @@ def _is_opposed(cause: Ranked) -> bool:
     return any(item.weight <= -WEIGHTS["moderate"] for item in cause.evidence)
 
 
-def alone(opinion: Opinion, cause: str) -> float:
+def compute_text_only_odds(opinion: Opinion, cause: str) -> float:
     """Give the log-odds that a cause is right by the text alone."""
     shift, slope = opinion.model.calibration.alone
     return shift + slope * log_odds(opinion.shares[cause])
 
 
-def _evidence(cause: str, weight: float, opinion: Opinion) -> Evidence[Said]:
+def _build_evidence(cause: str, weight: float, opinion: Opinion) -> Evidence[Message]:
     share = opinion.shares.get(cause, 0.0)
     carried = opinion.carried_by(cause) if weight > 0 else None
     if weight < 0 or carried is None:

@@ -12,15 +12,15 @@ from typing import Final, NamedTuple
 
 from postmortem.case.outcomes import NO_LOG, is_without_log
 from postmortem.case.values import Case
-from postmortem.inference.at_hand import is_at_hand
-from postmortem.inference.predicates import holds
-from postmortem.inference.ranking import Ranked, in_order
+from postmortem.inference.at_hand import is_available
+from postmortem.inference.predicates import evaluate_conditions
+from postmortem.inference.ranking import Ranked, rank_causes
 from postmortem.inference.rules import WEIGHTS, score
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import CauseRule
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Evidence, Need, Verdict, has_rival
-from postmortem.model.said import NOTHING, Said, both, labelled, say
+from postmortem.model.said import NOTHING, Message, add_label, parse_bilingual, say
 
 ABSTAIN_BELOW: Final = 0.45
 SURE: Final = 0.8
@@ -31,11 +31,11 @@ class Ranking(NamedTuple):
 
     causes: Sequence[Ranked]
     """The candidates, best first; never empty."""
-    verdict: Verdict[Said]
+    verdict: Verdict[Message]
 
 
 def rank(
-    case: Case, knowledge: KnowledgeBase, extra: Iterable[tuple[str, Evidence[Said]]] = ()
+    case: Case, knowledge: KnowledgeBase, extra: Iterable[tuple[str, Evidence[Message]]] = ()
 ) -> Ranking:
     """Weigh the causes and state the answer.
 
@@ -45,20 +45,22 @@ def rank(
         extra: further evidence, of a classifier or a replay, with the id of the cause that it is
             for (or, of negative weight, against).
     """
-    ranked = in_order(score(case, knowledge, extra), case, knowledge)
-    return Ranking(ranked, answer(ranked, case, knowledge))
+    ranked = rank_causes(score(case, knowledge, extra), case, knowledge)
+    return Ranking(ranked, build_verdict(ranked, case, knowledge))
 
 
-def answer(
+def build_verdict(
     ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase, *, is_disputed: bool = False
-) -> Verdict[Said]:
+) -> Verdict[Message]:
     """State the answer, or abstain and say what would decide.
 
     Of what is disputed the answer is a hypothesis at most.
     """
     best = ranked[0]
     abstains = _abstains(best, case)
-    status = "unknown" if abstains else "hypothesis" if is_disputed else _status(best, ranked)
+    status = (
+        "unknown" if abstains else "hypothesis" if is_disputed else _decide_status(best, ranked)
+    )
     return _stated(ranked, status, case, knowledge)
 
 
@@ -69,11 +71,11 @@ def restated(ranking: Ranking, status: str, case: Case, knowledge: KnowledgeBase
 
 def _stated(
     ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
-) -> Verdict[Said]:
+) -> Verdict[Message]:
     best, abstains = ranked[0], status == "unknown"
     rule = knowledge.cause(best.id)
     would_change = tuple(
-        labelled(knowledge.title(item.neighbour), both(item.by))
+        add_label(knowledge.title(item.neighbour), parse_bilingual(item.by))
         for item in rule.separations
         if any(cause.id == item.neighbour for cause in ranked) or status != "established"
     )[:4]
@@ -81,12 +83,12 @@ def _stated(
         cause=None if abstains else best.id,
         probability=best.probability,
         status=status,
-        summary=_summary(best, ranked, status, case, knowledge),
+        summary=_build_summary(best, ranked, status, case, knowledge),
         whose="unknown" if abstains else rule.whose,
         retry="unknown" if abstains else _retry(rule, case),
-        not_checked=_not_checked(case),
+        not_checked=_list_unchecked(case),
         would_change=would_change,
-        need=_need(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
+        need=_list_needs(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
     )
 
 
@@ -98,10 +100,10 @@ def _abstains(best: Ranked, case: Case) -> bool:
 
 def _retry(rule: CauseRule, case: Case) -> str:
     """Say whether running again may help: where its condition fails, only after a fix."""
-    return rule.retry if holds(rule.retry_asked, case) is not None else "after-fix"
+    return rule.retry if evaluate_conditions(rule.retry_asked, case) is not None else "after-fix"
 
 
-def separated(best: str, other: str, knowledge: KnowledgeBase) -> Said:
+def describe_distinction(best: str, other: str, knowledge: KnowledgeBase) -> Message:
     """Give the one observation that would tell two causes apart, as either of them names it.
 
     Nothing if none does.
@@ -109,7 +111,7 @@ def separated(best: str, other: str, knowledge: KnowledgeBase) -> Said:
     pairs = ((best, other), (other, best))
     return next(
         (
-            both(item.by)
+            parse_bilingual(item.by)
             for cause, neighbour in pairs
             for item in knowledge.cause(cause).separations
             if item.neighbour == neighbour
@@ -118,7 +120,7 @@ def separated(best: str, other: str, knowledge: KnowledgeBase) -> Said:
     )
 
 
-def _status(best: Ranked, ranked: Sequence[Ranked]) -> str:
+def _decide_status(best: Ranked, ranked: Sequence[Ranked]) -> str:
     shown = [item.weight for item in best.evidence if item.kind != "classifier"]
     strongest = max(shown, default=0.0)  # how a log is worded proves nothing
     against = any(item.weight <= -WEIGHTS["moderate"] for item in best.evidence)
@@ -171,12 +173,12 @@ _CONSEQUENCES: Final = say(
 )
 
 
-def _summary(
+def _build_summary(
     best: Ranked, ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
-) -> Said:
+) -> Message:
     title = knowledge.title(best.id)
     if status == "unknown":
-        return _abstention(best, title, case)
+        return _describe_abstention(best, title, case)
     if status == "established":
         return say(*(_REPLAYED if _is_replayed(best) else _ESTABLISHED), title=title)
     if status == "supported":
@@ -188,7 +190,7 @@ def _summary(
     return say(*_HYPOTHESIS, title=title)
 
 
-def _abstention(best: Ranked, title: Said, case: Case) -> Said:
+def _describe_abstention(best: Ranked, title: Message, case: Case) -> Message:
     has_consequences = any(event.finding.role == "consequence" for event in case.events)
     if has_trait(best.id, Trait.NO_CAUSE_SHOWN) and has_consequences:
         return _CONSEQUENCES
@@ -228,17 +230,19 @@ _FALLBACK_NEED: Final = (
 """What may be asked for of any run, behind what it is not asked for if that is at hand."""
 
 
-def _need(ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase) -> tuple[Need[Said], ...]:
+def _list_needs(
+    ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase
+) -> tuple[Need[Message], ...]:
     """Say what would decide, but for what was handed in."""
     needs = (
-        Need(both(item.what), both(item.why), item.command)
+        Need(parse_bilingual(item.what), parse_bilingual(item.why), item.command)
         for cause in ranked[:3]
         for item in knowledge.cause(cause.id).deciders
-        if not is_at_hand(item.given, case)
+        if not is_available(item.given, case)
     )
     unique = list({need.what.en: need for need in needs}.values())[:4]
     return tuple(unique) or tuple(
-        need for given, need in _FALLBACK_NEED if not is_at_hand(given, case)
+        need for given, need in _FALLBACK_NEED if not is_available(given, case)
     )
 
 
@@ -247,7 +251,7 @@ _NO_PRECISION: Final = say("the training precision (not printed)", "训练精度
 _NO_VERSIONS: Final = say("package versions (not printed)", "软件包版本（未打印）")
 
 
-def _not_checked(case: Case) -> tuple[Said, ...]:
+def _list_unchecked(case: Case) -> tuple[Message, ...]:
     known = (
         (_NO_GPU, case.environment.gpus),
         (_NO_PRECISION, case.environment.precision),

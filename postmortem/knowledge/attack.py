@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.knowledge.attack_texts import Attack
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 SIZES: Final = (2048, 4096, 8192)
 """Characters of an attack; a window of a log has no more."""
@@ -26,7 +26,7 @@ _HOPELESS: Final = 5 * LIMIT
 _MEASURABLE: Final = 0.002
 """CPU seconds below which a search is fast enough, whatever its growth."""
 
-_YARDSTICK: Final = lazy_compile(r"\d{1,9}\.\d{1,9}x")
+_YARDSTICK: Final = compile_lazily(r"\d{1,9}\.\d{1,9}x")
 _YARD: Final = "1234567890." * 2000
 _YARD_SECONDS: Final = 0.0024
 """A search that does not change, and the CPU seconds that it takes on the machine of `LIMIT`."""
@@ -56,36 +56,38 @@ class Outcome(NamedTuple):
         )
 
 
-def worst(search: Callable[[str], object], attacks: Iterable[Attack]) -> Outcome:
+def find_worst_attack(search: Callable[[str], object], attacks: Iterable[Attack]) -> Outcome:
     """Run a search on every attack; gives the first on which it is slow, else the slowest."""
     found = Outcome(Attack("", " "), 0.0, 0.0)
     for attack in attacks:
-        outcome = _measured(search, attack)
+        outcome = _measure_attack(search, attack)
         if outcome.is_slow:
             return outcome
         found = max(found, outcome, key=lambda one: one.seconds)
     return found
 
 
-def _measured(search: Callable[[str], object], attack: Attack) -> Outcome:
+def _measure_attack(search: Callable[[str], object], attack: Attack) -> Outcome:
     """Time an attack: once, and where that took long again and again, on texts of several sizes."""
-    seconds = _seconds(search, attack.text(SIZES[0]))
+    seconds = _measure_cpu_seconds(search, attack.text(SIZES[0]))
     if seconds <= _HOPELESS:
-        seconds = _seconds(search, attack.text(SIZES[-1]))
+        seconds = _measure_cpu_seconds(search, attack.text(SIZES[-1]))
     if seconds < _MEASURABLE:
         return Outcome(attack, seconds, 0.0)
-    times, paced = _least(search, attack)
-    outcome = Outcome(attack, paced, _growth(times))
+    times, paced = _measure_least_times(search, attack)
+    outcome = Outcome(attack, paced, _estimate_growth(times))
     if outcome.growth >= GROWTH and outcome.seconds <= LIMIT:
         # Little time, by which a busy moment looks like growth: longer texts must show it too.
         for size in _LONGER:
             text = attack.text(size)
-            times.append(min(_seconds(search, text) for _ in range(5)))
-        outcome = outcome._replace(growth=_growth(times))
+            times.append(min(_measure_cpu_seconds(search, text) for _ in range(5)))
+        outcome = outcome._replace(growth=_estimate_growth(times))
     return outcome
 
 
-def _least(search: Callable[[str], object], attack: Attack) -> tuple[list[float], float]:
+def _measure_least_times(
+    search: Callable[[str], object], attack: Attack
+) -> tuple[list[float], float]:
     """Give the least time for each size, and for the longest by the pace of the machine.
 
     What is slow is slow every time. A search that does not change is timed right before: a faster
@@ -96,15 +98,15 @@ def _least(search: Callable[[str], object], attack: Attack) -> tuple[list[float]
     least, paced = [float("inf")] * len(SIZES), float("inf")
     for repetitions in (2, 4, 8, 16, 32):
         for _ in range(repetitions):
-            pace = max(1.0, _seconds(_YARDSTICK.search, _YARD) / _YARD_SECONDS)
-            now = [_seconds(search, text) for text in texts]
+            pace = max(1.0, _measure_cpu_seconds(_YARDSTICK.search, _YARD) / _YARD_SECONDS)
+            now = [_measure_cpu_seconds(search, text) for text in texts]
             least, paced = list(map(min, least, now)), min(paced, now[-1] / pace)
-        if not Outcome(attack, paced, _growth(least)).is_slow or paced > _HOPELESS:
+        if not Outcome(attack, paced, _estimate_growth(least)).is_slow or paced > _HOPELESS:
             break
     return least, paced
 
 
-def _growth(times: Sequence[float]) -> float:
+def _estimate_growth(times: Sequence[float]) -> float:
     """Give how many times as long twice the text takes; each time is of twice the text before.
 
     It is the least that all the sizes together and each step behind the first show: what is left of
@@ -120,7 +122,7 @@ def _growth(times: Sequence[float]) -> float:
     return min(together, *steps[1:])
 
 
-def _seconds(search: Callable[[str], object], text: str) -> float:
+def _measure_cpu_seconds(search: Callable[[str], object], text: str) -> float:
     """Give the CPU time of a search, infinite where it gave up."""
     began = time.thread_time()
     try:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.knowledge.python_patterns import codes, parser
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _RUN: Final = 60
 """Repetitions where a part is repeated within a repetition."""
@@ -38,14 +38,14 @@ _CATEGORIES: Final[Mapping[str, Callable[[str], bool]]] = {
     "CATEGORY_NOT_WORD": lambda char: not (char.isalnum() or char == "_"),
 }
 _FOREIGN: Final = (
-    (lazy_compile(r"\(\?P?<\w+>"), "("),
-    (lazy_compile(r"\(\?P=\w+\)"), "x"),
-    (lazy_compile(r"(?<!^)\(\?[a-zA-Z]+\)"), ""),
-    (lazy_compile(r"\\[pP]\{[^{}]*\}"), r"\\w"),
-    (lazy_compile(r"\[:\^?\w+:\]"), "a-z"),
-    (lazy_compile(r"(?<=[*+?}])\+"), ""),
-    (lazy_compile(r"\(\?>"), "(?:"),
-    (lazy_compile(r"\\[hRX]"), " "),
+    (compile_lazily(r"\(\?P?<\w+>"), "("),
+    (compile_lazily(r"\(\?P=\w+\)"), "x"),
+    (compile_lazily(r"(?<!^)\(\?[a-zA-Z]+\)"), ""),
+    (compile_lazily(r"\\[pP]\{[^{}]*\}"), r"\\w"),
+    (compile_lazily(r"\[:\^?\w+:\]"), "a-z"),
+    (compile_lazily(r"(?<=[*+?}])\+"), ""),
+    (compile_lazily(r"\(\?>"), "(?:"),
+    (compile_lazily(r"\\[hRX]"), " "),
 )
 """What `regex` has and Python's parser lacks or takes once only, and what stands for it."""
 
@@ -73,13 +73,13 @@ class Attack(NamedTuple):
         ] + self.end
 
 
-def attacks(
+def build_attacks(
     pattern: str, *, flags: int = 0, anchors: Iterable[str] = (), many_lines: bool = True
 ) -> list[Attack]:
     """Build the attacks on a pattern; for a text of one line they have no line break."""
-    nodes = _parsed(pattern, flags)
+    nodes = _parse_pattern(pattern, flags)
     found = [
-        *_of_sequence(nodes, "", ""),
+        *_iter_sequence_attacks(nodes, "", ""),
         *(Attack(anchor, unit) for anchor in anchors for unit in (anchor, "a", " ", "1")),
     ]
     for choice in range(_CHOICES):
@@ -94,7 +94,7 @@ def attacks(
     return list(dict.fromkeys(one for one in found if one.unit))
 
 
-def _parsed(pattern: str, flags: int) -> Nodes:
+def _parse_pattern(pattern: str, flags: int) -> Nodes:
     """Parse as Python does, with stand-ins for what only `regex` knows; else its plain words."""
     for is_foreign in (False, True):
         text = pattern
@@ -107,30 +107,30 @@ def _parsed(pattern: str, flags: int) -> Nodes:
     return [(codes.LITERAL, ord(char)) for char in pattern if char.isalnum() or char == " "]
 
 
-def _of_sequence(nodes: Nodes, lead: str, behind: str) -> Iterator[Attack]:
+def _iter_sequence_attacks(nodes: Nodes, lead: str, behind: str) -> Iterator[Attack]:
     """Attack every repeated part of a sequence, led up to by `lead`."""
     for index, (code, value) in enumerate(nodes):
         follow = _sample(nodes[index + 1 :], 0) + behind
         if code in _REPEATS:
             if value[1] == codes.MAXREPEAT or value[1] >= _MANY:
-                yield from _of_repeat(value[2], lead, follow)
-            yield from _of_sequence(value[2], lead, follow)
+                yield from _iter_repeat_attacks(value[2], lead, follow)
+            yield from _iter_sequence_attacks(value[2], lead, follow)
         elif code == codes.BRANCH:
             for branch in value[1]:
-                yield from _of_sequence(branch, lead, follow)
+                yield from _iter_sequence_attacks(branch, lead, follow)
         elif code == codes.SUBPATTERN:
-            yield from _of_sequence(value[-1], lead, follow)
+            yield from _iter_sequence_attacks(value[-1], lead, follow)
         elif code in {codes.ASSERT, codes.ASSERT_NOT}:
-            yield from _of_assertion(value[1], lead, follow)
+            yield from _iter_assertion_attacks(value[1], lead, follow)
         elif code == getattr(codes, "ATOMIC_GROUP", None):
-            yield from _of_sequence(value, lead, follow)
+            yield from _iter_sequence_attacks(value, lead, follow)
         lead += _sample([nodes[index]], 0)
 
 
-def _of_repeat(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
+def _iter_repeat_attacks(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
     """Repeat a part in all its ways, alone, with what leads up to it, and with what follows."""
     units = dict.fromkeys(_sample(part, choice) for choice in range(_CHOICES))
-    units |= dict.fromkeys(one for one in (follow[:1], follow[:-1]) if _takes(part, one))
+    units |= dict.fromkeys(one for one in (follow[:1], follow[:-1]) if _can_match_each(part, one))
     for unit in units:
         yield Attack(lead, unit)
         yield Attack("", lead + unit * _RUN)
@@ -142,9 +142,9 @@ def _of_repeat(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
     yield Attack("", lead)
 
 
-def _of_assertion(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
+def _iter_assertion_attacks(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
     """Let what is looked for around a place be nearly there, over and over."""
-    yield from _of_sequence(part, lead, follow)
+    yield from _iter_sequence_attacks(part, lead, follow)
     for choice in range(_CHOICES):
         near = _sample(part, choice)[:-1]
         yield Attack("", near + lead + follow)
@@ -152,13 +152,13 @@ def _of_assertion(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
         yield Attack(near * _RUN, lead + follow[:-1])
 
 
-def _takes(part: Nodes, text: str) -> bool:
+def _can_match_each(part: Nodes, text: str) -> bool:
     """Say whether a part of one character takes each character of a text."""
     return (
         bool(text)
         and len(part) == 1
         and part[0][0] in {codes.ANY, codes.IN, codes.NOT_LITERAL}
-        and all(_accepts(part[0], char) for char in text)
+        and all(_can_match_char(part[0], char) for char in text)
     )
 
 
@@ -172,7 +172,7 @@ def _sample_of(node: tuple[Any, Any], choice: int) -> str:
     if code == codes.LITERAL:
         return chr(value)
     if code in {codes.ANY, codes.IN, codes.NOT_LITERAL}:
-        accepted = _accepted(code, tuple(value) if code == codes.IN else value)
+        accepted = _find_accepted_chars(code, tuple(value) if code == codes.IN else value)
         return accepted[choice % len(accepted)]
     if code in _REPEATS:
         low = value[0] if choice % 2 == 0 else max(value[0], min(1, value[1]))
@@ -185,16 +185,16 @@ def _sample_of(node: tuple[Any, Any], choice: int) -> str:
 
 
 @functools.lru_cache(maxsize=2048)
-def _accepted(code: Any, value: Any) -> str:
+def _find_accepted_chars(code: Any, value: Any) -> str:
     """Give the characters that a wildcard or a class takes, of those that are tried."""
     return (
-        "".join(char for char in _CANDIDATES if _accepts((code, value), char))
-        or "".join(char for char in map(chr, range(0x100)) if _accepts((code, value), char))
+        "".join(char for char in _CANDIDATES if _can_match_char((code, value), char))
+        or "".join(char for char in map(chr, range(0x100)) if _can_match_char((code, value), char))
         or "\u4e2d"
     )
 
 
-def _accepts(node: tuple[Any, Any], char: str) -> bool:
+def _can_match_char(node: tuple[Any, Any], char: str) -> bool:
     """Say whether a wildcard or a class takes a character."""
     code, value = node
     if code == codes.ANY:

@@ -17,12 +17,19 @@ import xxhash
 
 from postmortem import resources
 from postmortem.errors import PatternError
-from postmortem.knowledge.causes import Advisory, CauseRule, FixRule, advisory, cause_rule, fix_rule
+from postmortem.knowledge.causes import (
+    Advisory,
+    CauseRule,
+    FixRule,
+    build_advisory,
+    build_cause_rule,
+    build_fix_rule,
+)
 from postmortem.knowledge.conditions import Conditions
-from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compiled
+from postmortem.knowledge.engine import LITTLE, Budget, Match, Pattern, compile_pattern
 from postmortem.knowledge.exception_rules import Advice, ExceptionRule, advice, type_rules
-from postmortem.knowledge.stack_rules import StackRules, sighting, stack
-from postmortem.model.said import Said, both, quote
+from postmortem.knowledge.stack_rules import StackRules, build_file_format, build_stack_rule
+from postmortem.model.said import Message, parse_bilingual, quote
 
 _FORM: Final = "packed stacks, exceptions"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
@@ -85,7 +92,9 @@ class Rule:
 
     def _in_its_room(self, pattern: str) -> Pattern:
         """Compile a pattern, of words in little room."""
-        return compiled(pattern, LITTLE) if self.raw.get("broad") else compiled(pattern)
+        return (
+            compile_pattern(pattern, LITTLE) if self.raw.get("broad") else compile_pattern(pattern)
+        )
 
     def _is_in_company(self, found: Match, budget: Budget | None) -> bool:
         """Say whether each of `beside` stands near a match, on either side of it or within it."""
@@ -111,9 +120,9 @@ class Signature(Rule):
     """It goes by words of the field in any order; beside a narrower rule it says nothing."""
 
     @property
-    def title(self) -> Said:
+    def title(self) -> Message:
         """What the signature means."""
-        return both(self.raw["title"])
+        return parse_bilingual(self.raw["title"])
 
     @property
     def advice(self) -> Advice | None:
@@ -156,10 +165,10 @@ class KnowledgeBase:
     exceptions: tuple[ExceptionRule, ...] = ()
     """What exceptions mean, those that are asked first in front."""
 
-    def title(self, cause: str) -> Said:
+    def title(self, cause: str) -> Message:
         """Give a cause's title; an unknown id stands for itself."""
         known = self.titles.get(cause)
-        return quote(cause) if known is None else both(known)
+        return quote(cause) if known is None else parse_bilingual(known)
 
     def cause(self, name: str) -> CauseRule:
         """Give what is known of a cause; of an unknown id, nothing but the id."""
@@ -195,51 +204,53 @@ def load(extra: Sequence[Path] = ()) -> KnowledgeBase:
 
 @functools.lru_cache(maxsize=4)
 def _load(extra: tuple[Path, ...]) -> KnowledgeBase:
-    return _typed(compiled_rules(extra))
+    return _build_knowledge_base(load_compiled_rules(extra))
 
 
-def compiled_rules(extra: Sequence[Path] = ()) -> dict[str, Any]:
+def load_compiled_rules(extra: Sequence[Path] = ()) -> dict[str, Any]:
     """Give the rules as their files hold them, those of the user's own folders included.
 
     Raises:
         PatternError: a file is no valid YAML.
     """
-    built_in = resources.compiled()
+    built_in = resources.find_compiled_knowledge()
     if built_in is not None and not extra:
         return dict(json.loads(built_in.read_text(encoding="utf-8")))
-    return _cached((resources.folder("patterns"), *extra))
+    return _load_or_compile((resources.find_folder("patterns"), *extra))
 
 
-def _cached(folders: tuple[Path, ...]) -> dict[str, Any]:
+def _load_or_compile(folders: tuple[Path, ...]) -> dict[str, Any]:
     """Compile folders once per state of their files."""
-    stamp = xxhash.xxh3_128_hexdigest("\n".join([_FORM, *_stamps(folders)]).encode())[:24]
-    known = resources.recall("knowledge", stamp)
+    stamp = xxhash.xxh3_128_hexdigest("\n".join([_FORM, *_collect_file_stamps(folders)]).encode())[
+        :24
+    ]
+    known = resources.read_cached("knowledge", stamp)
     try:
         return dict(json.loads(known or b""))
     except ValueError:
-        value = _compiled_anew(folders)
+        value = _compile_uncached(folders)
     resources.keep("knowledge", stamp, json.dumps(value).encode("ascii"))
     return value
 
 
-def _compiled_anew(folders: tuple[Path, ...]) -> dict[str, Any]:
+def _compile_uncached(folders: tuple[Path, ...]) -> dict[str, Any]:
     # Only a checkout or own folders come here; a wheel's start does not pay for it.
-    from postmortem.knowledge.compile import compile_folders, for_a_run  # noqa: PLC0415
+    from postmortem.knowledge.compile import compile_folders, strip_examples  # noqa: PLC0415
 
     own = folders[1:]
     try:
         # Whoever works on rules looks at the examples of those that read logs.
-        value = for_a_run(compile_folders(folders), ("conditions",))
+        value = strip_examples(compile_folders(folders), ("conditions",))
         if own:
-            _typed(value)
+            _build_knowledge_base(value)
     except (KeyError, TypeError, AttributeError, ValueError):
-        _refuse_malformed(own)
+        _reject_malformed(own)
         raise
-    _refuse_malformed(own)
+    _reject_malformed(own)
     return value
 
 
-def _refuse_malformed(folders: Iterable[Path]) -> None:
+def _reject_malformed(folders: Iterable[Path]) -> None:
     """Refuse folders of the user's own with a rule that no run can work with.
 
     Raises:
@@ -247,13 +258,13 @@ def _refuse_malformed(folders: Iterable[Path]) -> None:
     """
     for folder in folders:
         # Only folders of the user's own are looked at, and once per state of their files.
-        from postmortem.knowledge.check import malformed  # noqa: PLC0415
+        from postmortem.knowledge.check import find_malformed_rules  # noqa: PLC0415
 
-        for fault in malformed(folder):
+        for fault in find_malformed_rules(folder):
             raise fault
 
 
-def _stamps(folders: tuple[Path, ...]) -> list[str]:
+def _collect_file_stamps(folders: tuple[Path, ...]) -> list[str]:
     stamps = []
     for folder in folders:
         for root, _, names in sorted(os.walk(folder)):
@@ -265,41 +276,43 @@ def _stamps(folders: tuple[Path, ...]) -> list[str]:
     return stamps
 
 
-def _typed(value: dict[str, Any]) -> KnowledgeBase:
+def _build_knowledge_base(value: dict[str, Any]) -> KnowledgeBase:
     conditions = Conditions(value["conditions"])
-    causes = {entry["id"]: cause_rule(entry, conditions) for entry in value["causes"]}
+    causes = {entry["id"]: build_cause_rule(entry, conditions) for entry in value["causes"]}
     taxonomy = value["taxonomy"]
-    signatures = tuple(_signature(entry) for entry in value["signatures"])
+    signatures = tuple(_build_signature(entry) for entry in value["signatures"])
     return KnowledgeBase(
         version=f"{taxonomy.get('date', 'undated')}+{value['hash']}",
         signatures=signatures,
         by_id={rule.id: rule for rule in signatures},
-        formats=tuple(_formats(value)),
+        formats=tuple(_iter_formats(value)),
         causes={
             cause: causes.get(cause) or CauseRule(cause, {})
             for cause in {**taxonomy["causes"], **causes}
         },
         titles={cause: entry["title"] for cause, entry in taxonomy["causes"].items()},
         precedence=tuple((entry["winner"], entry["loser"]) for entry in taxonomy["precedence"]),
-        fixes=tuple(fix_rule(entry, conditions) for entry in value["fixes"]),
-        stacks=StackRules(map(stack, value["stacks"])),
-        advisories=tuple(advisory(entry, conditions) for entry in value["advisories"]),
+        fixes=tuple(build_fix_rule(entry, conditions) for entry in value["fixes"]),
+        stacks=StackRules(map(build_stack_rule, value["stacks"])),
+        advisories=tuple(build_advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
         keys=tuple(value["keys"]),
         exceptions=type_rules(value["exceptions"]),
     )
 
 
-def _formats(value: Mapping[str, Any]) -> Iterator[Format]:
+def _iter_formats(value: Mapping[str, Any]) -> Iterator[Format]:
     """Yield the rules of `formats`, and those that recognise stacks by their files."""
     yield from map(_format, value["formats"])
-    yield from (_format(rule) for one in value["stacks"] if (rule := sighting(one)) is not None)
+    yield from (
+        _format(rule) for one in value["stacks"] if (rule := build_file_format(one)) is not None
+    )
 
 
 def _format(entry: Mapping[str, Any]) -> Format:
     return Format(
         entry["id"],
-        _anchors(entry),
+        _encode_anchors(entry),
         entry["match"],
         entry,
         kind=entry["kind"],
@@ -308,11 +321,11 @@ def _format(entry: Mapping[str, Any]) -> Format:
     )
 
 
-def _signature(entry: Mapping[str, Any]) -> Signature:
+def _build_signature(entry: Mapping[str, Any]) -> Signature:
     fatal = entry.get("fatal")
     return Signature(
         entry["id"],
-        _anchors(entry),
+        _encode_anchors(entry),
         entry["match"],
         entry,
         role=entry["role"],
@@ -325,5 +338,5 @@ def _signature(entry: Mapping[str, Any]) -> Signature:
     )
 
 
-def _anchors(entry: Mapping[str, Any]) -> tuple[bytes, ...]:
+def _encode_anchors(entry: Mapping[str, Any]) -> tuple[bytes, ...]:
     return tuple(anchor.encode() for anchor in entry["anchors"])

@@ -10,14 +10,14 @@ import functools
 import re
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
-_ESCAPE: Final = lazy_compile(r"\\([^\d])")
-_SET: Final = lazy_compile(r"\[\^?\]?[^\]]{0,60}\]")
-_REPEAT: Final = lazy_compile(r"\{\d{0,6},?\d{0,6}\}")
-_DIGIT: Final = lazy_compile(r"\d")
-_TOKEN: Final = lazy_compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\]){0,60}\]|\{\d{0,6},?\d{0,6}\}|\d")
-_PARTED: Final = lazy_compile(r"\\|\d-[^\]]|-\d")
+_ESCAPE: Final = compile_lazily(r"\\([^\d])")
+_SET: Final = compile_lazily(r"\[\^?\]?[^\]]{0,60}\]")
+_REPEAT: Final = compile_lazily(r"\{\d{0,6},?\d{0,6}\}")
+_DIGIT: Final = compile_lazily(r"\d")
+_TOKEN: Final = compile_lazily(r"\\.|\[\^?\]?(?:\\.|[^\]\\]){0,60}\]|\{\d{0,6},?\d{0,6}\}|\d")
+_PARTED: Final = compile_lazily(r"\\|\d-[^\]]|-\d")
 _MUST_NOT: Final = ("(?!", "(?<!", "(?#")
 """Says what must not stand somewhere, of which less is more."""
 _SAME_AGAIN: Final = "(?P="
@@ -27,7 +27,7 @@ _BY_NAME: Final = frozenset("NgkL")
 
 
 @functools.lru_cache(maxsize=512)
-def digits_alike(pattern: str) -> bool:
+def is_digit_agnostic(pattern: str) -> bool:
     """Say whether a pattern names no digit: it has none but in the bounds of its repeats.
 
     A range of characters that parts the digits begins or ends with one of them.
@@ -42,21 +42,21 @@ def digits_alike(pattern: str) -> bool:
 
 
 @functools.lru_cache(maxsize=512)
-def for_any_digit(pattern: re.Pattern[str]) -> re.Pattern[str] | None:
+def build_any_digit_pattern(pattern: re.Pattern[str]) -> re.Pattern[str] | None:
     """Give a pattern that finds whatever another does, and any other digits in its place.
 
     None if there is none so simple: a range parts the digits, or something must not stand there.
     """
     if any(one in pattern.pattern for one in _MUST_NOT):
         return None
-    text = _TOKEN.sub(_with_any_digit, pattern.pattern)
+    text = _TOKEN.sub(_replace_digits, pattern.pattern)
     try:
-        return re.compile(text, pattern.flags) if digits_alike(text) else None
+        return re.compile(text, pattern.flags) if is_digit_agnostic(text) else None
     except re.error:  # a digit that is no character: in the name of a group, behind an escape
         return None
 
 
-def _with_any_digit(token: re.Match[str]) -> str:
+def _replace_digits(token: re.Match[str]) -> str:
     """Write a part of a pattern for any digit; one with a digit is left where that may be wrong."""
     text = token[0]
     if text.startswith("["):

@@ -17,9 +17,9 @@ from postmortem.knowledge import (
     told_kinds,
     unlearnt_kinds,
 )
-from postmortem.knowledge.kind import Kind
+from postmortem.knowledge.kind import AnomalyType
 
-CATALOGUE: Final[Mapping[str, Kind]] = MappingProxyType(
+CATALOGUE: Final[Mapping[str, AnomalyType]] = MappingProxyType(
     {
         kind.id: kind
         for module in (

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from postmortem.knowledge.conditions import ALWAYS, Asked, Conditions
-from postmortem.knowledge.snippets import Snippet, snippet
+from postmortem.knowledge.snippets import Snippet, parse_snippet
 
 Text = Mapping[str, str]
 """A text for people, by language."""
@@ -104,7 +104,7 @@ class Advisory(NamedTuple):
     references: tuple[str, ...]
 
 
-def cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
+def build_cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
     """Type a cause.
 
     Raises:
@@ -136,7 +136,7 @@ def cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
     )
 
 
-def fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
+def build_fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
     """Type a fix.
 
     Raises:
@@ -152,13 +152,13 @@ def fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
         entry["safety"],
         conditions.asked(entry, str(entry.get("file", ""))),
         entry.get("needs"),
-        {name: snippet(one) for name, one in (entry.get("snippets") or {}).items()},
+        {name: parse_snippet(one) for name, one in (entry.get("snippets") or {}).items()},
         tuple(entry.get("references") or ()),
         frozenset(entry.get("stacks") or ()),
     )
 
 
-def advisory(entry: Mapping[str, Any], conditions: Conditions) -> Advisory:
+def build_advisory(entry: Mapping[str, Any], conditions: Conditions) -> Advisory:
     """Type an advisory.
 
     Raises:

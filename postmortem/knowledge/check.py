@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from postmortem.errors import PatternError
 from postmortem.knowledge import attack, attack_texts, exception_rules, schema, snippets
-from postmortem.knowledge.compile import KINDS, entries
-from postmortem.knowledge.engine import compiled
-from postmortem.knowledge.named import Names, faults_of_names, regexes, unused
-from postmortem.knowledge.yamlfile import line_of, read_yaml
+from postmortem.knowledge.compile import KINDS, iter_rules
+from postmortem.knowledge.engine import compile_pattern
+from postmortem.knowledge.named import Names, find_name_faults, find_unused_conditions, iter_regexes
+from postmortem.knowledge.yamlfile import find_line, read_yaml
 
 MOST_ANCHOR_BYTES = 6
 _FOR_PROOF = ("examples", "source")
@@ -26,14 +26,14 @@ _NOT_SHOWN = ".definition: Field required"
 _REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 
-def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
+def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
     """Check the shape of all rules in `folders`.
 
     `known` folders are only consulted for the ids that rules refer to. Conditions that nothing
     names are looked for where all else is well: a file that cannot be read names nothing.
     """
     folders, known = list(folders), list(known)
-    broken = [fault for root in folders for fault in _faults_of_tables(root)]
+    broken = [fault for root in folders for fault in _find_table_faults(root)]
     if broken:
         return broken
     names = Names.of([*known, *folders])
@@ -41,55 +41,56 @@ def faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternE
     seen: dict[tuple[str, str], Path] = {}
     for root in folders:
         for kind in KINDS:
-            found += _faults_of_kind(root, kind, names, seen)
-    return found or list(unused(folders, names))
+            found += _find_folder_faults(root, kind, names, seen)
+    return found or list(find_unused_conditions(folders, names))
 
 
-def malformed(folder: Path) -> Iterator[PatternError]:
+def find_malformed_rules(folder: Path) -> Iterator[PatternError]:
     """Yield what a run could not work with: the wrong shape of a rule, a regex that is none.
 
     What serves only the proof of a rule, its examples, may be missing here.
     """
     yield from (
-        fault for fault in _faults_of_tables(folder) if not str(fault.what).endswith(_NOT_SHOWN)
+        fault for fault in _find_table_faults(folder) if not str(fault.what).endswith(_NOT_SHOWN)
     )
     for kind in KINDS:
-        for path, entry in entries(folder / kind):
+        for path, entry in iter_rules(folder / kind):
             name = str(entry.get("id"))
             wrong = [
                 (what, mend)
-                for what, mend in _faults_of_shape(kind, entry)
+                for what, mend in _find_schema_faults(kind, entry)
                 if not what.startswith(_FOR_PROOF)
             ]
             if not wrong:
-                wrong += _faults_of_regexes(entry)
+                wrong += _find_regex_faults(entry)
             for what, mend in wrong:
-                yield PatternError(f"{name}: {what}", f"{path}:{line_of(path, name)}", mend)
+                yield PatternError(f"{name}: {what}", f"{path}:{find_line(path, name)}", mend)
 
 
-def _faults_of_kind(
+def _find_folder_faults(
     root: Path, kind: str, names: Names, seen: dict[tuple[str, str], Path]
 ) -> list[PatternError]:
     found: list[PatternError] = []
     try:
-        rules = list(entries(root / kind))
+        rules = list(iter_rules(root / kind))
     except PatternError as error:
         return [error]
     for path, entry in rules:
         name = str(entry.get("id"))
-        where = f"{path}:{line_of(path, name)}"
+        where = f"{path}:{find_line(path, name)}"
         if (kind, name) in seen:
             mend = f"rename it; the other is in {seen[kind, name]}"
             found.append(PatternError(f"the id {name} stands twice", where, mend))
         seen[kind, name] = path
         found += [
             PatternError(f"{name}: {what}", where, mend)
-            for what, mend in _faults_of_shape(kind, entry) or _faults_of_rule(kind, entry, names)
+            for what, mend in _find_schema_faults(kind, entry)
+            or _find_rule_faults(kind, entry, names)
         ]
     return found
 
 
-def _faults_of_shape(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:
+def _find_schema_faults(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:
     try:
         schema.MODELS[kind].model_validate(entry)
     except ValidationError as error:
@@ -101,21 +102,21 @@ def _faults_of_shape(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:
     return []
 
 
-def _faults_of_rule(kind: str, entry: dict[str, Any], names: Names) -> Iterator[tuple[str, str]]:
-    yield from _faults_of_regexes(entry)
+def _find_rule_faults(kind: str, entry: dict[str, Any], names: Names) -> Iterator[tuple[str, str]]:
+    yield from _find_regex_faults(entry)
     if kind == "signatures":
-        yield from _signature_faults(entry)
-    for cause in _causes_named(kind, entry):
+        yield from _find_signature_faults(entry)
+    for cause in _list_named_causes(kind, entry):
         if cause not in names.causes:
             yield (
                 f"the cause {cause} is not in taxonomy.yaml",
                 "correct the id, or add it to taxonomy.yaml",
             )
-    yield from _snippet_faults(entry)
-    yield from faults_of_names(kind, entry, names)
+    yield from _find_snippet_faults(entry)
+    yield from find_name_faults(kind, entry, names)
 
 
-def _signature_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _find_signature_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for anchor in entry["anchors"]:
         if len(anchor.encode()) < MOST_ANCHOR_BYTES:
             yield (
@@ -127,34 +128,34 @@ def _signature_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "an example has several lines but `lines` is 1", "set `lines`"
 
 
-def _snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _find_snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
     own = {
         f"of fix {number}": fix["snippet"]
         for number, fix in enumerate(entry.get("fixes", ()), 1)
         if fix.get("snippet")
     }
     for name, snippet in {**entry.get("snippets", {}), **own}.items():
-        for comment in snippets.strangers(snippets.snippet(snippet)):
+        for comment in snippets.find_unknown_comments(snippets.parse_snippet(snippet)):
             yield (
                 f"the snippet {name} has no comment {comment!r}",
                 "a key of `zh` is a comment of `code`, from behind its # to the end of the line",
             )
 
 
-def _faults_of_regexes(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _find_regex_faults(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     fields = (entry.get(field) for field in _REGEXES)
     for pattern in (*filter(None, fields), *(entry.get("beside") or ())):
-        yield from _regex_faults(pattern)
+        yield from _find_pattern_faults(pattern)
 
 
-def _regex_faults(pattern: str) -> Iterator[tuple[str, str]]:
+def _find_pattern_faults(pattern: str) -> Iterator[tuple[str, str]]:
     try:
-        compiled(pattern)
+        compile_pattern(pattern)
     except ValueError as error:
         yield f"not a valid regex: {error}", "correct `match`"
 
 
-def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
+def find_slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
     """Yield a fault for each pattern of a rule that is slow on the texts its structure suggests.
 
     The patterns of a condition's predicate are among them.
@@ -162,30 +163,37 @@ def slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
     for field in ("match", "unless", "pair", "loss_key"):
         if entry.get(field):
             is_several_lines = entry.get("lines", 1) > 1
-            outcome = attack.worst(
+            outcome = attack.find_worst_attack(
                 _search(field, entry),
-                attack_texts.attacks(
+                attack_texts.build_attacks(
                     entry[field], anchors=entry.get("anchors", ())[:2], many_lines=is_several_lines
                 ),
             )
-            yield from _slow(entry, f"`{field}`", outcome)
+            yield from _report_slowness(entry, f"`{field}`", outcome)
     for field in exception_rules.PATTERNS:
         if entry.get(field) and not {"match", "package"} & set(entry):
-            outcome = attack.worst(
-                compiled(entry[field]).search, attack_texts.attacks(entry[field], many_lines=True)
+            outcome = attack.find_worst_attack(
+                compile_pattern(entry[field]).search,
+                attack_texts.build_attacks(entry[field], many_lines=True),
             )
-            yield from _slow(entry, f"`{field}`", outcome)
+            yield from _report_slowness(entry, f"`{field}`", outcome)
     for word in entry.get("beside", ()):
-        outcome = attack.worst(compiled(word).search, attack_texts.attacks(word))
-        yield from _slow(entry, f"`beside` {word}", outcome)
+        outcome = attack.find_worst_attack(
+            compile_pattern(word).search, attack_texts.build_attacks(word)
+        )
+        yield from _report_slowness(entry, f"`beside` {word}", outcome)
     for asked in dict.fromkeys(
-        (*regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))
+        (*iter_regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))
     ):
-        outcome = attack.worst(compiled(f"(?i){asked}").search, attack_texts.attacks(asked))
-        yield from _slow(entry, f"the predicate ~{asked}", outcome)
+        outcome = attack.find_worst_attack(
+            compile_pattern(f"(?i){asked}").search, attack_texts.build_attacks(asked)
+        )
+        yield from _report_slowness(entry, f"the predicate ~{asked}", outcome)
 
 
-def _slow(entry: Mapping[str, Any], what: str, outcome: attack.Outcome) -> Iterator[PatternError]:
+def _report_slowness(
+    entry: Mapping[str, Any], what: str, outcome: attack.Outcome
+) -> Iterator[PatternError]:
     if outcome.is_slow:
         yield PatternError(
             f"{entry['id']}: {what} is slow: {outcome}",
@@ -197,13 +205,13 @@ def _slow(entry: Mapping[str, Any], what: str, outcome: attack.Outcome) -> Itera
 
 def _search(field: str, entry: Mapping[str, Any]) -> Callable[[str], object]:
     """Give the search that a run does with a pattern: for one match, or for all."""
-    pattern = compiled(entry[field])
+    pattern = compile_pattern(entry[field])
     if field == "unless" or (field == "match" and not entry.get("each")):
         return pattern.search
     return lambda text: collections.deque(pattern.finditer(text), maxlen=0)
 
 
-def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:
+def _list_named_causes(kind: str, entry: dict[str, Any]) -> list[str]:
     if kind == "signatures":
         return list(entry.get("suggests", {}))
     if kind == "causes":
@@ -211,7 +219,7 @@ def _causes_named(kind: str, entry: dict[str, Any]) -> list[str]:
     return list(entry.get("causes", ())) if kind in {"exceptions", "fixes", "advisories"} else []
 
 
-def _faults_of_tables(root: Path) -> Iterator[PatternError]:
+def _find_table_faults(root: Path) -> Iterator[PatternError]:
     """Yield what is wrong with the files of a folder that are no rules."""
     for name, model in schema.TABLES.items():
         path = root / f"{name}.yaml"
@@ -223,11 +231,11 @@ def _faults_of_tables(root: Path) -> Iterator[PatternError]:
         except ValidationError as error:
             for fault in error.errors():
                 parts = [str(part) for part in fault["loc"]] or [name]
-                where = f"{path}:{line_of(path, parts[1] if len(parts) > 1 else parts[0])}"
+                where = f"{path}:{find_line(path, parts[1] if len(parts) > 1 else parts[0])}"
                 mend = "see patterns/README.md for the shape"
                 yield PatternError(f"{'.'.join(parts)}: {fault['msg']}", where, mend)
             continue
         for number, row in enumerate(content if name == "gpus" else ()):
-            for what, mend in _regex_faults(row["match"]):
-                where = f"{path}:{line_of(path, row['match'])}"
+            for what, mend in _find_pattern_faults(row["match"]):
+                where = f"{path}:{find_line(path, row['match'])}"
                 yield PatternError(f"{number}.match: {what}", where, mend)

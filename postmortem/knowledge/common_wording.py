@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
-PLACES: Final = lazy_compile(
+PLACES: Final = compile_lazily(
     r"(?P<path>(?:[A-Za-z]:\\|\.{0,2}/)[^\s'\",:)]+)"
     r"|(?P<address>\b0x[0-9a-fA-F]+\b|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b)"
     r"|(?P<hash>\b(?=[a-f]*\d)[0-9a-f]{8,}\b)"
@@ -31,7 +31,7 @@ _WRITTEN: Final = {
     "gap": r".{0,200}",
 }
 """What changes from run to run, and the pattern that stands for it."""
-_ATOM: Final = lazy_compile(r"\w+|\s+|[^\w\s]")
+_ATOM: Final = compile_lazily(r"\w+|\s+|[^\w\s]")
 _MARK: Final = "\0"
 """Begins an atom that is a place."""
 _GAP: Final = "\0gap"
@@ -40,27 +40,27 @@ _LEAST_BESIDE_A_GAP: Final = 5
 """Characters of what stands beside a gap; of less nobody could say that it belongs there."""
 
 
-def common_parts(lines: Iterable[str]) -> tuple[str, ...]:
+def find_common_parts(lines: Iterable[str]) -> tuple[str, ...]:
     """Give what all lines share: texts, and places and gaps under names that `pattern_of` knows.
 
     Args:
         lines: at least one, without line breaks; the order does not matter.
     """
-    atoms = [list(_atoms(line.replace(_MARK, " "))) for line in sorted(set(lines))]
+    atoms = [list(_split_atoms(line.replace(_MARK, " "))) for line in sorted(set(lines))]
     shared = atoms[0]
     for other in atoms[1:]:
-        shared = _folded(shared, other)
+        shared = _merge_atoms(shared, other)
     if len(atoms) > 1:
-        shared = _with_few_gaps(shared)
-    return tuple(_joined(_begun_with_text(shared)))
+        shared = _reduce_gaps(shared)
+    return tuple(_join_text_atoms(_strip_leading_places(shared)))
 
 
-def fixed_texts(parts: Iterable[str]) -> list[str]:
+def select_fixed_texts(parts: Iterable[str]) -> list[str]:
     """Give the parts that are text."""
     return [part for part in parts if not part.startswith(_MARK)]
 
 
-def pattern_of(parts: Iterable[str]) -> str:
+def build_pattern(parts: Iterable[str]) -> str:
     """Write parts as a regular expression, linear in the length of what is searched."""
     written = "".join(
         _WRITTEN[part[len(_MARK) :]] if part.startswith(_MARK) else re.escape(part)
@@ -69,7 +69,7 @@ def pattern_of(parts: Iterable[str]) -> str:
     return written.replace("\\ ", " ")
 
 
-def _atoms(text: str) -> Iterator[str]:
+def _split_atoms(text: str) -> Iterator[str]:
     end = 0
     for place in PLACES.finditer(text):
         yield from _ATOM.findall(text[end : place.start()])
@@ -78,7 +78,7 @@ def _atoms(text: str) -> Iterator[str]:
     yield from _ATOM.findall(text[end:])
 
 
-def _folded(shared: Sequence[str], other: Sequence[str]) -> list[str]:
+def _merge_atoms(shared: Sequence[str], other: Sequence[str]) -> list[str]:
     """Give the atoms that two lines share, a gap where either has others."""
     found: list[str] = []
     mine = its = 0
@@ -90,22 +90,22 @@ def _folded(shared: Sequence[str], other: Sequence[str]) -> list[str]:
     return found
 
 
-def _with_few_gaps(atoms: Sequence[str]) -> list[str]:
+def _reduce_gaps(atoms: Sequence[str]) -> list[str]:
     """Leave out what is too short beside a gap, and places there; keep the longest if too many."""
-    islands = _islands(atoms)
+    islands = _split_at_gaps(atoms)
     last = len(islands) - 1
     for number, island in enumerate(islands):
         while number < last and island and island[-1].startswith(_MARK):
             island.pop()
         while number and island and island[0].startswith(_MARK):
             del island[0]
-    kept = [one for one in islands if _length(one) >= _LEAST_BESIDE_A_GAP]
+    kept = [one for one in islands if _sum_text_length(one) >= _LEAST_BESIDE_A_GAP]
     while len(kept) - 1 > _MOST_GAPS:
-        del kept[min(range(len(kept)), key=lambda number: _length(kept[number]))]
+        del kept[min(range(len(kept)), key=lambda number: _sum_text_length(kept[number]))]
     return [atom for island in kept for atom in (_GAP, *island)][1:]
 
 
-def _islands(atoms: Iterable[str]) -> list[list[str]]:
+def _split_at_gaps(atoms: Iterable[str]) -> list[list[str]]:
     """Give what stands between the gaps."""
     found: list[list[str]] = [[]]
     for atom in atoms:
@@ -116,17 +116,17 @@ def _islands(atoms: Iterable[str]) -> list[list[str]]:
     return found
 
 
-def _begun_with_text(atoms: Sequence[str]) -> Sequence[str]:
+def _strip_leading_places(atoms: Sequence[str]) -> Sequence[str]:
     """Leave places at the beginning out: they would be looked for everywhere, and tell nothing."""
     begin = next((at for at, atom in enumerate(atoms) if not atom.startswith(_MARK)), len(atoms))
     return atoms[begin:]
 
 
-def _length(island: Iterable[str]) -> int:
+def _sum_text_length(island: Iterable[str]) -> int:
     return sum(len(atom) for atom in island if not atom.startswith(_MARK))
 
 
-def _joined(atoms: Iterable[str]) -> Iterator[str]:
+def _join_text_atoms(atoms: Iterable[str]) -> Iterator[str]:
     """Join neighbouring atoms of text."""
     text = ""
     for atom in atoms:

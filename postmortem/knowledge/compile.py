@@ -43,12 +43,12 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
     tables: dict[str, list[Any]] = {table: [] for table in TABLES}
     for root in folders:
         for kind in KINDS:
-            for path, entry in entries(root / kind):
-                rules[kind][_id(path, entry)] = {
+            for path, entry in iter_rules(root / kind):
+                rules[kind][_get_rule_id(path, entry)] = {
                     **entry,
                     "file": f"{kind}/{path.relative_to(root / kind)}",
                 }
-        _extend(taxonomy, root / "taxonomy.yaml")
+        _update_taxonomy(taxonomy, root / "taxonomy.yaml")
         for table, rows in tables.items():
             if (root / f"{table}.yaml").is_file():
                 rows.extend(read_yaml(root / f"{table}.yaml") or [])
@@ -56,10 +56,10 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
         kind: [rules[kind][key] for key in sorted(rules[kind])] for kind in KINDS
     }
     value |= {"taxonomy": taxonomy, **tables}
-    return {"hash": _hash(value), **value, "conditions": expanded(rules["conditions"])}
+    return {"hash": _hash(value), **value, "conditions": expand_conditions(rules["conditions"])}
 
 
-def for_a_run(value: dict[str, Any], kinds: Container[str] = KINDS) -> dict[str, Any]:
+def strip_examples(value: dict[str, Any], kinds: Container[str] = KINDS) -> dict[str, Any]:
     """Leave out of a compiled value what only proves the rules of these kinds: their examples.
 
     The snippets of a stack become one text: a run unpacks those of the stacks that it shows.
@@ -80,19 +80,19 @@ def for_a_run(value: dict[str, Any], kinds: Container[str] = KINDS) -> dict[str,
     return found
 
 
-def expanded(conditions: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def expand_conditions(conditions: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Put into each condition the predicates of those that it names.
 
     Raises:
         PatternError: a condition names one that is not there, or itself in the end.
     """
     return [
-        {**conditions[name], "holds": _predicate(name, (), conditions)}
+        {**conditions[name], "holds": _resolve_predicate(name, (), conditions)}
         for name in sorted(conditions)
     ]
 
 
-def _predicate(name: str, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
+def _resolve_predicate(name: str, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
     """Give the predicate of a condition, without names; `within` are those that led to it."""
     if name not in conditions or name in within:
         what = "names itself in the end" if name in within else f"names {name}, which is not there"
@@ -101,31 +101,31 @@ def _predicate(name: str, within: tuple[str, ...], conditions: Mapping[str, Any]
             str(conditions[within[-1]].get("file", "")),
             "name another condition, or write its predicate",
         )
-    return _without_names(conditions[name]["holds"], (*within, name), conditions)
+    return _replace_names(conditions[name]["holds"], (*within, name), conditions)
 
 
-def _without_names(asked: Any, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
+def _replace_names(asked: Any, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
     """Replace names in a predicate, or in a list of them; several names mean any of them."""
     if isinstance(asked, list):
-        return [_without_names(one, within, conditions) for one in asked]
+        return [_replace_names(one, within, conditions) for one in asked]
     if not isinstance(asked, dict):
         return asked
     parts = [
-        _named(value, within, conditions)
+        _resolve_names(value, within, conditions)
         if key == "condition"
-        else {key: _without_names(value, within, conditions) if key in _NESTING else value}
+        else {key: _replace_names(value, within, conditions) if key in _NESTING else value}
         for key, value in asked.items()
     ]
     return parts[0] if len(parts) == 1 else {"all": parts}
 
 
-def _named(names: Any, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
+def _resolve_names(names: Any, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
     if isinstance(names, str):
-        return _predicate(names, within, conditions)
-    return {"any": [_predicate(name, within, conditions) for name in names]}
+        return _resolve_predicate(names, within, conditions)
+    return {"any": [_resolve_predicate(name, within, conditions) for name in names]}
 
 
-def entries(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def iter_rules(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield every rule of a folder with its file, in a fixed order.
 
     A file holds one rule or a list.
@@ -141,13 +141,13 @@ def entries(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
                 )
 
 
-def _id(path: Path, entry: dict[str, Any]) -> str:
+def _get_rule_id(path: Path, entry: dict[str, Any]) -> str:
     if not isinstance(entry.get("id"), str):
         raise PatternError("a rule has no id", path, "add `id: <area>.<name>`")
     return str(entry["id"])
 
 
-def _extend(taxonomy: dict[str, Any], path: Path) -> None:
+def _update_taxonomy(taxonomy: dict[str, Any], path: Path) -> None:
     if path.is_file():
         content = read_yaml(path) or {}
         taxonomy["causes"].update(content.get("causes") or {})

@@ -76,7 +76,7 @@ class Conditions:
 
     def _leaf(self, name: Any, place: str) -> Condition:
         """Make a condition of the id of a signature or shape."""
-        kind = kind_of(name)
+        kind = get_predicate_type(name)
         if kind is None:
             raise PatternError(
                 f"no condition, signature or shape has the name {name!r}", place, INLINE
@@ -85,7 +85,7 @@ class Conditions:
         return leaf
 
 
-def kind_of(name: Any) -> str | None:
+def get_predicate_type(name: Any) -> str | None:
     """Say which predicate a name that is no condition's stands for: signature, shape or none."""
     if not isinstance(name, str):
         return None

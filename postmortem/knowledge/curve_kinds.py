@@ -6,11 +6,11 @@ In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the pro
 
 from typing import Final
 
-from postmortem.knowledge.kind import Kind
+from postmortem.knowledge.kind import AnomalyType
 from postmortem.model.said import say
 
-KINDS: Final[tuple[Kind, ...]] = (
-    Kind(
+KINDS: Final[tuple[AnomalyType, ...]] = (
+    AnomalyType(
         "hidden-nan",
         say(
             "loss printed as 0.0 (or missing) while grad_norm is not finite: a NaN that the trainer"
@@ -23,7 +23,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         spoils=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "zero-loss",
         say(
             "the training loss is exactly 0 at several records, with finite or no grad norm",
@@ -34,7 +34,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         can_be_first=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-first-record",
         say(
             "the very first recorded training loss is not finite",
@@ -42,7 +42,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-at-zero-rate",
         say(
             "a non-finite loss or gradient while the learning rate is still 0",
@@ -51,7 +51,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         spoils=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-before-update",
         say(
             "the loss of the first step (0 or 1) is not finite: it is computed before any update",
@@ -59,7 +59,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-in-interval",
         say(
             "the first bad record comes five steps or more after the one before: a run-up may lie"
@@ -68,7 +68,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-zero-gradient",
         say(
             "a NaN loss beside a gradient norm of exactly 0: a mean over nothing",
@@ -76,7 +76,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-after-runup",
         say(
             "the loss rises over several finite records, well above its best level, before it stops"
@@ -86,7 +86,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         spoils=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "inf-at-half-range",
         say(
             "the loss becomes infinite out of figures just below the largest of float16",
@@ -94,7 +94,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-out-of-flat",
         say(
             "a flat or falling finite loss turns non-finite from one record to the next",
@@ -102,7 +102,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-recovers",
         say(
             "non-finite loss records with finite ones after them",
@@ -111,7 +111,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-eval-only",
         say(
             "the evaluation loss is not finite while the training loss is finite throughout",
@@ -123,7 +123,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-inputs",
         say(
             "a figure of the inputs (x_absmax, input_mean ...) is not finite when the loss first is"
@@ -132,7 +132,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-part-first",
         say(
             "where the loss first is not finite, one of its parts is not and the others are",
@@ -141,7 +141,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "vanishing-before-nan",
         say(
             "a figure above 0 (a probability, a variance) shrinks to nothing just before the loss"
@@ -150,7 +150,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-component",
         say(
             "one loss component is not finite while the total or the others stay finite",
@@ -159,7 +159,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-grad-finite-loss",
         say(
             "grad_norm is not finite in several records while the loss stays finite and non-zero",
@@ -169,7 +169,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "grad-never-finite",
         say(
             "grad_norm is finite in none of several records, the loss in each",
@@ -178,7 +178,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "nan-loss",
         say("any non-finite training loss", "训练 loss 出现 NaN 或无穷大"),
         is_bad=True,
@@ -188,13 +188,13 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "loss-falls",
         say(
             "the finite training loss falls clearly over the run", "训练 loss 在整个过程中明显下降"
         ),
     ),
-    Kind(
+    AnomalyType(
         "grad-explosion",
         say(
             "grad_norm grows by two orders of magnitude or more, or to inf",
@@ -207,7 +207,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "grad-huge-first",
         say(
             "the first grad norm is above 1e5 while the loss is of usual size",
@@ -217,7 +217,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "rate-standstill",
         say(
             "the learning rate does not move between records although a schedule is running: the"
@@ -225,7 +225,7 @@ KINDS: Final[tuple[Kind, ...]] = (
             "学习率调度已启用，但相邻记录之间学习率不变：scaler 跳过了优化器更新",
         ),
     ),
-    Kind(
+    AnomalyType(
         "scale-collapse",
         say(
             "the loss scale halves step after step to 1 or below, or by at least 2**8 without a"
@@ -237,14 +237,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         can_be_first=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "scale-settling",
         say(
             "a few halvings at the start, then quiet: the loss scaler finding its level",
             "开始时减半几次，随后稳定：loss scaler 正在寻找合适的缩放值",
         ),
     ),
-    Kind(
+    AnomalyType(
         "steps-skipped",
         say(
             "three in ten steps or more of the later half of the run are counted as skipped",
@@ -252,14 +252,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "fp16-figures",
         say(
             "all losses (or gradient norms) are printed in full and exact in float16",
             "全部 loss（或梯度范数）完整打印，且都能用 float16 精确表示",
         ),
     ),
-    Kind(
+    AnomalyType(
         "fp16-limit",
         say(
             "figures of float16 that grow to a quarter of its largest number and more, and are"
@@ -267,14 +267,14 @@ KINDS: Final[tuple[Kind, ...]] = (
             "float16 的数值升到其最大值的四分之一以上，随后变为无穷",
         ),
     ),
-    Kind(
+    AnomalyType(
         "bf16-figures",
         say(
             "all losses (or gradient norms) are printed in full and exact in bfloat16",
             "全部 loss（或梯度范数）完整打印，且都能用 bfloat16 精确表示",
         ),
     ),
-    Kind(
+    AnomalyType(
         "first-loss-high",
         say(
             "the loss of the first steps is more than 1.5 times the logarithm of the vocabulary:"
@@ -282,21 +282,21 @@ KINDS: Final[tuple[Kind, ...]] = (
             "最初几步的 loss 超过词表大小对数的 1.5 倍：比随机猜测还差",
         ),
     ),
-    Kind(
+    AnomalyType(
         "first-loss-low",
         say(
             "the loss of the first steps is nearly 0 although the vocabulary is large",
             "词表很大，最初几步的 loss 却接近 0",
         ),
     ),
-    Kind(
+    AnomalyType(
         "plateau",
         say(
             "the finite training loss does not move over many records",
             "训练 loss 在许多条记录里没有变化",
         ),
     ),
-    Kind(
+    AnomalyType(
         "plateau-from-start",
         say(
             "a plateau whose level the loss had in its first record already, over at least twelve"
@@ -305,7 +305,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         can_be_first=True,
     ),
-    Kind(
+    AnomalyType(
         "collapse",
         say(
             "the loss freezes at one value or stands still above its start, the reward's spread or"
@@ -317,7 +317,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         can_be_first=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "flat-rewards",
         say(
             "the spread of the rewards within a group is 0 at every record",
@@ -325,7 +325,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "high-rate",
         say(
             "the largest learning rate printed or set is at least 10 times what is usual for the"
@@ -333,7 +333,7 @@ KINDS: Final[tuple[Kind, ...]] = (
             "打印或设置的最大学习率至少是所用优化器常用值的 10 倍",
         ),
     ),
-    Kind(
+    AnomalyType(
         "nan-metric",
         say(
             "another printed figure (log-probability, reward, KL, score) is not finite",
@@ -343,7 +343,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_turn=True,
         spreads=True,
     ),
-    Kind(
+    AnomalyType(
         "metric-absurd",
         say(
             "a figure leaves its level by orders of magnitude, at last or for once",
@@ -352,13 +352,13 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "zero-gradient",
         say("the grad norm is exactly 0 to the end", "梯度范数直到最后都恰好为 0"),
         is_bad=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "loss-vanishes",
         say(
             "the loss is printed no more while what stood beside it goes on",

@@ -6,11 +6,11 @@ them (`shapes.departure`, `shapes.spikes`).
 
 from typing import Final
 
-from postmortem.knowledge.kind import Kind
+from postmortem.knowledge.kind import AnomalyType
 from postmortem.model.said import say
 
-KINDS: Final[tuple[Kind, ...]] = (
-    Kind(
+KINDS: Final[tuple[AnomalyType, ...]] = (
+    AnomalyType(
         "loss-spike",
         say(
             "a sudden rise to several times the recent level, recovered or not, all finite",
@@ -18,7 +18,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "huge-spike",
         say(
             "a sudden rise, all finite, to more than ten times the highest of the forty records"
@@ -27,7 +27,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         can_be_first=True,
     ),
-    Kind(
+    AnomalyType(
         "spike-recovers",
         say(
             "a spike of the finite loss, after which it is back near its level and ends there",
@@ -35,14 +35,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "spike-over",
         say(
             "the same, with more than twenty records after it: it belongs to the past",
             "同上，且其后还有二十多条记录：突刺已经过去",
         ),
     ),
-    Kind(
+    AnomalyType(
         "spike-stays",
         say(
             "a calm loss leaps to another level within one record and does not come back",
@@ -51,7 +51,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
         can_be_first=True,
     ),
-    Kind(
+    AnomalyType(
         "loss-divergence",
         say(
             "the finite training loss ends far above its best level after a sustained rise, or"

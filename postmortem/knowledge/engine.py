@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
-from postmortem.knowledge.re2_syntax import UnfitError, for_re2, own_characters
-from postmortem.knowledge.stand_ins import stand_ins_for
+from postmortem.knowledge.re2_syntax import UnfitError, convert_to_re2, find_non_ascii
+from postmortem.knowledge.stand_ins import get_byte_encoding
 
 TIMEOUT: Final = 0.5
 """Seconds that one search may take outside re2.
@@ -111,7 +111,7 @@ class Pattern(Protocol):
 
 
 @functools.lru_cache(maxsize=4096)
-def compiled(pattern: str, room: int = _MEMORY) -> Pattern:
+def compile_pattern(pattern: str, room: int = _MEMORY) -> Pattern:
     """Compile a pattern for re2, or for `regex` where re2 cannot hold to its meaning.
 
     Args:
@@ -130,13 +130,13 @@ def compiled(pattern: str, room: int = _MEMORY) -> Pattern:
         False,
     )
     try:
-        own = own_characters(pattern)
-        return _Linear(re2.compile(for_re2(pattern, own), options), own)
+        own = find_non_ascii(pattern)
+        return _Linear(re2.compile(convert_to_re2(pattern, own), options), own)
     except (UnfitError, re2.error):
         return _Timed(pattern)
 
 
-def first_beginning(pattern: str, text: str, budget: Budget | None = None) -> int:
+def find_first_match_start(pattern: str, text: str, budget: Budget | None = None) -> int:
     """Say where the first match begins, or what may become one, of a text that goes on.
 
     Its length if none begins in it.
@@ -144,7 +144,7 @@ def first_beginning(pattern: str, text: str, budget: Budget | None = None) -> in
     Raises:
         TimeoutError: it took too long, or the budget is spent.
     """
-    return _backtracking(pattern).first_beginning(text, budget)
+    return _compile_backtracking(pattern).first_beginning(text, budget)
 
 
 class _Linear:
@@ -169,7 +169,7 @@ class _Linear:
 
     def search(self, text: str, _: Budget | None = None, /) -> Match | None:
         found = self._engine.search(
-            text.encode() if text.isascii() else stand_ins_for(self._own).of(text)
+            text.encode() if text.isascii() else get_byte_encoding(self._own).of(text)
         )
         return None if found is None else _Re2Match(text, found, self._numbers)
 
@@ -177,7 +177,7 @@ class _Linear:
         return (
             _Re2Match(text, found, self._numbers)
             for found in self._engine.finditer(
-                text.encode() if text.isascii() else stand_ins_for(self._own).of(text)
+                text.encode() if text.isascii() else get_byte_encoding(self._own).of(text)
             )
         )
 
@@ -229,7 +229,7 @@ class _Timed:
 
 
 @functools.lru_cache(maxsize=64)
-def _backtracking(pattern: str) -> _Timed:
+def _compile_backtracking(pattern: str) -> _Timed:
     """Compile a pattern for `regex`, which can tell what may become a match."""
     return _Timed(pattern)
 

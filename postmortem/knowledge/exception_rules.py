@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.knowledge.causes import Text
-from postmortem.knowledge.engine import Match, compiled
-from postmortem.knowledge.snippets import Snippet, snippet
+from postmortem.knowledge.engine import Match, compile_pattern
+from postmortem.knowledge.snippets import Snippet, parse_snippet
 
 PATTERNS: Final = ("message", "unless", "code", "frames")
 """The fields of a rule that hold a regex."""
@@ -108,7 +108,7 @@ class ExceptionRule(NamedTuple):
 
 def _searched(pattern: str, text: str) -> Match | None:
     try:
-        return compiled(pattern).search(text)
+        return compile_pattern(pattern).search(text)
     except TimeoutError:
         return None
 
@@ -149,7 +149,7 @@ def _fixes(entry: Mapping[str, Any]) -> Iterator[AdviceFix]:
             one.get("kind", "change"),
             one["title"],
             one.get("why"),
-            snippet(one["snippet"]) if one.get("snippet") else None,
+            parse_snippet(one["parse_snippet"]) if one.get("snippet") else None,
             one.get("safety", "safe"),
             tuple(one.get("references") or ()),
             bool(one.get("otherwise")),

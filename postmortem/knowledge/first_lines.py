@@ -15,18 +15,18 @@ import re
 from typing import Final
 
 from postmortem.knowledge.base import Signature
-from postmortem.knowledge.engine import Budget, first_beginning
+from postmortem.knowledge.engine import Budget, find_first_match_start
 from postmortem.knowledge.python_patterns import codes, parser
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
-_ENDS: Final = lazy_compile(r"\$|\\[zZ]")
+_ENDS: Final = compile_lazily(r"\$|\\[zZ]")
 """What hangs on where the text ends."""
-_BORDERS: Final = lazy_compile(r"\$|\\[bBzZGmMAKX]|\(\?<[=!]|\(\?[a-zA-Z]*r")
+_BORDERS: Final = compile_lazily(r"\$|\\[bBzZGmMAKX]|\(\?<[=!]|\(\?[a-zA-Z]*r")
 _SHORTEST: Final = 4
 """Characters of a word by which matches are told."""
 
 
-def holds(rule: Signature, text: str, budget: Budget | None = None) -> bool:
+def must_match(rule: Signature, text: str, budget: Budget | None = None) -> bool:
     """Say whether a rule is sure to hold in every window that begins with a line.
 
     Raises:
@@ -42,7 +42,7 @@ def holds(rule: Signature, text: str, budget: Budget | None = None) -> bool:
     )
 
 
-def begins_none(rule: Signature, text: str, budget: Budget | None = None) -> bool:
+def has_no_match_start(rule: Signature, text: str, budget: Budget | None = None) -> bool:
     """Say whether no match of a rule begins in a line, whatever stands behind it.
 
     Raises:
@@ -50,11 +50,11 @@ def begins_none(rule: Signature, text: str, budget: Budget | None = None) -> boo
     """
     if _BORDERS.search(rule.match) is not None:
         return False
-    return first_beginning(rule.match, f"{text}\n", budget) > len(text)
+    return find_first_match_start(rule.match, f"{text}\n", budget) > len(text)
 
 
 @functools.lru_cache(maxsize=256)
-def word_of(pattern: str) -> bytes:
+def find_required_word(pattern: str) -> bytes:
     """Give the longest word that every match of a pattern holds, within one line.
 
     Empty if none is known.

@@ -9,26 +9,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from postmortem.errors import PatternError
-from postmortem.knowledge.stack_rules import ANY, MODEL, TRAINER, StackRules, spoken, stack
+from postmortem.knowledge.stack_rules import (
+    ANY,
+    MODEL,
+    TRAINER,
+    StackRules,
+    build_stack_rule,
+    compile_word_pattern,
+)
 
 
-def faults(rules: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[PatternError]:
+def find_idiom_faults(rules: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[PatternError]:
     """Yield what is wrong between fixes and stacks: names that are not there, foreign words."""
-    stacks = StackRules(stack(entry) for entry in rules["stacks"])
+    stacks = StackRules(build_stack_rule(entry) for entry in rules["stacks"])
     files = {entry["id"]: str(entry.get("file", "")) for entry in rules["stacks"]}
     fixes = {entry["id"]: entry for entry in rules["fixes"]}
     seen = {entry.get("framework") for entry in rules["formats"]}
     for entry in rules["stacks"]:
-        yield from _faults_of_stack(entry, stacks, seen, fixes, files)
+        yield from _find_stack_faults(entry, stacks, seen, fixes, files)
     words = _Vocabulary(stacks)
     for fix in fixes.values():
-        yield from _faults_of_fix(fix, words, files)
+        yield from _find_fix_faults(fix, words, files)
     for one in stacks:
         for name, own in one.snippets.items():
             yield from words.foreign(f"{name} for {one.id}", own.code, [one.id], files[one.id])
 
 
-def _faults_of_stack(
+def _find_stack_faults(
     entry: Mapping[str, Any],
     stacks: StackRules,
     seen: set[Any],
@@ -56,7 +63,7 @@ def _faults_of_stack(
         )
 
 
-def _faults_of_fix(
+def _find_fix_faults(
     fix: Mapping[str, Any], words: "_Vocabulary", files: Mapping[str, str]
 ) -> Iterator[PatternError]:
     place, meant = str(fix.get("file", "")), [*(fix.get("stacks") or ()), *words.subjects(fix)]
@@ -84,7 +91,10 @@ class _Vocabulary:
             if one.kind == TRAINER:
                 for word in one.words:
                     self._owners.setdefault(word, set()).add(one.id)
-        patterns = (f"(?:{spoken(word).pattern})" for word in sorted(self._owners, reverse=True))
+        patterns = (
+            f"(?:{compile_word_pattern(word).pattern})"
+            for word in sorted(self._owners, reverse=True)
+        )
         self._any = re.compile("|".join(patterns) or r"(?!)")
 
     def subjects(self, fix: Mapping[str, Any]) -> list[str]:

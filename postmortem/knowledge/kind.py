@@ -6,14 +6,14 @@ In: nothing. Out: `Kind`. Not here: the rows (`knowledge.catalogue`), a shape th
 
 from typing import NamedTuple
 
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 
 
-class Kind(NamedTuple):
+class AnomalyType(NamedTuple):
     """A row of the catalogue of shapes."""
 
     id: str
-    meaning: Said
+    meaning: Message
     is_bad: bool = False
     """A run that shows it is not sound: nobody says of it that no failure is shown."""
     is_grave: bool = False

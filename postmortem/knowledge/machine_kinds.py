@@ -6,97 +6,97 @@ In: nothing. Out: `KINDS`. Not here: the kinds that tell of the run (`knowledge.
 
 from typing import Final
 
-from postmortem.knowledge.kind import Kind
+from postmortem.knowledge.kind import AnomalyType
 from postmortem.model.said import say
 
-KINDS: Final[tuple[Kind, ...]] = (
-    Kind(
+KINDS: Final[tuple[AnomalyType, ...]] = (
+    AnomalyType(
         "gpu-held",
         say(
             "a listing of the GPUs shows much memory of one in use, outside the run",
             "GPU 列表显示某张 GPU 的大量显存在训练之外被占用",
         ),
     ),
-    Kind(
+    AnomalyType(
         "gpu-empty",
         say(
             "a listing of the GPUs shows their memory free, outside the run",
             "GPU 列表显示在训练之外显存基本空闲",
         ),
     ),
-    Kind(
+    AnomalyType(
         "oom-in-evaluation",
         say(
             "CUDA OOM right after the log tells of evaluation or generation",
             "日志刚提到评估或生成，随后 CUDA 显存不足",
         ),
     ),
-    Kind(
+    AnomalyType(
         "oom-in-loading",
         say(
             "CUDA OOM right after the log tells of the loading of weights or state",
             "日志刚提到加载权重或状态，随后 CUDA 显存不足",
         ),
     ),
-    Kind(
+    AnomalyType(
         "oom-in-saving",
         say(
             "CUDA OOM right after the log tells of saving or merging",
             "日志刚提到保存或合并，随后 CUDA 显存不足",
         ),
     ),
-    Kind(
+    AnomalyType(
         "torch-built-for-cpu",
         say(
             "the environment shows a torch that was built without CUDA",
             "环境信息显示 torch 构建时没有 CUDA",
         ),
     ),
-    Kind(
+    AnomalyType(
         "torch-finds-no-gpu",
         say(
             "the environment says that torch finds no GPU that it can use",
             "环境信息显示 torch 找不到可用的 GPU",
         ),
     ),
-    Kind(
+    AnomalyType(
         "few-open-files",
         say(
             "the limit on open files is a few thousand or less",
             "打开文件数上限只有几千或更低",
         ),
     ),
-    Kind(
+    AnomalyType(
         "many-open-files",
         say(
             "the limit on open files is 65535 or more, or there is none",
             "打开文件数上限不低于 65535，或没有上限",
         ),
     ),
-    Kind(
+    AnomalyType(
         "few-processes",
         say("the limit on processes is low", "进程数上限很低"),
     ),
-    Kind(
+    AnomalyType(
         "shm-small",
         say("/dev/shm is small, or full", "/dev/shm 很小或已满"),  # noqa: S108 -- a text
     ),
-    Kind(
+    AnomalyType(
         "shm-roomy",
         say("/dev/shm is large and mostly free", "/dev/shm 很大且大部分空闲"),  # noqa: S108 -- a text
     ),
-    Kind(
+    AnomalyType(
         "disk-at-its-end",
         say("a listing of the disks shows one that is full", "磁盘列表显示有一个已满"),
     ),
-    Kind(
+    AnomalyType(
         "disk-with-room",
         say(
             "a listing of the disks shows room on all of them",
             "磁盘列表显示各磁盘都有剩余空间",
         ),
     ),
-    Kind(
+    AnomalyType(
         "oom-kill-counted",
         say(
             "the container or its cgroup counts processes that the kernel killed for want of"
@@ -104,14 +104,14 @@ KINDS: Final[tuple[Kind, ...]] = (
             "容器或其 cgroup 记录了因内存不足被内核杀死的进程",
         ),
     ),
-    Kind(
+    AnomalyType(
         "host-memory-spent",
         say(
             "the printed memory of the host is all but spent at the end",
             "打印的主机内存到最后几乎耗尽",
         ),
     ),
-    Kind(
+    AnomalyType(
         "host-memory-rising",
         say(
             "the printed memory of the process or of the host rises over the run",
@@ -119,7 +119,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "no-oom-kill-counted",
         say(
             "the container or its cgroup counts no process that the kernel killed for want of"
@@ -127,35 +127,35 @@ KINDS: Final[tuple[Kind, ...]] = (
             "容器或其 cgroup 没有因内存不足被内核杀死的记录",
         ),
     ),
-    Kind(
+    AnomalyType(
         "wheel-of-other-torch",
         say(
             "a compiled package was built for another version of torch than the installed one",
             "某个编译的包是为另一个 torch 版本构建的",
         ),
     ),
-    Kind(
+    AnomalyType(
         "named-package-listed",
         say(
             "the package that the error asks for stands in a list of what is installed",
             "报错所要求的包在已安装列表中",
         ),
     ),
-    Kind(
+    AnomalyType(
         "named-package-unlisted",
         say(
             "a whole list of what is installed lacks the package that the error asks for",
             "完整的已安装列表中没有报错所要求的包",
         ),
     ),
-    Kind(
+    AnomalyType(
         "versions-unfit",
         say(
             "of the installed packages one asks for a version of another that is not there",
             "已安装的包中，有一个要求另一个包的版本，而安装的并非该版本",
         ),
     ),
-    Kind(
+    AnomalyType(
         "versions-unfit-at-failure",
         say(
             "the same, and the error stands between these two packages",

@@ -5,11 +5,11 @@ In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`knowl
 
 from typing import Final
 
-from postmortem.knowledge.kind import Kind
+from postmortem.knowledge.kind import AnomalyType
 from postmortem.model.said import say
 
-KINDS: Final[tuple[Kind, ...]] = (
-    Kind(
+KINDS: Final[tuple[AnomalyType, ...]] = (
+    AnomalyType(
         "ranks-differ",
         say(
             "the watchdogs of two ranks name different collectives under one sequence number",
@@ -17,14 +17,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "rank-slower",
         say(
             "one rank takes much longer over its own work than all others, record after record",
             "某个 rank 自身的计算耗时在每条记录中都远长于其他所有 rank",
         ),
     ),
-    Kind(
+    AnomalyType(
         "rank-behind",
         say(
             "by the watchdogs' counts one rank has enqueued fewer collectives than the others: it"
@@ -33,7 +33,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "nccl-rank-absent",
         say(
             "some ranks began to join an NCCL communicator, none has joined it, and at least one"
@@ -41,7 +41,7 @@ KINDS: Final[tuple[Kind, ...]] = (
             "部分 rank 开始加入 NCCL 通信器，但没有一个完成，且至少一个 rank 没有开始",
         ),
     ),
-    Kind(
+    AnomalyType(
         "odd-line",
         say(
             "just before its first bad value, the process that went wrong first prints a line about"
@@ -51,7 +51,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         can_be_first=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "peer-named",
         say(
             "one process or machine is named by others as gone, or as the one they wait for",
@@ -59,7 +59,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "silent-rank",
         say(
             "one rank keeps silent where the watchdogs of all the others report, or records fewer"
@@ -67,14 +67,14 @@ KINDS: Final[tuple[Kind, ...]] = (
             "其他 rank 的 watchdog 都有报告而唯独某个 rank 没有，或它记录的步数少于其他一致的 rank",
         ),
     ),
-    Kind(
+    AnomalyType(
         "uneven-work",
         say(
             "the ranks count to different numbers of steps or batches",
             "各 rank 的总步数或总批数不同",
         ),
     ),
-    Kind(
+    AnomalyType(
         "one-rank-first",
         say(
             "the training loss of one rank stops being finite at an earlier step than that of all"
@@ -85,7 +85,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         spoils=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "silence",
         say(
             "by the printed clock, the log is still for many times the usual distance of its lines"
@@ -94,7 +94,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "same-step",
         say(
             "behind the last metric record, lines go on for many times the usual distance of the"
@@ -103,7 +103,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "stood-still",
         say(
             "nothing of the run itself comes any more, for many times the usual distance of its"
@@ -112,7 +112,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "stood-still-at-start",
         say(
             "the same before any training record was printed",
@@ -120,14 +120,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "log-goes-on",
         say(
             "the log was written to moments before somebody looked at the time of its last change",
             "有人查看日志的修改时间时，日志不久前仍在写入",
         ),
     ),
-    Kind(
+    AnomalyType(
         "waits-at-start",
         say(
             "before any training record, the last line of a process names something that it waits"
@@ -135,21 +135,21 @@ KINDS: Final[tuple[Kind, ...]] = (
             "在任何训练记录之前，某个进程的最后一行是它所等待的事物，或各进程互相等待的阶段",
         ),
     ),
-    Kind(
+    AnomalyType(
         "stacks-dumped",
         say(
             "somebody has had the processes print their stacks",
             "有人让各进程打印了调用栈",
         ),
     ),
-    Kind(
+    AnomalyType(
         "stack-apart",
         say(
             "by the stacks one process stands elsewhere, while the others wait in a collective",
             "从调用栈看，一个进程停在别处，而其余进程在集合通信中等待",
         ),
     ),
-    Kind(
+    AnomalyType(
         "no-record",
         say(
             "the run stands still, and no training record was printed",

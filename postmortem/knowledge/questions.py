@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from postmortem.knowledge.engine import compiled
+from postmortem.knowledge.engine import compile_pattern
 
 Precision = Literal["fp16", "bf16", "fp32", "fp8", "tf32"]
 Outcome = Literal[
@@ -24,10 +24,10 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def _regexes(value: Any) -> Any:
+def _check_regexes(value: Any) -> Any:
     for one in value if isinstance(value, list) else [value]:
         if isinstance(one, str) and one.startswith("~"):
-            compiled(f"(?i){one[1:]}")
+            compile_pattern(f"(?i){one[1:]}")
     return value
 
 
@@ -43,7 +43,7 @@ class _Compared(Strict):
     @field_validator("*", mode="after")
     @classmethod
     def _are_regexes(cls, value: Any) -> Any:
-        return _regexes(value)
+        return _check_regexes(value)
 
     @model_validator(mode="after")
     def _asks_something(self) -> "_Compared":
@@ -113,7 +113,7 @@ class PredicateEntry(Strict):
     @classmethod
     def _are_regexes(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         for one in (value or {}).values():
-            _regexes(one)
+            _check_regexes(one)
         return value
 
     @model_validator(mode="after")

@@ -9,24 +9,24 @@ For `\b` a word is of ASCII: it ends where Chinese begins.
 import re
 from typing import Final
 
-from postmortem.knowledge.stand_ins import MOST_OWN, members_of_class, stand_ins_for
-from postmortem.lazy_regex import lazy_compile
+from postmortem.knowledge.stand_ins import MOST_OWN, get_byte_encoding, get_class_members
+from postmortem.lazy_regex import compile_lazily
 
 _PORTABLE: Final = frozenset("AbBnrtfvax")
 """Letters that mean the same in both engines behind a backslash."""
-_TOKEN: Final = lazy_compile(
+_TOKEN: Final = compile_lazily(
     r"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]?|\{,(?=\d+\})|\(\?[a-zA-Z]+\)", re.DOTALL
 )
 """What re2 may read otherwise; every other character means the same to it."""
-_IN_CLASS: Final = lazy_compile(r"\\x..|\\.|.", re.DOTALL)
-_NAME: Final = lazy_compile(r"\(\?P?<(\w+)>")
+_IN_CLASS: Final = compile_lazily(r"\\x..|\\.|.", re.DOTALL)
+_NAME: Final = compile_lazily(r"\(\?P?<(\w+)>")
 
 
 class UnfitError(Exception):
     """Something in a pattern that re2 lacks or reads otherwise."""
 
 
-def own_characters(pattern: str) -> str:
+def find_non_ascii(pattern: str) -> str:
     """Give the characters beyond ASCII in a pattern, each of which has a stand-in of its own."""
     if pattern.isascii():
         return ""
@@ -36,42 +36,45 @@ def own_characters(pattern: str) -> str:
     return own
 
 
-def for_re2(pattern: str, own: str) -> bytes:
+def convert_to_re2(pattern: str, own: str) -> bytes:
     """Write a pattern as re2 reads it, in bytes."""
     names = _NAME.findall(pattern)
     if len(names) > len(set(names)):
         raise UnfitError  # re2 gives the first group of a name only
-    written = _TOKEN.sub(lambda found: _token(found[0], own, is_first=found.start() == 0), pattern)
-    return stand_ins_for(own).of(written)
+    written = _TOKEN.sub(
+        lambda found: _convert_token(found[0], own, is_first=found.start() == 0), pattern
+    )
+    return get_byte_encoding(own).of(written)
 
 
-def _token(token: str, own: str, *, is_first: bool) -> str:
+def _convert_token(token: str, own: str, *, is_first: bool) -> str:
     """Write a part of a pattern as re2 reads it."""
     if len(token) > 1 and token[0] == "[":
-        return _class(token, own)
+        return _convert_class(token, own)
     if token[0] == "\\":
-        return f"[{members}]" if (members := members_of_class(token[1], own)) else _escape(token)
+        return f"[{members}]" if (members := get_class_members(token[1], own)) else _escape(token)
     if token.startswith("(?") and not is_first:
         # such a flag holds from here on in re2, for the whole pattern in `regex`
         raise UnfitError
     return token.replace("{,", "{0,")
 
 
-def _class(token: str, own: str) -> str:
+def _convert_class(token: str, own: str) -> str:
     """Write [...] as re2 reads it, which takes a dash beside a class for a range."""
     begin = next(one for one in ("[^]", "[^", "[]", "[") if token.startswith(one))
     tokens = _IN_CLASS.findall(token[len(begin) : -1])
     if not token.endswith("]") or "\\" in tokens or ("[" in tokens and "[:" in token[1:]):
         raise UnfitError  # a class that does not end; or [[:alpha:]], which is of ASCII in re2
-    members = [members_of_class(one[1], own) if one[0] == "\\" else "" for one in tokens]
+    members = [get_class_members(one[1], own) if one[0] == "\\" else "" for one in tokens]
     written = [
-        shown or _single(one, is_beside_class=any(members[max(0, index - 1) : index + 2]))
+        shown
+        or _convert_class_member(one, is_beside_class=any(members[max(0, index - 1) : index + 2]))
         for index, (one, shown) in enumerate(zip(tokens, members, strict=True))
     ]
     return "".join([begin, *written, "]"])
 
 
-def _single(part: str, *, is_beside_class: bool) -> str:
+def _convert_class_member(part: str, *, is_beside_class: bool) -> str:
     """Write one character or escape within [...], and escape what re2 would take for more."""
     if part == "[" or (part == "-" and is_beside_class):
         return f"\\{part}"

@@ -436,7 +436,7 @@ MODELS: Final[dict[str, type[Strict]]] = {
 }
 
 
-def json_schema(kind: str) -> dict[str, Any]:
+def build_json_schema(kind: str) -> dict[str, Any]:
     """Give the JSON Schema of a file of a kind: one rule, or a list of them."""
     model = MODELS[kind]
     either: Any = model | list[model]  # type: ignore[valid-type]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from postmortem.errors import UsageError
-from postmortem.knowledge.common_wording import common_parts, fixed_texts, pattern_of
+from postmortem.knowledge.common_wording import build_pattern, find_common_parts, select_fixed_texts
 
 _LONGEST: Final = 400
 _SHORTEST_ANCHOR: Final = 6
@@ -20,16 +20,16 @@ _MOST_EXAMPLES: Final = 5
 _TODO: Final = "TODO"
 
 
-def draft(line: str, cause: str | None = None) -> str:
+def write_skeleton(line: str, cause: str | None = None) -> str:
     """Write the skeleton of a signature that fires on a line.
 
     Raises:
         UsageError: nothing in the line stays the same from run to run.
     """
-    return draft_for([line], cause)
+    return write_skeleton_for_lines([line], cause)
 
 
-def draft_for(lines: Iterable[str], cause: str | None = None) -> str:
+def write_skeleton_for_lines(lines: Iterable[str], cause: str | None = None) -> str:
     """Write the skeleton of a signature that fires on all of some lines.
 
     Fifty of very many lines are looked at, spread over them in the order of their texts.
@@ -39,21 +39,23 @@ def draft_for(lines: Iterable[str], cause: str | None = None) -> str:
     """
     import yaml  # noqa: PLC0415 -- a run has no need of it
 
-    texts = _spread(sorted({line.strip()[:_LONGEST] for line in lines} - {""}), _MOST_COMPARED)
-    parts = common_parts(texts or [""])
-    anchor = _anchor(fixed_texts(parts), texts)
+    texts = _sample_evenly(
+        sorted({line.strip()[:_LONGEST] for line in lines} - {""}), _MOST_COMPARED
+    )
+    parts = find_common_parts(texts or [""])
+    anchor = _select_anchor(select_fixed_texts(parts), texts)
     name = re.sub(r"[^a-z0-9]+", "-", anchor.lower()).strip("-")[:40].strip("-")
     area = cause.split(".")[0] if cause else "unknown"
     rule: dict[str, Any] = {
         "id": f"{area}.mine.{name or 'line'}",
         "title": {"en": f"{_TODO}: what it means", "zh": f"{_TODO}：含义"},
         "anchors": [anchor],
-        "match": pattern_of(parts),
+        "match": build_pattern(parts),
         "role": "cause" if cause else "context",
         **({"suggests": {cause: "moderate"}} if cause else {}),
         "source": f"{_TODO}: who prints it",
         "examples": {
-            "fires": [{"text": text} for text in _spread(texts, _MOST_EXAMPLES)],
+            "fires": [{"text": text} for text in _sample_evenly(texts, _MOST_EXAMPLES)],
             "silent": [
                 {
                     "text": f"{_TODO}: a line that looks like it and means something else",
@@ -65,7 +67,7 @@ def draft_for(lines: Iterable[str], cause: str | None = None) -> str:
     return str(yaml.safe_dump(rule, allow_unicode=True, sort_keys=False, width=160))
 
 
-def _anchor(fixed: list[str], texts: list[str]) -> str:
+def _select_anchor(fixed: list[str], texts: list[str]) -> str:
     """Give the longest text that every line has.
 
     Raises:
@@ -81,7 +83,7 @@ def _anchor(fixed: list[str], texts: list[str]) -> str:
     raise UsageError(f"{what} that a rule could go by", repr(texts[0]) if texts else "", mend)
 
 
-def _spread(texts: list[str], most: int) -> list[str]:
+def _sample_evenly(texts: list[str], most: int) -> list[str]:
     """Give so many of the texts, from the first to the last."""
     if len(texts) <= most:
         return texts

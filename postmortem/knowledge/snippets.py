@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message
 
-_PLACEHOLDER: Final = lazy_compile(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
+_PLACEHOLDER: Final = compile_lazily(r"\$\{(\w{1,80})(?:\|([^}]{0,400}))?\}")
 
 
 class Snippet(NamedTuple):
@@ -26,17 +26,17 @@ class Snippet(NamedTuple):
     """Its comments in Chinese."""
 
 
-def snippet(entry: Mapping[str, Any]) -> Snippet:
+def parse_snippet(entry: Mapping[str, Any]) -> Snippet:
     """Take a snippet as a file of fixes holds it."""
-    return Snippet(entry["language"], entry["code"], entry.get("zh") or {})
+    return Snippet(entry["language"], entry["translate_comments"], entry.get("zh") or {})
 
 
-def code(snippet: Snippet) -> Said:
+def translate_comments(snippet: Snippet) -> Message:
     """Give the code with its comments in either language."""
     chinese = snippet.code
     for comment, said in snippet.zh.items():
         chinese = _place(comment).sub(r"\g<1>" + said.replace("\\", r"\\"), chinese)
-    return Said(snippet.code, chinese)
+    return Message(snippet.code, chinese)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -48,7 +48,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(replacement, template)
 
 
-def strangers(snippet: Snippet) -> Iterator[str]:
+def find_unknown_comments(snippet: Snippet) -> Iterator[str]:
     """Yield what `zh` translates and the code holds neither as a comment, a line nor a place."""
     yield from (comment for comment in snippet.zh if not _place(comment).search(snippet.code))
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from postmortem.knowledge.snippets import Snippet, snippet
-from postmortem.resources import compiled_stack
+from postmortem.knowledge.snippets import Snippet, parse_snippet
+from postmortem.resources import read_compiled_stack
 
 PLAIN: Final = "pytorch"
 """The stack of whoever writes the training loop in plain PyTorch."""
@@ -58,7 +58,7 @@ class StackRule(NamedTuple):
     @property
     def snippets(self) -> Mapping[str, Snippet]:
         """Its snippets, by the id of the fix."""
-        return _typed(self.id, self.packed)
+        return _parse_snippets(self.id, self.packed)
 
 
 class StackRules:
@@ -95,7 +95,7 @@ class StackRules:
         return found
 
 
-def stack(entry: Mapping[str, Any]) -> StackRule:
+def build_stack_rule(entry: Mapping[str, Any]) -> StackRule:
     """Type a stack as its file describes it."""
     return StackRule(
         entry["id"],
@@ -110,32 +110,32 @@ def stack(entry: Mapping[str, Any]) -> StackRule:
         {name: str(value) for name, value in (entry.get("defaults") or {}).items()},
         frozenset(entry.get("causes") or ()),
         tuple(entry.get("words") or ()),
-        _packed(entry),
+        _dump_snippets(entry),
     )
 
 
-def _packed(entry: Mapping[str, Any]) -> str | None:
+def _dump_snippets(entry: Mapping[str, Any]) -> str | None:
     raw = entry.get("snippets") or {}
     if entry.get("apart"):
         return None
     return raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
 
 
-def snippets_in(entry: Mapping[str, Any]) -> dict[str, Any]:
+def load_snippets(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Give the snippets of a compiled stack, wherever they lie."""
-    return _unpacked(entry["id"], _packed(entry))
+    return _load_packed_snippets(entry["id"], _dump_snippets(entry))
 
 
-def _unpacked(name: str, packed: str | None) -> dict[str, Any]:
-    return dict(json.loads(compiled_stack(name) if packed is None else packed))
+def _load_packed_snippets(name: str, packed: str | None) -> dict[str, Any]:
+    return dict(json.loads(read_compiled_stack(name) if packed is None else packed))
 
 
 @functools.lru_cache(maxsize=256)
-def _typed(name: str, packed: str | None) -> dict[str, Snippet]:
-    return {fix: snippet(one) for fix, one in _unpacked(name, packed).items()}
+def _parse_snippets(name: str, packed: str | None) -> dict[str, Snippet]:
+    return {fix: parse_snippet(one) for fix, one in _load_packed_snippets(name, packed).items()}
 
 
-def sighting(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+def build_file_format(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     """Give the rule that recognises a stack by its files; None where it names none.
 
     Literals are its `paths`, and the folders of its modules among installed packages.
@@ -159,7 +159,7 @@ def sighting(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def spoken(word: str) -> "re.Pattern[str]":
+def compile_word_pattern(word: str) -> "re.Pattern[str]":
     """Give the pattern of a word of a stack: as it stands, at the borders of words."""
     before = r"(?<![\w-])" if re.match(r"[\w-]", word) else ""
     behind = r"(?![\w-])" if re.search(r"\w$", word) else ""

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _DIGIT, _LETTER, _BLANK, _OTHER, _OWN = range(0x80, 0x85)
 """Stand-ins for characters beyond ASCII, and the first of those for a pattern's own."""
@@ -28,7 +28,7 @@ _CLASSES: Final[Mapping[str, tuple[frozenset[int], Callable[[str], bool]]]] = {
     ),
 }
 """What belongs to a class, without a pattern's own characters, and which of these do."""
-_BEYOND: Final = lazy_compile(r"([^\x00-\x7f]+)")
+_BEYOND: Final = compile_lazily(r"([^\x00-\x7f]+)")
 _RARE: Final = 0.1
 """Part of a text beyond ASCII up to which that part alone is looked for and translated."""
 _MOST_RUNS: Final = 256
@@ -95,13 +95,13 @@ class StandIns(dict[int, int]):
 
 
 @functools.lru_cache(maxsize=128)
-def stand_ins_for(own: str) -> StandIns:
+def get_byte_encoding(own: str) -> StandIns:
     """Give the stand-ins for all patterns that have the same characters of their own."""
     return StandIns(own)
 
 
 @functools.lru_cache(maxsize=512)
-def members_of_class(name: str, own: str) -> str:
+def get_class_members(name: str, own: str) -> str:
     r"""Give what \d, \w, \s and their opposites stand for, as ranges of bytes.
 
     Nothing for another escape.

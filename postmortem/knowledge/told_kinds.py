@@ -6,11 +6,11 @@ In: nothing. Out: `KINDS`. Not here: the kinds of curves (`knowledge.curve_kinds
 
 from typing import Final
 
-from postmortem.knowledge.kind import Kind
+from postmortem.knowledge.kind import AnomalyType
 from postmortem.model.said import say
 
-KINDS: Final[tuple[Kind, ...]] = (
-    Kind(
+KINDS: Final[tuple[AnomalyType, ...]] = (
+    AnomalyType(
         "told-labels",
         say(
             "a line says that no label is left beside a loss that is 0 or not finite",
@@ -18,7 +18,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-mask",
         say(
             "a line says that masked or padded positions go with values that are not finite",
@@ -26,7 +26,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-embeddings",
         say(
             "a line says that embedding rows are new, zero or untrained",
@@ -34,7 +34,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-weights",
         say(
             "a line says that weights, or the optimiser's state, are not finite before the"
@@ -43,7 +43,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-operation",
         say(
             "a line names an operation on a value for which it is not defined",
@@ -51,7 +51,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "data-warned",
         say(
             "right before the first bad value, NumPy warns of a division by zero or an invalid"
@@ -61,7 +61,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         can_be_first=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-device",
         say(
             "a line says that one device or process computes other values than the rest",
@@ -69,7 +69,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-inputs",
         say(
             "a line says that inputs are not finite or broken where the loss is not finite",
@@ -77,7 +77,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-before",
         say(
             "before the failure a line tells of values that are not finite, or of what spoils them",
@@ -85,7 +85,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         can_be_first=True,
     ),
-    Kind(
+    AnomalyType(
         "told-version",
         say(
             "the same thing is finite with one version and not with another",
@@ -93,7 +93,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-batch-size",
         say(
             "it is finite with one sample in a batch and not with several",
@@ -101,7 +101,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "told-precision",
         say(
             "it is finite in a wider precision and not in float16",

@@ -74,6 +74,6 @@ def get_id(trait: Trait) -> str:
 
 @functools.cache
 def _read_table() -> dict[str, dict[str, list[str]]]:
-    file = resources.folder("patterns") / "traits.json"
+    file = resources.find_folder("patterns") / "traits.json"
     table: dict[str, dict[str, list[str]]] = json.loads(file.read_text(encoding="utf-8"))
     return table

@@ -5,18 +5,18 @@ In: nothing. Out: `KINDS`. Not here: losses that stand still or freeze (`knowled
 
 from typing import Final
 
-from postmortem.knowledge.kind import Kind
+from postmortem.knowledge.kind import AnomalyType
 from postmortem.model.said import say
 
-KINDS: Final[tuple[Kind, ...]] = (
-    Kind(
+KINDS: Final[tuple[AnomalyType, ...]] = (
+    AnomalyType(
         "tiny-rate",
         say(
             "the largest learning rate printed is above 0 and below 1e-8",
             "打印的最大学习率大于 0 而小于 1e-8",
         ),
     ),
-    Kind(
+    AnomalyType(
         "rate-zero-throughout",
         say(
             "the learning rate is 0 in all of many records, and the loss does not fall",
@@ -24,7 +24,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_bad=True,
     ),
-    Kind(
+    AnomalyType(
         "stuck-score",
         say(
             "a low score is one and the same value over many records while the loss does not fall",
@@ -34,7 +34,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "nothing-moves",
         say(
             "every figure is the same in all records, or a score is 0 throughout beside a loss that"
@@ -44,7 +44,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "no-progress",
         say(
             "a few late figures stand where those of a guess do: the accuracy of a coin, the loss"
@@ -54,7 +54,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "reward-sinks",
         say(
             "a reward of few records ends, sinking still, many times further down than it began",
@@ -62,7 +62,7 @@ KINDS: Final[tuple[Kind, ...]] = (
         ),
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "at-chance",
         say(
             "the loss is the logarithm of the classes, the accuracy one in so many",
@@ -71,14 +71,14 @@ KINDS: Final[tuple[Kind, ...]] = (
         is_bad=True,
         is_turn=True,
     ),
-    Kind(
+    AnomalyType(
         "few-losses",
         say(
             "a run that is through shows one to four records of its loss, which hardly falls",
             "训练已结束，但只打印了一至四条 loss 记录，且几乎没有下降",
         ),
     ),
-    Kind(
+    AnomalyType(
         "loss-no-better",
         say(
             "a run that is through ends with a loss no lower than its first, or that of a language"

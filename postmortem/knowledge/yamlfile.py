@@ -27,7 +27,7 @@ class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is C where that 
     """A safe loader that refuses a key that stands twice."""
 
 
-def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
+def _build_mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
     seen: set[Any] = set()
     for key_node, _ in node.value:
         key = loader.construct_object(key_node, deep=True)
@@ -41,7 +41,7 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
     return dict(loader.construct_pairs(node, deep=True))
 
 
-_StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+_StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _build_mapping)
 
 
 def read_yaml(path: Path) -> Any:
@@ -110,7 +110,7 @@ def _require_bounded(path: Path) -> None:
             )
 
 
-def line_of(path: Path, needle: str) -> int:
+def find_line(path: Path, needle: str) -> int:
     """Find the line in which a value is written, for error messages; 1 if it cannot be told."""
     for number, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if needle in text:

@@ -17,10 +17,10 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from postmortem.classify.evidence_model import UNFITTED, EvidenceModel, Weighed
-from postmortem.inference.belief import figures, is_absence, proposal
+from postmortem.inference.belief import compute_features, compute_proposal_features, is_absence
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.learn.knock_outs import BLIND, HALVES, NARROW, knocked_out
+from postmortem.learn.knock_outs import BLIND, HALVES, NARROW, iter_ablated_cases
 from postmortem.learn.samples import Sampled
 
 _ALONE: Final = ("strength", "against", "curve", "left_over", "completed")
@@ -47,39 +47,41 @@ class Answered(NamedTuple):
     right: bool
 
 
-def answered(pairs: Iterable[tuple[Sampled, Any]], knowledge: KnowledgeBase) -> list[Answered]:
+def collect_answers(
+    pairs: Iterable[tuple[Sampled, Any]], knowledge: KnowledgeBase
+) -> list[Answered]:
     """Judge each case as it is and without signatures; a pair is a case and the text's shares."""
     return [
         row
         for sample, shares in pairs
         if sample.label.is_decidable
-        for kind, variant in _variants(sample, knowledge)
-        for row in _answer(kind, variant, shares)
+        for kind, variant in _iter_variants(sample, knowledge)
+        for row in _iter_answers(kind, variant, shares)
     ]
 
 
-def _variants(sample: Sampled, knowledge: KnowledgeBase) -> Iterator[tuple[str, Sampled]]:
+def _iter_variants(sample: Sampled, knowledge: KnowledgeBase) -> Iterator[tuple[str, Sampled]]:
     yield _AS_IT_IS, sample
-    yield from knocked_out(sample, knowledge, {*HALVES, NARROW, BLIND})
+    yield from iter_ablated_cases(sample, knowledge, {*HALVES, NARROW, BLIND})
 
 
-def _answer(kind: str, sample: Sampled, shares: dict[str, float]) -> Iterator[Answered]:
+def _iter_answers(kind: str, sample: Sampled, shares: dict[str, float]) -> Iterator[Answered]:
     label, ranking = sample.label, sample.ranking
     place = (label.group, kind, label.origin in {"samples", _LIBRARY})
     is_open = any(has_trait(cause, Trait.UNEXPLAINED) for cause in label.right)
     is_told = label.origin != _LIBRARY and kind in {_AS_IT_IS, *HALVES}
     if is_told and ranking.verdict.status in {"supported", "hypothesis"}:
-        told = figures(ranking.causes[0], shares)
+        told = compute_features(ranking.causes[0], shares)
         yield Answered(*place, False, told, ranking.verdict.cause in label.right)
     if ranking.verdict.cause is None and shares and not is_open:
         best = max(shares, key=lambda cause: shares[cause])
         if not is_absence(best):
             is_candidate = best in {cause.id for cause in ranking.causes}
-            told = proposal(best, shares[best], is_candidate=is_candidate)
+            told = compute_proposal_features(best, shares[best], is_candidate=is_candidate)
             yield Answered(*place, True, told, best in label.right)
 
 
-def fitted_evidence(rows: Sequence[Answered]) -> EvidenceModel:
+def fit_evidence_model(rows: Sequence[Answered]) -> EvidenceModel:
     """Fit all questions; one for which there is no right or no wrong answer stays as it was."""
     verdicts = [row for row in rows if not row.is_proposal]
     plain = sum(row.kind == _AS_IT_IS for row in verdicts)
@@ -88,13 +90,13 @@ def fitted_evidence(rows: Sequence[Answered]) -> EvidenceModel:
     open_ = [row for row in rows if row.is_proposal]
     also = [_TIMES[row.kind] * (_SCRIPTED if row.is_scripted else 1.0) for row in open_]
     return EvidenceModel(
-        _fitted(verdicts, _ALONE, each) or UNFITTED.alone,
-        _fitted(verdicts, _TOGETHER, each) or UNFITTED.together,
-        _fitted(open_, _PROPOSED, also) or UNFITTED.proposed,
+        _fit_question(verdicts, _ALONE, each) or UNFITTED.alone,
+        _fit_question(verdicts, _TOGETHER, each) or UNFITTED.together,
+        _fit_question(open_, _PROPOSED, also) or UNFITTED.proposed,
     )
 
 
-def _fitted(
+def _fit_question(
     rows: Sequence[Answered], names: Sequence[str], each: Sequence[float]
 ) -> Weighed | None:
     hits = [row.right for row in rows]

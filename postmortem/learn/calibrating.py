@@ -12,15 +12,15 @@ from typing import Any, Final
 from scipy.optimize import minimize_scalar
 from sklearn.linear_model import LogisticRegression
 
-from postmortem.classify.text_model import Calibration, TextModel, unpacked
+from postmortem.classify.text_model import Calibration, TextModel, parse_text_model
 from postmortem.inference.belief import log_odds
-from postmortem.learn.fitting import UNFITTED, fitted
+from postmortem.learn.fitting import UNFITTED, fit_weights
 from postmortem.learn.samples import Sampled
 
 _LEAST: Final = 1e-6
 
 
-def unseen(
+def iter_out_of_fold(
     train: Sequence[Sampled], wanted: Sequence[Sampled], folds: int, seed: int
 ) -> Iterator[tuple[Sampled, TextModel]]:
     """Give each case with a model that was fitted without its group."""
@@ -28,56 +28,58 @@ def unseen(
         asked = [sample for sample in wanted if sample.fold(folds) == fold]
         rest = [sample for sample in train if sample.fold(folds) != fold]
         if asked and len({sample.label.cause for sample in rest}) > 1:
-            packed = fitted(rest, seed).packed(UNFITTED)
-            model = unpacked(packed, Path("fold"))
+            packed = fit_weights(rest, seed).packed(UNFITTED)
+            model = parse_text_model(packed, Path("fold"))
             yield from ((sample, model) for sample in asked)
 
 
-def calibrated(pairs: Sequence[tuple[Sampled, TextModel]]) -> Calibration:
+def fit_calibration(pairs: Sequence[tuple[Sampled, TextModel]]) -> Calibration:
     """Fit both parts of a calibration, the second on what the first gives."""
     usable = [pair for pair in pairs if pair[0].filled]
     if not usable:
         return UNFITTED  # all logs of a cause are of one origin: nothing can be left out
-    sharp = UNFITTED._replace(sharpness=_sharpness(usable))
-    tops = [_top(sample, model, sharp) for sample, model in usable]
-    return sharp._replace(alone=_line(tops))
+    sharp = UNFITTED._replace(sharpness=_fit_sharpness(usable))
+    tops = [_compute_top_odds(sample, model, sharp) for sample, model in usable]
+    return sharp._replace(alone=_fit_line(tops))
 
 
-def shares_of(sample: Sampled, model: TextModel, calibration: Calibration) -> dict[str, float]:
+def compute_shares(sample: Sampled, model: TextModel, calibration: Calibration) -> dict[str, float]:
     """Give the share of each cause in what a case sounds like."""
     sharp = model._replace(calibration=calibration)
     return sharp.shares(sample.filled) if sample.filled else {}
 
 
-def _sharpness(pairs: Sequence[tuple[Sampled, TextModel]]) -> float:
+def _fit_sharpness(pairs: Sequence[tuple[Sampled, TextModel]]) -> float:
     """Find the factor under which the shares of right answers are the likeliest."""
     unit = UNFITTED._replace(sharpness=1.0)
     scores = []
     for sample, model in pairs:
-        shares = shares_of(sample, model, unit)
+        shares = compute_shares(sample, model, unit)
         scores.append(({cause: math.log(share) for cause, share in shares.items()}, sample))
 
     def surprise(factor: float) -> float:
-        return sum(_surprise(odds, factor, sample.label.right) for odds, sample in scores)
+        return sum(_compute_log_loss(odds, factor, sample.label.right) for odds, sample in scores)
 
     found = minimize_scalar(surprise, bounds=(0.5, 40.0), method="bounded")
     return round(float(found.x), 4)
 
 
-def _surprise(odds: Mapping[str, float], factor: float, right: frozenset[str]) -> float:
+def _compute_log_loss(odds: Mapping[str, float], factor: float, right: frozenset[str]) -> float:
     highest = max(odds.values())
     raised = {cause: math.exp(factor * (one - highest)) for cause, one in odds.items()}
     share = sum(raised.get(cause, 0.0) for cause in right) / sum(raised.values())
     return -math.log(max(share, _LEAST))
 
 
-def _top(sample: Sampled, model: TextModel, calibration: Calibration) -> tuple[float, bool]:
-    shares = shares_of(sample, model, calibration)
+def _compute_top_odds(
+    sample: Sampled, model: TextModel, calibration: Calibration
+) -> tuple[float, bool]:
+    shares = compute_shares(sample, model, calibration)
     best = max(shares, key=lambda cause: shares[cause])
     return log_odds(shares[best]), best in sample.label.right
 
 
-def _line(tops: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+def _fit_line(tops: Sequence[tuple[float, bool]]) -> tuple[float, float]:
     """Fit log-odds to log-odds: shift and slope; unfitted without any miss."""
     hits = [hit for _, hit in tops]
     if len({*hits}) < 2:

@@ -14,10 +14,10 @@ import platformdirs
 import yaml
 
 from postmortem.errors import InputError, UsageError
-from postmortem.learn.labelled import near_causes
+from postmortem.learn.labelled import describe_similar_causes
 
 
-def own_folder() -> Path:
+def get_labels_folder() -> Path:
     """Give the folder where a user's labels lie, if none is named."""
     return Path(platformdirs.user_data_dir("postmortem")) / "labels"
 
@@ -42,16 +42,16 @@ def record(
     """
     for one in (cause, *also):
         if one not in known:
-            raise UsageError("no such cause", one, near_causes(one, known))
+            raise UsageError("no such cause", one, describe_similar_causes(one, known))
     if not log.exists():
         raise InputError("no such log", log, "name the log of the run, or the folder of the job")
     whole = log.resolve()
-    name = f"{log.name.split('.')[0]}-{_digest(whole, is_copied=is_copied)}"
+    name = f"{log.name.split('.')[0]}-{_compute_digest(whole, is_copied=is_copied)}"
     label: dict[str, Any] = {"cause": cause}
     label |= {key: value for key, value in (("also", [*also]), ("note", note)) if value}
     folder.mkdir(parents=True, exist_ok=True)
     if is_copied:
-        label["log"] = _copied(whole, folder, name).name
+        label["log"] = _copy_log(whole, folder, name).name
     else:
         label["log"] = str(whole)
     path = folder / f"{name}.yaml"
@@ -59,7 +59,7 @@ def record(
     return path
 
 
-def _digest(log: Path, *, is_copied: bool) -> str:
+def _compute_digest(log: Path, *, is_copied: bool) -> str:
     digest = hashlib.sha256(b"" if is_copied and log.is_file() else str(log).encode())
     if is_copied and log.is_file():
         with log.open("rb") as stream:
@@ -68,7 +68,7 @@ def _digest(log: Path, *, is_copied: bool) -> str:
     return digest.hexdigest()[:8]
 
 
-def _copied(log: Path, folder: Path, name: str) -> Path:
+def _copy_log(log: Path, folder: Path, name: str) -> Path:
     """Copy a log, or the folder of a job."""
     copy = folder / (name + ("" if log.is_dir() else "".join(log.suffixes[-2:]) or ".log"))
     if log.is_dir():

@@ -12,14 +12,18 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from postmortem.classify.failing_text import Saying
-from postmortem.classify.hashed_words import buckets
+from postmortem.classify.hashed_words import compute_buckets
 from postmortem.classify.opinion import Opinion
 from postmortem.classify.text_model import TextModel
-from postmortem.inference.second_opinion import alone, by_evidence, heard
+from postmortem.inference.second_opinion import (
+    bound_by_evidence,
+    combine_opinions,
+    compute_text_only_odds,
+)
 from postmortem.inference.verdict import Ranking
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.learn.grepping import grepped
+from postmortem.learn.grepping import find_causes_by_grep
 from postmortem.learn.samples import Sampled
 
 _SPEAKS: Final = 0.0
@@ -64,50 +68,56 @@ class Guess(NamedTuple):
     probability: float | None
 
 
-def _by_rules(asked: ToJudge) -> Guess:
-    return _of_ranking(asked.sample.ranking)
+def _guess_by_rules(asked: ToJudge) -> Guess:
+    return _guess_from_ranking(asked.sample.ranking)
 
 
-def _by_text(asked: ToJudge) -> Guess | None:
-    return None if asked.model is None else _of_text(asked.model, asked.sample.filled)
+def _guess_by_text(asked: ToJudge) -> Guess | None:
+    return None if asked.model is None else _guess_from_text(asked.model, asked.sample.filled)
 
 
-def _by_evidence(asked: ToJudge) -> Guess | None:
+def _guess_by_evidence(asked: ToJudge) -> Guess | None:
     if asked.model is None:
         return None
-    return _of_ranking(by_evidence(asked.sample.ranking, asked.model.evidence))
+    return _guess_from_ranking(bound_by_evidence(asked.sample.ranking, asked.model.evidence))
 
 
-def _by_all(asked: ToJudge) -> Guess | None:
+def _guess_by_all(asked: ToJudge) -> Guess | None:
     if asked.model is None:
         return None
-    sample, opinion = asked.sample, _opinion(asked.model, asked.sample.filled)
-    return _of_ranking(heard(sample.case, asked.knowledge, sample.ranking, lambda: opinion))
+    sample, opinion = asked.sample, _build_opinion(asked.model, asked.sample.filled)
+    return _guess_from_ranking(
+        combine_opinions(sample.case, asked.knowledge, sample.ranking, lambda: opinion)
+    )
 
 
-def _by_last_error(asked: ToJudge) -> Guess | None:
-    return None if asked.model is None else _of_text(asked.model, _last_error(asked.sample))
+def _guess_by_last_error(asked: ToJudge) -> Guess | None:
+    return (
+        None
+        if asked.model is None
+        else _guess_from_text(asked.model, _select_last_error(asked.sample))
+    )
 
 
-def _by_grep(asked: ToJudge) -> Guess:
-    causes = grepped(asked.sample.label.log)
+def _guess_by_grep(asked: ToJudge) -> Guess:
+    causes = find_causes_by_grep(asked.sample.label.log)
     return Guess(tuple(causes[:3]), causes[0] if causes else None, None)
 
 
 WAYS: Final[Mapping[str, Callable[[ToJudge], Guess | None]]] = MappingProxyType(
     {
-        "rules": _by_rules,
-        "text": _by_text,
-        "evidence": _by_evidence,
-        "all": _by_all,
-        "grep": _by_grep,
-        "last error line": _by_last_error,
+        "rules": _guess_by_rules,
+        "text": _guess_by_text,
+        "evidence": _guess_by_evidence,
+        "all": _guess_by_all,
+        "grep": _guess_by_grep,
+        "last error line": _guess_by_last_error,
     }
 )
 """Ways of judging by name; one that gives nothing needs a model that is not there."""
 
 
-def rows_of(
+def evaluate_cases(
     pairs: Iterable[tuple[Sampled, TextModel | None]], knowledge: KnowledgeBase
 ) -> Iterator[JudgedOneWay]:
     """Judge each decidable case in every way; the rows of a case stand together."""
@@ -118,10 +128,10 @@ def rows_of(
         for way, judge in WAYS.items():
             guess = judge(asked)
             if guess is not None:
-                yield _tried(way, sample, guess)
+                yield _build_row(way, sample, guess)
 
 
-def _tried(way: str, sample: Sampled, guess: Guess) -> JudgedOneWay:
+def _build_row(way: str, sample: Sampled, guess: Guess) -> JudgedOneWay:
     label = sample.label
     return JudgedOneWay(
         way,
@@ -136,11 +146,11 @@ def _tried(way: str, sample: Sampled, guess: Guess) -> JudgedOneWay:
     )
 
 
-def _opinion(model: TextModel, filled: dict[int, Saying]) -> Opinion:
+def _build_opinion(model: TextModel, filled: dict[int, Saying]) -> Opinion:
     return Opinion(model, model.shares(filled) if filled else {}, filled)
 
 
-def _last_error(sample: Sampled) -> dict[int, Saying]:
+def _select_last_error(sample: Sampled) -> dict[int, Saying]:
     """Give what the last telling line alone fills."""
     lines = [
         passage
@@ -148,19 +158,19 @@ def _last_error(sample: Sampled) -> dict[int, Saying]:
         if passage.line is not None and passage.kind in {"telling", "message"}
     ]
     last = max(lines, key=lambda passage: (passage.source or 0, passage.line or 0), default=None)
-    return buckets([last]) if last is not None else {}
+    return compute_buckets([last]) if last is not None else {}
 
 
-def _of_ranking(ranking: Ranking) -> Guess:
+def _guess_from_ranking(ranking: Ranking) -> Guess:
     names = tuple(cause.id for cause in ranking.causes)
     return Guess(names, ranking.verdict.cause, ranking.causes[0].probability)
 
 
-def _of_text(model: TextModel, filled: dict[int, Saying]) -> Guess:
-    opinion = _opinion(model, filled)
+def _guess_from_text(model: TextModel, filled: dict[int, Saying]) -> Guess:
+    opinion = _build_opinion(model, filled)
     if not opinion.shares:
         return Guess((), None, 0.0)
     names = sorted(opinion.shares, key=lambda cause: -opinion.shares[cause])[:3]
-    odds = alone(opinion, names[0])
+    odds = compute_text_only_odds(opinion, names[0])
     verdict = names[0] if odds >= _SPEAKS else None
     return Guess(tuple(names), verdict, 1.0 / (1.0 + math.exp(-odds)))

@@ -21,7 +21,7 @@ import scipy.sparse
 from sklearn.svm import LinearSVC
 
 from postmortem.classify.failing_text import CIRCUMSTANCE, Saying
-from postmortem.classify.text_model import RARITY_UNIT, TextModel, unpacked
+from postmortem.classify.text_model import RARITY_UNIT, TextModel, parse_text_model
 from postmortem.learn.fitting import Weights
 from postmortem.learn.samples import Sampled
 
@@ -56,18 +56,20 @@ class Lesson(NamedTuple):
     seed: int = 0
 
 
-def extended(base: TextModel, lesson: Lesson) -> bytes:
+def update_model(base: TextModel, lesson: Lesson) -> bytes:
     """Teach a model the causes of some cases."""
-    return _taught(base, lesson.samples, _others(base, lesson), lesson.seed)
+    return _fit_new_causes(base, lesson.samples, _draw_other_logs(base, lesson), lesson.seed)
 
 
-def _taught(base: TextModel, samples: Sequence[Sampled], others: Any, seed: int) -> bytes:
-    model = _unpacked(base)
-    rows = scipy.sparse.vstack([*(_row(_said(one), model.rarity) for one in samples), others])
+def _fit_new_causes(base: TextModel, samples: Sequence[Sampled], others: Any, seed: int) -> bytes:
+    model = _unpack_model(base)
+    rows = scipy.sparse.vstack(
+        [*(_build_row(_list_word_buckets(one), model.rarity) for one in samples), others]
+    )
     causes, weights, bias = list(model.causes), model.weights, model.bias
     for cause in sorted({one.label.cause for one in samples}):
         hits = np.array([one.label.cause == cause for one in samples] + [False] * others.shape[0])
-        row, shift = _parted(rows, hits, seed)
+        row, shift = _fit_separator(rows, hits, seed)
         if cause in causes:
             place = causes.index(cause)
             weights[place] += row
@@ -78,15 +80,15 @@ def _taught(base: TextModel, samples: Sequence[Sampled], others: Any, seed: int)
     scale = np.maximum(np.abs(weights).max(axis=1), 1e-9) / 127
     stored = np.ascontiguousarray(np.round(weights / scale[:, None]).astype(np.int8).T)
     own = sorted({one.label.cause for one in samples} | base.own)
-    scale, bias = _short(scale), _short(bias)
+    scale, bias = _shorten_numbers(scale), _shorten_numbers(bias)
     return Weights(causes, stored, scale, bias, model.rarity, own).packed(base.calibration)
 
 
-def _short(row: Any) -> list[float]:
+def _shorten_numbers(row: Any) -> list[float]:
     return [float(f"{one:.7g}") for one in row]
 
 
-def _unpacked(base: TextModel) -> Unpacked:
+def _unpack_model(base: TextModel) -> Unpacked:
     stored = np.frombuffer(base.weights, dtype=np.int8).reshape(-1, len(base.causes))
     return Unpacked(
         list(base.causes),
@@ -96,7 +98,7 @@ def _unpacked(base: TextModel) -> Unpacked:
     )
 
 
-def _parted(rows: Any, hits: Any, seed: int) -> tuple[Any, float]:
+def _fit_separator(rows: Any, hits: Any, seed: int) -> tuple[Any, float]:
     """Part the logs of a cause from all others."""
     machine = LinearSVC(C=_SOFTNESS, class_weight="balanced", random_state=seed)
     with warnings.catch_warnings():
@@ -105,30 +107,30 @@ def _parted(rows: Any, hits: Any, seed: int) -> tuple[Any, float]:
     return machine.coef_[0], float(machine.intercept_[0])
 
 
-def _others(base: TextModel, lesson: Lesson) -> Any:
+def _draw_other_logs(base: TextModel, lesson: Lesson) -> Any:
     """Draw logs as the model's own were: common buckets by chance, and some that tell a cause.
 
     With them stand the sound beginnings.
     """
-    model, chance = _unpacked(base), np.random.default_rng(lesson.seed)
+    model, chance = _unpack_model(base), np.random.default_rng(lesson.seed)
     rarity = model.rarity / RARITY_UNIT
     logs = math.exp(float(rarity.max()) - 1.0) - 1.0
     shares = np.clip((np.exp(1.0 - rarity) * (logs + 1.0) - 1.0) / max(logs, 1.0), 0.0, 1.0)
     first = [np.argsort(-row * rarity, kind="stable")[:_FIRST] for row in model.weights]
-    drawn = [_row(one, model.rarity) for one in lesson.sound] * _TIMES
+    drawn = [_build_row(one, model.rarity) for one in lesson.sound] * _TIMES
     for number in range(_DRAWN):
         common = np.flatnonzero(chance.random(len(shares)) < shares)
         telling = chance.choice(first[number % len(first)], _TELLING, replace=False)
-        drawn.append(_row(np.union1d(common, telling), model.rarity))
+        drawn.append(_build_row(np.union1d(common, telling), model.rarity))
     return scipy.sparse.vstack(drawn)
 
 
-def _said(one: Sampled) -> list[int]:
+def _list_word_buckets(one: Sampled) -> list[int]:
     """Give the buckets of words: what else holds of a few runs is by chance."""
     return [place for place, passage in one.filled.items() if passage.kind != CIRCUMSTANCE]
 
 
-def _row(filled: Any, rarity: Any) -> Any:
+def _build_row(filled: Any, rarity: Any) -> Any:
     """Give a log as the model sees it: of length one."""
     places = np.array(sorted(filled), dtype=int)
     values = rarity[places] / RARITY_UNIT
@@ -138,20 +140,20 @@ def _row(filled: Any, rarity: Any) -> Any:
     )
 
 
-def named_when_left_out(base: TextModel, lesson: Lesson) -> int:
+def count_cross_validated_hits(base: TextModel, lesson: Lesson) -> int:
     """Count the cases whose cause comes first in a model that was taught the others only."""
     samples, seed = lesson.samples, lesson.seed
-    others, named = _others(base, lesson), 0
+    others, named = _draw_other_logs(base, lesson), 0
     folds = min(FOLDS, len(samples))
     for fold in range(folds):
         asked = [one for number, one in enumerate(samples) if number % folds == fold]
         rest = [one for number, one in enumerate(samples) if number % folds != fold]
         if rest:
-            model = unpacked(_taught(base, rest, others, seed), Path("fold"))
-            named += sum(_first(model, one) in one.label.right for one in asked)
+            model = parse_text_model(_fit_new_causes(base, rest, others, seed), Path("fold"))
+            named += sum(_get_top_cause(model, one) in one.label.right for one in asked)
     return named
 
 
-def _first(model: TextModel, one: Sampled) -> str:
+def _get_top_cause(model: TextModel, one: Sampled) -> str:
     shares = model.shares(one.filled)
     return max(shares, key=lambda cause: shares[cause])

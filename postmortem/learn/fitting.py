@@ -19,7 +19,7 @@ from safetensors.numpy import save
 from sklearn.svm import LinearSVC
 
 from postmortem.classify.hashed_words import BITS, VERSION
-from postmortem.classify.text_model import FORMAT, META, Calibration, stored_rarity
+from postmortem.classify.text_model import FORMAT, META, Calibration, encode_rarity
 from postmortem.learn.samples import Sampled
 
 UNFITTED: Final = Calibration(10.0, (0.0, 1.0))
@@ -53,20 +53,20 @@ class Weights(NamedTuple):
         return bytes(save(tensors, {META: json.dumps(meta, sort_keys=True)}))
 
 
-def fitted(samples: Sequence[Sampled], seed: int = 0) -> Weights:
+def fit_weights(samples: Sequence[Sampled], seed: int = 0) -> Weights:
     """Fit weights to cases, a cause counting as the square root of how many it has.
 
     If each counted as much as any other, what is common would be named far too seldom; if each case
     did, what is rare.
     """
-    rarity = _rarity(samples)
+    rarity = _compute_rarity(samples)
     machine = LinearSVC(C=_SOFTNESS, random_state=seed)
     causes_of = [sample.label.cause for sample in samples]
     many = Counter(causes_of)
     each = np.array([many[cause] ** -0.5 for cause in causes_of])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few cases do not converge; what is reached serves
-        machine.fit(_matrix(samples, rarity), causes_of, sample_weight=each / each.mean())
+        machine.fit(_build_matrix(samples, rarity), causes_of, sample_weight=each / each.mean())
     weights, bias = machine.coef_, machine.intercept_
     causes = [str(cause) for cause in machine.classes_]
     if len(causes) == 2:  # of two causes one row is kept
@@ -82,16 +82,16 @@ def fitted(samples: Sequence[Sampled], seed: int = 0) -> Weights:
     )
 
 
-def _rarity(samples: Sequence[Sampled]) -> Any:
+def _compute_rarity(samples: Sequence[Sampled]) -> Any:
     """Give each bucket the byte of how rare it is."""
     seen = np.zeros(1 << BITS)
     for sample in samples:
         seen[list(sample.filled)] += 1
     rare = np.log((1 + len(samples)) / (1 + seen)) + 1
-    return np.array([stored_rarity(one) for one in rare], dtype=np.uint8)
+    return np.array([encode_rarity(one) for one in rare], dtype=np.uint8)
 
 
-def _matrix(samples: Sequence[Sampled], rarity: Any) -> Any:
+def _build_matrix(samples: Sequence[Sampled], rarity: Any) -> Any:
     columns = np.concatenate([list(sample.filled) for sample in samples]).astype(int)
     ends = np.cumsum([0, *(len(sample.filled) for sample in samples)])
     matrix = scipy.sparse.csr_matrix(

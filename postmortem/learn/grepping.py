@@ -17,14 +17,14 @@ from typing import Final
 import yaml
 
 from postmortem.errors import InputError
-from postmortem.lazy_regex import lazy_compile
-from postmortem.reading.discover import candidates
+from postmortem.lazy_regex import compile_lazily
+from postmortem.reading.discover import find_candidates
 from postmortem.reading.opener import open_log
-from postmortem.reading.readable import lines_of
-from postmortem.reading.sources import origins_of
+from postmortem.reading.readable import iter_lines
+from postmortem.reading.sources import list_origins
 
 _LONGEST: Final = 2000
-GREP: Final = lazy_compile(
+GREP: Final = compile_lazily(
     r"error|exception|fail|killed|abort|fault|denied|refused|timeout|timed out|cancel|preempt"
     r"|no space|quota|out of memory|\boom\b|\bnan\b|\binf\b|nccl|xid",
     re.IGNORECASE,
@@ -38,23 +38,23 @@ def words() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(word, re.IGNORECASE), cause) for cause, word in rows)
 
 
-def grepped(log: Path) -> list[str]:
+def find_causes_by_grep(log: Path) -> list[str]:
     """Give what the last lines with a known word stand for, the last of all first."""
     found: dict[str, None] = {}
-    for line in _lines(log):
-        if GREP.search(line) and (cause := _meant(line)) is not None:
+    for line in _iter_lines(log):
+        if GREP.search(line) and (cause := _match_cause(line)) is not None:
             found.pop(cause, None)
             found[cause] = None
     return list(found)[::-1]
 
 
-def _meant(line: str) -> str | None:
+def _match_cause(line: str) -> str | None:
     return next((cause for word, cause in words() if word.search(line)), None)
 
 
-def _lines(log: Path) -> Iterator[str]:
+def _iter_lines(log: Path) -> Iterator[str]:
     """Give the lines of a log, or of all files of a job in their order."""
-    for one in candidates(origins_of(str(log))):
+    for one in find_candidates(list_origins(str(log))):
         if one.skip is not None:
             continue
         try:
@@ -62,6 +62,6 @@ def _lines(log: Path) -> Iterator[str]:
         except InputError:
             continue
         try:
-            yield from lines_of(opened, _LONGEST)
+            yield from iter_lines(opened, _LONGEST)
         finally:
             opened.close()

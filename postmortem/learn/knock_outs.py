@@ -14,8 +14,8 @@ import zlib
 from collections.abc import Container, Iterator, Mapping
 from typing import Final
 
-from postmortem.case.build import case_of
-from postmortem.gathering.gathered import Gathered
+from postmortem.case.build import build_case
+from postmortem.gathering.gathered import Extract
 from postmortem.inference.verdict import rank
 from postmortem.knowledge.base import KnowledgeBase, Signature
 from postmortem.learn.samples import Sampled
@@ -28,22 +28,23 @@ BLIND: Final = "blind"
 """All signatures that suggest a right cause."""
 
 
-def knocked_out(
+def iter_ablated_cases(
     sample: Sampled, knowledge: KnowledgeBase, wanted: Container[str]
 ) -> Iterator[tuple[str, Sampled]]:
     """Give a case as it is judged without signatures; kinds that take none away are left out."""
     gathered = sample.case.gathered
     shown = {place[0]: knowledge.by_id[place[0]] for place in gathered.findings}
-    for kind, names in _taken(sample, shown).items():
+    for kind, names in _select_ablated_rules(sample, shown).items():
         if names and kind in wanted:
             left = [rule for rule in knowledge.signatures if rule.id not in names]
-            case = case_of(
-                _without(gathered, names), dataclasses.replace(knowledge, signatures=tuple(left))
+            case = build_case(
+                _drop_findings(gathered, names),
+                dataclasses.replace(knowledge, signatures=tuple(left)),
             )
             yield kind, sample._replace(case=case, ranking=rank(case, knowledge))
 
 
-def _taken(sample: Sampled, shown: Mapping[str, Signature]) -> dict[str, set[str]]:
+def _select_ablated_rules(sample: Sampled, shown: Mapping[str, Signature]) -> dict[str, set[str]]:
     label = sample.label
     blind = {name for name, rule in shown.items() if not label.right.isdisjoint(rule.suggests)}
     failures = {
@@ -63,7 +64,7 @@ def _is_drawn(name: str) -> bool:
     return zlib.crc32(name.encode()) % 2 == 1
 
 
-def _without(gathered: Gathered, names: Container[str]) -> Gathered:
+def _drop_findings(gathered: Extract, names: Container[str]) -> Extract:
     left = copy.copy(gathered)
     left.findings = {
         place: kept for place, kept in gathered.findings.items() if place[0] not in names

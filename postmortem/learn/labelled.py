@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from postmortem.errors import InputError
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 SUFFIXES: Final = (".log", ".log.gz", ".jsonl", ".json", ".csv", ".txt", ".out", ".ipynb", "")
-_REPOSITORY: Final = lazy_compile(r"github\.com/([^/\s]+/[^/\s#?]+)")
-_SEED: Final = lazy_compile(r"-\d+$")
+_REPOSITORY: Final = compile_lazily(r"github\.com/([^/\s]+/[^/\s#?]+)")
+_SEED: Final = compile_lazily(r"-\d+$")
 _NEAR: Final = 3
 
 
@@ -41,7 +41,7 @@ class Labelled(NamedTuple):
     """samples | public | composed, else what the label says, or the name of the folder."""
 
 
-def labelled_in(folders: Iterable[Path], known: Collection[str] = ()) -> list[Labelled]:
+def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) -> list[Labelled]:
     """List the cases of folders, in order of their paths.
 
     Args:
@@ -55,7 +55,7 @@ def labelled_in(folders: Iterable[Path], known: Collection[str] = ()) -> list[La
     for folder in folders:
         if not folder.is_dir():
             raise InputError("no such folder of labelled logs", folder, "check the path")
-        cases = list(_cases(folder, known))
+        cases = list(_iter_cases(folder, known))
         if not cases:
             raise InputError(
                 "no labelled log lies here",
@@ -66,14 +66,14 @@ def labelled_in(folders: Iterable[Path], known: Collection[str] = ()) -> list[La
     return found
 
 
-def near_causes(cause: str, known: Collection[str]) -> str:
+def describe_similar_causes(cause: str, known: Collection[str]) -> str:
     """Say what to write in place of a cause that there is not."""
     near = difflib.get_close_matches(cause, sorted(known), _NEAR)
     told = f"did you mean {', '.join(near)}" if near else "postmortem explain lists them"
     return f"{told}; causes of your own come with --patterns"
 
 
-def _cases(folder: Path, known: Collection[str]) -> Iterator[Labelled]:
+def _iter_cases(folder: Path, known: Collection[str]) -> Iterator[Labelled]:
     for path in sorted(folder.rglob("*.yaml")):
         try:
             label = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def _cases(folder: Path, known: Collection[str]) -> Iterator[Labelled]:
             log = _log_of(path, label)
             if log is not None:
                 _check(path, label, known)
-                yield _labelled(folder, path, log, label)
+                yield _build_labelled(folder, path, log, label)
 
 
 def _check(path: Path, label: dict[str, Any], known: Collection[str]) -> None:
@@ -98,7 +98,7 @@ def _check(path: Path, label: dict[str, Any], known: Collection[str]) -> None:
         )
     for cause in causes if known else ():
         if cause not in known:
-            told = near_causes(cause, known)
+            told = describe_similar_causes(cause, known)
             raise InputError(f"the label names no known cause, but {cause!r}", path, told)
 
 
@@ -114,7 +114,7 @@ def _log_of(path: Path, label: dict[str, Any]) -> Path | None:
     return next((one for one in beside if one.exists()), None)
 
 
-def _labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> Labelled:
+def _build_labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> Labelled:
     environment = log.parent / (log.name.split(".")[0] + ".env")
     return Labelled(
         log,
@@ -124,7 +124,7 @@ def _labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> Lab
         label.get("part") == "check",
         str(label.get("answerable", "yes")) != "partly",
         environment if environment.is_file() else None,
-        _origin(folder, label),
+        _get_origin(folder, label),
     )
 
 
@@ -140,7 +140,7 @@ def _group(folder: Path, path: Path, label: dict[str, Any]) -> str:
     return f"{folder.name}/{label.get('pair') or _SEED.sub('', path.stem)}"
 
 
-def _origin(folder: Path, label: dict[str, Any]) -> str:
+def _get_origin(folder: Path, label: dict[str, Any]) -> str:
     """Say where a case is from, as figures are parted."""
     source = str(label.get("source") or "")
     if isinstance(label.get("origin"), str) and label["origin"]:

@@ -25,7 +25,7 @@ _OF_PROBABILITIES: Final = ("confident_wrong", "ece", "brier", "coverage_at_prec
 Rows = Sequence[JudgedOneWay]
 
 
-def evaluation_of(
+def build_evaluation(
     rows: Rows, tool: Mapping[str, str | None], *, is_unseen: bool = False
 ) -> dict[str, Any]:
     """Give all figures of all ways, as `postmortem.evaluation/1`; of held-out cases sums alone.
@@ -40,44 +40,48 @@ def evaluation_of(
         "schema": EVALUATION_SCHEMA,
         "tool": {"name": "postmortem", **tool},
         "judged": "rules" if "text" not in ways else "unseen" if is_unseen else "as-it-is",
-        "ways": {way: _of_way(rows, way) for way in ways},
+        "ways": {way: _summarise_way(rows, way) for way in ways},
     }
 
 
-def _of_way(rows: Rows, way: str) -> dict[str, Any]:
+def _summarise_way(rows: Rows, way: str) -> dict[str, Any]:
     own = [row for row in rows if row.way == way]
     seen = [row for row in own if not row.is_held_out]
     sources = sorted({row.source for row in own})
     return {
-        **figures_of(own),
-        "held_out": figures_of([row for row in own if row.is_held_out]),
+        **compute_metrics(own),
+        "held_out": compute_metrics([row for row in own if row.is_held_out]),
         "by_source": {
-            source: figures_of([row for row in own if row.source == source]) for source in sources
+            source: compute_metrics([row for row in own if row.source == source])
+            for source in sources
         },
-        "by_cause": by_cause(seen),
-        "confusions": confusions(seen),
-        "reliability": reliability(own),
-        "precision_over_coverage": precision_over_coverage(own),
-        "where_rules_abstain": where_rules_abstain(rows, way),
+        "by_cause": compute_metrics_by_cause(seen),
+        "confusions": list_confusions(seen),
+        "reliability": compute_reliability(own),
+        "precision_over_coverage": compute_precision_coverage_curve(own),
+        "where_rules_abstain": compute_abstention_metrics(rows, way),
     }
 
 
-def figures_of(rows: Rows) -> dict[str, Any]:
+def compute_metrics(rows: Rows) -> dict[str, Any]:
     """Give the figures of a way of judging; what cannot be said of these cases is None."""
     spoken = [row for row in rows if row.verdict is not None]
     told = {
         "cases": len(rows),
-        "top1": _top1(rows),
-        "top1_interval": interval(rows, _top1),
-        "top3": share(row.is_hit or bool(row.right & {*row.three}) for row in rows),
+        "top1": _compute_top1(rows),
+        "top1_interval": estimate_interval(rows, _compute_top1),
+        "top3": compute_mean(row.is_hit or bool(row.right & {*row.three}) for row in rows),
         "macro_f1": None,
         "macro_f1_interval": None,
-        "coverage": share(row.verdict is not None for row in rows),
-        "verdict_precision": _precision(spoken),
+        "coverage": compute_mean(row.verdict is not None for row in rows),
+        "verdict_precision": _compute_precision(spoken),
     }
     if _is_enough(rows):
-        told |= {"macro_f1": macro_f1(rows), "macro_f1_interval": interval(rows, macro_f1)}
-    return told | _of_probabilities(rows)
+        told |= {
+            "macro_f1": compute_macro_f1(rows),
+            "macro_f1_interval": estimate_interval(rows, compute_macro_f1),
+        }
+    return told | _compute_probability_metrics(rows)
 
 
 def _is_enough(rows: Rows) -> bool:
@@ -85,40 +89,44 @@ def _is_enough(rows: Rows) -> bool:
     return max(Counter(row.cause for row in rows).values(), default=0) >= _FEWEST
 
 
-def _precision(spoken: Rows) -> float | None:
-    return share(row.verdict in row.right for row in spoken) if spoken else None
+def _compute_precision(spoken: Rows) -> float | None:
+    return compute_mean(row.verdict in row.right for row in spoken) if spoken else None
 
 
-def _of_probabilities(rows: Rows) -> dict[str, float | None]:
+def _compute_probability_metrics(rows: Rows) -> dict[str, float | None]:
     rated = [(row, row.probability) for row in rows if row.probability is not None]
     if rows and not rated:
         return dict.fromkeys(_OF_PROBABILITIES)
     wrong = [p for row, p in rated if row.verdict is not None and row.verdict not in row.right]
     values = (
         sum(probability >= _SURE for probability in wrong) / max(1, len(rows)),
-        calibration_error(rows),
-        share((probability - row.is_hit) ** 2 for row, probability in rated),
-        coverage_at(rows, _PRECISE),
+        compute_calibration_error(rows),
+        compute_mean((probability - row.is_hit) ** 2 for row, probability in rated),
+        find_coverage_at(rows, _PRECISE),
     )
     return dict(zip(_OF_PROBABILITIES, values, strict=True))
 
 
-def _top1(rows: Rows) -> float:
-    return share(row.is_hit for row in rows)
+def _compute_top1(rows: Rows) -> float:
+    return compute_mean(row.is_hit for row in rows)
 
 
-def share(values: Any) -> float:
+def compute_mean(values: Any) -> float:
     """Give the mean; 0 of none."""
     listed = [float(value) for value in values]
     return sum(listed) / len(listed) if listed else 0.0
 
 
-def macro_f1(rows: Rows) -> float:
+def compute_macro_f1(rows: Rows) -> float:
     """Give the mean F1 over causes with three cases or more."""
-    return share(entry["f1"] for entry in by_cause(rows).values() if entry["cases"] >= _FEWEST)
+    return compute_mean(
+        entry["f1"]
+        for entry in compute_metrics_by_cause(rows).values()
+        if entry["cases"] >= _FEWEST
+    )
 
 
-def by_cause(rows: Rows) -> dict[str, dict[str, Any]]:
+def compute_metrics_by_cause(rows: Rows) -> dict[str, dict[str, Any]]:
     """Give cases, hits, calls and F1 of each cause."""
     cases = Counter(row.cause for row in rows)
     hits = Counter(row.cause for row in rows if row.is_hit)
@@ -134,7 +142,7 @@ def by_cause(rows: Rows) -> dict[str, dict[str, Any]]:
     }
 
 
-def confusions(rows: Rows) -> list[dict[str, Any]]:
+def list_confusions(rows: Rows) -> list[dict[str, Any]]:
     """List what was taken for what, the most frequent first."""
     found = Counter((row.cause, row.first) for row in rows if not row.is_hit)
     return [
@@ -143,14 +151,14 @@ def confusions(rows: Rows) -> list[dict[str, Any]]:
     ]
 
 
-def where_rules_abstain(rows: Rows, way: str) -> dict[str, Any]:
+def compute_abstention_metrics(rows: Rows, way: str) -> dict[str, Any]:
     """Say what another way makes of the cases whose cause the rules do not name, but should.
 
     `rows` are of all ways; those of one case stand together.
     """
     cases = [
-        {row.way: row for row in rows[start : start + _ways(rows)]}
-        for start in range(0, len(rows), _ways(rows))
+        {row.way: row for row in rows[start : start + _count_ways(rows)]}
+        for start in range(0, len(rows), _count_ways(rows))
     ]
     open_ = [
         case[way]
@@ -161,23 +169,25 @@ def where_rules_abstain(rows: Rows, way: str) -> dict[str, Any]:
     spoken = [row for row in open_ if row.verdict is not None]
     return {
         "cases": len(open_),
-        "right": share(row.verdict in row.right for row in open_) if open_ else None,
-        "precision": _precision(spoken),
+        "right": compute_mean(row.verdict in row.right for row in open_) if open_ else None,
+        "precision": _compute_precision(spoken),
     }
 
 
-def _ways(rows: Rows) -> int:
+def _count_ways(rows: Rows) -> int:
     return len({row.way for row in rows})
 
 
-def interval(rows: Rows, figure: Callable[[Rows], float], seed: int = 0) -> tuple[float, float]:
+def estimate_interval(
+    rows: Rows, figure: Callable[[Rows], float], seed: int = 0
+) -> tuple[float, float]:
     """Give the middle 95 % of a figure over cases drawn anew."""
     random_ = random.Random(seed)  # noqa: S311 -- no secret
     drawn = sorted(figure(random_.choices(rows, k=len(rows))) for _ in range(_DRAWS if rows else 1))
     return drawn[int(0.025 * len(drawn))], drawn[int(0.975 * (len(drawn) - 1))]
 
 
-def reliability(rows: Rows) -> list[dict[str, Any]]:
+def compute_reliability(rows: Rows) -> list[dict[str, Any]]:
     """Give what probabilities promise and what comes of it: a row for each tenth that has cases."""
     bins: dict[int, list[tuple[float, bool]]] = {}
     for row in rows:
@@ -189,22 +199,22 @@ def reliability(rows: Rows) -> list[dict[str, Any]]:
             "from": place / _BINS,
             "to": (place + 1) / _BINS,
             "cases": len(inside),
-            "probability": share(probability for probability, _ in inside),
-            "right": share(is_hit for _, is_hit in inside),
+            "probability": compute_mean(probability for probability, _ in inside),
+            "right": compute_mean(is_hit for _, is_hit in inside),
         }
         for place, inside in sorted(bins.items())
     ]
 
 
-def calibration_error(rows: Rows) -> float:
+def compute_calibration_error(rows: Rows) -> float:
     """Give the mean distance of probability and share of hits, over ten bins."""
-    bins = reliability(rows)
+    bins = compute_reliability(rows)
     gaps = [one["cases"] * abs(one["right"] - one["probability"]) for one in bins]
     cases: int = sum(one["cases"] for one in bins)
     return float(sum(gaps)) / max(1, cases)
 
 
-def precision_over_coverage(rows: Rows) -> list[tuple[float, float, float]]:
+def compute_precision_coverage_curve(rows: Rows) -> list[tuple[float, float, float]]:
     """Give probability, coverage and precision at each threshold, the highest first."""
     spoken = sorted(
         (
@@ -222,7 +232,11 @@ def precision_over_coverage(rows: Rows) -> list[tuple[float, float, float]]:
     return points
 
 
-def coverage_at(rows: Rows, precision: float) -> float:
+def find_coverage_at(rows: Rows, precision: float) -> float:
     """Give the largest share of cases of which so many verdicts are right."""
-    reached = [covered for _, covered, right in precision_over_coverage(rows) if right >= precision]
+    reached = [
+        covered
+        for _, covered, right in compute_precision_coverage_curve(rows)
+        if right >= precision
+    ]
     return max(reached, default=0.0)

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.classify.evidence_model import UNFITTED, packed_evidence
+from postmortem.classify.evidence_model import UNFITTED, serialize_evidence_model
 from postmortem.classify.text_model import Calibration, TextModel
 from postmortem.errors import InputError
-from postmortem.learn.believing import Answered, answered, fitted_evidence
-from postmortem.learn.calibrating import calibrated, shares_of, unseen
-from postmortem.learn.extending import Lesson, extended, named_when_left_out
-from postmortem.learn.fitting import fitted
-from postmortem.learn.labelled import labelled_in
-from postmortem.learn.samples import Sampled, beginnings, fold_of, sampled
-from postmortem.pipeline import machine_for
+from postmortem.learn.believing import Answered, collect_answers, fit_evidence_model
+from postmortem.learn.calibrating import compute_shares, fit_calibration, iter_out_of_fold
+from postmortem.learn.extending import Lesson, count_cross_validated_hits, update_model
+from postmortem.learn.fitting import fit_weights
+from postmortem.learn.labelled import list_labelled_cases
+from postmortem.learn.samples import Sampled, compute_first_half_buckets, fold_of, read_samples
+from postmortem.pipeline import get_matcher
 
 FOLDS: Final = 8
 _FEWEST: Final = 2
@@ -36,7 +36,7 @@ class Trained(NamedTuple):
     """The content of the evidence model's file, where one was fitted."""
 
 
-def added(
+def train_incrementally(
     base: TextModel, folders: Sequence[Path], *, patterns: Sequence[Path] = (), seed: int = 0
 ) -> Trained:
     """Teach a model the labelled logs of a user's own; it keeps what it knows.
@@ -44,30 +44,32 @@ def added(
     Raises:
         InputError: a label is wrong, or something cannot be read.
     """
-    samples = _samples(folders, patterns)
-    lesson = Lesson(samples, beginnings(samples, patterns), seed)
-    content, named = extended(base, lesson), named_when_left_out(base, lesson)
+    samples = _read_training_samples(folders, patterns)
+    lesson = Lesson(samples, compute_first_half_buckets(samples, patterns), seed)
+    content, named = update_model(base, lesson), count_cross_validated_hits(base, lesson)
     return Trained(content, len(samples), _count(samples, "cause"), _count(samples, "group"), named)
 
 
-def _samples(folders: Sequence[Path], patterns: Sequence[Path]) -> list[Sampled]:
+def _read_training_samples(folders: Sequence[Path], patterns: Sequence[Path]) -> list[Sampled]:
     """Read the labelled logs that may be trained on."""
-    known = machine_for(tuple(patterns)).knowledge.causes
-    labels = [label for label in labelled_in(folders, known) if not label.is_held_out]
-    samples = [sample for sample in sampled(labels, patterns) if sample.filled]
+    known = get_matcher(tuple(patterns)).knowledge.causes
+    labels = [label for label in list_labelled_cases(folders, known) if not label.is_held_out]
+    samples = [sample for sample in read_samples(labels, patterns) if sample.filled]
     if not samples:
         told = ", ".join(map(str, folders))
         raise InputError("no labelled log says anything", told, "label logs of failed runs")
     return samples
 
 
-def trained(folders: Sequence[Path], *, patterns: Sequence[Path] = (), seed: int = 0) -> Trained:
+def train_model(
+    folders: Sequence[Path], *, patterns: Sequence[Path] = (), seed: int = 0
+) -> Trained:
     """Train on all cases of folders but those that are held out.
 
     Raises:
         InputError: there are too few cases, or something cannot be read.
     """
-    samples = _samples(folders, patterns)
+    samples = _read_training_samples(folders, patterns)
     if _count(samples, "cause") < _FEWEST:
         told = ", ".join(map(str, folders))
         raise InputError(
@@ -75,31 +77,31 @@ def trained(folders: Sequence[Path], *, patterns: Sequence[Path] = (), seed: int
             told,
             "label more logs, or teach the package's model: postmortem train --add DIR",
         )
-    pairs = list(unseen(samples, samples, FOLDS, seed))
-    calibration = calibrated(pairs)
-    content = fitted(samples, seed).packed(calibration)
-    evidence = fitted_evidence(_answers(pairs, calibration, patterns))
+    pairs = list(iter_out_of_fold(samples, samples, FOLDS, seed))
+    calibration = fit_calibration(pairs)
+    content = fit_weights(samples, seed).packed(calibration)
+    evidence = fit_evidence_model(_collect_answers(pairs, calibration, patterns))
     return Trained(
         content,
         len(samples),
         _count(samples, "cause"),
         _count(samples, "group"),
-        evidence=packed_evidence(evidence),
+        evidence=serialize_evidence_model(evidence),
     )
 
 
-def _answers(
+def _collect_answers(
     pairs: Sequence[tuple[Sampled, TextModel]], calibration: Calibration, patterns: Sequence[Path]
 ) -> list[Answered]:
-    heard = ((sample, shares_of(sample, model, calibration)) for sample, model in pairs)
-    return answered(heard, machine_for(tuple(patterns)).knowledge)
+    heard = ((sample, compute_shares(sample, model, calibration)) for sample, model in pairs)
+    return collect_answers(heard, get_matcher(tuple(patterns)).knowledge)
 
 
 def _count(samples: Sequence[Sampled], field: str) -> int:
     return len({getattr(sample.label, field) for sample in samples})
 
 
-def cross_fitted(
+def fit_across_folds(
     folders: Sequence[Path],
     wanted: Sequence[Sampled],
     *,
@@ -110,12 +112,14 @@ def cross_fitted(
 
     The three figures of the calibration are of all cases that were trained on.
     """
-    samples = _samples(folders, patterns)
-    pairs = list(unseen(samples, samples, FOLDS, seed))
-    calibration = calibrated(pairs)
-    rows, fold, evidence = _answers(pairs, calibration, patterns), -1, UNFITTED
-    for sample, model in unseen(samples, wanted, FOLDS, seed):
+    samples = _read_training_samples(folders, patterns)
+    pairs = list(iter_out_of_fold(samples, samples, FOLDS, seed))
+    calibration = fit_calibration(pairs)
+    rows, fold, evidence = _collect_answers(pairs, calibration, patterns), -1, UNFITTED
+    for sample, model in iter_out_of_fold(samples, wanted, FOLDS, seed):
         if sample.fold(FOLDS) != fold:
             fold = sample.fold(FOLDS)
-            evidence = fitted_evidence([row for row in rows if fold_of(row.group, FOLDS) != fold])
+            evidence = fit_evidence_model(
+                [row for row in rows if fold_of(row.group, FOLDS) != fold]
+            )
         yield sample, model._replace(calibration=calibration, evidence=evidence)

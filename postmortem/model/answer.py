@@ -7,8 +7,8 @@ In: nothing. Out: frozen values, field for field as the JSON contract names them
 from dataclasses import dataclass, field
 from typing import Final, Generic
 
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.wording import Text, no_text
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.wording import Text, get_no_text
 
 _WITHIN_REACH: Final = 2.5
 """Log-odds within which a second cause is as good as the first, for people."""
@@ -67,7 +67,7 @@ class Evidence(Generic[Text]):
     weight: float
     """In log-odds; negative speaks against the cause."""
     source: int | None = None
-    where: Where = NOWHERE
+    where: ProcessId = NOWHERE
     line: int | None = None
     end_line: int | None = None
     references: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class Cause(Generic[Text]):
     fixes: tuple[Fix[Text], ...] = ()
     log_odds: float = 0.0
     """What the evidence adds up to before rivals are counted; for the page, not in the report."""
-    separated_by: Text = field(default_factory=no_text)
+    separated_by: Text = field(default_factory=get_no_text)
     """The one observation that would tell it from the first cause; for the page as well."""
 
 

@@ -14,7 +14,7 @@ from typing import Generic, TypeAlias
 from postmortem.model.answer import Cause, Verdict
 from postmortem.model.job_facts import Attempt, Environment, Framework, Setting, Source
 from postmortem.model.replayed import Replayed
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.shown import (
     Event,
     Excerpt,
@@ -61,5 +61,5 @@ class Diagnosis(Generic[Text]):
     """What running a capsule of its steps again has shown."""
 
 
-Analysis: TypeAlias = Diagnosis[Said]
+Analysis: TypeAlias = Diagnosis[Message]
 """The one value of a job: complete, in every language; JSON both ways (`report.lossless`)."""

@@ -8,14 +8,14 @@ In: nothing. Out: `Finding`, `Frame`, `Traceback`. Not here: judging them (`infe
 from dataclasses import dataclass
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
 
-_OUTERMOST: Final = lazy_compile(
+_OUTERMOST: Final = compile_lazily(
     r"(?:<(?:cell line|module).*|_bootstrap\w*|_run_module_as_main|_?_wrap|)"
 )
 """Functions with which a program, a cell, a thread or a spawned process begins."""
-_PASSES_ON: Final = lazy_compile(r"_wrapped_call_impl|_call_impl|__getattr__|__getattribute__")
+_PASSES_ON: Final = compile_lazily(r"_wrapped_call_impl|_call_impl|__getattr__|__getattribute__")
 """Library functions that only call, or look up, what they were asked for: an exception of theirs
 about it is the caller's."""
 
@@ -29,7 +29,7 @@ class Finding:
     """One of `names.ROLES`."""
     source: int
     """Index into the report's sources."""
-    where: Where
+    where: ProcessId
     line: int
     end_line: int
     offset: int
@@ -60,7 +60,9 @@ class Frame:
     """True for an installed package or the standard library, False for the user's own code."""
 
 
-_LOOKS_UP: Final = lazy_compile(r"__getitem__|__getattr__|__getattribute__|__setitem__|__delitem__")
+_LOOKS_UP: Final = compile_lazily(
+    r"__getitem__|__getattr__|__getattribute__|__setitem__|__delitem__"
+)
 """Functions that give what somebody asks for."""
 _NOT_THERE: Final = ("KeyError", "IndexError", "AttributeError")
 
@@ -79,7 +81,7 @@ class Traceback:
     message: str
     frames: tuple[Frame, ...]
     source: int
-    where: Where
+    where: ProcessId
     line: int
     end_line: int
     exception_line: int

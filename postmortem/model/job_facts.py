@@ -7,8 +7,8 @@ them out of a log (`gathering`, `facts`).
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
-from postmortem.model.lines import Where
-from postmortem.model.wording import Text, no_text
+from postmortem.model.lines import ProcessId
+from postmortem.model.wording import Text, get_no_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class Source(Generic[Text]):
     lines: int
     encoding: str
     compression: str | None
-    where: Where
+    where: ProcessId
     kind: str
     """log | metrics | environment | scheduler | kernel | notebook | ignored"""
-    note: Text = field(default_factory=no_text)
+    note: Text = field(default_factory=get_no_text)
     digest: str | None = None
     """Hash of the stored bytes, its name before it, if all were read; not in the report."""
     is_file: bool = True

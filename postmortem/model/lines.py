@@ -5,10 +5,10 @@ In: nothing. Out: `Where`. Not here: how it is told from a line (`reading`).
 
 from typing import NamedTuple
 
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 
 
-class Where(NamedTuple):
+class ProcessId(NamedTuple):
     """The process that printed a line, as far as the line says so.
 
     Every part is None if not printed.
@@ -19,13 +19,13 @@ class Where(NamedTuple):
     node: str | None = None
     pid: int | None = None
 
-    def filled(self, known: "Where") -> "Where":
+    def filled(self, known: "ProcessId") -> "ProcessId":
         """Fill in what another source tells of the same process."""
-        return Where._make(
+        return ProcessId._make(
             mine if mine is not None else its for mine, its in zip(self, known, strict=True)
         )
 
-    def said(self) -> Said:
+    def describe(self) -> Message:
         """Give a short name for people: `rank 3`, `local rank 0 on node-2`, or nothing."""
         name = (
             f"rank {self.rank}"
@@ -43,4 +43,4 @@ class Where(NamedTuple):
         return quote(name or (f"pid {self.pid}" if self.pid is not None else ""))
 
 
-NOWHERE = Where()
+NOWHERE = ProcessId()

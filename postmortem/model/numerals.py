@@ -11,7 +11,7 @@ _MOST_DIGITS: Final = 18
 """A count of nanoseconds or tokens has no more; it fits 64 bits."""
 
 
-def whole_number(text: str | None) -> int | None:
+def parse_whole_number(text: str | None) -> int | None:
     """Read a whole number; None if there is none, or it is too long to be a count."""
     if text is None or len(text) > _MOST_DIGITS:
         return None

@@ -49,7 +49,7 @@ class Passage(NamedTuple):
             yield self._replace(last=middle)
 
 
-def joined(passages: Iterable[Passage], counts: Mapping[int, int]) -> list[Passage]:
+def merge_passages(passages: Iterable[Passage], counts: Mapping[int, int]) -> list[Passage]:
     """Bring passages into order, within their sources, without overlaps.
 
     Args:

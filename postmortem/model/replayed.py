@@ -6,7 +6,7 @@ In: nothing. Out: frozen values. Not here: running (`replay`), rendering (`repor
 from dataclasses import dataclass, field
 from typing import Generic
 
-from postmortem.model.wording import Text, no_text
+from postmortem.model.wording import Text, get_no_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Replayed(Generic[Text]):
     """Bit-equal to what was recorded, or by how much it differs."""
     trials: tuple[ReplayTrial[Text], ...]
     tested: tuple[CauseTested[Text], ...]
-    place: Text = field(default_factory=no_text)
+    place: Text = field(default_factory=get_no_text)
     """The first module, and the first operation, that left the finite range."""
     module: str = ""
     direction: str = ""
@@ -89,7 +89,7 @@ class Replayed(Generic[Text]):
     limit: float = 0.0
     """The largest number of the type that the modules were computed in."""
     limit_of: str = ""
-    peaks_of: Text = field(default_factory=no_text)
+    peaks_of: Text = field(default_factory=get_no_text)
     """Of which run the peaks are."""
     notes: tuple[Text, ...] = ()
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 _NO_VALUES: Final[Mapping[str, object]] = {}  # a plain one: an error that says this is pickled
 
 
-class Said(NamedTuple):
+class Message(NamedTuple):
     """A sentence in every language, with places for its values: `loss {first:.4g} → {last:.4g}`."""
 
     en: str
@@ -30,7 +30,7 @@ class Said(NamedTuple):
         if not self.values:
             return wording
         return wording.format(
-            **{name: in_language(value, language) for name, value in self.values.items()}
+            **{name: translate(value, language) for name, value in self.values.items()}
         )
 
     def __str__(self) -> str:
@@ -41,56 +41,56 @@ class Said(NamedTuple):
         """Say whether there is anything in it."""
         return bool(self.en or self.zh)
 
-    def settled(self, change: Callable[[str], str] = str) -> "Said":
+    def settled(self, change: Callable[[str], str] = str) -> "Message":
         """Give the same with its places filled, each text changed as asked."""
         if not self.values and change is str:
             return self
-        return Said(change(self.text("en")), change(self.text("zh")))
+        return Message(change(self.text("en")), change(self.text("zh")))
 
-    def cut(self, limit: int) -> "Said":
+    def cut(self, limit: int) -> "Message":
         """Give the same with texts that are too long cut."""
         return self.settled(lambda text: cut(text, limit))
 
 
-NOTHING: Final = Said("", "")
+NOTHING: Final = Message("", "")
 """No words."""
 
 
-def say(en: str, zh: str, /, **values: object) -> Said:
+def say(en: str, zh: str, /, **values: object) -> Message:
     """Word something in both languages."""
-    return Said(en, zh, values or _NO_VALUES)
+    return Message(en, zh, values or _NO_VALUES)
 
 
-def quote(text: str) -> Said:
+def quote(text: str) -> Message:
     """Take words of the log, a name or a version, which are the same in every language."""
-    return Said(text, text)
+    return Message(text, text)
 
 
-def as_said(what: object) -> Said:
+def convert_to_message(what: object) -> Message:
     """Give what an error says as a sentence: in every language, or the same in each."""
-    return what if isinstance(what, Said) else quote(str(what))
+    return what if isinstance(what, Message) else quote(str(what))
 
 
-def both(texts: Mapping[str, str]) -> Said:
+def parse_bilingual(texts: Mapping[str, str]) -> Message:
     """Take a text of the rules, as their files hold it: under `en` and `zh`."""
-    return Said(texts["en"], texts["zh"])
+    return Message(texts["en"], texts["zh"])
 
 
-def labelled(label: object, text: object) -> Said:
+def add_label(label: object, text: object) -> Message:
     """Put a label before a text."""
     return say("{label}: {text}", "{label}：{text}", label=label, text=text)
 
 
-def listed(items: "list[Said] | list[str]", en: str = ", ", zh: str = "、") -> Said:
+def join_list(items: "list[Message] | list[str]", en: str = ", ", zh: str = "、") -> Message:
     """Join entries of a list by the mark of each language."""
     values = {f"item_{number}": item for number, item in enumerate(items)}
     places = [f"{{{name}}}" for name in values]
-    return Said(en.join(places), zh.join(places), values)
+    return Message(en.join(places), zh.join(places), values)
 
 
-def in_language(value: object, language: str) -> object:
+def translate(value: object, language: str) -> object:
     """Give a sentence as text in a language; anything else as it is."""
-    return value.text(language) if isinstance(value, Said) else value
+    return value.text(language) if isinstance(value, Message) else value
 
 
 def cut(text: str, limit: int) -> str:

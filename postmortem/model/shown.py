@@ -7,8 +7,8 @@ them (`story`).
 from dataclasses import dataclass, field
 from typing import Generic
 
-from postmortem.model.lines import Where
-from postmortem.model.wording import Text, no_text
+from postmortem.model.lines import ProcessId
+from postmortem.model.wording import Text, get_no_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class SignatureHit(Generic[Text]):
     role: str
     because: str
     source: int
-    where: Where
+    where: ProcessId
     line: int
     end_line: int
     time: str | None
@@ -28,7 +28,7 @@ class SignatureHit(Generic[Text]):
     count: int
     text: str
     captures: tuple[tuple[str, str], ...]
-    title: Text = field(default_factory=no_text)
+    title: Text = field(default_factory=get_no_text)
     literal: int = 0
     """Characters of the longest text that its rule asks for; no part of the report.
 
@@ -51,7 +51,7 @@ class FirstFailure(Generic[Text]):
     """The first real failure over all sources and processes."""
 
     source: int
-    where: Where
+    where: ProcessId
     line: int
     time: str | None
     why: Text
@@ -64,13 +64,13 @@ class Event(Generic[Text]):
     """One entry of the timeline."""
 
     source: int
-    where: Where
+    where: ProcessId
     line: int
     time: str | None
     step: float | None
     role: str
     text: Text
-    title: Text = field(default_factory=no_text)
+    title: Text = field(default_factory=get_no_text)
     """What the line means; for people, not part of the JSON contract."""
 
 
@@ -81,7 +81,7 @@ class SeriesView:
     name: str
     producer: str
     source: int
-    where: Where
+    where: ProcessId
     unit: str
     points: int
     nonfinite: int
@@ -136,7 +136,7 @@ class Marks:
     kind: str
     """overflow | checkpoint | evaluation | resumed | crash"""
     source: int
-    where: Where
+    where: ProcessId
     count: int
     """How often it happened; of many, `places` holds some, spread evenly."""
     places: tuple[tuple[int, float | None], ...]

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from postmortem.model.lines import Where
-from postmortem.model.said import NOTHING, Said
+from postmortem.model.lines import ProcessId
+from postmortem.model.said import NOTHING, Message
 
 KINDS: Final = (
     "nan",
@@ -31,7 +31,7 @@ ENDS: Final = ("completed", "failed", "warned", "once", "interrupted")
 class MetricRecord(NamedTuple):
     """All figures that one line prints for one process."""
 
-    where: Where
+    where: ProcessId
     producer: str
     line: int
     step: float
@@ -44,7 +44,7 @@ class Sign(NamedTuple):
 
     kind: str
     """One of KINDS."""
-    said: Said
+    said: Message
     """The figures that show it."""
     line: int
     """Raw line that shows it."""
@@ -59,11 +59,11 @@ class Warned:
 
     kind: str
     path: str
-    where: Where
+    where: ProcessId
     line: int
     """0 where no line shows it: a run that is silent."""
     step: float | None
-    said: Said
+    said: Message
     evidence: str
     """The raw line."""
     time: float
@@ -81,7 +81,7 @@ class Noted:
     kind: str
     """waiting | found | rotated | truncated | goes-on | unreadable"""
     path: str
-    said: Said | None = None
+    said: Message | None = None
     """Why, where that is known."""
 
 
@@ -96,7 +96,7 @@ class Ended:
     time: float
     cause: str | None = None
     """Of a run that is over: the verdict."""
-    title: Said = NOTHING
+    title: Message = NOTHING
     probability: float = 0.0
 
     @property

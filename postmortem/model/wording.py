@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -25,35 +25,35 @@ _BARE: Final = frozenset({str, int, float, bool, type(None)})
 """What holds no sentence."""
 
 
-def no_text() -> Any:
+def get_no_text() -> Any:
     """Give no words; they are the same in every language."""
     return ""
 
 
-def worded(value: Any, change: Callable[[Said], Any]) -> Any:
+def convert_texts(value: Any, change: Callable[[Message], Any]) -> Any:
     """Change every sentence in a value of this module, in the place where it stands.
 
     A class without a text in any field is not generic, and is left as it is.
     """
     kind = value.__class__
-    if kind is Said:
+    if kind is Message:
         return change(value)
     if kind is tuple:
-        return tuple([worded(part, change) for part in value])
-    names = _names(kind)
+        return tuple([convert_texts(part, change) for part in value])
+    names = _list_text_fields(kind)
     if not names:
         return value
     known = {name: getattr(value, name) for name in names}
     return kind(
         **{
-            name: part if part.__class__ in _BARE else worded(part, change)
+            name: part if part.__class__ in _BARE else convert_texts(part, change)
             for name, part in known.items()
         }
     )
 
 
 @functools.cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _list_text_fields(kind: type[Any]) -> tuple[str, ...]:
     """Name the fields of a class that may hold a text, of any other none."""
     is_generic = bool(getattr(kind, "__parameters__", ()))
     return tuple(field.name for field in dataclasses.fields(kind)) if is_generic else ()

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from postmortem.errors import UsageError
-from postmortem.model.said import Said, say
-from postmortem.report.chat_text import bare_text, slack_text
+from postmortem.model.said import Message, say
+from postmortem.report.chat_text import format_plain_text, format_slack_text
 from postmortem.report.notice import Notice
 
 
@@ -38,7 +38,7 @@ class Outgoing:
 class NoticeTaken:
     """What a webhook says: whether it took the message, and if not, why and whether to wait."""
 
-    problem: Said | None = None
+    problem: Message | None = None
     is_busy: bool = False
 
 
@@ -52,57 +52,60 @@ class HookKind:
     """Of the body of an answer that is no error by its status."""
 
 
-def slack(notice: Notice, _secret: str, _now: float) -> Outgoing:
+def build_slack_payload(notice: Notice, _secret: str, _now: float) -> Outgoing:
     """Write for Slack, Mattermost and Rocket.Chat; links are not unfolded."""
-    text = slack_text(notice, 4_000)
-    return _json({"text": text, "unfurl_links": False, "unfurl_media": False})
+    text = format_slack_text(notice, 4_000)
+    return _build_json_payload({"text": text, "unfurl_links": False, "unfurl_media": False})
 
 
-def feishu(notice: Notice, secret: str, now: float) -> Outgoing:
+def build_feishu_payload(notice: Notice, secret: str, now: float) -> Outgoing:
     """Write for a bot of Feishu or Lark: the signature stands in the body."""
-    body: dict[str, Any] = {"msg_type": "text", "content": {"text": bare_text(notice, 8_000)}}
+    body: dict[str, Any] = {
+        "msg_type": "text",
+        "content": {"text": format_plain_text(notice, 8_000)},
+    }
     if secret:
         moment = str(int(now))
         # The key is time and secret, and nothing is signed with it.
-        body |= {"timestamp": moment, "sign": _signed(f"{moment}\n{secret}", "")}
-    return _json(body)
+        body |= {"timestamp": moment, "sign": _sign_text(f"{moment}\n{secret}", "")}
+    return _build_json_payload(body)
 
 
-def dingtalk(notice: Notice, secret: str, now: float) -> Outgoing:
+def build_dingtalk_payload(notice: Notice, secret: str, now: float) -> Outgoing:
     """Write for a bot of DingTalk: the signature stands in the address."""
-    body = _json(
+    body = _build_json_payload(
         {
             "msgtype": "text",
-            "text": {"content": bare_text(notice, 8_000)},
+            "text": {"content": format_plain_text(notice, 8_000)},
             "at": {"atMobiles": [], "atUserIds": [], "isAtAll": False},
         }
     )
     if not secret:
         return body
     moment = str(int(now * 1000))
-    signature = _signed(secret, f"{moment}\n{secret}")
+    signature = _sign_text(secret, f"{moment}\n{secret}")
     return Outgoing(body.body, body.headers, {"timestamp": moment, "sign": signature})
 
 
-def wecom(notice: Notice, _secret: str, _now: float) -> Outgoing:
+def build_wecom_payload(notice: Notice, _secret: str, _now: float) -> Outgoing:
     """Write for a bot of WeCom, whose text has 2048 bytes at most."""
-    text = bare_text(notice, 2_000)
+    text = format_plain_text(notice, 2_000)
     mentioned: dict[str, Any] = {"mentioned_list": [], "mentioned_mobile_list": []}
-    return _json({"msgtype": "text", "text": {"content": text, **mentioned}})
+    return _build_json_payload({"msgtype": "text", "text": {"content": text, **mentioned}})
 
 
-def program(notice: Notice, secret: str, now: float) -> Outgoing:
+def build_webhook_payload(notice: Notice, secret: str, now: float) -> Outgoing:
     """Write `postmortem.notice/1`; with a secret, the headers of Standard Webhooks sign it."""
-    body = _json(notice.wire())
+    body = _build_json_payload(notice.wire())
     number, moment = f"msg_{secrets.token_hex(16)}", str(int(now))
     named = {"webhook-id": number, "webhook-timestamp": moment}
     if secret:
         over = f"{number}.{moment}.".encode() + body.body
-        named["webhook-signature"] = f"v1,{_digest(_signing_key(secret), over)}"
+        named["webhook-signature"] = f"v1,{_compute_hmac_digest(_decode_signing_key(secret), over)}"
     return Outgoing(body.body, {**body.headers, **named})
 
 
-def _signing_key(secret: str) -> bytes:
+def _decode_signing_key(secret: str) -> bytes:
     """Give the key that stands in `whsec_…`; of any other text its bytes.
 
     Raises:
@@ -121,15 +124,15 @@ def _signing_key(secret: str) -> bytes:
         ) from error
 
 
-def _signed(key: str, text: str) -> str:
-    return _digest(key.encode(), text.encode())
+def _sign_text(key: str, text: str) -> str:
+    return _compute_hmac_digest(key.encode(), text.encode())
 
 
-def _digest(key: bytes, data: bytes) -> str:
+def _compute_hmac_digest(key: bytes, data: bytes) -> str:
     return base64.b64encode(hmac.new(key, data, hashlib.sha256).digest()).decode()
 
 
-def _json(value: Mapping[str, Any]) -> Outgoing:
+def _build_json_payload(value: Mapping[str, Any]) -> Outgoing:
     body = json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
     return Outgoing(body, {"Content-Type": "application/json; charset=utf-8"})
 
@@ -149,7 +152,7 @@ _GONE: Final = say(
     "没有这个机器人：请重新复制 webhook 地址",
 )
 _OFTEN: Final = say("it takes no more messages for now", "消息发送过于频繁，暂时不再接收")
-_NUMBERS: Final[Mapping[int, Said]] = {
+_NUMBERS: Final[Mapping[int, Message]] = {
     19021: _SIGNATURE,
     19022: _KEYWORD,
     19024: _KEYWORD,
@@ -167,7 +170,7 @@ _NUMBERS: Final[Mapping[int, Said]] = {
 """What the numbers of Feishu, DingTalk and WeCom mean, as far as a user can mend it."""
 
 
-def _by_number(body: bytes) -> NoticeTaken:
+def _parse_status_code(body: bytes) -> NoticeTaken:
     """Read the number of an answer: `code` of Feishu, `errcode` of the others; 0 is good."""
     try:
         value = json.loads(body)
@@ -196,12 +199,12 @@ def _by_number(body: bytes) -> NoticeTaken:
 
 
 KINDS: Final[Mapping[str, HookKind]] = {
-    "slack": HookKind(slack, lambda _body: NoticeTaken()),
-    "mattermost": HookKind(slack, lambda _body: NoticeTaken()),
-    "rocketchat": HookKind(slack, lambda _body: NoticeTaken()),
-    "feishu": HookKind(feishu, _by_number),
-    "lark": HookKind(feishu, _by_number),
-    "dingtalk": HookKind(dingtalk, _by_number),
-    "wecom": HookKind(wecom, _by_number),
-    "json": HookKind(program, lambda _body: NoticeTaken()),
+    "slack": HookKind(build_slack_payload, lambda _body: NoticeTaken()),
+    "mattermost": HookKind(build_slack_payload, lambda _body: NoticeTaken()),
+    "rocketchat": HookKind(build_slack_payload, lambda _body: NoticeTaken()),
+    "feishu": HookKind(build_feishu_payload, _parse_status_code),
+    "lark": HookKind(build_feishu_payload, _parse_status_code),
+    "dingtalk": HookKind(build_dingtalk_payload, _parse_status_code),
+    "wecom": HookKind(build_wecom_payload, _parse_status_code),
+    "json": HookKind(build_webhook_payload, lambda _body: NoticeTaken()),
 }

@@ -14,7 +14,7 @@ from typing import Final
 import httpx
 
 from postmortem.errors import UsageError
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.notices.outgoing import HookKind, NoticeTaken, Outgoing
 from postmortem.notices.webhook_address import WebhookAddress
 
@@ -33,14 +33,14 @@ def post(
     kind: HookKind,
     outgoing: Outgoing,
     sleep: Callable[[float], object] = time.sleep,
-) -> Said | None:
+) -> Message | None:
     """Send a request, three times at most; gives what went wrong, or None if it was taken."""
     # What goes to this machine itself goes through no proxy: it may be http, and in the clear.
     with httpx.Client(
         timeout=_SECONDS, follow_redirects=False, trust_env=not address.is_here
     ) as client:
         for pause in (*_PAUSES, None):
-            answer, asked = _once(client, address, kind, outgoing)
+            answer, asked = _send_once(client, address, kind, outgoing)
             if answer.problem is None:
                 return None
             wait = pause if asked is None else asked
@@ -57,11 +57,11 @@ def post(
     return answer.problem
 
 
-def _once(
+def _send_once(
     client: httpx.Client, address: WebhookAddress, kind: HookKind, outgoing: Outgoing
 ) -> tuple[NoticeTaken, float | None]:
     """Send it once; gives the answer and the seconds that the server asks to wait."""
-    url = _url(address)
+    url = _parse_url(address)
     if outgoing.parameters:
         url = url.copy_merge_params(outgoing.parameters)
     headers = {**outgoing.headers, "User-Agent": _AGENT, "Accept-Encoding": "identity"}
@@ -69,14 +69,16 @@ def _once(
         with client.stream("POST", url, content=outgoing.body, headers=headers) as response:
             if response.status_code < 300:
                 return kind.heard(_read(response)), None
-            return _refused(address.host, response.status_code), _asked(response)
+            return _describe_http_rejection(address.host, response.status_code), _parse_retry_after(
+                response
+            )
     except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-        return NoticeTaken(_unreached(address.host, error), is_busy=True), None
+        return NoticeTaken(_describe_connection_error(address.host, error), is_busy=True), None
     except httpx.HTTPError as error:  # it may have been taken: a second one would be one too many
-        return NoticeTaken(_unreached(address.host, error)), None
+        return NoticeTaken(_describe_connection_error(address.host, error)), None
 
 
-def _url(address: WebhookAddress) -> httpx.URL:
+def _parse_url(address: WebhookAddress) -> httpx.URL:
     """Take an address as httpx does, which knows more of what is none.
 
     Raises:
@@ -102,7 +104,7 @@ def _read(response: httpx.Response) -> bytes:
     return found[:_MOST]
 
 
-def _refused(host: str, status: int) -> NoticeTaken:
+def _describe_http_rejection(host: str, status: int) -> NoticeTaken:
     told = say("{host} answered {status}", "{host} 返回 {status}", host=host, status=status)
     if status < 400:
         told = say(
@@ -119,13 +121,13 @@ def _refused(host: str, status: int) -> NoticeTaken:
     return NoticeTaken(told, status == 429 or status >= 500)
 
 
-def _asked(response: httpx.Response) -> float | None:
+def _parse_retry_after(response: httpx.Response) -> float | None:
     """Give the seconds of `Retry-After`; one that is a date or no number counts as none."""
     text = response.headers.get("retry-after", "")
     return float(text) if text.isascii() and text.isdigit() and len(text) < 8 else None
 
 
-def _unreached(host: str, error: httpx.HTTPError) -> Said:
+def _describe_connection_error(host: str, error: httpx.HTTPError) -> Message:
     """Say what went wrong in words of this machine."""
     if isinstance(error, httpx.TimeoutException):
         why = say("no answer within {seconds:g} s", "{seconds:g} 秒内没有应答", seconds=_SECONDS)

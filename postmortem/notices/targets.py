@@ -45,7 +45,7 @@ class Target:
     """Its secrets stand in a file that other users can read."""
 
 
-def target_of(
+def find_target(
     name: str,
     *,
     url: str = "",
@@ -72,30 +72,30 @@ def target_of(
             "TARGET",
             f"{_EXAMPLE}, then: postmortem notify slack run.log",
         )
-    path = _targets_file(targets, environment)
-    entries = _entries(path) if path is not None else {}
+    path = _find_targets_file(targets, environment)
+    entries = _read_target_entries(path) if path is not None else {}
     if name in entries and path is not None:
         return _from_entry(name, entries[name], path, environment)
     if name not in KINDS:
         known = ", ".join([*KINDS, *entries])
         raise UsageError(f"there is no target {name!r}", path or "", f"one of: {known}")
-    return Target(name, *_by_default(url, secret, environment))
+    return Target(name, *_get_default_address(url, secret, environment))
 
 
-def _by_default(
+def _get_default_address(
     url: str, secret: str, environment: Mapping[str, str]
 ) -> tuple[WebhookAddress, str]:
     """Give address and signing key from where the user says they stand, or else from the usual."""
-    text = _standing_at(url or URL, environment, Path())
+    text = _read_secret(url or URL, environment, Path())
     if not text and not url:
         raise UsageError("the address of the webhook is not known", URL, _EXAMPLE)
-    signing = _standing_at(secret or SECRET, environment, Path())
+    signing = _read_secret(secret or SECRET, environment, Path())
     if secret and not signing:
         raise UsageError("there is no secret", secret, "put it there")
     return WebhookAddress(text, url or URL), signing
 
 
-def _standing_at(place: str, environment: Mapping[str, str], folder: Path) -> str:
+def _read_secret(place: str, environment: Mapping[str, str], folder: Path) -> str:
     """Read a secret where it stands; nothing if its variable is not set.
 
     Raises:
@@ -117,7 +117,7 @@ def _standing_at(place: str, environment: Mapping[str, str], folder: Path) -> st
     return text
 
 
-def _targets_file(named: Path | None, environment: Mapping[str, str]) -> Path | None:
+def _find_targets_file(named: Path | None, environment: Mapping[str, str]) -> Path | None:
     if named is not None:
         return named
     if environment.get(_FILE_VARIABLE):
@@ -126,7 +126,7 @@ def _targets_file(named: Path | None, environment: Mapping[str, str]) -> Path | 
     return usual if usual.is_file() else None
 
 
-def _entries(path: Path) -> dict[str, dict[str, Any]]:
+def _read_target_entries(path: Path) -> dict[str, dict[str, Any]]:
     """Read the file of targets: names, and of each what is said of it."""
     try:
         value = yaml.safe_load(path.read_bytes()[:_LARGEST])
@@ -146,8 +146,8 @@ def _from_entry(
 ) -> Target:
     where = f"{path}: {name}"
     _require_sound(entry, where)
-    url, url_is_told = _entered("url", entry, where, path.parent, environment)
-    secret, secret_is_told = _entered("secret", entry, where, path.parent, environment)
+    url, url_is_told = _read_entry_value("url", entry, where, path.parent, environment)
+    secret, secret_is_told = _read_entry_value("secret", entry, where, path.parent, environment)
     return Target(
         entry["kind"],
         WebhookAddress(url, where),
@@ -168,14 +168,14 @@ def _require_sound(entry: Mapping[str, Any], where: str) -> None:
         raise UsageError("kind or lang is not known", where, known)
 
 
-def _entered(
+def _read_entry_value(
     key: str, entry: Mapping[str, str], where: str, folder: Path, environment: Mapping[str, str]
 ) -> tuple[str, bool]:
     """Give what an entry says itself or by a place, and whether it says it itself."""
     said = entry.get(key, "")
     if not said.startswith(("env:", "file:")):
         return said, bool(said)
-    found = _standing_at(said, environment, folder)
+    found = _read_secret(said, environment, folder)
     if not found:
         raise UsageError(f"the {key} is empty", f"{where}, {said}", "put it there")
     return found, False

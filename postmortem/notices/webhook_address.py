@@ -25,7 +25,7 @@ class WebhookAddress:
         text = text.strip()
         if not text:
             raise UsageError("the address of the webhook is empty", source, "put it there")
-        parts = _parts(text)
+        parts = _split_url(text)
         if parts is None or not parts.hostname:
             raise UsageError(
                 "this is no web address (it is a secret, so it is not repeated here)",
@@ -53,7 +53,7 @@ class WebhookAddress:
         return f"WebhookAddress({self.host})"
 
 
-def _parts(text: str) -> urllib.parse.SplitResult | None:
+def _split_url(text: str) -> urllib.parse.SplitResult | None:
     """Take an address apart; nothing if it is none."""
     if len(text) > _LONGEST or not (text.isascii() and text.isprintable()) or " " in text:
         return None

@@ -28,7 +28,7 @@ _PIECE: Final = 1 << 10
 """Packed bytes unpacked in one go; a hostile frame makes at most 32 MiB of them."""
 
 
-def archive_kind(head: bytes) -> str | None:
+def detect_archive_type(head: bytes) -> str | None:
     """Tell the kind of an archive by its first bytes; None if it is none."""
     return next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
 
@@ -115,7 +115,7 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
 }
 
 
-def unpacked(packed: Stored, kind: str) -> Callable[[int], bytes]:
+def open_archive(packed: Stored, kind: str) -> Callable[[int], bytes]:
     """Give what reads on in an archive: what it has is handed out before a break in it is met."""
     reader = _READERS[kind](packed)
     read: Callable[[int], bytes] = getattr(reader, "read1", reader.read)

@@ -36,12 +36,12 @@ class Block(NamedTuple):
     """Position of data[0] in the decoded stream, in bytes."""
 
 
-def blocks(text: Readable, size: int = SIZE) -> Iterator[Block]:
+def iter_blocks(text: Readable, size: int = SIZE) -> Iterator[Block]:
     """Yield the log in blocks of about `size` fresh bytes."""
     data, lo, offset = b"", 0, 0
     while chunk := fill(text, size):
         data += chunk
-        hi = _border(data, lo)
+        hi = _find_region_end(data, lo)
         if hi > lo:
             yield Block(data, lo, hi, offset)
             keep = max(0, hi - MARGIN)
@@ -50,25 +50,25 @@ def blocks(text: Readable, size: int = SIZE) -> Iterator[Block]:
         yield Block(data, lo, len(data), offset)
 
 
-def parts_of(block: Block) -> Iterator[Block]:
+def split_block(block: Block) -> Iterator[Block]:
     """Give a block in parts of its fresh region, each of which ends behind a line or a frame."""
     start = block.lo
     while start < block.hi:
         end = min(start + max(LEAST_PART, min(PART, (block.offset + start) // 2)), block.hi)
         if end < block.hi:
-            end = block.data.rfind(b"\n", start, end) + 1 or _behind_frame(block, start, end)
+            end = block.data.rfind(b"\n", start, end) + 1 or _find_frame_end(block, start, end)
         yield Block(block.data, start, end, block.offset)
         start = end
 
 
-def _behind_frame(block: Block, start: int, end: int) -> int:
+def _find_frame_end(block: Block, start: int, end: int) -> int:
     """Find the end of the last frame of a line that is drawn again and again."""
     end = block.data.rfind(b"\r", start, end) + 1
     is_alone = end > start and not block.data.startswith(b"\n", end)
     return end if is_alone else block.hi
 
 
-def _border(data: bytes, lo: int) -> int:
+def _find_region_end(data: bytes, lo: int) -> int:
     """Find the end of the fresh region.
 
     Behind a line break if one is near, with MARGIN bytes left to look ahead.

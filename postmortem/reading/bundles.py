@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 
 from postmortem.errors import InputError
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
@@ -30,7 +30,7 @@ _PIECE: Final = 1 << 20
 _ZIPS: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _LONGEST_PART: Final = 120
 _DEEPEST: Final = 16
-_PART: Final = lazy_compile(r"[^\w.+=@#%,~ -]")
+_PART: Final = compile_lazily(r"[^\w.+=@#%,~ -]")
 _BROKEN: Final = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -62,7 +62,7 @@ def is_bundle(name: str, content: bytes) -> bool:
     return head[place:].startswith(mark)
 
 
-def lay_out(name: str, content: bytes, folder: Path, unpacking: Unpacking, most: int) -> None:
+def unpack_bundle(name: str, content: bytes, folder: Path, unpacking: Unpacking, most: int) -> None:
     """Write the files of a bundle below a folder.
 
     Args:
@@ -78,10 +78,10 @@ def lay_out(name: str, content: bytes, folder: Path, unpacking: Unpacking, most:
     written: set[Path] = set()
     try:
         with TemporaryFile(dir=folder.parent) as room:
-            for count, member in enumerate(_members(name, content, unpacking, room), 1):
+            for count, member in enumerate(_iter_members(name, content, unpacking, room), 1):
                 if count > most:
-                    raise _too_many(name, most)
-                path = _free(folder / plain_path(member.name), written)
+                    raise _build_too_many_error(name, most)
+                path = _find_free_path(folder / make_plain_path(member.name), written)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 _write(member, path, unpacking)
                 if unpacking.is_exceeded:
@@ -94,7 +94,9 @@ def lay_out(name: str, content: bytes, folder: Path, unpacking: Unpacking, most:
         ) from error
 
 
-def _members(name: str, content: bytes, unpacking: Unpacking, room: IO[bytes]) -> Iterator[_Member]:
+def _iter_members(
+    name: str, content: bytes, unpacking: Unpacking, room: IO[bytes]
+) -> Iterator[_Member]:
     if content.startswith(_ZIPS):
         with zipfile.ZipFile(io.BytesIO(content)) as bundle:
             for one in bundle.infolist():
@@ -133,13 +135,13 @@ def _write(member: _Member, path: Path, unpacking: Unpacking) -> None:
             target.write(piece)
 
 
-def plain_path(name: str) -> str:
+def make_plain_path(name: str) -> str:
     """Make a path below a folder of whatever name a file was given."""
     parts = [_PART.sub("_", part)[-_LONGEST_PART:] for part in re.split(r"[/\\]", name)]
     return "/".join([part for part in parts if part.strip(". ")][-_DEEPEST:]) or "log"
 
 
-def _free(path: Path, written: set[Path]) -> Path:
+def _find_free_path(path: Path, written: set[Path]) -> Path:
     """Give a name that no other file has, nor a folder that another lies in."""
     taken, count = path, 1
     while taken in written or any(taken in one.parents for one in written):
@@ -149,7 +151,7 @@ def _free(path: Path, written: set[Path]) -> Path:
     return taken
 
 
-def _too_many(name: str, most: int) -> InputError:
+def _build_too_many_error(name: str, most: int) -> InputError:
     return InputError(
         say("more than {most} files in it", "其中的文件超过 {most} 个", most=most),
         name,

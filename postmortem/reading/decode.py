@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from postmortem.errors import InputError
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.reading import notebook, repacked
 from postmortem.reading.opener import Opened
@@ -26,7 +26,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_HOLE: Final = lazy_compile(rb"\x00{16,}")
+_HOLE: Final = compile_lazily(rb"\x00{16,}")
 """Left where a log was truncated while a program went on writing; UTF-16 has no such runs."""
 _BINARY_SHARE: Final = 0.05
 _CONTROLS: Final = bytes(set(range(32)) - {7, 8, 9, 10, 12, 13, 27})
@@ -51,12 +51,14 @@ class Text:
         """Whether `head` holds all of it."""
         self.printed: notebook.Printed | None = None
         """What the cells of a notebook printed, where this is one."""
-        if notebook.claims(self._head):
+        if notebook.is_notebook(self._head):
             self.printed, self.is_whole = notebook.Printed(source), False
             self._head = fill(self.printed, SNIFF)
         else:
             source.head = b""
-            self._head = (self.is_whole and repacked.printed(self._head)) or self._head
+            self._head = (
+                self.is_whole and repacked.extract_printed_lines(self._head)
+            ) or self._head
         self._source: Readable = self.printed or source
         self.head = self._head
         """The first megabyte as UTF-8; stays readable after it was handed out."""
@@ -121,7 +123,7 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
         if head.startswith(bom):
             return ("utf-8" if name == "utf-8-sig" else name), len(bom)
     sample = _HOLE.sub(b"", head[:65536])
-    if sample and b"\x00" in sample and (guess := _utf16_without_bom(sample)):
+    if sample and b"\x00" in sample and (guess := _detect_utf16_without_bom(sample)):
         return guess, 0
     if sample and len(sample) - len(sample.translate(None, _CONTROLS)) > _BINARY_SHARE * len(
         sample
@@ -134,7 +136,7 @@ def detect(head: bytes, path: str) -> tuple[str, int]:
     return ("utf-8" if _is_utf8(head) or not _is_gbk(head) else "gb18030"), 0
 
 
-def _utf16_without_bom(sample: bytes) -> str | None:
+def _detect_utf16_without_bom(sample: bytes) -> str | None:
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     half = len(sample) // 2 or 1
     if odd > 0.6 * half and even < 0.1 * half:
@@ -150,7 +152,7 @@ def _is_utf8(head: bytes) -> bool:
     A printed replacement character is not wrong.
     """
     wrong = head.decode("utf-8", "replace").count("�") - head.count("�".encode())
-    return wrong <= max(2, _high(head) // 50)
+    return wrong <= max(2, _count_high_bytes(head) // 50)
 
 
 def _is_gbk(head: bytes) -> bool:
@@ -158,8 +160,12 @@ def _is_gbk(head: bytes) -> bool:
     text = head[:-1].decode("gb18030", "replace")
     common = sum("一" <= char <= "鿿" for char in text)
     in_runs = sum(map(len, re.findall(rb"[\x80-\xff]{2,}", head)))
-    return common > 0 and text.count("�") <= common // 20 + 1 and in_runs > 0.6 * _high(head)
+    return (
+        common > 0
+        and text.count("�") <= common // 20 + 1
+        and in_runs > 0.6 * _count_high_bytes(head)
+    )
 
 
-def _high(head: bytes) -> int:
+def _count_high_bytes(head: bytes) -> int:
     return len(head) - len(head.translate(None, _HIGH))

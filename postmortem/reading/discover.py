@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said, say
-from postmortem.reading.left_out import reason_by_name
-from postmortem.reading.opener import no_file
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message, say
+from postmortem.reading.left_out import get_skip_reason
+from postmortem.reading.opener import describe_special_file
 from postmortem.reading.python_dump import is_dump
-from postmortem.reading.several_runs import earlier_runs
+from postmortem.reading.several_runs import find_earlier_runs
 from postmortem.reading.sources import Origin, is_file, name_of
 
-_DIGITS: Final = lazy_compile(r"([0-9]+)")
+_DIGITS: Final = compile_lazily(r"([0-9]+)")
 _MOST_FILES: Final = 4096
 _MOST_LISTED: Final = 500
 """Files that are not read and are listed one by one; the others are counted."""
@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
     """What may belong to the job's log."""
 
     origin: Origin
-    skip: Said | None
+    skip: Message | None
     """Why it is not read; None if it is."""
 
     @property
@@ -65,7 +65,7 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def candidates(
+def find_candidates(
     origins: Iterable[Origin], within: Sequence[Path] | None = None
 ) -> Iterator[Candidate]:
     """List the files and streams of the job in a fixed order.
@@ -97,11 +97,11 @@ def candidates(
 
 def _walk(folder: Path, within: Sequence[Path] | None) -> Iterator[Candidate]:
     found = _FilesBelow(folder)
-    earlier = earlier_runs(found.files, folder)
+    earlier = find_earlier_runs(found.files, folder)
     taken = left = 0
-    for path in sorted(found.files, key=_by_number):
+    for path in sorted(found.files, key=_build_sort_key):
         why = earlier.get(path) or (_TOO_MANY if taken >= _MOST_FILES else None)
-        why = why or (None if leads_into(path, within) else _OUTSIDE) or _reason(path)
+        why = why or (None if is_link_into(path, within) else _OUTSIDE) or _get_skip_reason(path)
         taken, left = taken + (why is None), left + (why is not None)
         if why is None or left <= _MOST_LISTED:
             yield Candidate(str(path), why)
@@ -120,7 +120,7 @@ def _walk(folder: Path, within: Sequence[Path] | None) -> Iterator[Candidate]:
             raise InputError(
                 f"the folder cannot be opened: {error.strerror}", folder, "check its permissions"
             ) from error
-        yield Candidate(str(error.filename), _closed(error))
+        yield Candidate(str(error.filename), _describe_open_error(error))
 
 
 class _FilesBelow:
@@ -149,7 +149,7 @@ class _FilesBelow:
                 self.passed_over.append(Candidate(str(Path(root, name)), PACKAGES))
 
 
-def leads_into(path: Path, folders: Sequence[Path] | None) -> bool:
+def is_link_into(path: Path, folders: Sequence[Path] | None) -> bool:
     """Say whether a file that is a link leads into one of these folders; any other file does."""
     if folders is None or not path.is_symlink():
         return True
@@ -160,7 +160,7 @@ def leads_into(path: Path, folders: Sequence[Path] | None) -> bool:
     return any(target.is_relative_to(folder) for folder in folders)
 
 
-def _by_number(path: Path) -> list[list[tuple[bool, int, str]]]:
+def _build_sort_key(path: Path) -> list[list[tuple[bool, int, str]]]:
     """Give what paths sort by: rank2 stands before rank10."""
     return [
         [
@@ -171,20 +171,22 @@ def _by_number(path: Path) -> list[list[tuple[bool, int, str]]]:
     ]
 
 
-def _closed(error: OSError) -> Said:
+def _describe_open_error(error: OSError) -> Message:
     return say("cannot be opened: {why}", "无法打开：{why}", why=error.strerror)
 
 
-def _reason(path: Path) -> Said | None:
+def _get_skip_reason(path: Path) -> Message | None:
     """Say why a file is not read; None if it is."""
-    why = reason_by_name(path)
+    why = get_skip_reason(path)
     if why is not None and not (path.suffix == ".py" and is_configuration(path)):
         return why
     try:
         status = path.stat()
     except OSError as error:  # a link that leads nowhere, or in a circle
-        return _closed(error)
-    return no_file(status.st_mode) or (None if status.st_size else say("empty", "空文件"))
+        return _describe_open_error(error)
+    return describe_special_file(status.st_mode) or (
+        None if status.st_size else say("empty", "空文件")
+    )
 
 
 def is_configuration(path: Path) -> bool:

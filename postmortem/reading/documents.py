@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.prefixes import clean
 
@@ -20,7 +20,7 @@ _LARGEST: Final = 256 << 10
 """Characters above which a text is no source file that anybody takes for a log."""
 _FEWEST_LINES: Final = 4
 _CODE_SHARE: Final = 0.6
-_PRINTED: Final = lazy_compile(
+_PRINTED: Final = compile_lazily(
     r"\s*(?:Traceback \(most recent call|File \"[^\"]{1,400}\", line \d|During handling of the"
     r"|The above exception was|-{1,12}> ?\d{1,6}\s|Original Traceback|Fatal Python error)"
     r"|(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Warning|Exit|Failure)"
@@ -32,7 +32,7 @@ _PRINTED: Final = lazy_compile(
     r"|[\w./+-]{1,200}(?:: line \d{1,6}: |:\d{1,6}(?::\d{1,6})?: |\(\d{1,6}\): )"
 )
 """At the beginning of a line."""
-_STATEMENT: Final = lazy_compile(
+_STATEMENT: Final = compile_lazily(
     # Python
     r"from [\w.]+ import\b|import [\w.{*\"]|(?:async )?def \w+\(|class \w+|@\w[\w.]*(?:\(.*)?$"
     r"|(?:if|elif|while|for|with|async with|async for|except|match|case)\b.*:$"
@@ -48,14 +48,14 @@ _STATEMENT: Final = lazy_compile(
     # markup
     r"|</?[A-Za-z!?][^\n]*|[^\n]*</\w{1,20}>$|\\[a-z]{2,20}\b"
 )
-_KEPT: Final = lazy_compile(r"\s{0,40}# ?")
+_KEPT: Final = compile_lazily(r"\s{0,40}# ?")
 """Before output that somebody kept in the comments of a script."""
-_REMARK: Final = lazy_compile(r"(?:#(?![!\w])|//|/\*|\*(?:\s|/|$)|--\s|%\s)")
-_QUOTES: Final = lazy_compile(r"\"\"\"|'''")
-_PAIR: Final = lazy_compile(r"(?:- )*[\w./-]{1,80}:(?: .*)?$|- \S.*$|---$|#.*$")
-_PATCH: Final = lazy_compile(r"(?:diff --git |--- \S+\n\+\+\+ |Index: )")
-_HUNK: Final = lazy_compile(r"^@@ -\d", re.MULTILINE)
-_SECTION: Final = lazy_compile(
+_REMARK: Final = compile_lazily(r"(?:#(?![!\w])|//|/\*|\*(?:\s|/|$)|--\s|%\s)")
+_QUOTES: Final = compile_lazily(r"\"\"\"|'''")
+_PAIR: Final = compile_lazily(r"(?:- )*[\w./-]{1,80}:(?: .*)?$|- \S.*$|---$|#.*$")
+_PATCH: Final = compile_lazily(r"(?:diff --git |--- \S+\n\+\+\+ |Index: )")
+_HUNK: Final = compile_lazily(r"^@@ -\d", re.MULTILINE)
+_SECTION: Final = compile_lazily(
     r"^#{1,4} +(?:install|usage\b|licen[sc]e\b|change ?log\b|contribut|citation\b|getting started"
     r"|requirements\b|\[?v?\d{1,3}\.\d{1,3}\.\d|安装|使用|许可|更新日志|快速开始|贡献|引用)",
     re.IGNORECASE | re.MULTILINE,

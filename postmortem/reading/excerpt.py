@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
-from postmortem.model.visible import last_draw
-from postmortem.reading.block_reader import blocks
+from postmortem.model.visible import get_last_draw
+from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log
 from postmortem.reading.sources import Origin, Renewable, Stream, is_file
@@ -32,7 +32,7 @@ class RawLine(NamedTuple):
     """Characters that are left out behind them."""
 
 
-def lines_around(
+def read_lines_around(
     origin: Origin, number: int, *, before: int = 20, after: int = 20
 ) -> tuple[int, list[str]] | None:
     """Read the lines around a raw line number.
@@ -40,18 +40,18 @@ def lines_around(
     The number of the first line and the lines, or None if the source cannot be read again.
     """
     begin = max(1, number - before)
-    found = lines_again(origin, [(begin, number + after)])
+    found = read_lines_again(origin, [(begin, number + after)])
     return (begin, [line.text for line in found.values()]) if found else None
 
 
-def lines_again(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
+def read_lines_again(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
     """Read raw lines by number, as `lines_in`.
 
     None if the source cannot be read again (standard input, a stream, a file that is gone or very
     large).
     """
     try:
-        return lines_in(origin, windows) if _can_be_read_again(origin) else {}
+        return read_lines_in(origin, windows) if _can_be_read_again(origin) else {}
     except (InputError, OSError):
         return {}
 
@@ -65,7 +65,7 @@ def _can_be_read_again(origin: Origin) -> bool:
     return is_file(origin) and path.is_file() and path.stat().st_size <= _LARGEST
 
 
-def lines_in(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
+def read_lines_in(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
     """Read raw lines of a log by number, in one pass.
 
     Args:
@@ -82,7 +82,7 @@ def lines_in(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, Ra
     try:
         text = Text(opened)
         wanted = sorted(windows)
-        found = _pieces(text, wanted)
+        found = _cut_pieces(text, wanted)
         mark = "\r" if text.breaks_by_return else "\n"
     finally:
         opened.close()
@@ -114,7 +114,7 @@ class _Piece:
 
 def _split(piece: _Piece, mark: str) -> list[RawLine]:
     lines = piece.kept.decode("utf-8", "replace").split(mark)
-    last = (last_draw(line) for line in (lines[:-1] if not lines[-1] else lines))
+    last = (get_last_draw(line) for line in (lines[:-1] if not lines[-1] else lines))
     found = [RawLine(line[:_LONGEST], max(0, len(line) - _LONGEST)) for line in last]
     if found and piece.left_out:
         drawn = piece.end.decode("utf-8", "replace").split(mark)[0].rstrip("\r")
@@ -125,20 +125,20 @@ def _split(piece: _Piece, mark: str) -> list[RawLine]:
     return found
 
 
-def _pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[_Piece]:
+def _cut_pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[_Piece]:
     """Cut the windows, which are in order, out of the text."""
     mark = b"\r" if text.breaks_by_return else b"\n"
     line, found = 1, [_Piece() for _ in windows]
-    for block in blocks(text):
+    for block in iter_blocks(text):
         fresh = block.data[block.lo : block.hi]
         count = fresh.count(mark)
         here, position = line, 0
         for index, (first, last) in enumerate(windows):
             if last < line or first > line + count:
                 continue
-            start = _offset_of(fresh, mark, position, first - here)
+            start = _find_line_offset(fresh, mark, position, first - here)
             here, position = max(here, first), start
-            end = _offset_of(fresh, mark, position, last + 1 - here)
+            end = _find_line_offset(fresh, mark, position, last + 1 - here)
             found[index].take(fresh[start:end])
             here, position = last + 1, end
         line += count
@@ -147,7 +147,7 @@ def _pieces(text: Text, windows: Sequence[tuple[int, int]]) -> list[_Piece]:
     return found
 
 
-def _offset_of(data: bytes, mark: bytes, position: int, breaks: int) -> int:
+def _find_line_offset(data: bytes, mark: bytes, position: int, breaks: int) -> int:
     """Find where the line so many breaks behind a position begins."""
     for _ in range(breaks):
         position = data.find(mark, position) + 1

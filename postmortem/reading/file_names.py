@@ -14,67 +14,71 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.numerals import whole_number
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.numerals import parse_whole_number
 
-_RANK: Final = lazy_compile(
+_RANK: Final = compile_lazily(
     r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE
 )
-_LOCAL: Final = lazy_compile(r"(?:^|[_.\-])local_?rank[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
-_NODE: Final = lazy_compile(
+_LOCAL: Final = compile_lazily(r"(?:^|[_.\-])local_?rank[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE)
+_NODE: Final = compile_lazily(
     r"(?:^|[_.\-])((?:node|host|worker)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE
 )
-_ATTEMPT: Final = lazy_compile(
+_ATTEMPT: Final = compile_lazily(
     r"(?:^|[_.\-])(?:attempt|restart)[_-]?(\d{1,4})(?=$|[_.\-])", re.IGNORECASE
 )
-_NUMBER: Final = lazy_compile(r"\d+")
-_WORD: Final = lazy_compile(r"([A-Za-z]*)[_.\-]?$")
+_NUMBER: Final = compile_lazily(r"\d+")
+_WORD: Final = compile_lazily(r"([A-Za-z]*)[_.\-]?$")
 _RANK_WORDS: Final = frozenset(
     {"r", "p", "proc", "process", "task", "out", "err", "stdout", "stderr"}
 )
 _NODE_WORDS: Final = frozenset({"n", "machine", "server", "instance", "pod", "replica"})
-_ROLE: Final = lazy_compile(
+_ROLE: Final = compile_lazily(
     r"(?:^|[_.\-])((?:machine|master|chief|launcher)[_-]?\d{1,5})(?=$|[_.\-])", re.IGNORECASE
 )
-_NODE_LETTER: Final = lazy_compile(r"(?:node|host|machine|server)[_-][a-z]\Z", re.IGNORECASE)
-_OF_MACHINE: Final = lazy_compile(
+_NODE_LETTER: Final = compile_lazily(r"(?:node|host|machine|server)[_-][a-z]\Z", re.IGNORECASE)
+_OF_MACHINE: Final = compile_lazily(
     r"(?:^|[_.\-])(?:dmesg|kern(?:el)?|syslog|messages|journal(?:ctl)?|nvidia-smi|ipmi|sel)"
     r"(?=$|[_.\-])",
     re.IGNORECASE,
 )
 """What a log of a machine is called; the rest of its name may be the machine's."""
-_HOST: Final = lazy_compile(r"[A-Za-z][A-Za-z\d]{0,30}(?:[-.][A-Za-z\d]{1,30}){0,6}\Z")
+_HOST: Final = compile_lazily(r"[A-Za-z][A-Za-z\d]{0,30}(?:[-.][A-Za-z\d]{1,30}){0,6}\Z")
 _JOB_WORDS: Final = frozenset(
     {"slurm", "job", "run", "exp", "version", "step", "iter", "checkpoint"}
 )
-_PID: Final = lazy_compile(r"[1-9]\d{3,6}\Z")
-_DATED: Final = lazy_compile(r"\d{4,}[_.\-]?$")
+_PID: Final = compile_lazily(r"[1-9]\d{3,6}\Z")
+_DATED: Final = compile_lazily(r"\d{4,}[_.\-]?$")
 _COPIES: Final = 2
-_BEHIND_NUMBER: Final = lazy_compile(r"\d[_.\-]$")
+_BEHIND_NUMBER: Final = compile_lazily(r"\d[_.\-]$")
 
 
-def process_of_file(path: str) -> Where:
+def process_of_file(path: str) -> ProcessId:
     """Read rank, local rank and node off a file's name and folder."""
     *folders, name = Path(path).parts[-3:] or ("",)
     local = _LOCAL.search(name)
-    rank = None if local else _first(_RANK, (name, *folders))
-    node = _first(_NODE, (name, *folders))
-    local_rank = int(local[1]) if local else _redirected(folders, name)
+    rank = None if local else _find_first(_RANK, (name, *folders))
+    node = _find_first(_NODE, (name, *folders))
+    local_rank = int(local[1]) if local else _parse_redirect_rank(folders, name)
     if rank is None and local_rank is None and node is None:
         return NOWHERE
-    return Where(None if rank is None else int(rank), local_rank, node, None)
+    return ProcessId(None if rank is None else int(rank), local_rank, node, None)
 
 
-def _first(pattern: re.Pattern[str], parts: Iterable[str]) -> str | None:
+def _find_first(pattern: re.Pattern[str], parts: Iterable[str]) -> str | None:
     """Give what a pattern finds in the first part in which it finds anything."""
     return next((match[1] for part in parts if (match := pattern.search(part))), None)
 
 
-def _redirected(folders: Sequence[str], name: str) -> int | None:
+def _parse_redirect_rank(folders: Sequence[str], name: str) -> int | None:
     """Read the local rank off the folder into which torchrun redirects."""
     is_stream = name.split(".", maxsplit=1)[0] in {"stderr", "stdout", "error"}
-    return whole_number(folders[-1]) if is_stream and folders and folders[-1].isdecimal() else None
+    return (
+        parse_whole_number(folders[-1])
+        if is_stream and folders and folders[-1].isdecimal()
+        else None
+    )
 
 
 def process_words(name: str) -> tuple[str, tuple[str, ...]]:
@@ -93,25 +97,25 @@ def process_words(name: str) -> tuple[str, tuple[str, ...]]:
     return name.strip("_.-"), tuple(words)
 
 
-def processes_of(paths: Sequence[str]) -> dict[str, Where]:
+def parse_processes(paths: Sequence[str]) -> dict[str, ProcessId]:
     """Read the processes off the names of a job's files.
 
     A bare number counts where it alone tells siblings apart, and a folder that all share tells
     nothing.
     """
-    shared = _shared_folder(paths)
+    shared = _find_shared_folder(paths)
     found = {path: process_of_file(path.removeprefix(shared)) for path in paths}
-    _by_number(paths, found)
+    _add_by_sibling_number(paths, found)
     for path in paths:
         stem = Path(path).name.split(".")[0]
         if found[path] == NOWHERE and _NODE_LETTER.match(stem):
-            found[path] = Where(node=stem)
-        if found[path] == NOWHERE and (host := _machine(Path(path).name)):
-            found[path] = Where(node=host)
+            found[path] = ProcessId(node=stem)
+        if found[path] == NOWHERE and (host := _parse_machine(Path(path).name)):
+            found[path] = ProcessId(node=host)
     return found
 
 
-def _machine(name: str) -> str | None:
+def _parse_machine(name: str) -> str | None:
     """Read the host off the name of a machine's log: what is left of it beside the kind of log."""
     stem = re.sub(r"(?:\.(?:txt|log|out|gz|xz|zst|bz2|\d))+\Z", "", name, flags=re.IGNORECASE)
     if _OF_MACHINE.search(stem) is None:
@@ -121,7 +125,7 @@ def _machine(name: str) -> str | None:
     return rest if is_host else None
 
 
-def _shared_folder(paths: Sequence[str]) -> str:
+def _find_shared_folder(paths: Sequence[str]) -> str:
     """Give the folder that several files lie in, with its separator."""
     try:
         shared = (
@@ -132,7 +136,7 @@ def _shared_folder(paths: Sequence[str]) -> str:
     return f"{shared}{os.sep}" if shared else ""
 
 
-def _by_number(paths: Sequence[str], found: dict[str, Where]) -> None:
+def _add_by_sibling_number(paths: Sequence[str], found: dict[str, ProcessId]) -> None:
     """Read the processes of files that differ from their siblings by one number only."""
     families: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for path in paths:
@@ -148,37 +152,39 @@ def _by_number(paths: Sequence[str], found: dict[str, Where]) -> None:
         numbers = {number for _, number in members}
         if len(numbers) < _COPIES:
             continue
-        is_count = _counts(skeleton, numbers)
+        is_count = _is_task_count(skeleton, numbers)
         for path, number in members:
             if found[path] == NOWHERE:
-                where = _by_word(skeleton, number)
-                found[path] = Where(rank=int(number)) if where == NOWHERE and is_count else where
+                where = _infer_by_word(skeleton, number)
+                found[path] = (
+                    ProcessId(rank=int(number)) if where == NOWHERE and is_count else where
+                )
 
 
-def _counts(skeleton: str, numbers: Collection[str]) -> bool:
+def _is_task_count(skeleton: str, numbers: Collection[str]) -> bool:
     """Say whether numbers behind another number (`job-7731-0.out`) count the tasks of a job.
 
     From 0 on and without a gap; those of Slurm's own names count the jobs of an array.
     """
     is_behind_number = _BEHIND_NUMBER.search(skeleton.split("#", maxsplit=1)[0]) is not None
-    is_whole = {whole_number(number) for number in numbers} == set(range(len(numbers)))
+    is_whole = {parse_whole_number(number) for number in numbers} == set(range(len(numbers)))
     return is_behind_number and is_whole and not skeleton.startswith("slurm")
 
 
-def _by_word(skeleton: str, number: str) -> Where:
+def _infer_by_word(skeleton: str, number: str) -> ProcessId:
     """Say what a number means by the word before it; one that looks like a process id is one."""
     before = skeleton.split("#", maxsplit=1)[0]
     match = _WORD.search(before)
     word = match[1].lower() if match else ""
     if word in _RANK_WORDS:
-        return Where(rank=whole_number(number))
+        return ProcessId(rank=parse_whole_number(number))
     if word in _NODE_WORDS:
-        return Where(node=f"{before.lstrip('_.-')}{number}")
+        return ProcessId(node=f"{before.lstrip('_.-')}{number}")
     is_pid = _PID.match(number) and word not in _JOB_WORDS and not _DATED.search(before)
-    return Where(pid=int(number)) if is_pid else NOWHERE
+    return ProcessId(pid=int(number)) if is_pid else NOWHERE
 
 
-def attempts_of(paths: Iterable[str]) -> dict[str, int]:
+def parse_attempts(paths: Iterable[str]) -> dict[str, int]:
     """Read the attempt off the folders of files (torchrun's attempt_0, attempt_1, ...).
 
     Files that name none are left out.

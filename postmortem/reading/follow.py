@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.errors import InputError
-from postmortem.reading.archives import archive_kind
+from postmortem.reading.archives import detect_archive_type
 from postmortem.reading.decode import detect
 
 _PIECE: Final = 8 << 20
@@ -142,7 +142,7 @@ class Followed:
         while True:
             self._file.seek(self._position)
             raw = self._file.read(_PIECE)
-            if not self._position and (kind := archive_kind(raw)) is not None:
+            if not self._position and (kind := detect_archive_type(raw)) is not None:
                 raise InputError(
                     f"this is a {kind} archive, which does not grow line by line",
                     self.path,
@@ -150,12 +150,12 @@ class Followed:
                 )
             if not raw or (not self._encoding and len(raw) < _ENOUGH and b"\n" not in raw):
                 return
-            skip = 0 if self._encoding else self._tell_encoding(raw)
+            skip = 0 if self._encoding else self._detect_encoding(raw)
             self._position += len(raw)
             self._mark = (self._mark + raw[-_MARK:])[-_MARK:]
             yield self._utf8(raw[skip:])
 
-    def _tell_encoding(self, raw: bytes) -> int:
+    def _detect_encoding(self, raw: bytes) -> int:
         self._encoding, skip = detect(raw[: 1 << 20], self.path)
         self._decoder = (
             None

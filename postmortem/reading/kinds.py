@@ -7,20 +7,20 @@ Slurm's sacct and scontrol, kubectl describe, LSF's closing report.
 
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _LEAST_LINES: Final = 0.8
-_KERNEL: Final = lazy_compile(
+_KERNEL: Final = compile_lazily(
     r"(?:<\d{1,3}>)?\[ *\d{1,9}\.\d{6}\] |\[[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d"
     r" \d{4}\] |[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \S+ kernel: "
 )
-_SCHEDULER: Final = lazy_compile(
+_SCHEDULER: Final = compile_lazily(
     r"\A\s*(?:JobID\w*[ |].{0,250}\bState\b|JobId=\d+"
     r" |Name:\s+\S+\nNamespace:\s|NAME\s+READY\s+STATUS\s|Sender: LSF System)",
 )
 
 
-def kind_of(head: str) -> str:
+def detect_text_type(head: str) -> str:
     """Say what a text that begins like this is."""
     if _SCHEDULER.search(head):
         return "scheduler"

@@ -9,8 +9,8 @@ import re
 from pathlib import PurePath
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said, say
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message, say
 
 _BINARY: Final = frozenset(
     f".{suffix}"
@@ -49,7 +49,7 @@ _OF_MODEL: Final = (
 )
 _POINTERS: Final = ("latest", "last_checkpoint", "latest_checkpointed_iteration.txt", "checkpoint")
 _WANDB_LOGS: Final = frozenset({"debug.log", "debug-internal.log", "debug-core.log"})
-_MLFLOW_RUN: Final = lazy_compile(r"[0-9a-f]{32}\Z")
+_MLFLOW_RUN: Final = compile_lazily(r"[0-9a-f]{32}\Z")
 _UNPICKLED: Final = say(
     "a pickle: reading it would run code that stands in it",
     "是 pickle 文件：读取它会执行其中的代码",
@@ -71,15 +71,15 @@ _NAMES: Final = {
 }
 
 
-def reason_by_name(path: PurePath) -> Said | None:
+def get_skip_reason(path: PurePath) -> Message | None:
     """Say why a file of this name is not read; None if it may be."""
     suffix = path.suffix.lower()
     if suffix in _BINARY and path.name not in _NAMES:
         return say("{suffix} files are not logs", "{suffix} 文件不是日志", suffix=suffix)
-    return _NAMES.get(path.name) or _SUFFIXES.get(suffix) or _of_a_tracker(path, suffix)
+    return _NAMES.get(path.name) or _SUFFIXES.get(suffix) or _get_tracker_skip_reason(path, suffix)
 
 
-def _of_a_tracker(path: PurePath, suffix: str) -> Said | None:
+def _get_tracker_skip_reason(path: PurePath, suffix: str) -> Message | None:
     """Say what of wandb's and MLflow's files is their own."""
     if suffix == ".wandb":
         return say(

@@ -14,18 +14,18 @@ import json
 import re
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.reading.sources import Readable
 
 _PIECE: Final = 1 << 20
 _LONGEST: Final = 16 << 20
 """Bytes of a string beyond which it is passed over."""
-_HEAD: Final = lazy_compile(rb'\s*\{\s*"(?:cells|metadata|nbformat(?:_minor)?)"')
-_TOKEN: Final = lazy_compile(
+_HEAD: Final = compile_lazily(rb'\s*\{\s*"(?:cells|metadata|nbformat(?:_minor)?)"')
+_TOKEN: Final = compile_lazily(
     rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|(?P<open>\\?\Z))|[{}\[\]][{}\[\],\s]*', re.DOTALL
 )
 """A run of brackets or a string; `open` where what was read ends within it."""
-_INSIDE: Final = lazy_compile(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_INSIDE: Final = compile_lazily(rb'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 """The inside of a string from anywhere but between a backslash and what it escapes."""
 _QUOTE: Final = ord('"')
 _BRACKETS: Final = {ord("{"): True, ord("["): True, ord("}"): False, ord("]"): False}
@@ -42,7 +42,7 @@ _PRINTED: Final = frozenset(
 _ERROR: Final = frozenset({("ename",), ("evalue",)})
 
 
-def claims(head: bytes) -> bool:
+def is_notebook(head: bytes) -> bool:
     """Say whether a file that begins like this is a notebook."""
     return _HEAD.match(head) is not None and b'"cell_type"' in head
 
@@ -94,7 +94,7 @@ class Printed:
             self._line += data.count(b"\n", counted, start)
             counted = start
             if data[end : end + _COLON].lstrip().startswith(b":"):
-                self._key = _string(data[start:end]) if end - start < _LONGEST_KEY else ""
+                self._key = _decode_string(data[start:end]) if end - start < _LONGEST_KEY else ""
             else:
                 self._value(data, start, end)
         if len(data) - rest > _LONGEST:
@@ -145,9 +145,9 @@ class Printed:
         place = self._place()
         if place in _PRINTED:
             self._error = {} if place == ("traceback",) else self._error
-            self._lines.say(self._line, _string(data[start:end]))
+            self._lines.say(self._line, _decode_string(data[start:end]))
         elif place in _ERROR:
-            self._error[self._key] = (self._line, _string(data[start:end]))
+            self._error[self._key] = (self._line, _decode_string(data[start:end]))
         self._key = ""
 
     def _place(self) -> tuple[str, ...]:
@@ -194,7 +194,7 @@ class _Lines:
         return b"\n" * count
 
 
-def _string(token: bytes) -> str:
+def _decode_string(token: bytes) -> str:
     text = token.decode("utf-8", "replace")
     try:
         return str(json.loads(text, strict=False))

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from postmortem.errors import InputError
-from postmortem.model.said import Said, say
-from postmortem.reading.archives import BROKEN, Stored, archive_kind, unpacked
+from postmortem.model.said import Message, say
+from postmortem.reading.archives import BROKEN, Stored, detect_archive_type, open_archive
 from postmortem.reading.pipe import open_pipe
 from postmortem.reading.sources import (
     STDIN,
@@ -54,12 +54,12 @@ class Opened:
             unpacking: to how much an archive may unpack.
         """
         self.path, self.compression = path, compression
-        self.fault: Said | None = None
+        self.fault: Message | None = None
         """Why less was read than there should be, or what else now bears the name; or None."""
         self.bytes_read = 0
         self._stored, self._status = Stored(file), status
         self._unpacking = unpacking or Unpacking()
-        self._read = unpacked(self._stored, compression) if compression else self._stored.read
+        self._read = open_archive(self._stored, compression) if compression else self._stored.read
 
     @property
     def digest(self) -> str | None:
@@ -89,7 +89,7 @@ class Opened:
         """Close the file behind it; a stream that the caller holds stays open."""
         self._stored.close()
 
-    def _too_dense(self, size: int) -> Said | None:
+    def _too_dense(self, size: int) -> Message | None:
         """Say that an archive unpacks to more than a log can."""
         allowed = self._unpacking
         if not self.compression or allowed.takes(size, self.bytes_read, self._stored.count):
@@ -110,7 +110,7 @@ class Opened:
             count=self.bytes_read,
         )
 
-    def _changed(self) -> Said | None:
+    def _changed(self) -> Message | None:
         """Say what became of a file while it was read to its end."""
         if self._status is None:
             return None
@@ -132,7 +132,7 @@ class Opened:
             "读取期间另一个文件占用了它的名字；读取的是旧文件",
         )
 
-    def _kind(self) -> Said:
+    def _kind(self) -> Message:
         if self.compression:
             return say("{kind}", "{kind} 压缩包", kind=self.compression)
         return say("file", "文件")
@@ -149,7 +149,7 @@ class Opened:
             "copy it again, or unpack it as far as it goes",
         )
 
-    def _broken(self, error: Exception) -> Said:
+    def _broken(self, error: Exception) -> Message:
         return say(
             "{what} breaks off after {count} bytes: {error}",
             "{what}在 {count} 字节之后中断：{error}",
@@ -203,14 +203,16 @@ def open_log(origin: Origin, unpacking: Unpacking | None = None) -> Opened:
     """
     if isinstance(origin, Stream):
         content = origin.content.anew() if isinstance(origin.content, Renewable) else origin.content
-        return _opened(
+        return _open_unpacked(
             origin.name,
-            _lent(io.BytesIO(content) if isinstance(content, bytes) else content, origin.name),
+            _wrap_stream(
+                io.BytesIO(content) if isinstance(content, bytes) else content, origin.name
+            ),
             unpacking=unpacking,
         )
     if origin == STDIN:
-        _refuse_device(_status_of_stdin(), origin)
-        return _opened(origin, _lent(sys.stdin.buffer, origin), unpacking=unpacking)
+        _reject_device(_get_stdin_status(), origin)
+        return _open_unpacked(origin, _wrap_stream(sys.stdin.buffer, origin), unpacking=unpacking)
     try:
         file, status = _open_file(origin)
     except (OSError, ValueError) as error:  # ValueError: a path with a NUL in it
@@ -223,10 +225,10 @@ def open_log(origin: Origin, unpacking: Unpacking | None = None) -> Opened:
             origin,
             "check the path and its permissions",
         ) from error
-    return _opened(origin, file, status if stat.S_ISREG(status.st_mode) else None, unpacking)
+    return _open_unpacked(origin, file, status if stat.S_ISREG(status.st_mode) else None, unpacking)
 
 
-def _lent(stream: Readable, name: str) -> io.BufferedReader:
+def _wrap_stream(stream: Readable, name: str) -> io.BufferedReader:
     return io.BufferedReader(_Lent(stream, name))
 
 
@@ -237,14 +239,14 @@ def _open_file(path: str) -> tuple[io.BufferedReader, os.stat_result]:
         raise InputError(
             "this is a folder", path, "name a file in it, or pass the folder itself to analyze"
         )
-    _refuse_device(status, path)
+    _reject_device(status, path)
     if stat.S_ISFIFO(status.st_mode):
         return open_pipe(path), status
     file = Path(path).open("rb")  # noqa: SIM115 -- closed by Opened.close
     return file, os.fstat(file.fileno())
 
 
-def _opened(
+def _open_unpacked(
     path: str,
     file: io.BufferedReader,
     status: os.stat_result | None = None,
@@ -258,10 +260,10 @@ def _opened(
             path,
             "check the file",
         ) from error
-    return Opened(path, file, archive_kind(head), status, unpacking)
+    return Opened(path, file, detect_archive_type(head), status, unpacking)
 
 
-def no_file(mode: int) -> Said | None:
+def describe_special_file(mode: int) -> Message | None:
     """Say what a thing is that is neither file nor folder; None for these."""
     if stat.S_ISFIFO(mode):
         return say("a pipe, not a file", "是管道，不是文件")
@@ -272,15 +274,19 @@ def no_file(mode: int) -> Said | None:
     return None
 
 
-def _refuse_device(status: os.stat_result | None, path: str) -> None:
+def _reject_device(status: os.stat_result | None, path: str) -> None:
     """Let through files and pipes.
 
     And the terminal that is standard input, and the device that is always empty.
     """
-    why = None if status is None or stat.S_ISFIFO(status.st_mode) else no_file(status.st_mode)
+    why = (
+        None
+        if status is None or stat.S_ISFIFO(status.st_mode)
+        else describe_special_file(status.st_mode)
+    )
     if status is None or why is None or (path == STDIN and stat.S_ISSOCK(status.st_mode)):
         return
-    stdin = _status_of_stdin()
+    stdin = _get_stdin_status()
     is_terminal = stdin is not None and os.path.samestat(stdin, status) and sys.stdin.isatty()
     if not is_terminal and not (
         stat.S_ISCHR(status.st_mode) and os.path.samestat(Path(os.devnull).stat(), status)
@@ -288,7 +294,7 @@ def _refuse_device(status: os.stat_result | None, path: str) -> None:
         raise InputError(why, path, "name the text log of the run")
 
 
-def _status_of_stdin() -> os.stat_result | None:
+def _get_stdin_status() -> os.stat_result | None:
     try:
         return os.fstat(sys.stdin.fileno())
     except (OSError, ValueError, AttributeError):  # closed, or no file at all

@@ -59,7 +59,7 @@ def open_pipe(path: str) -> io.BufferedReader:
     """
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        first = _first(number, path)
+        first = _read_head(number, path)
     except BaseException:
         os.close(number)
         raise
@@ -67,7 +67,7 @@ def open_pipe(path: str) -> io.BufferedReader:
     return io.BufferedReader(_Pipe(number, first))
 
 
-def _first(number: int, path: str) -> bytes:
+def _read_head(number: int, path: str) -> bytes:
     """Give the first bytes.
 
     None if somebody is there who has not written yet, or has come and gone.

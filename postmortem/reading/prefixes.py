@@ -16,8 +16,8 @@ import math
 import re
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.visible import ANSI
 
 _DATE = r"(?P<date>\d{4}[-/]\d\d[-/]\d\d)"
@@ -168,14 +168,14 @@ _FORMS: Final = (
         ),
     ),
 )
-_NCCL: Final = lazy_compile(
+_NCCL: Final = compile_lazily(
     r"(?P<node2>[A-Za-z][\w.-]{0,62}):(?P<pid4>\d{1,7}):\d{1,7} \[\d{1,3}\] (?=(?:[\w./]{1,60}:\d+"
     r" )?NCCL )"
 )
 """NCCL_DEBUG: "node1:4242:4300 [0] NCCL INFO text": host, process, thread, CUDA device."""
-_BEHIND_SECONDS: Final = lazy_compile(r"(?<=:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?\Z")
+_BEHIND_SECONDS: Final = compile_lazily(r"(?<=:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)?\Z")
 _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 12)))
-_GROUP: Final = lazy_compile(r"\(\?P<(\w+)>")
+_GROUP: Final = compile_lazily(r"\(\?P<(\w+)>")
 
 
 class _Forms(NamedTuple):
@@ -198,7 +198,7 @@ class _Forms(NamedTuple):
             groups[f"form{first}"] = tuple((name, first + index) for index, name in enumerate(own))
             joined.append(_GROUP.sub(rf"(?P<\g<1>_{first}>", form) + f"(?P<form{first}>)")
             names += [*own, "form"]
-        return cls(lazy_compile("|".join(joined)), groups)
+        return cls(compile_lazily("|".join(joined)), groups)
 
 
 _BY_START: Final = {
@@ -208,14 +208,14 @@ _RANKS: Final = ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task")
 _PIDS: Final = ("pid", "pid2", "pid3", "pid4")
 _NODES: Final = ("node", "node2", "host", "ip")
 _PROCESS_GROUPS: Final = frozenset({*_RANKS, *_PIDS, *_NODES, "local"})
-_SRUN: Final = lazy_compile(r" {0,5}(?!\d\d:\d\d:\d\d)(?P<rank>\d{1,5}): ?")
+_SRUN: Final = compile_lazily(r" {0,5}(?!\d\d:\d\d:\d\d)(?P<rank>\d{1,5}): ?")
 
 
 class Cleaned(NamedTuple):
     """A line without its wrappers."""
 
     text: str
-    where: Where
+    where: ProcessId
     time: str | None
     level: str = ""
     """The logger's level as printed, or an empty string."""
@@ -230,14 +230,14 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
             `carries_srun_labels`.
     """
     found: dict[str, str] = {}
-    text = _peeled(raw, found, srun=srun)
+    text = _strip_prefixes(raw, found, srun=srun)
     if not found:
         return Cleaned(text, NOWHERE, None)
     level = found.get("level") or ("FATAL" if "fatal" in found else "")
-    return Cleaned(text, _where(found), _time(found), level)
+    return Cleaned(text, _build_process(found), _format_time(found), level)
 
 
-_EMPHASIS: Final = lazy_compile(
+_EMPHASIS: Final = compile_lazily(
     r"\*\*(?P<text>(?:[A-Za-z][\w ./-]{0,40}[:=]\s{0,4})?[-+]?"
     r"(?:\d[\d.,]{0,30}(?:[eE][-+]?\d{1,3})?|nan|inf)"
     r"|[A-Za-z][\w ./-]{0,40}[:=]?(?=\*\*\s{0,4}[:=]?\s{0,4}[-+]?\d))\*\*",
@@ -251,28 +251,28 @@ def has_gaps(data: bytes, start: int, end: int) -> bool:
     return any(data.find(one, start, end) >= 0 for one in (b"\x1b", b"\x00", b"**"))
 
 
-def _peeled(raw: str, found: dict[str, str], *, srun: bool) -> str:
+def _strip_prefixes(raw: str, found: dict[str, str], *, srun: bool) -> str:
     text = ANSI.sub("", raw) if "\x1b" in raw else raw
     text = text.replace("\x00", "") if "\x00" in text else text
     text = _EMPHASIS.sub(r"\g<text>", text) if "**" in text else text
-    text = _without_tick(text) if "`" in text else text
+    text = _strip_backtick(text) if "`" in text else text
     if srun:
-        text = _without_task(text, found)
+        text = _strip_task_label(text, found)
     for _ in range(6):
-        shorter = _peel(text, found)
+        shorter = _strip_one_prefix(text, found)
         if shorter is None:
             break
-        text = _without_task(shorter, found) if srun else shorter
+        text = _strip_task_label(shorter, found) if srun else shorter
     return text
 
 
-def _without_tick(text: str) -> str:
+def _strip_backtick(text: str) -> str:
     """Take off the only back-tick of a line: whoever pasted several lines put them between two."""
     is_alone = text.count("`") == 1 and text.strip(" `") != ""
     return text.strip("`") if is_alone else text
 
 
-def _without_task(text: str, found: dict[str, str]) -> str:
+def _strip_task_label(text: str, found: dict[str, str]) -> str:
     """Take off the one label of `srun`.
 
     It stands outside what the program's own logger prints, so behind a level there is none.
@@ -283,7 +283,7 @@ def _without_task(text: str, found: dict[str, str]) -> str:
     return text[match.end() :]
 
 
-def _peel(text: str, found: dict[str, str]) -> str | None:
+def _strip_one_prefix(text: str, found: dict[str, str]) -> str | None:
     forms = _BY_START.get(text[:1])
     match = forms.pattern.match(text) if forms is not None else None
     if match is not None and forms is not None and match.lastgroup is not None:
@@ -298,16 +298,16 @@ def _peel(text: str, found: dict[str, str]) -> str | None:
     return text[match.end() :]
 
 
-def _where(found: dict[str, str]) -> Where:
+def _build_process(found: dict[str, str]) -> ProcessId:
     if _PROCESS_GROUPS.isdisjoint(found):
         return NOWHERE
-    rank, pid = _first(found, _RANKS), _first(found, _PIDS)
+    rank, pid = _get_first(found, _RANKS), _get_first(found, _PIDS)
     if "pid2" in found:  # the thread or process of a torch logger line: not a process label
         pid = None
-    local, node = found.get("local"), _first(found, _NODES)
+    local, node = found.get("local"), _get_first(found, _NODES)
     if rank is None and local is None and node is None and pid is None:
         return NOWHERE
-    return Where(
+    return ProcessId(
         None if rank is None else int(rank),
         None if local is None else int(local),
         node,
@@ -315,15 +315,15 @@ def _where(found: dict[str, str]) -> Where:
     )
 
 
-def _first(found: dict[str, str], names: tuple[str, ...]) -> str | None:
+def _get_first(found: dict[str, str], names: tuple[str, ...]) -> str | None:
     for name in names:
         if name in found:
             return found[name]
     return None
 
 
-def _time(found: dict[str, str]) -> str | None:
-    clock = _first(found, _CLOCKS)
+def _format_time(found: dict[str, str]) -> str | None:
+    clock = _get_first(found, _CLOCKS)
     if clock is None:
         uptime = found.get("uptime") or found.get("uptime2")
         return f"+{uptime}s" if uptime else None
@@ -339,7 +339,7 @@ def _time(found: dict[str, str]) -> str | None:
     return f"T{clock}"
 
 
-def time_basis(time: str | None) -> str | None:
+def get_time_basis(time: str | None) -> str | None:
     """Say how much of a printed time is there: full, no-year, no-date, uptime."""
     if time is None:
         return None
@@ -350,7 +350,7 @@ def time_basis(time: str | None) -> str | None:
     return "no-date" if time.startswith("T") else "full"
 
 
-def seconds(time: str | None) -> float:
+def convert_to_seconds(time: str | None) -> float:
     """Give a printed time as seconds; NaN if it cannot be read.
 
     With a date they count from 1970 in UTC, a time without a zone taken as UTC; without a year from
@@ -368,13 +368,13 @@ def seconds(time: str | None) -> float:
         else time
     )
     try:
-        parsed = dt.datetime.fromisoformat(_for_any_python(text))
+        parsed = dt.datetime.fromisoformat(_normalise_iso_time(text))
     except ValueError:
         return math.nan
     return parsed.replace(tzinfo=parsed.tzinfo or dt.timezone.utc).timestamp()
 
 
-def _for_any_python(text: str) -> str:
+def _normalise_iso_time(text: str) -> str:
     """Write fraction and zone as Python 3.10 reads them: six digits, a colon within the zone."""
     found = _BEHIND_SECONDS.search(text)
     if found is None:
@@ -387,7 +387,7 @@ def _for_any_python(text: str) -> str:
 
 
 @functools.lru_cache(maxsize=16)
-def carries_srun_labels(sample: str) -> bool:
+def has_srun_labels(sample: str) -> bool:
     """Say whether most lines of the sample begin with `srun --label`'s task number.
 
     Lines of a server may be mixed in, and the number may stand behind a stamp or in colour. A
@@ -400,7 +400,7 @@ def carries_srun_labels(sample: str) -> bool:
     tasks, is_bare = [], True
     for number, line in enumerate(lines):
         found: dict[str, str] = {}
-        _peeled(line, found, srun=True)
+        _strip_prefixes(line, found, srun=True)
         if "task" in found:
             tasks.append(int(found["task"]))
             is_bare = is_bare and _SRUN.match(line) is not None

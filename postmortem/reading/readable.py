@@ -23,7 +23,7 @@ def fill(source: Readable, size: int) -> bytes:
     return b"".join(chunks)
 
 
-def lines_of(source: Readable, longest: int) -> Iterator[str]:
+def iter_lines(source: Readable, longest: int) -> Iterator[str]:
     """Yield the lines of UTF-8 text without their breaks, each cut behind `longest` bytes."""
     rest = b""
     while chunk := source.read(_AT_ONCE):

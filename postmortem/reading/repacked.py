@@ -13,13 +13,13 @@ import json
 import re
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.visible import ANSI
 
 _STRING: Final = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
-_LIST: Final = lazy_compile(rf"\s*\[\s*(?:(?:{_STRING})\s*(?:,\s*)?)+\]?\s*")
-_LIST_HEAD: Final = lazy_compile(r"\s{0,200}\[\s{0,200}[\"']")
-_ITEM: Final = lazy_compile(
+_LIST: Final = compile_lazily(rf"\s*\[\s*(?:(?:{_STRING})\s*(?:,\s*)?)+\]?\s*")
+_LIST_HEAD: Final = compile_lazily(r"\s{0,200}\[\s{0,200}[\"']")
+_ITEM: Final = compile_lazily(
     r"\"(?:[^\"\\\n]|\\.)*(?:\"|\\?(?=\n)|\\?\Z)"
     r"|'(?:[^'\\\n]|\\.)*(?:'|\\?(?=\n)|\\?\Z)"
 )
@@ -32,28 +32,32 @@ _LEAST_CUT: Final = 2
 _LEAST_SHARE: Final = 0.5
 _RULE: Final = 2
 """Characters of which a line that parts others is made."""
-_RULED: Final = lazy_compile(r"(?P<one>[=_*#~-])(?P=one){7}\s*$")
+_RULED: Final = compile_lazily(r"(?P<one>[=_*#~-])(?P=one){7}\s*$")
 """The end of a heading that is drawn over the whole width."""
-_WITHIN: Final = lazy_compile(r"[\w/.,=:'\"()\[\]-]")
-_NEW: Final = lazy_compile(
+_WITHIN: Final = compile_lazily(r"[\w/.,=:'\"()\[\]-]")
+_NEW: Final = compile_lazily(
     r"\s*(?:File \"|Traceback \(|[\^~]+\s*$)|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[rank\d|\s{4}\S"
     r"|(?:INFO|WARN|WARNING|ERROR|DEBUG)\b|[IWE]\d{4} "
 )
-_BOX_END: Final = lazy_compile(r"╰─{40,400}╯")
-_FIGURE: Final = lazy_compile(r"[-+]?(?:\d+(?:\.\d+)?|\b(?:nan|inf)\b)", re.IGNORECASE)
+_BOX_END: Final = compile_lazily(r"╰─{40,400}╯")
+_FIGURE: Final = compile_lazily(r"[-+]?(?:\d+(?:\.\d+)?|\b(?:nan|inf)\b)", re.IGNORECASE)
 _COMPARED: Final = 12
 
 
-def printed(data: bytes) -> bytes | None:
+def extract_printed_lines(data: bytes) -> bytes | None:
     """Give the lines that a program printed, if the text is a packing of them."""
     if data.lstrip().startswith((_RECORD, b'{"log": "')):
-        return _of_records(data)
+        return _extract_from_records(data)
     text = data.decode("utf-8", "replace")
-    lines = _of_list(text) if _LIST_HEAD.match(text) else _unwrapped(text) or _below_boxes(text)
+    lines = (
+        _extract_from_list(text)
+        if _LIST_HEAD.match(text)
+        else _join_wrapped_lines(text) or _join_below_boxes(text)
+    )
     return None if lines is None else "\n".join(lines).encode("utf-8", "replace")
 
 
-def _of_records(data: bytes) -> bytes | None:
+def _extract_from_records(data: bytes) -> bytes | None:
     found = []
     for line in data.split(b"\n"):
         try:
@@ -66,7 +70,7 @@ def _of_records(data: bytes) -> bytes | None:
     return b"\n".join(found)
 
 
-def _of_list(text: str) -> list[str] | None:
+def _extract_from_list(text: str) -> list[str] | None:
     items = _ITEM.findall(text) if _LIST.fullmatch(text) else []
     if len(items) < _LEAST_ITEMS:
         return None
@@ -80,7 +84,7 @@ def _read(item: str) -> str:
         return item[1:-1]
 
 
-def _unwrapped(text: str) -> list[str] | None:
+def _join_wrapped_lines(text: str) -> list[str] | None:
     """Join the lines that a terminal cut at its width."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     if "\r" in text.replace("\r\n", "\n"):
@@ -94,12 +98,20 @@ def _unwrapped(text: str) -> list[str] | None:
     within = [number for number in cut if _is_within(lines[number], lines[number + 1])]
     if len(within) < _LEAST_CUT or len(within) < _LEAST_SHARE * len(full):
         return None
-    if len({(_kind(lines[number]), _kind(lines[number + 1])) for number in within}) == 1:
+    if (
+        len(
+            {
+                (_get_line_form(lines[number]), _get_line_form(lines[number + 1]))
+                for number in within
+            }
+        )
+        == 1
+    ):
         return None  # two messages that always come one behind the other
-    return _joined(lines, cut)
+    return _join_cut_lines(lines, cut)
 
 
-def _below_boxes(text: str) -> list[str] | None:
+def _join_below_boxes(text: str) -> list[str] | None:
     """Join the lines of the exception below a traceback that Rich has drawn a box around.
 
     Rich breaks it between words, at the width of the box.
@@ -114,7 +126,7 @@ def _below_boxes(text: str) -> list[str] | None:
         while last + 1 < len(lines) and _is_full(lines[last], lines[last + 1], width):
             cut.add(last)
             last += 1
-    return _joined(lines, cut, " ") if cut else None
+    return _join_cut_lines(lines, cut, " ") if cut else None
 
 
 def _is_full(line: str, following: str, width: int) -> bool:
@@ -126,18 +138,19 @@ def _is_full(line: str, following: str, width: int) -> bool:
 def _cut(lines: list[str], full: set[int]) -> set[int]:
     """Give the full lines that go on: what stands elsewhere by itself is no rest of one."""
     own = {
-        _kind(line)
+        _get_line_form(line)
         for number, line in enumerate(lines)
         if number - 1 not in full and len(line) >= _COMPARED
     }
     return {
         number
         for number in full
-        if _goes_on(lines[number], lines[number + 1]) and _kind(lines[number + 1]) not in own
+        if _is_continuation(lines[number], lines[number + 1])
+        and _get_line_form(lines[number + 1]) not in own
     }
 
 
-def _joined(lines: list[str], cut: set[int], between: str = "") -> list[str]:
+def _join_cut_lines(lines: list[str], cut: set[int], between: str = "") -> list[str]:
     found: list[str] = []
     owed = 0
     for number, line in enumerate(lines):
@@ -150,11 +163,11 @@ def _joined(lines: list[str], cut: set[int], between: str = "") -> list[str]:
     return found + [""] * owed
 
 
-def _goes_on(line: str, following: str) -> bool:
+def _is_continuation(line: str, following: str) -> bool:
     """Say whether the next line may be the rest of one, not another of its kind."""
     return (
         bool(following.strip())
-        and _kind(line) != _kind(following)
+        and _get_line_form(line) != _get_line_form(following)
         and _NEW.match(following) is None
         and _RULED.search(line) is None
         and len(set(line.strip())) > _RULE
@@ -162,7 +175,7 @@ def _goes_on(line: str, following: str) -> bool:
     )
 
 
-def _kind(line: str) -> str:
+def _get_line_form(line: str) -> str:
     """Give the beginning of a line without its figures, however long they are."""
     return _FIGURE.sub("0", line[: 10 * _COMPARED])[:_COMPARED]
 

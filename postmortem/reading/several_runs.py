@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said, say
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message, say
 
 _Order = tuple[int, str]
 _MOST_META: Final = 4096
-_STARTED: Final = lazy_compile(r"^start_time: (\d{1,20})\s*$", re.MULTILINE)
+_STARTED: Final = compile_lazily(r"^start_time: (\d{1,20})\s*$", re.MULTILINE)
 
 
 class _Family(NamedTuple):
@@ -32,21 +32,21 @@ class _Family(NamedTuple):
     """How many of the names tell the run; those above are shared."""
 
 
-def _by_text(folder: Path, name: str) -> _Order:
+def _order_by_text(folder: Path, name: str) -> _Order:
     """Let names that are times count, with that of the folder above: Hydra's is the day."""
     return 0, f"{folder.parent.name}/{name}"
 
 
-def _by_number(_: Path, name: str) -> _Order:
+def _order_by_number(_: Path, name: str) -> _Order:
     digits = re.search(r"\d+\Z", name)
     return (int(digits[0]) if digits else 1), ""
 
 
-def _by_time(_: Path, name: str) -> _Order:
+def _order_by_time(_: Path, name: str) -> _Order:
     return 0, name.removeprefix("offline-")
 
 
-def _by_meta(folder: Path, _: str) -> _Order:
+def _order_by_meta(folder: Path, _: str) -> _Order:
     """Read when a run of MLflow began."""
     try:
         with (folder / "meta.yaml").open(encoding="utf-8", errors="replace") as file:
@@ -56,7 +56,7 @@ def _by_meta(folder: Path, _: str) -> _Order:
     return (int(began[1]) if began else 0), ""
 
 
-def _by_event(folder: Path, _: str) -> _Order:
+def _order_by_event(folder: Path, _: str) -> _Order:
     """Read when TensorBoard's first file of a run was begun off its name."""
     times = [
         re.search(r"\.tfevents\.(\d{1,12})\.", one.name) for one in folder.glob("*.tfevents.*")
@@ -64,32 +64,32 @@ def _by_event(folder: Path, _: str) -> _Order:
     return min((int(one[1]) for one in times if one), default=0), ""
 
 
-def _family(
-    *parts: str, order: Callable[[Path, str], _Order] = _by_text, depth: int = 1
+def _build_family(
+    *parts: str, order: Callable[[Path, str], _Order] = _order_by_text, depth: int = 1
 ) -> _Family:
-    return _Family(tuple(lazy_compile(rf"(?:{part})\Z") for part in parts), order, depth)
+    return _Family(tuple(compile_lazily(rf"(?:{part})\Z") for part in parts), order, depth)
 
 
 _FAMILIES: Final = (
-    _family("wandb", r"(?:offline-)?run-\d{8}_\d{6}-\w{1,64}", order=_by_time),
-    _family(r"version_\d{1,6}", order=_by_number),
-    _family("mlruns", r"[^/]{1,100}", "[0-9a-f]{32}", order=_by_meta, depth=2),
-    _family(r"\d{8}_\d{6}"),
-    _family(r"\d{4}-\d\d-\d\d", r"\d\d-\d\d-\d\d", depth=2),
-    _family("runs", r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.{1,200}", order=_by_event),
-    _family("runs", r"[a-z]{1,20}", r"train\d{0,5}", order=_by_number),
+    _build_family("wandb", r"(?:offline-)?run-\d{8}_\d{6}-\w{1,64}", order=_order_by_time),
+    _build_family(r"version_\d{1,6}", order=_order_by_number),
+    _build_family("mlruns", r"[^/]{1,100}", "[0-9a-f]{32}", order=_order_by_meta, depth=2),
+    _build_family(r"\d{8}_\d{6}"),
+    _build_family(r"\d{4}-\d\d-\d\d", r"\d\d-\d\d-\d\d", depth=2),
+    _build_family("runs", r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.{1,200}", order=_order_by_event),
+    _build_family("runs", r"[a-z]{1,20}", r"train\d{0,5}", order=_order_by_number),
 )
 
 
-def earlier_runs(paths: Iterable[Path], folder: Path) -> dict[Path, Said]:
+def find_earlier_runs(paths: Iterable[Path], folder: Path) -> dict[Path, Message]:
     """Give the files of runs that others beside them followed, each with the reason."""
     groups: dict[tuple[int, Path], dict[Path, list[Path]]] = defaultdict(lambda: defaultdict(list))
     for path in paths:
         for number, family in enumerate(_FAMILIES):
-            for run in _runs_above(path, folder, family):
+            for run in _find_runs_above(path, folder, family):
                 shared = run.parents[family.depth - 1]
                 groups[number, shared][run].append(path)
-    earlier: dict[Path, Said] = {}
+    earlier: dict[Path, Message] = {}
     for (number, _), runs in groups.items():
         order = _FAMILIES[number].order
         if len(runs) > 1:
@@ -109,11 +109,11 @@ def is_run_folder(folder: Path) -> bool:
     return any(_is_of(folder, family) for family in _FAMILIES)
 
 
-def in_order(folders: Iterable[Path]) -> list[Path]:
+def sort_folders(folders: Iterable[Path]) -> list[Path]:
     """Sort run folders that lie side by side by when they began, as far as names and files tell."""
 
     def began(folder: Path) -> tuple[_Order, str]:
-        order = next((one.order for one in _FAMILIES if _is_of(folder, one)), _by_text)
+        order = next((one.order for one in _FAMILIES if _is_of(folder, one)), _order_by_text)
         return order(folder, folder.name), str(folder)
 
     return sorted(folders, key=began)
@@ -126,7 +126,7 @@ def _is_of(folder: Path, family: _Family) -> bool:
     )
 
 
-def _runs_above(path: Path, folder: Path, family: _Family) -> list[Path]:
+def _find_runs_above(path: Path, folder: Path, family: _Family) -> list[Path]:
     """Give the folders above a file, below or at the named one, that stand for a run."""
     found = []
     for above in path.parents:

@@ -82,7 +82,7 @@ LogSource: TypeAlias = str | Path | bytes | Readable | Stream
 """What a caller may name as a log. Text is a path, never the log itself."""
 
 
-def origins_of(given: LogSource | Sequence[LogSource]) -> list[Origin]:
+def list_origins(given: LogSource | Sequence[LogSource]) -> list[Origin]:
     """List what a caller names, in its order.
 
     Bytes have no name, and a stream may have none: such a log is called `log`, of several sources
@@ -94,12 +94,12 @@ def origins_of(given: LogSource | Sequence[LogSource]) -> list[Origin]:
     is_one = isinstance(given, (str, Path, bytes, Readable, Stream))
     sources: Sequence[LogSource] = [given] if is_one else given  # type: ignore[assignment,list-item]  # told apart in the line before
     return [
-        _origin(source, f"log-{place}" if len(sources) > 1 else "log")
+        _build_origin(source, f"log-{place}" if len(sources) > 1 else "log")
         for place, source in enumerate(sources, 1)
     ]
 
 
-def _origin(source: LogSource, nameless: str) -> Origin:
+def _build_origin(source: LogSource, nameless: str) -> Origin:
     if isinstance(source, Stream):
         return source
     if isinstance(source, bytes):

@@ -14,7 +14,7 @@ is linear in its length.
 
 from typing import Final, NamedTuple
 
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.visible import ANSI
 from postmortem.reading.prefixes import Cleaned, clean
 
@@ -201,7 +201,7 @@ class View:
             self._next = _end(data, start, limit)
             one = self.clean_at(start, self._next)
             self._passed += 1
-            if one.where is where or same_process(one.where, where):
+            if one.where is where or is_same_process(one.where, where):
                 self._after.append(one.text)
         return [self.cleaned.text, *self._after[: count - 1]]
 
@@ -316,7 +316,7 @@ def end_of_lines_behind(data: bytes, start: int, end: int, count: int | None) ->
     return stop
 
 
-def same_process(one: Where, other: Where) -> bool:
+def is_same_process(one: ProcessId, other: ProcessId) -> bool:
     """Say whether two labels can be of one process; a missing part says nothing."""
     if one is other or one is NOWHERE or other is NOWHERE:
         return True

@@ -12,12 +12,12 @@ from typing import Any
 import torch
 
 from postmortem.recorder.recording import Options, Recording
-from postmortem.recorder.sample_order import watch_samples
-from postmortem.recorder.subject import Subject, bare
+from postmortem.recorder.sample_order import track_samples
+from postmortem.recorder.subject import Subject, strip_optimizer_wrappers
 from postmortem.recorder.tape import Tape
 
 
-def recording_of(subject: Subject, options: Options) -> Recording:
+def start_recording(subject: Subject, options: Options) -> Recording:
     """Begin a recording that hears of nothing yet."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         options.rank = torch.distributed.get_rank()
@@ -25,19 +25,19 @@ def recording_of(subject: Subject, options: Options) -> Recording:
     tape = Tape(subject, options.every, options.memory)
     recording = Recording(tape, options)
     if options.loader is not None:
-        recording.passing.samples = watch_samples(options.loader, recording.removals)
+        recording.passing.samples = track_samples(options.loader, recording.removals)
     return recording
 
 
-def hear_model(recording: Recording) -> None:
+def attach_model_hooks(recording: Recording) -> None:
     """Hear of each forward pass in training, and of the loss where it is a module."""
     passing, model = recording.passing, recording.tape.subject.outer
 
     def before(module: Any, arguments: Any, keywords: Any) -> None:
-        quietly(recording, passing.before_forward, module, arguments, keywords)
+        call_safely(recording, passing.before_forward, module, arguments, keywords)
 
     def after(module: Any, arguments: Any, keywords: Any, output: Any) -> None:
-        quietly(recording, passing.after_forward, module, arguments, keywords, output)
+        call_safely(recording, passing.after_forward, module, arguments, keywords, output)
 
     recording.removals += [
         model.register_forward_pre_hook(before, with_kwargs=True).remove,
@@ -47,15 +47,15 @@ def hear_model(recording: Recording) -> None:
         recording.removals += passing.watch_autocast(recording.tape.subject.model)
     criterion = recording.criterion
     if criterion is not None and criterion.is_hooked:
-        hear_criterion(recording, criterion.function)
+        attach_criterion_hooks(recording, criterion.function)
 
 
-def hear_criterion(recording: Recording, criterion: Any) -> None:
+def attach_criterion_hooks(recording: Recording, criterion: Any) -> None:
     """Hear of each call of a loss that is a module."""
 
     def before(_: Any, arguments: Any, keywords: Any) -> None:
         if torch.is_grad_enabled():
-            quietly(recording, recording.passing.of_criterion, arguments, keywords)
+            call_safely(recording, recording.passing.of_criterion, arguments, keywords)
 
     def after(_: Any, _arguments: Any, computed: Any) -> None:
         if torch.is_grad_enabled():
@@ -67,7 +67,7 @@ def hear_criterion(recording: Recording, criterion: Any) -> None:
     ]
 
 
-def hear_optimizer(recording: Recording) -> None:
+def attach_optimizer_hooks(recording: Recording) -> None:
     """Hear of each step, of one that the scaler skips too."""
     optimizer = recording.tape.subject.optimizer
     if optimizer is None:
@@ -78,7 +78,7 @@ def hear_optimizer(recording: Recording) -> None:
     ]
 
 
-def hear_scaler(recording: Recording) -> None:
+def attach_scaler_hooks(recording: Recording) -> None:
     """Hear of the scaler's steps: it skips the optimiser's where gradients are not finite."""
     scaler, ours = recording.tape.subject.scaler, recording.tape.subject.optimizer
     if scaler is None or not hasattr(scaler, "step"):
@@ -86,10 +86,10 @@ def hear_scaler(recording: Recording) -> None:
     original = scaler.step
 
     def step(optimizer: Any, *arguments: Any, **keywords: Any) -> Any:
-        if bare(optimizer) is ours:
+        if strip_optimizer_wrappers(optimizer) is ours:
             recording.before_step()
         done = original(optimizer, *arguments, **keywords)
-        if bare(optimizer) is ours:
+        if strip_optimizer_wrappers(optimizer) is ours:
             recording.after_step()
         return done
 
@@ -97,7 +97,7 @@ def hear_scaler(recording: Recording) -> None:
     recording.removals.append(lambda: vars(scaler).pop("step", None) and None)
 
 
-def hear_exceptions(recording: Recording) -> None:
+def attach_exception_hook(recording: Recording) -> None:
     """Hear of an exception that ends the program, where the framework tells of none."""
     original = sys.excepthook
 
@@ -113,7 +113,7 @@ def hear_exceptions(recording: Recording) -> None:
     recording.removals.append(restore)
 
 
-def quietly(recording: Recording, told: Callable[..., None], *arguments: Any) -> None:
+def call_safely(recording: Recording, told: Callable[..., None], *arguments: Any) -> None:
     """Tell a part of a recording something; what goes wrong there ends the recording only."""
     if not recording.is_off and not torch.compiler.is_compiling():
         try:

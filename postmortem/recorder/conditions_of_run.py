@@ -31,17 +31,17 @@ _PACKAGES: Final = (
 )
 
 
-def surroundings(subject: Subject) -> dict[str, Any]:
+def collect_environment(subject: Subject) -> dict[str, Any]:
     """Give what is the same for the whole training."""
     return {
-        "device": _device(subject.device),
+        "device": _describe_device(subject.device),
         "train_mode": bool(subject.model.training),
         "seed": torch.initial_seed(),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
     }
 
 
-def precision_used(
+def describe_precision(
     subject: Subject, snapshot: Snapshot, cast: tuple[bool, str, str] | None
 ) -> values.PrecisionUsed:
     """Tell in which types a training computes."""
@@ -50,10 +50,10 @@ def precision_used(
         dtype = str(parameter.dtype).removeprefix("torch.")
         counts[dtype] = counts.get(dtype, 0) + int(parameter.numel())
     autocast = values.Autocasting(*cast) if cast is not None else None
-    return values.PrecisionUsed(counts, autocast, _scaler(subject.scaler, snapshot))
+    return values.PrecisionUsed(counts, autocast, _read_scaler(subject.scaler, snapshot))
 
 
-def _scaler(scaler: Any, snapshot: Snapshot) -> dict[str, Any] | None:
+def _read_scaler(scaler: Any, snapshot: Snapshot) -> dict[str, Any] | None:
     """Give the scaler's figures as they were at the window's start."""
     if scaler is None or not hasattr(scaler, "get_growth_factor"):
         return None
@@ -68,7 +68,7 @@ def _scaler(scaler: Any, snapshot: Snapshot) -> dict[str, Any] | None:
     }
 
 
-def _device(device: Any) -> values.DeviceUsed:
+def _describe_device(device: Any) -> values.DeviceUsed:
     threads = torch.get_num_threads()
     if device.type != "cuda":
         return values.DeviceUsed(device.type, platform.machine(), None, threads)
@@ -76,7 +76,7 @@ def _device(device: Any) -> values.DeviceUsed:
     return values.DeviceUsed("cuda", name, tuple(capability), threads)
 
 
-def versions() -> Iterator[tuple[str, str]]:
+def iter_versions() -> Iterator[tuple[str, str]]:
     """Give the versions of what is imported."""
     yield "python", platform.python_version()
     with contextlib.suppress(metadata.PackageNotFoundError):

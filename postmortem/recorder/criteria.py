@@ -12,7 +12,7 @@ from typing import Any, Final
 import torch
 
 from postmortem.capsule.manifest import LossRecipe
-from postmortem.recorder.recipes import plain_json, source_of
+from postmortem.recorder.recipes import convert_to_json, locate_source
 
 TARGET: Final = "target"
 """The key in a recorded batch under which the target of a loss stands."""
@@ -87,7 +87,7 @@ class Criterion:
             if isinstance(value, torch.Tensor):
                 self.notes[f"loss: its argument {key} is a tensor"] = None
             elif value is not None:
-                self._arguments[key] = plain_json(value)
+                self._arguments[key] = convert_to_json(value)
 
     def recipe(self, inputs: tuple[str, ...]) -> LossRecipe:
         """Describe it; `inputs` are the model's keys in the batch."""
@@ -100,10 +100,10 @@ class Criterion:
                 target=TARGET,
                 output=self._output,
             )
-        return users_loss(type(self.function) if self.is_hooked else self._inner)
+        return describe_user_loss(type(self.function) if self.is_hooked else self._inner)
 
 
-def users_loss(function: Any, further: tuple[Any, ...] = ()) -> LossRecipe:
+def describe_user_loss(function: Any, further: tuple[Any, ...] = ()) -> LossRecipe:
     """Describe a function `(model, batch, *further)` of the user's."""
-    file, sha256 = source_of(inspect.unwrap(function))
+    file, sha256 = locate_source(inspect.unwrap(function))
     return LossRecipe("user", file=file, name=function.__qualname__, further=further, sha256=sha256)

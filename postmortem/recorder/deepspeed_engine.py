@@ -18,7 +18,7 @@ import deepspeed
 import torch
 from deepspeed.utils import safe_get_full_optimizer_state
 
-from postmortem.recorder.attaching import hear_model
+from postmortem.recorder.attaching import attach_model_hooks
 from postmortem.recorder.loop import Recorder
 from postmortem.recorder.recording import Recording
 from postmortem.recorder.subject import Subject
@@ -86,7 +86,9 @@ class EngineRecorder(Recorder):
     def start(self, *_: Any) -> Recording | None:
         """Begin to record."""
         engine = self._parts[0]
-        recording = super().start(hear_model, lambda recording: _hear_engine(engine, recording))
+        recording = super().start(
+            attach_model_hooks, lambda recording: _attach_engine_hooks(engine, recording)
+        )
         if recording is not None and (_is_half(engine) or engine.bfloat16_enabled()):
             recording.notes.append("optimizer state: its copies of the weights in float32")
         return recording
@@ -96,7 +98,7 @@ def _is_half(engine: Any) -> bool:
     return bool(engine.fp16_enabled())
 
 
-def _hear_engine(engine: Any, recording: Recording) -> None:
+def _attach_engine_hooks(engine: Any, recording: Recording) -> None:
     original, tape = engine.step, recording.tape
     is_shared = tape.is_in_step_with_others = recording.options.ranks > 1
     steps = 0

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 
-def local(tensor: Any) -> Any:
+def get_local_tensor(tensor: Any) -> Any:
     """Give a tensor without its history; of one that is sharded over devices the part held here."""
     plain = tensor.detach()
     return plain.to_local() if hasattr(plain, "to_local") else plain
@@ -22,24 +22,24 @@ def local(tensor: Any) -> Any:
 
 def to_host(tensor: Any) -> Any:
     """Copy a tensor into new host memory."""
-    source = local(tensor)
+    source = get_local_tensor(tensor)
     if source.device.type == "cpu":
         return source.clone(memory_format=torch.contiguous_format)
     return source.contiguous().to("cpu", non_blocking=True)
 
 
-def room_for(tensor: Any) -> Any:
+def create_host_buffer(tensor: Any) -> Any:
     """Give host memory for copies of a tensor, pinned if that lies on a CUDA device."""
     is_pinned = tensor.device.type == "cuda"
     return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=is_pinned)
 
 
-def size_of(tensor: Any) -> int:
+def count_bytes(tensor: Any) -> int:
     """Bytes of a tensor."""
     return int(tensor.numel() * tensor.element_size())
 
 
-def generator_states(device: Any) -> dict[str, Any]:
+def get_rng_states(device: Any) -> dict[str, Any]:
     """Give the states of all generators that a forward pass may draw from, as each has them."""
     states = {"torch": torch.get_rng_state(), "python": random.getstate()[1]}
     if device.type == "cuda":

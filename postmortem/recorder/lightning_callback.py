@@ -21,7 +21,7 @@ except ImportError:  # the same under its old name
 
 from postmortem.capsule.manifest import Clipping
 from postmortem.recorder import attaching
-from postmortem.recorder.criteria import users_loss
+from postmortem.recorder.criteria import describe_user_loss
 from postmortem.recorder.loop import Recorder
 from postmortem.recorder.recording import Recording
 
@@ -49,11 +49,11 @@ class LightningRecorder(Callback):
         scaler = getattr(trainer.precision_plugin, "scaler", None)
         optimizers = trainer.optimizers
         self._recorder = Recorder(pl_module, (*optimizers, None)[0], scaler=scaler, **given)
-        self._recording = self._recorder.start(_hear_end_of_step, attaching.hear_scaler)
+        self._recording = self._recorder.start(_attach_step_hook, attaching.attach_scaler_hooks)
         if self._recording is None:
             return
         step = inspect.unwrap(type(pl_module).training_step)
-        self._recording.loss_recipe = users_loss(step, (0,))
+        self._recording.loss_recipe = describe_user_loss(step, (0,))
         self._recording.passing.is_told = True
         self._recording.removals += self._recording.passing.watch_autocast(pl_module)
         if len(optimizers) != 1:
@@ -96,7 +96,7 @@ class LightningRecorder(Callback):
         return self._recorder.write(message) if self._recorder is not None else None
 
 
-def _hear_end_of_step(recording: Recording) -> None:
+def _attach_step_hook(recording: Recording) -> None:
     """Hear of the end of each step only: Lightning computes the gradients within it."""
     optimizer = recording.tape.subject.optimizer
     if optimizer is not None:

@@ -50,8 +50,8 @@ class Recorder:
     def start(self, *hearings: Callable[[Recording], None]) -> Recording | None:
         """Begin to record; what goes wrong here is told, and nothing is recorded."""
         try:
-            self._recording = attaching.recording_of(self._subject(), self._options)
-            for hear in hearings or (*USUAL, attaching.hear_exceptions):
+            self._recording = attaching.start_recording(self._subject(), self._options)
+            for hear in hearings or (*USUAL, attaching.attach_exception_hook):
                 hear(self._recording)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the training goes on
             LOG.warning("postmortem: nothing is recorded: %s: %s", type(error).__name__, error)
@@ -110,8 +110,8 @@ class Recorder:
 
 
 USUAL: tuple[Hearing, ...] = (
-    attaching.hear_model,
-    attaching.hear_optimizer,
-    attaching.hear_scaler,
+    attaching.attach_model_hooks,
+    attaching.attach_optimizer_hooks,
+    attaching.attach_scaler_hooks,
 )
 """What tells of all that happens in a loop of torch alone."""

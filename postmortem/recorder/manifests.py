@@ -14,8 +14,12 @@ import torch
 
 from postmortem.capsule import manifest as values
 from postmortem.capsule import trees
-from postmortem.recorder.conditions_of_run import precision_used, surroundings, versions
-from postmortem.recorder.host_copies import as_tensor, local, size_of, wait
+from postmortem.recorder.conditions_of_run import (
+    collect_environment,
+    describe_precision,
+    iter_versions,
+)
+from postmortem.recorder.host_copies import as_tensor, count_bytes, get_local_tensor, wait
 from postmortem.recorder.snapshots import Snapshot
 from postmortem.recorder.subject import Subject
 from postmortem.recorder.tape import PassKept, StepKept, Tape
@@ -39,7 +43,7 @@ class About:
     notes: list[str] = field(default_factory=list)
 
 
-def assembled(
+def build_capsule(
     tape: Tape, about: About, reason: values.Reason, most_bytes: int
 ) -> tuple[values.Manifest, Tensors]:
     """Put a capsule together.
@@ -51,34 +55,34 @@ def assembled(
     snapshot = tape.ring.oldest
     if snapshot is None or not steps:
         raise ValueError("no step was recorded")
-    notes = [*_settled(steps), *about.notes, *tape.notes, *snapshot.left_out]
+    notes = [*_wait_for_copies(steps), *about.notes, *tape.notes, *snapshot.left_out]
     subject = tape.subject
     tensors: Tensors = {name: {} for name in values.FILES}
-    weights = _weights(subject, snapshot, about, tensors, notes)
+    weights = _build_weights(subject, snapshot, about, tensors, notes)
     window = values.Window(
-        steps[0].step, steps[-1].step, tuple(_step(one, tensors, notes) for one in steps)
+        steps[0].step, steps[-1].step, tuple(_build_step(one, tensors, notes) for one in steps)
     )
-    optimizer = _optimizer(subject, snapshot, tensors, most_bytes, notes)
+    optimizer = _build_optimizer(subject, snapshot, tensors, most_bytes, notes)
     manifest = values.Manifest(
         written_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         reason=reason,
         model=about.model,
         weights=weights,
         window=window,
-        versions=dict(versions()),
+        versions=dict(iter_versions()),
         framework=about.framework,
-        precision=precision_used(subject, snapshot, about.autocast),
+        precision=describe_precision(subject, snapshot, about.autocast),
         loss=about.loss,
         optimizer=optimizer,
         clipping=about.clipping,
         accumulation=max(len(one.passes) for one in steps),
         partial=tuple(dict.fromkeys(notes)),
-        **surroundings(subject),
+        **collect_environment(subject),
     )
     return manifest, tensors
 
 
-def _settled(steps: list[StepKept]) -> list[str]:
+def _wait_for_copies(steps: list[StepKept]) -> list[str]:
     """Wait for all copies; a device that has failed finishes none."""
     try:
         wait()
@@ -89,7 +93,7 @@ def _settled(steps: list[StepKept]) -> list[str]:
     return []
 
 
-def _weights(
+def _build_weights(
     subject: Subject, snapshot: Snapshot, about: About, tensors: Tensors, notes: list[str]
 ) -> values.WeightsKept:
     held = tensors[values.WEIGHTS_FILE]
@@ -99,39 +103,49 @@ def _weights(
             held[key[1]] = tensor
             names[key[0]].append(key[1])
     base = about.model.base.path if about.model.base is not None else ""
-    size = sum(map(size_of, subject.frozen.values()))
+    size = sum(map(count_bytes, subject.frozen.values()))
     kept = [] if base or size > _MOST_KEPT else [*subject.frozen]
-    held.update({name: local(subject.frozen[name]).to("cpu", copy=True) for name in kept})
+    held.update(
+        {name: get_local_tensor(subject.frozen[name]).to("cpu", copy=True) for name in kept}
+    )
     if subject.frozen and not kept and not base:
         notes.append("frozen weights: neither in the capsule nor known where they come from")
     return values.WeightsKept(
         trainable=tuple(names["weight"]),
         buffers=tuple(names["buffer"]),
-        frozen=() if kept else tuple(_frozen(subject, hashed=size <= _MOST_HASHED)),
+        frozen=() if kept else tuple(_iter_frozen_weights(subject, hashed=size <= _MOST_HASHED)),
         kept=tuple(kept),
         frozen_from=base or None,
         tied=tuple(subject.tied),
     )
 
 
-def _frozen(subject: Subject, *, hashed: bool) -> Iterator[values.FrozenWeight]:
+def _iter_frozen_weights(subject: Subject, *, hashed: bool) -> Iterator[values.FrozenWeight]:
     for name, parameter in subject.frozen.items():
         sha256 = ""
         if hashed:
-            data = local(parameter).cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+            data = (
+                get_local_tensor(parameter).cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+            )
             sha256 = hashlib.sha256(data).hexdigest()
         dtype = str(parameter.dtype).removeprefix("torch.")
         yield values.FrozenWeight(name, tuple(parameter.shape), dtype, sha256)
 
 
-def _step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.WindowStep:
+def _build_step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.WindowStep:
     scale = step.figures.get("scale")
     divisor = scale or 1.0
     norm = step.figures.get("norm")
     if norm is not None and not step.figures.get("is unscaled"):
         norm /= divisor
     passes = tuple(
-        _pass(kept, f"{step.step}.{number}", _told(step, number, divisor), tensors, notes)
+        _pass(
+            kept,
+            f"{step.step}.{number}",
+            _get_loss_and_factor(step, number, divisor),
+            tensors,
+            notes,
+        )
         for number, kept in enumerate(step.passes)
     )
     losses = [one.loss for one in passes if one.loss is not None]
@@ -146,7 +160,9 @@ def _step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.WindowSt
     )
 
 
-def _told(step: StepKept, number: int, scale: float) -> tuple[float | None, float | None]:
+def _get_loss_and_factor(
+    step: StepKept, number: int, scale: float
+) -> tuple[float | None, float | None]:
     """Give a pass's loss, and what it was multiplied with, the scale apart."""
     factor = step.figures.get(f"factor {number}")
     known = step.figures.get(f"known factor {number}")
@@ -164,20 +180,20 @@ def _pass(
     tensors[values.RNG_FILE] |= {
         f"{prefix}/{name}": as_tensor(one) for name, one in kept.states.items()
     }
-    notes += [f"batch: {one} not recorded" for one in trees.unrecorded(kept.tree)]
+    notes += [f"batch: {one} not recorded" for one in trees.list_unrecorded(kept.tree)]
     if not kept.is_used:
         notes.append("loss: no gradient came to the one that the model gives; name loss=")
     return values.MicroBatch(kept.tree, prefix if kept.states else "", kept.samples, *told)
 
 
-def _optimizer(
+def _build_optimizer(
     subject: Subject, snapshot: Snapshot, tensors: Tensors, most_bytes: int, notes: list[str]
 ) -> values.OptimizerKept | None:
     if subject.optimizer is None:
         return None
     states = {key[1:]: one for key, one in snapshot.tensors.items() if key[0] == "state"}
-    others = sum(size_of(one) for held in tensors.values() for one in held.values())
-    if others + sum(map(size_of, states.values())) > most_bytes:
+    others = sum(count_bytes(one) for held in tensors.values() for one in held.values())
+    if others + sum(map(count_bytes, states.values())) > most_bytes:
         notes.append("optimizer state: the capsule would be larger than its limit")
         states = {}
     state: dict[str, dict[str, Any]] = {

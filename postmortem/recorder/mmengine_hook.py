@@ -16,10 +16,10 @@ from mmengine.hooks import Hook
 from mmengine.registry import HOOKS
 
 from postmortem.capsule.manifest import Clipping
-from postmortem.recorder.attaching import hear_exceptions
+from postmortem.recorder.attaching import attach_exception_hook
 from postmortem.recorder.loop import USUAL, Recorder
 from postmortem.recorder.recording import LOG
-from postmortem.recorder.subject import unwrapped
+from postmortem.recorder.subject import strip_model_wrappers
 
 
 @HOOKS.register_module()
@@ -40,13 +40,13 @@ class MMEngineRecorder(Hook):
             return
         wrapper = runner.optim_wrapper
         clipping = getattr(wrapper, "clip_grad_kwargs", None) or {}
-        model = unwrapped(runner.model)
+        model = strip_model_wrappers(runner.model)
         inner = getattr(model, "llm", None)
         given = {
             "framework": "mmengine" if inner is None else "xtuner",
             "folder": Path(runner.work_dir) / "capsules",
             "loader": runner.train_dataloader,
-            "arguments": _arguments(runner) if inner is None else None,
+            "arguments": _get_model_arguments(runner) if inner is None else None,
             "clipping": Clipping(float(clipping["max_norm"]), float(clipping.get("norm_type", 2)))
             if "max_norm" in clipping
             else None,
@@ -54,7 +54,7 @@ class MMEngineRecorder(Hook):
         }
         scaler = getattr(wrapper, "loss_scaler", None)
         self._recorder = Recorder(inner or model, wrapper, scaler=scaler, **given)
-        self._recorder.start(*USUAL, hear_exceptions)
+        self._recorder.start(*USUAL, attach_exception_hook)
 
     def after_train(self, runner: Any) -> None:
         """Look at the last steps once more, and let go."""
@@ -66,7 +66,7 @@ class MMEngineRecorder(Hook):
         return self._recorder.write(message) if self._recorder is not None else None
 
 
-def _arguments(runner: Any) -> dict[str, Any] | None:
+def _get_model_arguments(runner: Any) -> dict[str, Any] | None:
     """Give what the model was built with, if that stands in the configuration."""
     model = getattr(runner.cfg, "model", None)
     to_dict = getattr(model, "to_dict", None)

@@ -32,7 +32,7 @@ class NoTreeError(ValueError):
     """The model is not made of torch.nn modules alone; says which part is not."""
 
 
-def module_tree(module: Any) -> dict[str, Any]:
+def build_module_tree(module: Any) -> dict[str, Any]:
     """Describe a model.
 
     Raises:
@@ -42,27 +42,27 @@ def module_tree(module: Any) -> dict[str, Any]:
     if getattr(torch.nn, class_.__name__, None) is not class_:
         raise NoTreeError(f"{class_.__module__}.{class_.__qualname__} is not of torch.nn")
     if class_.__name__ in _CONTAINERS:
-        children = {name: module_tree(child) for name, child in module.named_children()}
+        children = {name: build_module_tree(child) for name, child in module.named_children()}
         return {"class": class_.__name__, "arguments": {}, "children": children}
-    arguments = _arguments(module)
+    arguments = _extract_arguments(module)
     _prove(module, arguments)
     return {"class": class_.__name__, "arguments": arguments, "children": {}}
 
 
-def _arguments(module: Any) -> dict[str, Any]:
+def _extract_arguments(module: Any) -> dict[str, Any]:
     if isinstance(module, torch.nn.RNNBase):
         return {name: getattr(module, name) for name in _RECURRENT}
     found: dict[str, Any] = {}
     for name, parameter in inspect.signature(type(module).__init__).parameters.items():
         if name in _NO_ARGUMENTS or name.startswith("_"):
             continue
-        value = _value(module, name, parameter.default)
+        value = _extract_argument(module, name, parameter.default)
         if _is_plain(value) and value != parameter.default:
             found[name] = value
     return found
 
 
-def _value(module: Any, name: str, default: Any) -> Any:
+def _extract_argument(module: Any, name: str, default: Any) -> Any:
     """Give what a module was built with under a name, as far as that is to be seen in it."""
     value = getattr(module, name, None if name in _PRESENT else default)
     if name in _PRESENT and not isinstance(value, bool):
@@ -83,14 +83,16 @@ def _prove(module: Any, arguments: dict[str, Any]) -> None:
             again = type(module)(**arguments)
     except (TypeError, ValueError, RuntimeError) as error:
         raise NoTreeError(f"torch.nn.{name} cannot be described: {error}") from error
-    if _signature(again) != _signature(module) or _shown(again) != _shown(module):
+    if _get_state_shapes(again) != _get_state_shapes(module) or _format_module(
+        again
+    ) != _format_module(module):
         raise NoTreeError(f"what torch.nn.{name} was built with is not to be seen in it")
 
 
-def _shown(module: Any) -> str:
+def _format_module(module: Any) -> str:
     """Give its text, in which a list is like a tuple."""
     return repr(module).translate(str.maketrans("[]", "()"))
 
 
-def _signature(module: Any) -> dict[str, Any]:
+def _get_state_shapes(module: Any) -> dict[str, Any]:
     return {name: tuple(one.shape) for name, one in module.state_dict().items()}

@@ -17,7 +17,7 @@ from postmortem.recorder.tape import Tape
 Removal = Callable[[], None]
 
 
-def named_inputs(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
+def name_inputs(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
     """Give the inputs of a forward pass by the names of its signature, where each has one."""
     if not arguments:
         return dict(keywords)
@@ -54,8 +54,8 @@ class Passing:
         """Keep what goes in."""
         if model.training and torch.is_grad_enabled() and not self.is_told:
             if hasattr(model, "_orig_mod"):
-                self.autocast = autocast_now(self.tape.subject.device.type)
-            given = named_inputs(self.tape.subject.model, arguments, keywords)
+                self.autocast = get_autocast_state(self.tape.subject.device.type)
+            given = name_inputs(self.tape.subject.model, arguments, keywords)
             self.inputs = tuple(given)
             self.tape.begin(given, self.samples(given))
 
@@ -66,7 +66,7 @@ class Passing:
         if self.criterion is not None:
             self._output = output
             return
-        loss = loss_within(output)
+        loss = find_loss(output)
         if loss is None:
             self.tape.notes["loss: the model gives none; name loss="] = None
         else:
@@ -94,7 +94,7 @@ class Passing:
         def look(*_: Any) -> None:
             if torch.compiler.is_compiling():
                 return
-            self.autocast = autocast_now(self.tape.subject.device.type)
+            self.autocast = get_autocast_state(self.tape.subject.device.type)
             for handle in handles:
                 handle.remove()
 
@@ -102,7 +102,7 @@ class Passing:
         return [handle.remove for handle in handles]
 
 
-def loss_within(output: Any) -> Any:
+def find_loss(output: Any) -> Any:
     """Find the loss in what a model gives: `.loss`, or the sum of a dictionary's losses."""
     loss = getattr(output, "loss", None)
     if loss is not None or not isinstance(output, Mapping):
@@ -114,7 +114,7 @@ def loss_within(output: Any) -> Any:
     return torch.stack([one.detach().float().mean() for one in losses]).sum() if losses else None
 
 
-def autocast_now(device: str) -> tuple[bool, str, str]:
+def get_autocast_state(device: str) -> tuple[bool, str, str]:
     """Tell whether autocast is in force on a kind of device, in which type."""
     try:
         is_on = torch.is_autocast_enabled(device)

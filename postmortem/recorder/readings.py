@@ -43,7 +43,7 @@ class Reading:
 
 
 @torch.no_grad()
-def gradient_norm(parameters: Iterable[Any]) -> Any:
+def compute_gradient_norm(parameters: Iterable[Any]) -> Any:
     """Give the norm of all gradients as a tensor on the device, None where there is none."""
     groups: dict[tuple[Any, Any], list[Any]] = {}
     for parameter in parameters:
@@ -52,7 +52,7 @@ def gradient_norm(parameters: Iterable[Any]) -> Any:
             gradient = gradient.to_local() if hasattr(gradient, "to_local") else gradient
             gradient = gradient.coalesce().values() if gradient.is_sparse else gradient
             groups.setdefault((gradient.device, gradient.dtype), []).append(gradient)
-    norms = [norm for held in groups.values() for norm in _norms(held)]
+    norms = [norm for held in groups.values() for norm in _compute_norms(held)]
     if not norms:
         return None
     first = norms[0].device
@@ -63,7 +63,7 @@ def gradient_norm(parameters: Iterable[Any]) -> Any:
     return torch.linalg.vector_norm(torch.stack(norms), 2)
 
 
-def _norms(gradients: list[Any]) -> list[Any]:
+def _compute_norms(gradients: list[Any]) -> list[Any]:
     """Give the norm of each, in float32 at least: that of halves would overflow by itself."""
     wide = torch.promote_types(gradients[0].dtype, torch.float32)
     if gradients[0].dtype != wide:

@@ -17,27 +17,27 @@ from pathlib import Path
 from typing import Any
 
 from postmortem.capsule.manifest import BaseWeights, ModelRecipe
-from postmortem.recorder.module_trees import NoTreeError, module_tree
+from postmortem.recorder.module_trees import NoTreeError, build_module_tree
 
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def plain_json(value: Any) -> Any:
+def convert_to_json(value: Any) -> Any:
     """Give a configuration as JSON holds it; what has no form there as its text."""
     if isinstance(value, enum.Enum):
-        return plain_json(value.value)
+        return convert_to_json(value.value)
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain_json(one) for key, one in value.items()}
+        return {str(key): convert_to_json(one) for key, one in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     if isinstance(value, list | tuple):
-        return [plain_json(one) for one in value]
+        return [convert_to_json(one) for one in value]
     return str(value)
 
 
-def source_of(code: Any) -> tuple[str, str]:
+def locate_source(code: Any) -> tuple[str, str]:
     """Give the file in which a class or function stands, and its sha256; empty if in none."""
     try:
         file = inspect.getsourcefile(inspect.unwrap(code))
@@ -47,59 +47,61 @@ def source_of(code: Any) -> tuple[str, str]:
         return "", ""
 
 
-def model_recipe(
+def build_model_recipe(
     model: Any, build: Callable[..., Any] | None, arguments: Mapping[str, Any] | None
 ) -> tuple[ModelRecipe, list[str]]:
     """Describe a model, and say what of that is not known."""
     if build is not None:
-        return _users(build, arguments)
+        return _describe_user_model(build, arguments)
     package = type(model).__module__.partition(".")[0]
     if package == "peft":
-        return _adapted(model)
+        return _describe_adapted_model(model)
     if package == "transformers":
-        return _of_transformers(model), []
+        return _describe_transformers_model(model), []
     try:
-        return ModelRecipe("torch", tree=module_tree(model)), []
+        return ModelRecipe("torch", tree=build_module_tree(model)), []
     except NoTreeError:
-        return _users(type(model), _known_arguments(model) if arguments is None else arguments)
+        return _describe_user_model(
+            type(model), _find_known_arguments(model) if arguments is None else arguments
+        )
 
 
-def _of_transformers(model: Any) -> ModelRecipe:
+def _describe_transformers_model(model: Any) -> ModelRecipe:
     config = model.config
     attention = getattr(config, "_attn_implementation", None)
     path = str(getattr(config, "_name_or_path", "") or "")
     return ModelRecipe(
         "transformers",
         class_=type(model).__name__,
-        config=plain_json(config.to_dict()),
+        config=convert_to_json(config.to_dict()),
         attention=attention if isinstance(attention, str) else None,
         base=BaseWeights(path) if path else None,
     )
 
 
-def _adapted(model: Any) -> tuple[ModelRecipe, list[str]]:
+def _describe_adapted_model(model: Any) -> tuple[ModelRecipe, list[str]]:
     inner = model.get_base_model()
     if type(inner).__module__.partition(".")[0] != "transformers":
-        return _users(type(inner), None)
-    recipe = _of_transformers(inner)
+        return _describe_user_model(type(inner), None)
+    recipe = _describe_transformers_model(inner)
     adapters = dict(model.peft_config)
     config = adapters.get(getattr(model, "active_adapter", "default")) or next(
         iter(adapters.values())
     )
     notes = [] if len(adapters) == 1 else ["model: only the active one of its adapters"]
-    return dataclasses.replace(recipe, adapter=plain_json(config.to_dict())), notes
+    return dataclasses.replace(recipe, adapter=convert_to_json(config.to_dict())), notes
 
 
-def _known_arguments(model: Any) -> Mapping[str, Any] | None:
+def _find_known_arguments(model: Any) -> Mapping[str, Any] | None:
     """Give what a class needs: nothing, or what Lightning keeps of it."""
-    needed = list(_needed(type(model)))
+    needed = list(_iter_required_parameters(type(model)))
     hyperparameters = getattr(model, "hparams", None)
     if isinstance(hyperparameters, Mapping) and set(needed) <= {*hyperparameters}:
         return hyperparameters
     return None if needed else {}
 
 
-def _needed(class_: Callable[..., Any]) -> Iterator[str]:
+def _iter_required_parameters(class_: Callable[..., Any]) -> Iterator[str]:
     parameters = list(inspect.signature(class_).parameters.values())
     for parameter in parameters:
         named = parameter.kind not in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}
@@ -107,13 +109,13 @@ def _needed(class_: Callable[..., Any]) -> Iterator[str]:
             yield parameter.name
 
 
-def _users(
+def _describe_user_model(
     code: Callable[..., Any], arguments: Mapping[str, Any] | None
 ) -> tuple[ModelRecipe, list[str]]:
-    file, sha256 = source_of(code)
+    file, sha256 = locate_source(code)
     is_class = inspect.isclass(code)
     notes = [] if file else [f"model: {code.__qualname__} stands in no file"]
-    if is_class and arguments is None and [*_needed(code)]:
+    if is_class and arguments is None and [*_iter_required_parameters(code)]:
         notes.append(
             f"model: what {code.__qualname__} is built with is not known; name "
             "build=a function without arguments, or arguments="
@@ -123,7 +125,7 @@ def _users(
         file=file,
         module=code.__module__,
         name=code.__qualname__,
-        arguments=plain_json(dict(arguments or {})) if is_class else None,
+        arguments=convert_to_json(dict(arguments or {})) if is_class else None,
         sha256=sha256,
     )
     return recipe, notes

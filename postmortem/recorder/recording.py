@@ -17,16 +17,16 @@ from typing import Any, Final
 from postmortem.capsule.folders import write_capsule
 from postmortem.capsule.manifest import Clipping, LossRecipe, Reason
 from postmortem.recorder.criteria import Criterion
-from postmortem.recorder.manifests import About, assembled
+from postmortem.recorder.manifests import About, build_capsule
 from postmortem.recorder.passing import Passing, Removal
-from postmortem.recorder.recipes import model_recipe
+from postmortem.recorder.recipes import build_model_recipe
 from postmortem.recorder.tape import Tape
 
 LOG: Final = logging.getLogger("postmortem.recorder")
 Method = Callable[..., Any]
 
 
-def guarded(method: Method) -> Method:
+def wrap_safely(method: Method) -> Method:
     """Keep what goes wrong in the recorder out of the training."""
 
     @functools.wraps(method)
@@ -76,7 +76,7 @@ class Recording:
         self.notes: list[str] = []
         """What an attachment knows to be missing."""
 
-    @guarded
+    @wrap_safely
     def batch(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> None:
         """Keep a batch, where the loop tells of it itself."""
         self.passing.is_told = True
@@ -97,7 +97,7 @@ class Recording:
             self.note_loss(computed)
         return computed
 
-    @guarded
+    @wrap_safely
     def _before_loss(
         self, criterion: Criterion, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
     ) -> None:
@@ -106,27 +106,27 @@ class Recording:
         elif not criterion.is_hooked:
             self.passing.of_criterion(arguments, keywords)
 
-    @guarded
+    @wrap_safely
     def note_loss(self, loss: Any, factor: float | None = None) -> None:
         """Keep the loss of the pass under way; with a factor that is known, its gradient is not."""
         self.tape.note_loss(loss, is_whole=factor is None)
         if factor is not None and self.tape.step.passes:
             self.tape.step.figures[f"known factor {len(self.tape.step.passes) - 1}"] = factor
 
-    @guarded
+    @wrap_safely
     def before_step(self, norm: Any = None, rates: tuple[float, ...] = ()) -> None:
         """Look at loss and gradients, before the optimiser changes anything."""
         self.tape.before_step(norm, rates)
         self.judge()
 
-    @guarded
+    @wrap_safely
     def prepare_step(self, scale: float | None) -> None:
         """Keep what a step changes, where loss and gradients are looked at after it only."""
         self.tape.ring.settle()
         if scale is not None:
             self.tape.step.figures["scale"] = scale
 
-    @guarded
+    @wrap_safely
     def after_step(self) -> None:
         """Begin the next step."""
         self.tape.after_step()
@@ -138,13 +138,13 @@ class Recording:
             self._write(reason)
             self.let_go()
 
-    @guarded
+    @wrap_safely
     def write(self, message: str = "") -> Path | None:
         """Write a capsule of the last steps because it is asked for; the recording goes on."""
         whole = [one.step for one in self.tape.steps[:-1] if one.passes]
         return self._write(Reason("asked", (whole or [self.tape.step.step])[-1], message))
 
-    @guarded
+    @wrap_safely
     def end(self, error: BaseException | None) -> None:
         """Look at what is not looked at yet; an exception is a reason by itself."""
         with contextlib.suppress(RuntimeError):  # a device that has failed tells nothing more
@@ -158,7 +158,7 @@ class Recording:
         """Write it, unless another process is to: each has the same weights, and its own batch."""
         if self.options.rank and reason.kind not in {"nonfinite-loss", "exception"}:
             return None
-        manifest, tensors = assembled(self.tape, self._about(), reason, self.options.most_bytes)
+        manifest, tensors = build_capsule(self.tape, self._about(), reason, self.options.most_bytes)
         process = f"-rank{self.options.rank}" if self.options.ranks > 1 else ""
         name = f"step{reason.step}-{reason.kind}{process}.capsule"
         path = write_capsule(Path(self.options.folder) / name, manifest, tensors)
@@ -176,7 +176,7 @@ class Recording:
 
     def _about(self) -> About:
         options, subject = self.options, self.tape.subject
-        model, notes = model_recipe(subject.model, options.build, options.arguments)
+        model, notes = build_model_recipe(subject.model, options.build, options.arguments)
         loss = self.loss_recipe or LossRecipe()
         if self.criterion is not None:
             loss = self.criterion.recipe(self.passing.inputs)

@@ -41,7 +41,7 @@ class WatchedSampler:
         return getattr(self.sampler, name)
 
 
-def watch_samples(loader: Any, removals: list[Removal]) -> Callable[[Any], Indices | None]:
+def track_samples(loader: Any, removals: list[Removal]) -> Callable[[Any], Indices | None]:
     """Put a watched sampler into a loader; gives what tells the next batch's indices."""
     batches: Any = getattr(loader, "batch_sampler", None)
     if type(batches).__name__ != "BatchSampler":
@@ -60,14 +60,14 @@ def watch_samples(loader: Any, removals: list[Removal]) -> Callable[[Any], Indic
 
     def samples(batch: Any) -> Indices | None:
         nonlocal lost
-        size = _size(batch)
+        size = _count_samples(batch)
         lost = lost or not 0 < size <= len(watched.drawn) <= size + ahead * batches.batch_size
         return None if lost else tuple(watched.drawn.popleft() for _ in range(size))
 
     return samples
 
 
-def _size(batch: Any) -> int:
+def _count_samples(batch: Any) -> int:
     """Count the samples of a batch: the first side of its first tensor."""
     parts = batch.values() if hasattr(batch, "values") else batch
     for part in parts if isinstance(parts, (list, tuple)) or parts is not batch else [batch]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from postmortem.recorder.host_copies import local, room_for, size_of
+from postmortem.recorder.host_copies import count_bytes, create_host_buffer, get_local_tensor
 from postmortem.recorder.subject import Subject
 
 _NUMBERS = (bool, int, float, str, type(None))
@@ -37,9 +37,9 @@ class Snapshot:
         """Copy the state as it is before a step."""
         self.step, self.left_out = step, []
         self.groups, self.figures = list(subject.groups()), {}
-        early, late = list(_changing(subject)), list(self._lasting(subject))
-        weights = sum(size_of(tensor) for key, tensor in late if key[0] == "weight")
-        if sum(size_of(tensor) for _, tensor in late) > most_bytes:
+        early, late = list(_iter_changing_tensors(subject)), list(self._lasting(subject))
+        weights = sum(count_bytes(tensor) for key, tensor in late if key[0] == "weight")
+        if sum(count_bytes(tensor) for _, tensor in late) > most_bytes:
             late = [(key, tensor) for key, tensor in late if key[0] == "weight"]
             self.left_out.append("optimizer state: larger than the recorder's memory")
         if weights > most_bytes:
@@ -53,11 +53,11 @@ class Snapshot:
     def _lasting(self, subject: Subject) -> Iterator[tuple[tuple[str, ...], Any]]:
         """Go through what changes in the optimiser's step only."""
         for name, weight in subject.weights():
-            yield ("weight", name), local(weight)
+            yield ("weight", name), get_local_tensor(weight)
         for name, entries in subject.optimizer_states():
             for entry, value in entries.items():
                 if isinstance(value, torch.Tensor):
-                    yield ("state", name, entry), local(value)
+                    yield ("state", name, entry), get_local_tensor(value)
                 elif isinstance(value, _NUMBERS):
                     self.figures.setdefault(name, {})[entry] = value
                 else:
@@ -67,7 +67,7 @@ class Snapshot:
         for key, tensor in wanted:
             room = kept.get(key)
             if room is None or room.shape != tensor.shape or room.dtype != tensor.dtype:
-                room = room_for(tensor)
+                room = create_host_buffer(tensor)
             room.copy_(tensor, non_blocking=True)
             self.tensors[key] = room
 
@@ -92,10 +92,10 @@ class Snapshot:
             self._done = None
 
 
-def _changing(subject: Subject) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _iter_changing_tensors(subject: Subject) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Go through what a forward pass, or the scaler, changes as well."""
     for name, buffer in subject.buffers.items():
-        yield ("buffer", name), local(buffer)
+        yield ("buffer", name), get_local_tensor(buffer)
     for name in ("_scale", "_growth_tracker"):
         tensor = getattr(subject.scaler, name, None)
         if isinstance(tensor, torch.Tensor):

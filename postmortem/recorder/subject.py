@@ -11,7 +11,7 @@ import torch
 _PLAIN = (bool, int, float, str, type(None))
 
 
-def unwrapped(model: Any) -> Any:
+def strip_model_wrappers(model: Any) -> Any:
     """Take a model out of DDP, DataParallel, torch.compile and the like."""
     for _ in range(8):
         if isinstance(getattr(model, "_orig_mod", None), torch.nn.Module):
@@ -23,7 +23,7 @@ def unwrapped(model: Any) -> Any:
     return model
 
 
-def bare(optimizer: Any) -> Any:
+def strip_optimizer_wrappers(optimizer: Any) -> Any:
     """Take an optimiser out of the wrappers of Accelerate, Lightning, mmengine and the like."""
     for _ in range(8):
         if isinstance(optimizer, torch.optim.Optimizer) and type(optimizer).__module__.startswith(
@@ -43,8 +43,8 @@ class Subject:
     def __init__(self, model: Any, optimizer: Any, scaler: Any) -> None:
         """Find the parts and their names."""
         self.outer = model
-        self.model = unwrapped(model)
-        self.optimizer = bare(optimizer)
+        self.model = strip_model_wrappers(model)
+        self.optimizer = strip_optimizer_wrappers(optimizer)
         is_on = scaler is not None and getattr(scaler, "is_enabled", lambda: True)()
         self.scaler = scaler if is_on else None
         self.trainable: dict[str, Any] = {}
@@ -85,9 +85,9 @@ class Subject:
         for group in getattr(self.optimizer, "param_groups", ()):
             named = [self.names.get(id(one)) for one in group["params"]]
             figures = {
-                key: _figure(value)
+                key: _convert_value(value)
                 for key, value in group.items()
-                if key != "params" and isinstance(_figure(value), (*_PLAIN, list))
+                if key != "params" and isinstance(_convert_value(value), (*_PLAIN, list))
             }
             yield {"parameters": [name for name in named if name is not None], **figures}
 
@@ -101,16 +101,16 @@ class Subject:
     def rates(self) -> tuple[float, ...]:
         """Give the learning rate of each group, the device not asked."""
         rates = (group.get("lr") for group in getattr(self.optimizer, "param_groups", ()))
-        return tuple(float(rate) for rate in rates if _is_at_hand(rate))
+        return tuple(float(rate) for rate in rates if _is_on_cpu(rate))
 
 
-def _figure(value: Any) -> Any:
+def _convert_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_figure(one) for one in value]
+        return [_convert_value(one) for one in value]
     if isinstance(value, torch.Tensor) and value.numel() == 1 and value.device.type == "cpu":
         return value.item()
     return value
 
 
-def _is_at_hand(rate: Any) -> bool:
+def _is_on_cpu(rate: Any) -> bool:
     return not isinstance(rate, torch.Tensor) or rate.device.type == "cpu"

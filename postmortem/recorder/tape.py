@@ -13,8 +13,8 @@ import torch
 
 from postmortem.capsule import trees
 from postmortem.capsule.manifest import Reason
-from postmortem.recorder.host_copies import generator_states, size_of, to_host
-from postmortem.recorder.readings import Reading, gradient_norm
+from postmortem.recorder.host_copies import count_bytes, get_rng_states, to_host
+from postmortem.recorder.readings import Reading, compute_gradient_norm
 from postmortem.recorder.snapshots import SnapshotRing
 from postmortem.recorder.subject import Subject
 
@@ -91,7 +91,7 @@ class Tape:
         tensors: dict[str, Any] = {}
         prefix = f"{self.step.step}.{len(self.step.passes)}"
         held = PassKept(self._tree(batch, prefix, tensors), tensors, {}, samples)
-        held.states = generator_states(self.subject.device)
+        held.states = get_rng_states(self.subject.device)
         self.step.passes.append(held)
         return held
 
@@ -106,7 +106,7 @@ class Tape:
         first = oldest.step if oldest is not None else 0
         self.steps = [one for one in self.steps if one.step >= first]
         tensors = (t for one in self.steps for kept in one.passes for t in kept.tensors.values())
-        self._bytes, self._since = sum(map(size_of, tensors)), 0
+        self._bytes, self._since = sum(map(count_bytes, tensors)), 0
 
     def _tree(self, batch: Any, prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:
         def put(tensor: Any) -> str:
@@ -117,8 +117,8 @@ class Tape:
         if self._bytes > self._most:
             self.notes["batches: larger than the recorder's memory"] = None
             return {"kind": "unrecorded", "type": type(batch).__qualname__}
-        tree = trees.packed(batch, put)
-        size = sum(map(size_of, tensors.values()))
+        tree = trees.convert_to_tree(batch, put)
+        size = sum(map(count_bytes, tensors.values()))
         self._bytes, self._since = self._bytes + size, self._since + size
         return tree
 
@@ -149,7 +149,7 @@ class Tape:
         self.ring.settle()
         step = self.step
         step.rates = rates or self.subject.rates()
-        norm = gradient_norm(self.subject.trainable.values()) if norm is None else norm
+        norm = compute_gradient_norm(self.subject.trainable.values()) if norm is None else norm
         self._read(step, {"norm": norm, "scale": self._scale(step)})
 
     def _scale(self, step: StepKept) -> Any:

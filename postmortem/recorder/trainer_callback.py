@@ -37,9 +37,11 @@ class TrainerRecorder(TrainerCallback):
         scaler = getattr(optimizer, "scaler", None)
         options = {key: one for key, one in {**given, **self._options}.items() if one is not None}
         self._recorder = Recorder(parts["model"], optimizer, scaler=scaler, **options)
-        self._recording = self._recorder.start(*USUAL, attaching.hear_exceptions)
+        self._recording = self._recorder.start(*USUAL, attaching.attach_exception_hook)
         if self._recording is not None:
-            self._recording.notes += _unseen(args, is_named="loss" in self._options)
+            self._recording.notes += _list_unrecorded_features(
+                args, is_named="loss" in self._options
+            )
 
     def on_pre_optimizer_step(self, *_: Any, **__: Any) -> None:
         """Look at loss and gradients."""
@@ -56,7 +58,7 @@ class TrainerRecorder(TrainerCallback):
         return self._recorder.write(message) if self._recorder is not None else None
 
 
-def _unseen(args: Any, *, is_named: bool) -> list[str]:
+def _list_unrecorded_features(args: Any, *, is_named: bool) -> list[str]:
     """Say what the Trainer does that a capsule does not tell of."""
     notes = []
     if getattr(args, "label_smoothing_factor", 0) and not is_named:

@@ -7,16 +7,23 @@ In: text. Out: the rules of kind `secret` for values behind names. Not here: whi
 from collections.abc import Iterator
 from typing import Any, Final
 
-from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, linear, rule, words
+from postmortem.redaction.hiding import (
+    HidingPattern,
+    HidingRule,
+    Span,
+    build_linear_pattern,
+    build_rule,
+    parse_words,
+)
 from postmortem.redaction.secret_names import (
     CHINESE,
     NAME,
     NAME_HINT,
     Named,
+    evaluate_name,
     is_placeholder,
     is_random,
     is_secret,
-    named,
 )
 from postmortem.redaction.tokens import is_basic
 
@@ -34,24 +41,26 @@ _ROW: Final = (
     r"|\\{0,3}['\"][ \t]{0,2},\s{0,24}|(?:</\w{1,12}>\s{0,24}<\w{1,12})?>"
     r"|\s{1,24}(?:[^\n\[]{1,120} )?\[type=\w{1,40}, input_value="
 )
-_ASSIGNED: Final = linear(rf"(?i)(?P<n>{NAME})(?P<s>{_SET}|{_ROW})")
-_OPTION: Final = linear(rf"(?i)(?:^|[\s'\"(\[,])(?P<n>--?{NAME})(?P<s>[ \t]{{1,4}}|=)")
-_TOLD: Final = linear(
+_ASSIGNED: Final = build_linear_pattern(rf"(?i)(?P<n>{NAME})(?P<s>{_SET}|{_ROW})")
+_OPTION: Final = build_linear_pattern(
+    rf"(?i)(?:^|[\s'\"(\[,])(?P<n>--?{NAME})(?P<s>[ \t]{{1,4}}|=)"
+)
+_TOLD: Final = build_linear_pattern(
     r"(?i)(?:\b(?:setenv|ENV|configure set|config set|password|secret set)[ \t]{1,4}"
     r"|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+"
     rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})"
 )
-_CHINESE_SAID: Final = linear(
+_CHINESE_SAID: Final = build_linear_pattern(
     rf"(?P<n>{CHINESE})[”」』]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
     r"|(?P<w>[!-~]{4,128}))"
 )
 """A Chinese name with its value right behind it: in quotes, or of letters and digits."""
-_SAID: Final = linear(
+_SAID: Final = build_linear_pattern(
     r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret|[_-](?:[as]k|pat)))"
     r"(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]"
     r"['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*|[A-Za-z]{24,512})"
 )
-_VALUE_FIRST: Final = linear(
+_VALUE_FIRST: Final = build_linear_pattern(
     r"(?i)\\{0,3}['\"]value\\{0,3}['\"] ?: ?\\{0,3}['\"]"
     r"(?P<v>[^'\"\n\\]{4,512})\\{0,3}['\"],\s{0,24}"
     rf"\\{{0,3}}['\"](?:name|key)\\{{0,3}}['\"] ?: ?\\{{0,3}}['\"](?P<n>{NAME})\\{{0,3}}['\"]"
@@ -61,10 +70,10 @@ _SHORTEST_CODE: Final = 4
 _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
 _SHORTEST_KEY_SAID: Final = 16
-_ARTICLES: Final = words("the a an this your my our with using invalid incorrect wrong")
+_ARTICLES: Final = parse_words("the a an this your my our with using invalid incorrect wrong")
 """Words of a sentence that say nothing about the token or key behind them."""
-_SHORT_FOR_PASSWORD: Final = words("pw pswd passw")
-_BARE: Final = words("token key auth secret")
+_SHORT_FOR_PASSWORD: Final = parse_words("pw pswd passw")
+_BARE: Final = parse_words("token key auth secret")
 _BARE_CHARACTER: Final = r"[^\s'\"`<>\\，。；：！？、“”‘’「」『』【】（）《》]"
 _VALUE: Final = HidingPattern(
     r"(?:[rbufRBUF]{0,2}(?=\\{0,3}['\"]))"
@@ -120,18 +129,18 @@ _PAIRED: Final = ("')", '")')
 _LEFT_OPEN: Final = {")": "(", "]": "[", "}": "{"}
 
 
-def _named_secrets(pattern: HidingPattern, text: str) -> Iterator[Span]:
+def _find_named_secrets(pattern: HidingPattern, text: str) -> Iterator[Span]:
     """Give the values behind names that say secret."""
     done = 0
     for match in pattern.finditer(text):
         begin, behind = match.span(1)
-        found = _secret_behind(text, begin, behind, match.end()) if begin >= done else None
+        found = _find_secret_after(text, begin, behind, match.end()) if begin >= done else None
         if found is not None:
             done = found[1]
             yield found
 
 
-def _secret_behind(text: str, begin: int, behind: int, after: int) -> Span | None:
+def _find_secret_after(text: str, begin: int, behind: int, after: int) -> Span | None:
     """Find the secret that a name promises.
 
     Args:
@@ -141,51 +150,51 @@ def _secret_behind(text: str, begin: int, behind: int, after: int) -> Span | Non
         after: where that ends.
     """
     name, mark = text[begin:behind], text[behind:after]
-    strength = named(name)
-    value = _value(text, after) if strength else None
+    strength = evaluate_name(name)
+    value = _match_value(text, after) if strength else None
     if value is None or (
         value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")
     ):
         return None
     group = value.lastgroup or _BARE_GROUP
-    start, shown = value.start(group), _shown(value, group, mark)
+    start, shown = value.start(group), _trim_value(value, group, mark)
     if group == _BARE_GROUP and (
         _is_another_name(text, start, shown)
         or _is_word_of_chinese(mark, shown, text[start + len(shown) :][:2])
     ):
         return None
     mark = "=" if _is_pair(text, begin, value.end(), shown) else mark
-    if not _holds(name, strength, mark, shown, is_quoted=group != _BARE_GROUP):
+    if not _is_secret_value(name, strength, mark, shown, is_quoted=group != _BARE_GROUP):
         return None
     end: int = start + len(shown)
     return start, _REST[group].match(text, end).end() if len(shown) >= _LOOKED_AT - 1 else end
 
 
-def secret_at(text: str, name: Span, start: int) -> Span | None:
+def find_secret_at(text: str, name: Span, start: int) -> Span | None:
     """Find the secret at a place that a name elsewhere promises."""
-    strength, value = named(text[slice(*name)]), _VALUE.match(text, start)
+    strength, value = evaluate_name(text[slice(*name)]), _VALUE.match(text, start)
     if value is None:
         return None
     group = value.lastgroup or _BARE_GROUP
-    shown = _shown(value, group, "=")
+    shown = _trim_value(value, group, "=")
     if not is_secret(strength, shown, is_quoted=group != _BARE_GROUP, is_prose=False):
         return None
     return value.start(group), value.start(group) + len(shown)
 
 
-def _value(text: str, start: int) -> Any:
+def _match_value(text: str, start: int) -> Any:
     """Match the value that stands at a place or behind what opens it."""
     opened = _OPENING.match(text, start)
     return _BLOCK.match(text, start) or _VALUE.match(text, opened.end() if opened else start)
 
 
-def _shown(value: Any, group: str, mark: str) -> str:
+def _trim_value(value: Any, group: str, mark: str) -> str:
     """Give the text of a value, without what belongs to the text around it."""
     shown: str = value[group].rstrip("\\")
     if group != _BARE_GROUP:
         return shown
     shown = _QUOTED_SIGN.compiled.split(shown)[0] if "%" in mark else shown
-    return bare(_CHINESE_BEHIND.compiled.sub("", shown))
+    return trim_bare_value(_CHINESE_BEHIND.compiled.sub("", shown))
 
 
 def _is_another_name(text: str, start: int, shown: str) -> bool:
@@ -205,20 +214,20 @@ def _is_pair(text: str, begin: int, end: int, shown: str) -> bool:
     return (
         text.startswith(_PAIR, max(begin - 2, 0))
         and text.startswith(_PAIRED, end)
-        and not named(shown)
+        and not evaluate_name(shown)
     )
 
 
-def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool) -> bool:
+def _is_secret_value(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool) -> bool:
     """Say whether a value is the secret that its name promises."""
     is_listed = "," in mark and "value" not in mark
     if is_listed and not is_quoted:
         return False
-    strength = _of_quoted(name, strength, is_quoted=is_quoted)
+    strength = _evaluate_quoted_name(name, strength, is_quoted=is_quoted)
     if name.startswith("-"):
         if value.startswith("-"):
             return False
-        strength, is_prose = _of_option(name, strength), False
+        strength, is_prose = _evaluate_option_name(name, strength), False
     else:
         if is_listed or not (mark.strip() or is_quoted):  # names in a list, a row of a table
             strength = min(strength, Named.PERHAPS)
@@ -228,12 +237,12 @@ def _holds(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool
     )
 
 
-def _of_quoted(name: str, strength: Named, *, is_quoted: bool) -> Named:
+def _evaluate_quoted_name(name: str, strength: Named, *, is_quoted: bool) -> Named:
     """Take `pw = '...'` for a password; `pw: 0.3` is none."""
     return Named.KEY if is_quoted and name.lower() in _SHORT_FOR_PASSWORD else strength
 
 
-def _of_option(name: str, strength: Named) -> Named:
+def _evaluate_option_name(name: str, strength: Named) -> Named:
     """Take the name of an option: nobody passes a `--token` of a tokenizer."""
     is_key = strength is Named.PERHAPS or name.lstrip("-").lower() in _BARE
     return Named.KEY if is_key else strength
@@ -244,7 +253,7 @@ def _is_of_prose(mark: str) -> bool:
     return "value" not in mark and mark.lstrip(" \t")[:1] in {":", "："}
 
 
-def bare(value: str) -> str:
+def trim_bare_value(value: str) -> str:
     """Cut from a value without quotes what belongs to the text around it.
 
     The next pair, a bracket that was opened before it, a full stop.
@@ -260,10 +269,12 @@ def bare(value: str) -> str:
     return value.rstrip(",;:!?") if not value.endswith(".") else value.rstrip(",;:!?.")
 
 
-def _is_said(match: Any) -> bool:
+def _is_secret_in_prose(match: Any) -> bool:
     """Say whether a sentence tells a secret: `using token SOvHcvTU...`, `the password is ...`."""
     named_by, value = match["n"].split(" ")[-2:], match["v"]
-    strength = named("_".join(named_by[-1:] if named_by[0].lower() in _ARTICLES else named_by))
+    strength = evaluate_name(
+        "_".join(named_by[-1:] if named_by[0].lower() in _ARTICLES else named_by)
+    )
     if match["s"] and strength < Named.KEY:  # behind a colon it is the value of a field
         return False
     if strength is Named.PASSWORD and not value.isalpha():
@@ -273,16 +284,16 @@ def _is_said(match: Any) -> bool:
 
 
 def _is_named_behind(match: Any) -> bool:
-    return is_secret(named(match["n"]), match["v"], is_quoted=True, is_prose=False)
+    return is_secret(evaluate_name(match["n"]), match["v"], is_quoted=True, is_prose=False)
 
 
-def _said_in_chinese(text: str) -> Iterator[Span]:
+def _find_chinese_secrets(text: str) -> Iterator[Span]:
     """Give the values that stand right behind a Chinese name."""
     for match in _CHINESE_SAID.finditer(text):
         group = "v" if match["v"] else "w"
-        shown = match[group] if group == "v" else bare(match[group])
+        shown = match[group] if group == "v" else trim_bare_value(match[group])
         has_letters, has_digits = any(map(str.isalpha, shown)), any(map(str.isdigit, shown))
-        may_be_number = named(match["n"]) is Named.PASSWORD
+        may_be_number = evaluate_name(match["n"]) is Named.PASSWORD
         is_code = (
             has_digits
             and (has_letters or (may_be_number and shown.isdigit()))
@@ -293,13 +304,13 @@ def _said_in_chinese(text: str) -> Iterator[Span]:
             yield start, start + len(shown)
 
 
-def _named_rule(pattern: HidingPattern) -> HidingRule:
-    return HidingRule("secret", NAME_HINT, lambda text: _named_secrets(pattern, text))
+def _build_named_rule(pattern: HidingPattern) -> HidingRule:
+    return HidingRule("secret", NAME_HINT, lambda text: _find_named_secrets(pattern, text))
 
 
 ASSIGNMENTS: Final = (
-    *map(_named_rule, (_OPTION, _TOLD, _ASSIGNED)),
-    rule("secret", NAME_HINT, _SAID, _is_said),
-    rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
-    HidingRule("secret", CHINESE, _said_in_chinese),
+    *map(_build_named_rule, (_OPTION, _TOLD, _ASSIGNED)),
+    build_rule("secret", NAME_HINT, _SAID, _is_secret_in_prose),
+    build_rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
+    HidingRule("secret", CHINESE, _find_chinese_secrets),
 )

@@ -13,7 +13,13 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
-from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, linear, one_of
+from postmortem.redaction.hiding import (
+    HidingPattern,
+    HidingRule,
+    Span,
+    build_alternation,
+    build_linear_pattern,
+)
 from postmortem.redaction.people import COMMON_USERS
 from postmortem.redaction.secret_names import is_path, is_placeholder, is_random
 
@@ -31,17 +37,17 @@ class Takes(Enum):
 
 
 _FUNCTIONS: Final = {
-    Takes.MACHINE_FIRST: one_of("""
+    Takes.MACHINE_FIRST: build_alternation("""
         connect create_connection open_connection create_pool connect_to Connection Redis
         StrictRedis Minio MongoClient InfluxDBClient Elasticsearch Database ConnectHandler
     """),
-    Takes.PASSWORD_LAST: one_of("""
+    Takes.PASSWORD_LAST: build_alternation("""
         login log_in sign_in signin authenticate auth_password simple_bind simple_bind_s bind_s
         add_password set_password basic_auth HTTPBasicAuth HTTPDigestAuth BasicAuth
         set_credentials PlainCredentials UserPassword jwt\\.encode jwt\\.decode set_basic_auth
         identify su_login
     """),
-    Takes.SECRETS: one_of("""
+    Takes.SECRETS: build_alternation("""
         Auth Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth BearerToken
         TokenAuth AccessToken HTTPBearer Fernet hmac\\.new hmac\\.HMAC AES\\.new set_token
         set_access_token set_api_key use_token login_with_token login_by_token set_secret_key
@@ -49,13 +55,13 @@ _FUNCTIONS: Final = {
         StaticCredentialProvider TokenCredential URLSafeTimedSerializer URLSafeSerializer
         hashpw generate_password_hash check_password_hash decrypt_with_password
     """),
-    Takes.ANYTHING: one_of("""
+    Takes.ANYTHING: build_alternation("""
         [A-Z]\\w*(?:Client|Api|API|SDK|Bot|Session|Service|Provider|Conn|Config|Run|Logger)\\w{0,4}
         Experiment OfflineExperiment Github Gitlab OpenAI Anthropic Groq Cohere Together Replicate
         Pinecone Telegram Slack Notion Airtable init login setup authorize configure api_key
     """),
 }
-_CALL: Final = linear(
+_CALL: Final = build_linear_pattern(
     r"(?:^|[^\w])(?:"
     + "|".join(f"(?P<{kind.name}>{names})" for kind, names in _FUNCTIONS.items())
     + r")[ \t]?\("
@@ -83,7 +89,7 @@ class _Argument(NamedTuple):
     text: str
 
 
-def _arguments(text: str, start: int) -> Iterator[_Argument]:
+def _iter_quoted_arguments(text: str, start: int) -> Iterator[_Argument]:
     """Yield the arguments of a call that stand in quotes and have no name."""
     depth = place = 0
     is_named = False
@@ -117,7 +123,7 @@ def _is_drawn(value: str) -> bool:
     return len(value) >= _SHORTEST_DRAWN and is_random(value) and not any(map(value.count, "/ ."))
 
 
-def _secrets_of(takes: Takes, given: list[_Argument]) -> list[_Argument]:
+def _select_secrets(takes: Takes, given: list[_Argument]) -> list[_Argument]:
     """Choose the secrets among the arguments of a call."""
     drawn = [one for one in given if _is_drawn(one.text)]
     if takes is Takes.ANYTHING:
@@ -128,26 +134,26 @@ def _secrets_of(takes: Takes, given: list[_Argument]) -> list[_Argument]:
     behind = [one for one in may_be if one.place > 0]
     if takes is Takes.PASSWORD_LAST:
         return behind[-1:] or drawn
-    return _behind_machine(given[-1:], behind)
+    return _select_after_host(given[-1:], behind)
 
 
-def _behind_machine(last: list[_Argument], behind: list[_Argument]) -> list[_Argument]:
+def _select_after_host(last: list[_Argument], behind: list[_Argument]) -> list[_Argument]:
     """Choose among the arguments behind a machine: of a long call all, of a short one the drawn."""
     if last and last[0].place > 1:
         return behind
     return [one for one in behind if is_random(one.text)]
 
 
-def takes_of(match: Any) -> Takes:
+def identify_argument_type(match: Any) -> Takes:
     """Say what the function of a call takes."""
     return next(kind for kind in Takes if match[kind.name] is not None)
 
 
-def _secrets_in_calls(text: str) -> Iterator[Span]:
+def _find_secrets_in_calls(text: str) -> Iterator[Span]:
     done = 0
     for match in _CALL.finditer(text):
-        given = list(_arguments(text, match.end()))
-        for one in _secrets_of(takes_of(match), given):
+        given = list(_iter_quoted_arguments(text, match.end()))
+        for one in _select_secrets(identify_argument_type(match), given):
             if one.start >= done:
                 done = one.start + len(one.text)
                 yield one.start, done
@@ -156,7 +162,7 @@ def _secrets_in_calls(text: str) -> Iterator[Span]:
 def call_before(text: str) -> Takes | None:
     """Say what the last function takes that is called in a piece of code."""
     calls = list(_CALL.finditer(text))
-    return takes_of(calls[-1]) if calls else None
+    return identify_argument_type(calls[-1]) if calls else None
 
 
-CALLS: Final = (HidingRule("secret", CALL_HINT, _secrets_in_calls),)
+CALLS: Final = (HidingRule("secret", CALL_HINT, _find_secrets_in_calls),)

@@ -7,7 +7,7 @@ says secret (`assignments`), pseudonyms (`pseudonyms`).
 from collections.abc import Iterator
 from typing import Any, Final
 
-from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, linear
+from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, build_linear_pattern
 from postmortem.redaction.secret_names import is_placeholder
 
 _WORD: Final = r"(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s'\"|;&$-][^\s'\"|;&]*))"
@@ -67,7 +67,7 @@ _PLACES: Final = (
 )
 
 
-def _groups(match: Any, offset: int = 0) -> Iterator[Span]:
+def _iter_group_spans(match: Any, offset: int = 0) -> Iterator[Span]:
     """Give the groups that matched, unless they are placeholders."""
     for group, value in enumerate(match.groups(), 1):
         if value is not None and not is_placeholder(value):
@@ -75,19 +75,22 @@ def _groups(match: Any, offset: int = 0) -> Iterator[Span]:
             yield offset + start, offset + end
 
 
-def _placed(pattern: HidingPattern) -> HidingRule:
+def _build_group_rule(pattern: HidingPattern) -> HidingRule:
     def spans(text: str) -> Iterator[Span]:
-        return (span for match in pattern.finditer(text) for span in _groups(match))
+        return (span for match in pattern.finditer(text) for span in _iter_group_spans(match))
 
     return HidingRule("secret", pattern.text, spans)
 
 
-def _command(program: str, place: str) -> HidingRule:
+def _build_command_rule(program: str, place: str) -> HidingRule:
     """Make the rule of a program.
 
     Everything behind its name on the line, which is gone through once.
     """
-    called, handed = linear(rf"(?:^|[^\w.-])(?:{program})[ \t]"), linear(rf"(?:^|[ \t]){place}")
+    called, handed = (
+        build_linear_pattern(rf"(?:^|[^\w.-])(?:{program})[ \t]"),
+        build_linear_pattern(rf"(?:^|[ \t]){place}"),
+    )
 
     def spans(text: str) -> Iterator[Span]:
         done = 0
@@ -95,12 +98,12 @@ def _command(program: str, place: str) -> HidingRule:
             if match.end() > done:
                 done = text.find("\n", match.end()) + 1 or len(text)
                 for found in handed.finditer(text[match.end() : done]):
-                    yield from _groups(found, match.end())
+                    yield from _iter_group_spans(found, match.end())
 
     return HidingRule("secret", called.text, spans)
 
 
 COMMANDS: Final = (
-    *(_placed(linear(pattern)) for pattern in _PLACES),
-    *(_command(program, place) for program, place in _HANDED),
+    *(_build_group_rule(build_linear_pattern(pattern)) for pattern in _PLACES),
+    *(_build_command_rule(program, place) for program, place in _HANDED),
 )

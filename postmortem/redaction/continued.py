@@ -12,17 +12,17 @@ before both lines is no part of it.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.redaction.hiding import HidingPattern, Span, linear
-from postmortem.redaction.secret_names import NAME_HINT, is_path, is_worded, switches
+from postmortem.redaction.hiding import HidingPattern, Span, build_linear_pattern
+from postmortem.redaction.secret_names import NAME_HINT, count_switches, is_path, is_worded
 from postmortem.redaction.tokens import BEGINNING
 
 _BOX: Final = "│┃|"
 _FRAME: Final = f" \t\r{_BOX}"
-_BEGINS: Final = linear(
+_BEGINS: Final = build_linear_pattern(
     rf"{NAME_HINT}|{BEGINNING}|ey[A-Za-z0-9_-]{{6}}|://|(?i:authorization|pass|login|curl|sk-)"
 )
 """Without one of these in a line nothing goes on from it that a rule would know."""
-_BEGINS_ANOTHER: Final = linear(BEGINNING)
+_BEGINS_ANOTHER: Final = build_linear_pattern(BEGINNING)
 _ENDS_IN_VALUE: Final = HidingPattern(r"[\w+/=.~%:-]{2}$")
 _DIGITS: Final = HidingPattern(r"\d")
 _PIECE: Final = HidingPattern(r"[^\s'\"`<>\\│┃|,;(){}\[\]]{1,512}")
@@ -64,7 +64,7 @@ class Joined(NamedTuple):
         return found if len(found) > 1 and left_over <= _LEFT_OVER else []
 
 
-def joined_lines(text: str) -> Iterator[Joined]:
+def iter_joined_lines(text: str) -> Iterator[Joined]:
     """Yield every run of lines in which a value may go on."""
     done = 0
     for match in _BEGINS.finditer(text):
@@ -93,7 +93,7 @@ def _run(text: str, begin: int, behind: int) -> list[Span]:
         line = text[begin : behind - 1]
         end = text.find("\n", behind)
         following = text[behind : end if end >= 0 else len(text)]
-        piece = _continuation(line, following)
+        piece = _find_continuation(line, following)
         if piece is None:
             break
         if not pieces:
@@ -114,26 +114,26 @@ def _join(text: str, pieces: list[Span]) -> Joined:
     return Joined("".join(parts), tuple(places))
 
 
-def _continuation(line: str, following: str) -> Span | None:
+def _find_continuation(line: str, following: str) -> Span | None:
     """Give the place of what goes on with a line in the one that follows it."""
     head = line.rstrip(_FRAME)
     if not head or not following or len(following) > _LONGEST_LINE:
         return None
     quote, is_slashed = _open_quote(line), head[-1] == "\\"
     if quote and quote in following:
-        start = _after_prefix(line, following)
+        start = _find_prefix_end(line, following)
         end = following.find(quote, start)
         return (start, end + 1) if end >= 0 else None
     is_full = len(line) >= _FULL
     ends_in_value = bool(quote or _ENDS_IN_VALUE.match(head[-2:]))
     if not (is_slashed or (ends_in_value and (is_full or _may_be_alone(following)))):
         return None
-    return _piece_of(line, following, is_slashed=is_slashed, is_full=is_full)
+    return _find_piece(line, following, is_slashed=is_slashed, is_full=is_full)
 
 
-def _piece_of(line: str, following: str, *, is_slashed: bool, is_full: bool) -> Span | None:
+def _find_piece(line: str, following: str, *, is_slashed: bool, is_full: bool) -> Span | None:
     """Give the place of the first word of a line if it goes on with the one above."""
-    piece = _PIECE.match(following, _after_prefix(line, following))
+    piece = _PIECE.match(following, _find_prefix_end(line, following))
     if piece is None:
         return None
     is_rest = (is_full or not following[piece.end() :].strip(_CLOSERS)) and _is_drawn(piece[0])
@@ -152,7 +152,7 @@ def _may_be_alone(following: str) -> bool:
 
 def _is_drawn(piece: str) -> bool:
     """Say whether a piece may be one of what was drawn by lot, and is no word or name."""
-    is_mixed = len(piece) >= _SHORTEST_MIXED and switches(piece) * 3 >= len(piece)
+    is_mixed = len(piece) >= _SHORTEST_MIXED and count_switches(piece) * 3 >= len(piece)
     is_drawn = is_mixed or not is_worded(piece.strip(".-_=%"))
     return (
         is_drawn
@@ -162,7 +162,7 @@ def _is_drawn(piece: str) -> bool:
     )
 
 
-def _after_prefix(line: str, following: str) -> int:
+def _find_prefix_end(line: str, following: str) -> int:
     """Say where a line begins behind what stands before the one above too, whatever its digits."""
     most = min(len(line), len(following), _LONGEST_PREFIX)
     one, two = (_DIGITS.compiled.sub("0", text[:most]) for text in (line, following))

@@ -15,23 +15,23 @@ from typing import Any, Final, NamedTuple
 
 import re2
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 KINDS: Final = ("secret", "email", "ip", "mac", "phone", "user", "host")
 ROOM: Final = re2.Options()
 ROOM.max_mem = 1 << 26
-PSEUDONYM: Final = lazy_compile(rf"(?:{'|'.join(KINDS)})-\d{{1,6}}(?![\w-])")
+PSEUDONYM: Final = compile_lazily(rf"(?:{'|'.join(KINDS)})-\d{{1,6}}(?![\w-])")
 
 Span = tuple[int, int]
 Check = Callable[[Any], bool]
 
 
-def words(text: str) -> frozenset[str]:
+def parse_words(text: str) -> frozenset[str]:
     """Read a table of words, parted by blanks."""
     return frozenset(text.split())
 
 
-def one_of(text: str) -> str:
+def build_alternation(text: str) -> str:
     """Make a pattern of a table of patterns, parted by blanks: any of them, the first one first."""
     return "|".join(text.split())
 
@@ -69,7 +69,7 @@ class HidingPattern:
         return found
 
 
-def linear(text: str) -> HidingPattern:
+def build_linear_pattern(text: str) -> HidingPattern:
     """Make a pattern of `re2`: its time is linear in the text by construction."""
     return HidingPattern(text, lambda text: re2.compile(text, ROOM))
 
@@ -84,12 +84,14 @@ class HidingRule(NamedTuple):
     """Gives the places to hide in the order of the text, without overlaps."""
 
 
-def always(_: Any) -> bool:
+def is_always_true(_: Any) -> bool:
     """Hold for every match."""
     return True
 
 
-def rule(kind: str, hint: str, pattern: HidingPattern, holds: Check = always) -> HidingRule:
+def build_rule(
+    kind: str, hint: str, pattern: HidingPattern, holds: Check = is_always_true
+) -> HidingRule:
     """Make a rule that hides group `v` of a pattern unless the check says no."""
 
     def spans(text: str) -> Iterator[Span]:

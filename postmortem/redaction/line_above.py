@@ -11,20 +11,20 @@ A launcher or a logger may have put anything before each of the lines.
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.redaction.assignments import secret_at
+from postmortem.redaction.assignments import find_secret_at
 from postmortem.redaction.calls import Takes, call_before
-from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, linear
+from postmortem.redaction.hiding import HidingPattern, HidingRule, Span, build_linear_pattern
 from postmortem.redaction.people import COMMON_USERS
 from postmortem.redaction.secret_names import (
     NAME,
     NAME_HINT,
     Named,
+    evaluate_name,
     is_placeholder,
     is_secret,
-    named,
 )
 
-_NAME_AT_END: Final = linear(rf"(?im)(?P<n>{NAME})\\{{0,3}}['\"]?[ \t]*[,:]?[ \t]*$")
+_NAME_AT_END: Final = build_linear_pattern(rf"(?im)(?P<n>{NAME})\\{{0,3}}['\"]?[ \t]*[,:]?[ \t]*$")
 _VALUE_BELOW: Final = HidingPattern(
     r"\n[^\n]{0,120}?(?:(?<!\w)\\{0,3}['\"]?value\\{0,3}['\"]?[ \t]*[:=][ \t]*"
     r"|[ \t](?:[^\n\[]{1,160} )?\[type=\w{1,60}, input_value=)"
@@ -38,21 +38,21 @@ _MOST_ARROWS: Final = 24
 """Lines of values under a line of code."""
 
 
-def _below_names(text: str) -> Iterator[Span]:
+def _find_values_below_names(text: str) -> Iterator[Span]:
     """Give the values of fields whose name ends the line above."""
     for match in _NAME_AT_END.finditer(text):
         below = _VALUE_BELOW.match(text, match.end())
         if below is not None:
-            found = secret_at(text, match.span(1), below.end())
+            found = find_secret_at(text, match.span(1), below.end())
             if found is not None:
                 yield found
 
 
-def _under_code(text: str) -> Iterator[Span]:
+def _find_values_under_code(text: str) -> Iterator[Span]:
     """Give the values that are drawn under the names of a line of code."""
     for arrow in _ARROW.finditer(text):
         begin = text.rfind("\n", max(0, arrow.start() - _WIDEST), arrow.start()) + 1
-        code = _code_above(text, begin)
+        code = _find_code_above(text, begin)
         quoted = _QUOTED.match(arrow["v"])
         if code is None or quoted is None:
             continue
@@ -62,7 +62,7 @@ def _under_code(text: str) -> Iterator[Span]:
             yield start, start + len(quoted[group])
 
 
-def _code_above(text: str, begin: int) -> str | None:
+def _find_code_above(text: str, begin: int) -> str | None:
     """Give the line of code that values are drawn under."""
     for _ in range(_MOST_ARROWS):
         if begin == 0:
@@ -80,7 +80,7 @@ def _is_secret_at(code: str, column: int, value: str) -> bool:
     if is_placeholder(value):
         return False
     name = _ATTRIBUTE.match(code, column)
-    strength = named(name[0]) if name else Named.NOTHING
+    strength = evaluate_name(name[0]) if name else Named.NOTHING
     if name and name[0].lower() in {"pw", "pswd", "passw"}:
         return True
     if is_secret(strength, value, is_quoted=True, is_prose=False):
@@ -92,6 +92,6 @@ def _is_secret_at(code: str, column: int, value: str) -> bool:
 
 
 LINES_ABOVE: Final = (
-    HidingRule("secret", NAME_HINT, _below_names),
-    HidingRule("secret", "└", _under_code),
+    HidingRule("secret", NAME_HINT, _find_values_below_names),
+    HidingRule("secret", "└", _find_values_under_code),
 )

@@ -9,19 +9,26 @@ All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 import ipaddress
 from typing import Any, Final
 
-from postmortem.redaction.hiding import PSEUDONYM, HidingPattern, linear, one_of, rule, words
+from postmortem.redaction.hiding import (
+    PSEUDONYM,
+    HidingPattern,
+    build_alternation,
+    build_linear_pattern,
+    build_rule,
+    parse_words,
+)
 from postmortem.redaction.people import COMMON_USERS, is_user
 
 # What stands before an address tells a version number of four parts (opencv 4.8.1.78, cuDNN
 # 8.9.2.26) from a machine.
-_VERSIONED: Final = one_of("""
+_VERSIONED: Final = build_alternation("""
     cuda cudnn nccl cublas tensorrt opencv torch torchvision nvidia protobuf py4j triton glibc gcc
     cmake rocm hip kernel linux
 """)
-_PACKAGES: Final = one_of("""
+_PACKAGES: Final = build_alternation("""
     nvidia opencv types tensorrt onnx cuda triton faiss google azure aliyun flash torch py python
 """)
-_BEFORE_VERSION: Final = linear(
+_BEFORE_VERSION: Final = build_linear_pattern(
     r"(?i)(?:[=<>~!]=\s?|[<>]\s|\bv"
     r"|\b(?:version|ver|release|build|driver|upgrade to|downgrade to)\b['\"]?[ :=(]{0,4}"
     rf"|(?:\b|_)(?:{_VERSIONED})\b['\"]?[ :=(v/-]{{1,12}}"
@@ -31,7 +38,7 @@ _BEFORE_VERSION: Final = linear(
 _AFTER_ADDRESS: Final = HidingPattern(r":\d{2,5}(?![\d.])|/\d{1,2}(?![\d.])|<\d")
 _LEAST_OF_ADDRESS: Final = 28
 """A first part under which a number of four is rather a version, unless a word tells a machine."""
-_BEFORE_ADDRESS: Final = linear(
+_BEFORE_ADDRESS: Final = build_linear_pattern(
     r"(?i)(?:(?:addr(?:ess)?|ip|host(?:name)?|server|peer|node|endpoint|client|remote|proxy|gateway|dns"
     r"|nameserver|url|from|to|connect(?:ed|ing)?|ping|ssh|via|bind|listen(?:ing)?|on|at|source"
     r"|地址|主机|服务器)\b?['\"]?[ :=(\[/'\"：＝]{1,4}|://|@|\[)$"
@@ -43,18 +50,18 @@ BY_NUMBER: Final = HidingPattern(
 """What files and launchers call the processes of any job; it names no machine."""
 _NUMBERS: Final = HidingPattern(r"[\d.]+")
 _CONTAINER: Final = HidingPattern("[0-9a-f]{12}")
-COMMON_HOSTS: Final = words("""
+COMMON_HOSTS: Final = parse_words("""
     localhost node worker host gpu cpu rank master server head none unknown driver default local
     train test cuda data github.com gitlab.com gitee.com huggingface.co hf.co modelscope.cn
 """)
 
 # A name with an at sign is also a metric (recall@top10), a version (pkg@rc1, image@sha256) or a
 # symbol (malloc@libc6): none of them logs in anywhere.
-_METRICS: Final = words("""
+_METRICS: Final = parse_words("""
     acc accuracy ap ar auc avg best bleu cons f1 hit hits maj map mean mrr ndcg pass precision
     prec recall rank success top iou miou rouge score psnr
 """)
-_VERSION_WORD: Final = one_of("""
+_VERSION_WORD: Final = build_alternation("""
     v ver version rc alpha beta dev release sha md py python cu cuda rocm tag next build post rev
     lib[a-z]* top epoch step iou utf
 """)
@@ -62,12 +69,12 @@ _VERSIONLABEL: Final = HidingPattern(rf"(?i)(?:{_VERSION_WORD})-?\d[\d.-]*")
 _PRIVATE_SUFFIXES: Final = (
     r"localdomain|intranet|lan|hpc|corp|home\.arpa|local|internal|cluster|private|example"
 )
-_CODE_SUFFIXES: Final = words("local internal cluster private example")
+_CODE_SUFFIXES: Final = parse_words("local internal cluster private example")
 """Suffixes that also end module paths and file names.
 
 sklearn.cluster, google.protobuf.internal, settings.local.
 """
-_ROOT: Final = one_of(r"""
+_ROOT: Final = build_alternation(r"""
     self cls args? cfg conf config configs settings? opts? options flags hparams params kwargs env
     rc threading thread torch torchvision np numpy scipy sklearn google tensorflow tf jax flax ray
     spark dask cuml absl pydantic pandas os sys java jdk sun org com readme example compose
@@ -75,7 +82,7 @@ _ROOT: Final = one_of(r"""
     blocks?\d* stage\d* conv\d* attn\d* fc\d* norm\d* bn\d* res\d* down\d* up\d* mid\d* heads
 """)
 _CODE_ROOTS: Final = HidingPattern(f"(?i)(?:{_ROOT})")
-_MACHINE_WORD: Final = one_of(r"""
+_MACHINE_WORD: Final = build_alternation(r"""
     [a-z-]*\d[a-z\d-]* [a-z\d]+(?:-[a-z\d]+)+ svc compute corp hpc lan login proxy head storage nfs
     master mgmt mgt slurm registry gateway gpu node nodes [a-z]*(?:node|server|host)
 """)
@@ -93,11 +100,11 @@ _KEPT_HOSTS: Final = HidingPattern(
     r"(?i)localhost(?:\d|\.).*|(?:host|gateway|kubernetes)\.docker\.internal"
     r"|metadata\.google\.internal|kubernetes\.default\.svc\.cluster\.local"
 )
-_TOP_LEVELS: Final = one_of("""
+_TOP_LEVELS: Final = build_alternation("""
     com org net edu gov io ai eu ac cn de fr uk ch jp kr it es nl se us ca au in ru pl at fi no
     dk cz be tw sg hk br il example
 """)
-_PUBLIC: Final = one_of(r"""
+_PUBLIC: Final = build_alternation(r"""
     pytorch\.org huggingface\.co hf\.co github\.com githubusercontent\.com pypi\.org
     pythonhosted\.org readthedocs\.io nvidia\.com python\.org
 """)
@@ -230,7 +237,7 @@ _MIDDLE: Final = HidingPattern(
     rf"\.(?:{_TOP_LEVELS}))(?![\w-]|\.\w)"
 )
 _LOGIN: Final = r"[A-Za-z_][\w.+-]{0,63}"
-_TELLING: Final = one_of("""
+_TELLING: Final = build_alternation("""
     node gpu login server cluster dgx desktop laptop workstation macbook compute slurm
 """)
 # A machine's name standing alone: letters and a number (gpunode07, n01), a telling word
@@ -268,8 +275,10 @@ _BEFORE_HARDWARE: Final = HidingPattern(
 
 
 MACHINES: Final = (
-    rule("host", "://[^ ]*@", HidingPattern(rf"://[^\s/@'\"<>]{{1,512}}@{_HOST}"), _is_named_host),
-    rule(
+    build_rule(
+        "host", "://[^ ]*@", HidingPattern(rf"://[^\s/@'\"<>]{{1,512}}@{_HOST}"), _is_named_host
+    ),
+    build_rule(
         "user",
         "@",
         HidingPattern(
@@ -277,9 +286,9 @@ MACHINES: Final = (
         ),
         is_user,
     ),
-    rule("user", "@", HidingPattern(rf"{_LOGS_IN}(?P<v>{_LOGIN})(?=@{LABEL})"), is_user),
-    rule("host", "@", HidingPattern(rf"{_LOGS_IN}{_LOGIN}@(?P<v>{_ANY_MACHINE})"), _is_host),
-    rule(
+    build_rule("user", "@", HidingPattern(rf"{_LOGS_IN}(?P<v>{_LOGIN})(?=@{LABEL})"), is_user),
+    build_rule("host", "@", HidingPattern(rf"{_LOGS_IN}{_LOGIN}@(?P<v>{_ANY_MACHINE})"), _is_host),
+    build_rule(
         "user",
         "@",
         HidingPattern(
@@ -287,13 +296,13 @@ MACHINES: Final = (
         ),
         _is_login,
     ),
-    rule(
+    build_rule(
         "host",
         "@",
         HidingPattern(rf"(?<![\w.+/@-])(?P<n>{_LOGIN})@(?P<v>(?P<h>{_MACHINE}|{_PRIVATE_HOST}))"),
         _is_login,
     ),
-    rule(
+    build_rule(
         "email",
         "@",
         HidingPattern(
@@ -302,7 +311,7 @@ MACHINES: Final = (
         ),
         _is_email,
     ),
-    rule(
+    build_rule(
         "user",
         "@",
         HidingPattern(
@@ -310,14 +319,14 @@ MACHINES: Final = (
         ),
         is_user,
     ),
-    rule("host", "@", HidingPattern(rf"(?<=[A-Za-z0-9_.-]@){_HOST}(?=:[~/])"), _is_host),
-    rule(
+    build_rule("host", "@", HidingPattern(rf"(?<=[A-Za-z0-9_.-]@){_HOST}(?=:[~/])"), _is_host),
+    build_rule(
         "host",
         "NCCL",
         HidingPattern(rf"(?<![\w.-]){_HOST}(?=:\d{{1,8}}:\d{{1,8}} \[\d{{1,3}}\] NCCL)"),
         _is_host,
     ),
-    rule(
+    build_rule(
         "host",
         r"(?:ip|ec2)-\d",
         HidingPattern(
@@ -325,20 +334,20 @@ MACHINES: Final = (
             rf"(?:\.{LABEL}){{0,6}})"
         ),
     ),
-    rule(
+    build_rule(
         "host",
         _HOST_SUFFIX_HINT,
         HidingPattern(rf"(?<![\w.-])(?P<v>{_PRIVATE_HOST})"),
         _is_private_host,
     ),
-    rule("host", _HOST_SUFFIX_HINT, _MIDDLE, _is_private_host),
-    rule(
+    build_rule("host", _HOST_SUFFIX_HINT, _MIDDLE, _is_private_host),
+    build_rule(
         "ip",
         r"\d\.\d+\.\d+\.\d",
         HidingPattern(r"(?<![\w.])(?P<v>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?!\w|\.\d|[-+]\w)"),
         _is_address,
     ),
-    rule(
+    build_rule(
         "mac",
         _MAC_HINT,
         HidingPattern(
@@ -347,7 +356,7 @@ MACHINES: Final = (
         ),
         _is_hardware,
     ),
-    rule(
+    build_rule(
         "ip",
         "[0-9A-Fa-f]:[0-9A-Fa-f:]*:[0-9A-Fa-f]|::[0-9A-Fa-f]",
         HidingPattern(
@@ -356,7 +365,7 @@ MACHINES: Final = (
         ),
         _is_address_six,
     ),
-    rule(
+    build_rule(
         "host",
         "(?i:host|nodename|master_addr|rdzv|srun: error|CANCELLED|uname)",
         HidingPattern(

@@ -8,14 +8,21 @@ All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 
 from typing import Any, Final
 
-from postmortem.redaction.hiding import Check, HidingPattern, HidingRule, one_of, rule, words
+from postmortem.redaction.hiding import (
+    Check,
+    HidingPattern,
+    HidingRule,
+    build_alternation,
+    build_rule,
+    parse_words,
+)
 
-COMMON_USERS: Final = words("""
+COMMON_USERS: Final = parse_words("""
     root git user users ubuntu runner jovyan ec2-user vscode shared public default admin
     administrator work data share home model models project projects workspace scratch code
     common train test username name me pdsh mpirun mpiexec srun prun orted slurmd slurmstepd
 """)
-_NO_FOLDER_OF_SOMEBODY: Final = words("""
+_NO_FOLDER_OF_SOMEBODY: Final = parse_words("""
     all cache checkpoint checkpoints ckpt ckpts conda containers datasets dataset db envs exp
     experiments files group groups hf huggingface images imagenet job jobs lib list local log
     login logs new node opt out output outputs pip results run runs slurm software src temp tmp
@@ -29,7 +36,7 @@ _NO_FOLDER_OF_SOMEBODY: Final = words("""
     spack modules easybuild env python
 """)
 """Folders that lie beside those of users."""
-_WORDS: Final = words("""
+_WORDS: Final = parse_words("""
     able adam agent alpha amber anchor apex april arch area asia atlas auto away back base basic
     bear best beta bill blue bold book boot boss brain bright bring brown build burn call card
     care case chat check chen chip city clean clear client close cloud club coach code cold
@@ -63,11 +70,11 @@ _WORDS: Final = words("""
 """)
 ORDINARY_WORDS: Final = COMMON_USERS | _NO_FOLDER_OF_SOMEBODY | _WORDS
 """Names that are hidden in the folders of users alone: elsewhere a log means something else."""
-_NO_ENTITY: Final = words("""
+_NO_ENTITY: Final = parse_words("""
     authorize site docs settings home quickstart login signup fully-connected reports runs api
     space o pricing blog guide guides support overview en zh
 """)
-_NO_NAME: Final = one_of(r"""
+_NO_NAME: Final = build_alternation(r"""
     none null true false unknown str string n/a nobody id ids name input message messages
     assistant system interrupt is not has was to the \d+
     [\w.]*\.(?:json|ya?ml|csv|txt|py|log|parquet|tsv|pt|zip|gz|sqlite|db|err|out|so)
@@ -97,7 +104,7 @@ _TRACKERS: Final = r"wandb\.ai|swanlab\.cn|comet\.(?:com|ml)|neptune\.ai(?:/o)?|
 
 
 _MOBILE: Final = r"1[3-9]\d{9}"
-_QUOTED: Final = words("'' \"\" ‘’ “”")
+_QUOTED: Final = parse_words("'' \"\" ‘’ “”")
 _SURNAMES: Final = (
     "张王李赵刘陈杨黄周吴徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾"
     "肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈"
@@ -151,18 +158,18 @@ def _is_entity(match: Any) -> bool:
     return is_user(match) and match["v"].lower() not in _NO_ENTITY
 
 
-def _digits(text: str) -> int:
+def _count_digits(text: str) -> int:
     return sum(char.isdigit() for char in text)
 
 
 def _is_number(match: Any) -> bool:
     """Say whether digits have the length of a telephone number."""
-    return 7 <= _digits(match["v"]) <= 15
+    return 7 <= _count_digits(match["v"]) <= 15
 
 
 def _is_international(match: Any) -> bool:
     value = match["v"]
-    return 10 <= _digits(value) <= 15 and (
+    return 10 <= _count_digits(value) <= 15 and (
         any(char in " -()" for char in value) or value.startswith("+86")
     )
 
@@ -187,51 +194,53 @@ def _is_identity(match: Any) -> bool:
     return bool(value[-1] == _CHECKS[weighed % len(_CHECKS)])
 
 
-def _user(hint: str, pattern: str, holds: Check = is_user) -> HidingRule:
-    return rule("user", hint, HidingPattern(pattern), holds)
+def _build_user_rule(hint: str, pattern: str, holds: Check = is_user) -> HidingRule:
+    return build_rule("user", hint, HidingPattern(pattern), holds)
 
 
-def _phone(hint: str, pattern: str, holds: Check) -> HidingRule:
-    return rule("phone", hint, HidingPattern(pattern), holds)
+def _build_phone_rule(hint: str, pattern: str, holds: Check) -> HidingRule:
+    return build_rule("phone", hint, HidingPattern(pattern), holds)
 
 
 PEOPLE: Final = (
     # folders
-    _user(
+    _build_user_rule(
         "/home/|/Users/",
         r"(?:/home/(?:j?users/|staff/|students?/)?|/Users/)(?P<v>\w(?:[\w.-]{0,62}\w)?)",
     ),
-    _user(
+    _build_user_rule(
         "/(?:users|homes|people|staff|students|jusers|user|u[0-9]?|sd)/",
         r"/(?:users|people|staff|students|jusers|homes(?:/[a-z](?=/))?|(?:user|u\d?)/[a-z](?=/)"
         rf"|cscratch\d?/sd)/{_ANY}{_END}",
         _is_folder,
     ),
-    _user(
+    _build_user_rule(
         "scratch|/u/|/nobackup",
         r"(?<![\w./-])(?:(?:/[\w.-]{1,40}){0,4}/(?:scratch\w{0,8}|nobackup)"
         rf"(?:/(?:project|proj|group|grp)[\w-]{{0,30}}(?=/\w))?|/u)/{_NAME}{_END}",
         _is_folder,
     ),
-    _user(
+    _build_user_rule(
         _CLUSTER_MOUNT,
         rf"(?<![\w./-])(?:/[\w.-]{{1,40}}){{0,3}}/{_CLUSTER_MOUNT}{_BETWEEN}{{0,3}}"
         rf"/(?P<v>[a-z][a-z]{{1,20}}(?:\.[a-z]{{2,20}})?\d{{0,4}}){_END}",
         _is_folder,
     ),
-    _user("/user/", rf"(?<!home)/user/(?P<v>[a-z][a-z.]{{2,20}}\d{{0,4}}){_END}", _is_folder),
-    _user(
+    _build_user_rule(
+        "/user/", rf"(?<!home)/user/(?P<v>[a-z][a-z.]{{2,20}}\d{{0,4}}){_END}", _is_folder
+    ),
+    _build_user_rule(
         r"(?i:[a-z]:[\\/]+users)",
         r"(?i:[a-z]:[\\/]{1,4}users[\\/]{1,4})"
         r"(?P<v>[^\\/:*?\"<>|\r\n]{1,64}(?=[\\/])|[\w.-]{1,64})",
     ),
     # variables, options and messages of databases
-    _user(
+    _build_user_rule(
         "(?i:user|logname|entity|workspace)",
         rf"(?:{_VARIABLE}|{_FIELD}){_SET}{_ANY}(?![\w(])",
         _is_named,
     ),
-    _user(
+    _build_user_rule(
         "(?i:user|role |entity)",
         r"(?:(?<![\w-])(?:user=|user = |--(?:\w{1,20}[_-])?(?:user|user_?name|entity)[ =])"
         r"|(?i:\b(?:access|permission) denied for user |\bauthentication failed for (?:user )?"
@@ -239,46 +248,46 @@ PEOPLE: Final = (
         _is_named,
     ),
     # commands, and what they print
-    _user("[ug]id=", rf"\b[ug]id=\d{{1,10}}\({_ANY}\)"),
-    _user("UserId=", rf"\bUserId={_ANY}\(\d"),
-    _user("~[a-z_]", r"(?<![\w/~.=*-])~(?P<v>[a-z_][a-z0-9_-]{2,31})(?=/)"),
-    _user(
+    _build_user_rule("[ug]id=", rf"\b[ug]id=\d{{1,10}}\({_ANY}\)"),
+    _build_user_rule("UserId=", rf"\bUserId={_ANY}\(\d"),
+    _build_user_rule("~[a-z_]", r"(?<![\w/~.=*-])~(?P<v>[a-z_][a-z0-9_-]{2,31})(?=/)"),
+    _build_user_rule(
         r"\b(?:sudo|su|squeue|sacct|scancel|qstat|runuser|chown)[ \t]",
         r"\b(?:sudo -u |su -? ?(?:-c )?|runuser -u |(?:squeue|sacct|scancel|qstat)"
         rf"(?: -[a-zA-Z]{{1,3}}(?: \S{{1,20}})?){{0,3}} -u ){_NAME}(?![\w.(/-])",
         _is_named,
     ),
-    _user(
+    _build_user_rule(
         "(?:Author|Committer|[Aa]uthored-by|[Ss]igned-off-by): ",
         r"(?:Author|Committer|[Aa]uthored-by|[Ss]igned-off-by): "
         r"(?P<v>[^<>\n]{2,60}?) <(?=[^>\n]{1,80}@|email-)",
     ),
-    _user(
+    _build_user_rule(
         "[rwxst-]{9}[+.@]?[ \t]+[0-9]",
         rf"(?<![\w-])[-bcdlps][rwxsStT-]{{9}}[+.@]?[ \t]{{1,4}}\d{{1,6}}[ \t]{{1,4}}{_NAME}[ \t]",
         _is_named,
     ),
-    _user(
+    _build_user_rule(
         "[0-9][.][0-9][ \t]+[0-9]+[.][0-9][ \t]+[0-9]+[ \t]+[0-9]+ ",
         rf"(?<![\w.-]){_NAME}[ \t]{{1,20}}\d{{1,8}}[ \t]{{1,6}}\d{{1,4}}\.\d[ \t]{{1,6}}"
         r"\d{1,3}\.\d[ \t]{1,10}\d{1,12}[ \t]{1,10}\d{1,12} ",
         _is_named,
     ),
     # trackers
-    _user("logged in as", rf"[Cc]urrently logged in as: {_ANY}"),
-    _user("logged in as", rf"[Cc]urrently logged in as: [\w.-]{{1,64}} \({_ANY}"),
-    _user(
+    _build_user_rule("logged in as", rf"[Cc]urrently logged in as: {_ANY}"),
+    _build_user_rule("logged in as", rf"[Cc]urrently logged in as: [\w.-]{{1,64}} \({_ANY}"),
+    _build_user_rule(
         "(?i:wandb|swanlab|comet|neptune|dagshub)",
         rf"(?<!docs\.)(?i:{_TRACKERS})/(?:links/|@)?{_ANY}(?=[/\s'\",)]|$)",
         _is_entity,
     ),
-    _user(
+    _build_user_rule(
         "/runs/",
         rf"https?://[\w.:-]{{1,80}}/{_ANY}/[\w.%-]{{1,80}}/runs/[a-z0-9]{{8}}\b",
         _is_entity,
     ),
     # telephone numbers
-    _phone(
+    _build_phone_rule(
         "(?i:phone|tel|mobile|cell|fax|whatsapp|contact|手机|电话|联系)",
         r"(?i:(?<![A-Za-z])(?:phone|tel|telephone|mobile|cell|fax|whatsapp|contact)"
         r"(?:[ _-]?(?:no|num|number))?['\"]?\.?[ \t]{0,2}[:=：＝]"
@@ -287,18 +296,20 @@ PEOPLE: Final = (
         r"['\"]?(?P<v>\+?[\d(][\d ().-]{5,20}\d)(?![\w.])",
         _is_number,
     ),
-    _phone(
+    _build_phone_rule(
         r"\+\d",
         r"(?<![\w.+)])(?P<v>\+\d{1,3}[ .-]?\(?\d{1,4}\)?(?:[ .-]?\d{2,5}){2,4})(?![\w.]|[-+]\d)",
         _is_international,
     ),
-    _phone(
+    _build_phone_rule(
         r"1[3-9]\d[ -]\d{4}[ -]\d{4}",
         r"(?<![\w.+-])(?P<v>1[3-9]\d([ -])\d{4}\2\d{4})(?![\w.-]| \d)",
         _is_number,
     ),
-    _phone(_MOBILE, rf"(?<![A-Za-z0-9_.+/-])(?P<v>{_MOBILE})(?![A-Za-z0-9_./%-])", _is_mobile),
-    _phone(
+    _build_phone_rule(
+        _MOBILE, rf"(?<![A-Za-z0-9_.+/-])(?P<v>{_MOBILE})(?![A-Za-z0-9_./%-])", _is_mobile
+    ),
+    _build_phone_rule(
         "[0-9]{17}[0-9Xx]", r"(?<![A-Za-z0-9_.])(?P<v>\d{17}[\dXx])(?![A-Za-z0-9_.])", _is_identity
     ),
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.redaction.hiding import HidingPattern, Span
-from postmortem.redaction.secret_names import switches
+from postmortem.redaction.secret_names import count_switches
 
 HINT: Final = r"PRIVATE KEY|[A-Za-z0-9+/]{63}"
 _BREAK: Final = HidingPattern(r"\n|(?:\\{1,4}r)?\\{1,4}n")
@@ -39,26 +39,26 @@ class _KeyLine(NamedTuple):
     text: str
 
 
-def keys(text: str) -> Iterator[list[Span]]:
+def find_private_keys(text: str) -> Iterator[list[Span]]:
     """Give the pieces of every private key."""
-    lines = list(_lines(text))
+    lines = list(_split_lines(text))
     hidden: set[int] = set()
     for number, line in enumerate(lines):
         if number in hidden or len(line.text) < _SHORTEST:
             continue
         if begin := _BEGIN.search(line.text):
-            pieces = list(_behind(lines, number, begin.end(), hidden))
+            pieces = list(_find_after_begin_mark(lines, number, begin.end(), hidden))
         elif _END.search(line.text):
-            pieces = list(_before(lines, number, hidden))[::-1]
-        elif (piece := _last(line)) is not None and _is_body(text[slice(*piece)]):
-            pieces = [piece, *_further(lines, number, hidden)]
+            pieces = list(_find_before_end_mark(lines, number, hidden))[::-1]
+        elif (piece := _find_last_word(line)) is not None and _is_body(text[slice(*piece)]):
+            pieces = [piece, *_find_following_lines(lines, number, hidden)]
         else:
             continue
         if pieces:
             yield sorted(set(pieces))
 
 
-def _lines(text: str) -> Iterator[_KeyLine]:
+def _split_lines(text: str) -> Iterator[_KeyLine]:
     start = 0
     for found in _BREAK.finditer(text):
         yield _KeyLine(start, text[start : found.start()])
@@ -66,14 +66,16 @@ def _lines(text: str) -> Iterator[_KeyLine]:
     yield _KeyLine(start, text[start:])
 
 
-def _behind(lines: list[_KeyLine], number: int, end: int, hidden: set[int]) -> Iterator[Span]:
+def _find_after_begin_mark(
+    lines: list[_KeyLine], number: int, end: int, hidden: set[int]
+) -> Iterator[Span]:
     """Give what follows the mark of a beginning.
 
     Up to that of the end, or where no more of it comes.
     """
     first = lines[number]
     close = _END.compiled.search(first.text, end)
-    yield from _inside(first, end, close.start() if close else len(first.text))
+    yield from _find_between(first, end, close.start() if close else len(first.text))
     if close:
         return
     between = 0
@@ -81,9 +83,9 @@ def _behind(lines: list[_KeyLine], number: int, end: int, hidden: set[int]) -> I
         line = lines[index]
         if found := _END.search(line.text):
             hidden.add(index)
-            yield from _rest(lines, index, found.start())
+            yield from _find_last_partial_line(lines, index, found.start())
             return
-        piece = _header(line) or _last(line, least=16)
+        piece = _find_header(line) or _find_last_word(line, least=16)
         if piece is None:
             between += bool(line.text.strip())
             if between > _MOST_BETWEEN:
@@ -94,24 +96,24 @@ def _behind(lines: list[_KeyLine], number: int, end: int, hidden: set[int]) -> I
         yield piece
 
 
-def _rest(lines: list[_KeyLine], number: int, end: int) -> Iterator[Span]:
+def _find_last_partial_line(lines: list[_KeyLine], number: int, end: int) -> Iterator[Span]:
     """Give the shorter line before the mark of an end, and what stands on the same line with it."""
     before = lines[number].text[:end].rstrip(_TRAIL)
     word = next(reversed(before.split()), "")
     if _BODY.fullmatch(word) and len(word) >= 16:
         yield lines[number].start + len(before) - len(word), lines[number].start + len(before)
-    piece = _last(lines[number - 1], least=1) if number else None
+    piece = _find_last_word(lines[number - 1], least=1) if number else None
     if piece is not None:
         yield piece
 
 
-def _before(lines: list[_KeyLine], number: int, hidden: set[int]) -> Iterator[Span]:
+def _find_before_end_mark(lines: list[_KeyLine], number: int, hidden: set[int]) -> Iterator[Span]:
     """Give what stands before the mark of an end whose beginning was cut off."""
     found = _END.search(lines[number].text)
-    yield from _rest(lines, number, found.start() if found else 0)
+    yield from _find_last_partial_line(lines, number, found.start() if found else 0)
     between = 0
     for index in range(number - 1, max(-1, number - _MOST_LINES), -1):
-        piece = _last(lines[index])
+        piece = _find_last_word(lines[index])
         if index in hidden or piece is None:
             between += 1
             if between > _MOST_BETWEEN:
@@ -121,22 +123,22 @@ def _before(lines: list[_KeyLine], number: int, hidden: set[int]) -> Iterator[Sp
         yield piece
 
 
-def _further(lines: list[_KeyLine], number: int, hidden: set[int]) -> Iterator[Span]:
+def _find_following_lines(lines: list[_KeyLine], number: int, hidden: set[int]) -> Iterator[Span]:
     """Give the lines behind one of a key's body."""
     for index in range(number + 1, min(len(lines), number + _MOST_LINES)):
-        piece = _last(lines[index])
+        piece = _find_last_word(lines[index])
         if piece is None or _END.search(lines[index].text):
             return
         hidden.add(index)
         yield piece
 
 
-def _header(line: _KeyLine) -> Span | None:
+def _find_header(line: _KeyLine) -> Span | None:
     found = _HEADER.search(line.text)
     return (line.start + found.start(), line.start + found.end()) if found else None
 
 
-def _last(line: _KeyLine, *, least: int = 0) -> Span | None:
+def _find_last_word(line: _KeyLine, *, least: int = 0) -> Span | None:
     """Give the last word of a line if it may be a key's.
 
     Drawn by lot, or of at least so many characters.
@@ -146,13 +148,13 @@ def _last(line: _KeyLine, *, least: int = 0) -> Span | None:
     if not _BODY.fullmatch(word) or not (
         len(word) >= least
         if least
-        else len(word) >= 12 and (word.endswith("=") or switches(word) * 3 >= len(word))
+        else len(word) >= 12 and (word.endswith("=") or count_switches(word) * 3 >= len(word))
     ):
         return None
     return line.start + len(text) - len(word), line.start + len(text)
 
 
-def _inside(line: _KeyLine, start: int, end: int) -> Iterator[Span]:
+def _find_between(line: _KeyLine, start: int, end: int) -> Iterator[Span]:
     """Give everything of a line between two places."""
     shown = line.text[start:end]
     bare = shown.strip(_TRAIL)
@@ -168,7 +170,7 @@ def _is_body(word: str) -> bool:
     """
     return (
         len(word) in _WIDTHS
-        and switches(word) >= len(word) // 3
+        and count_switches(word) >= len(word) // 3
         and any(char.isupper() for char in word)
         and any(char.islower() for char in word)
         and not word.startswith("/")

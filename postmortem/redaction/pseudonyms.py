@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import re2
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.redaction.hiding import PSEUDONYM, ROOM
 from postmortem.redaction.machines import COMMON_HOSTS
 from postmortem.redaction.people import ORDINARY_WORDS
@@ -20,7 +20,7 @@ from postmortem.redaction.secret_names import is_harmless, is_random
 QUOTED: Final = "secret in quotes"
 """Secrets that may be words, such as `sesame`: elsewhere they are hidden only if quoted whole."""
 _SHORTEST_QUOTED: Final = 5
-_FILE_SUFFIX: Final = lazy_compile(
+_FILE_SUFFIX: Final = compile_lazily(
     r"(?:\.(?:log|out|err|txt|json|jsonl|yaml|yml|csv|py|sh|gz|zst|bz2|xz|so|html|md))+$"
 )
 _EVERYWHERE: Final = (
@@ -79,14 +79,14 @@ class Pseudonyms:
         """
         if PSEUDONYM.fullmatch(found):
             return found
-        suffix = file_suffix(found) if kind == "host" else ""
+        suffix = get_file_suffix(found) if kind == "host" else ""
         known = found.removesuffix(suffix)
-        while kind == "host" and (kind, _host_key(known)) not in self._names and "." in known:
+        while kind == "host" and (kind, _get_host_key(known)) not in self._names and "." in known:
             known = known.rpartition(".")[0]
         return self.of(kind, known) + suffix
 
     def _given(self, kind: str, name: str) -> str:
-        key = (kind, _host_key(name) if kind == "host" else name)
+        key = (kind, _get_host_key(name) if kind == "host" else name)
         if key not in self._names:
             self._names[key] = name if PSEUDONYM.fullmatch(name) else self._next(kind)
             self._taken.add(self._names[key])
@@ -110,14 +110,14 @@ class Pseudonyms:
             stands_alone: Callable[[str], bool] = _STANDS_ALONE[kind]
             names = [name for its, name in named if its == kind and len(name) >= fewest]
             if alone := list(filter(stands_alone, names)):
-                found[kind] = _any_of(alone, before, behind)
+                found[kind] = _compile_name_pattern(alone, before, behind)
         quoted = [name for kind, name in named if kind == "secret" and _may_be_quoted(name)]
         if quoted:
-            found[QUOTED] = _any_of(quoted, "['\"]", r")\\{0,3}['\"]")
+            found[QUOTED] = _compile_name_pattern(quoted, "['\"]", r")\\{0,3}['\"]")
         return found
 
 
-def _any_of(names: list[str], before: str, behind: str) -> Any:
+def _compile_name_pattern(names: list[str], before: str, behind: str) -> Any:
     """Compile a pattern of names in their surroundings: group `v` is the name."""
     return re2.compile(f"{before}(?P<v>(?:{'|'.join(map(re2.escape, names))}){behind}", ROOM)
 
@@ -139,7 +139,7 @@ _STANDS_ALONE: Final[dict[str, Callable[[str], bool]]] = {
 """Of each kind the names that are hidden wherever they stand."""
 
 
-def _host_key(name: str) -> str:
+def _get_host_key(name: str) -> str:
     """Give the part that stands for a host: `gpu17` for `gpu17.cluster.org`.
 
     A name without a digit is kept whole, it may be a word.
@@ -149,7 +149,7 @@ def _host_key(name: str) -> str:
     return first if is_plain and first.lower() not in COMMON_HOSTS else name
 
 
-def file_suffix(host: str) -> str:
+def get_file_suffix(host: str) -> str:
     """Give the file suffixes at the end of what a host's name stands in."""
     found = _FILE_SUFFIX.search(host)
     return found[0] if found else ""

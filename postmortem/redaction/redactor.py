@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import re2
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.visible import ANSI
 from postmortem.redaction import continued, private_keys
 from postmortem.redaction.assignments import ASSIGNMENTS
@@ -30,9 +30,9 @@ from postmortem.redaction.hiding import KINDS, PSEUDONYM, ROOM, HidingRule, Span
 from postmortem.redaction.line_above import LINES_ABOVE
 from postmortem.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
 from postmortem.redaction.people import PEOPLE
-from postmortem.redaction.pseudonyms import QUOTED, Pseudonyms, file_suffix
+from postmortem.redaction.pseudonyms import QUOTED, Pseudonyms, get_file_suffix
 from postmortem.redaction.secret_names import is_secret_setting
-from postmortem.redaction.tokens import TOKENS, rest_of_value
+from postmortem.redaction.tokens import TOKENS, find_value_rest
 
 __all__ = ["KINDS", "Redactor"]
 
@@ -41,7 +41,7 @@ _ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
 _SHORTEST: Final = 4
 _AT_ONCE: Final = 64
 """Texts that are looked through together."""
-_SURROGATE: Final = lazy_compile("[\ud800-\udfff]")
+_SURROGATE: Final = compile_lazily("[\ud800-\udfff]")
 
 
 class _Hints:
@@ -75,21 +75,21 @@ class _Hints:
 
 
 @cache
-def _hints() -> _Hints:
+def _compile_hints() -> _Hints:
     """Compile the hints when something is hidden for the first time."""
     return _Hints([private_keys.HINT, *(rule.hint for rule in _RULES)])
 
 
-def _without_hints(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], bool]]:
+def _iter_without_hints(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], bool]]:
     """Yield texts in which no rule finds anything, many at once, and whether all are bare ASCII."""
     for start in range(0, len(texts), _AT_ONCE):
         some = texts[start : start + _AT_ONCE]
         together = "\n".join(some)
-        if not _hints().due(together) and not any(map(rest_of_value, some)):
+        if not _compile_hints().due(together) and not any(map(find_value_rest, some)):
             yield some, together.isascii() and "\x1b" not in together
 
 
-def _breaks_kept(hidden: str, pseudonym: str) -> str:
+def _restore_line_breaks(hidden: str, pseudonym: str) -> str:
     """Put a pseudonym where a text stood.
 
     On its first line that holds anything, with all its line breaks.
@@ -170,7 +170,7 @@ class Redactor:
     def foresee(self, texts: Iterable[str]) -> None:
         """Look through many texts at once: most hold nothing that any rule looks for."""
         fresh = [text for text in dict.fromkeys(texts) if text not in self._due]
-        for some, is_plain in _without_hints(fresh):
+        for some, is_plain in _iter_without_hints(fresh):
             self._due |= dict.fromkeys(some, ())
             if is_plain and not any(self._learnt.values()):
                 self._known |= zip(some, some, strict=True)
@@ -179,8 +179,8 @@ class Redactor:
         text = self._replaced("host", text)
         due = self._due.get(text)
         if due is None:
-            due = self._due[text] = _hints().due(text)
-        if (rest := rest_of_value(text)) is not None:
+            due = self._due[text] = _compile_hints().due(text)
+        if (rest := find_value_rest(text)) is not None:
             text = _put(text, [(rest, self._pseudonyms.of("secret", text[slice(*rest)]))])
         if "\n" in text:
             text = self._without_continued(text)
@@ -227,7 +227,7 @@ class Redactor:
         before them stays.
         """
         pieces: list[tuple[Span, str]] = []
-        for key in private_keys.keys(text):
+        for key in private_keys.find_private_keys(text):
             body = "".join(text[start:end] for start, end in key)
             if not PSEUDONYM.match(body):
                 first = self._pseudonyms.of("secret", body)
@@ -237,7 +237,7 @@ class Redactor:
     def _without_continued(self, text: str) -> str:
         """Hide values that go on in the next line: the first piece is the pseudonym of all."""
         pieces: list[tuple[Span, str]] = []
-        for joined in continued.joined_lines(text):
+        for joined in continued.iter_joined_lines(text):
             for places in self._continued(joined):
                 whole = "".join(text[start:end] for start, end in places)
                 pseudonym = self._pseudonyms.of("secret", whole)
@@ -249,7 +249,7 @@ class Redactor:
 
     def _continued(self, joined: continued.Joined) -> Iterator[list[Span]]:
         """Yield the places of each secret that begins in one line and ends in another."""
-        for number in _hints().due(joined.text):
+        for number in _compile_hints().due(joined.text):
             if number and (rule := _RULES[number - 1]).kind == "secret":
                 for start, end in rule.spans(joined.text):
                     places = joined.places(start, end)
@@ -264,9 +264,9 @@ class Redactor:
             value = text[start:end]
             if PSEUDONYM.match(value):
                 continue
-            hidden = value.removesuffix(file_suffix(value)) if rule.kind == "host" else value
+            hidden = value.removesuffix(get_file_suffix(value)) if rule.kind == "host" else value
             pseudonym = self._pseudonyms.of(rule.kind, hidden)
-            pieces.append(((start, start + len(hidden)), _breaks_kept(hidden, pseudonym)))
+            pieces.append(((start, start + len(hidden)), _restore_line_breaks(hidden, pseudonym)))
         return _put(text, pieces) if pieces else text
 
     def _replaced(self, kind: str, text: str, where: str = "") -> str:

@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from postmortem.redaction.hiding import HidingPattern, one_of, words
+from postmortem.redaction.hiding import HidingPattern, build_alternation, parse_words
 
-_ISSUERS: Final = one_of("""
+_ISSUERS: Final = build_alternation("""
     adafruit adobe airtable algolia artifactory asana atlassian bitbucket bittrex cloudflare
     codecov cohere coinbase confluence confluent contentful databricks datadog digitalocean
     discord droneci dropbox dynatrace easypost etsy facebook fastly finicity finnhub flickr
@@ -28,18 +28,18 @@ _ISSUERS: Final = one_of("""
 
 A help: most names say key or token.
 """
-_LOGS_IN: Final = words("""
+_LOGS_IN: Final = parse_words("""
     admin ansible bind db default email ftp imap key ldap mail mysql pg postgres proxy redis
     root smtp ssh store sudo user
 """)
 """Words that make a pass a password."""
 _LOGIN_PASS: Final = f"(?:{'|'.join(sorted(_LOGS_IN))})pass"
-_CHINESE_PASSWORDS: Final = one_of("""
+_CHINESE_PASSWORDS: Final = build_alternation("""
     密码 口令 密钥 秘钥 私钥 提取码 访问码 验证码 授权码 激活码 动态码 邀请码
 """)
 _CHINESE_KEYS: Final = "令牌|凭证|凭据"
 CHINESE: Final = f"{_CHINESE_PASSWORDS}|{_CHINESE_KEYS}"
-_ENDINGS: Final = one_of(f"""
+_ENDINGS: Final = build_alternation(f"""
     token secrets? keys? passw(?:or)?ds? passphrase passcode pwd credentials? creds cookies? auth
     authorization jwt bearer signature client[_-]?id access[_-]?id dockerconfigjson dockercfg
     {_LOGIN_PASS}
@@ -51,7 +51,7 @@ NAME: Final = (
     rf"|[^\x00-\x7f]{{0,8}}(?:{CHINESE})|[\w$.-]*(?:{_ISSUERS})\w*){_TAIL}"
 )
 """How names of secrets end, in `re2`, whatever the case."""
-_HINTS: Final = one_of(rf"""
+_HINTS: Final = build_alternation(rf"""
     token secret key passw passphrase passcode pwd cred cookie auth jwt bearer signature
     client[_-]?id access[_-]?id dockerc {_LOGIN_PASS}
     (?:\b|[_.-])(?:tok|pass|pw|pat|sig|[as]k|sas|otp)\d?[^\w]
@@ -66,24 +66,24 @@ _GLUED: Final = HidingPattern(
     r"(.*?)(passw(?:or)?d|passphrase|passcode|pwd|pass|secret|token|key)$"
 )
 _LONGEST: Final = 96
-_TAILS: Final = words("""
+_TAILS: Final = parse_words("""
     value data base64 b64 raw str string plain plaintext text hex enc encrypted env override new
     old
 """)
 """Words behind the one that decides."""
-_STRONG: Final = words("""
+_STRONG: Final = parse_words("""
     password passwords passwd passwds passphrase passcode pwd secret secrets
 """) | frozenset(_CHINESE_PASSWORDS.split("|"))
-_KEYS: Final = words("key token tok jwt pat bearer dockerconfigjson dockercfg")
-_LOOSE: Final = words("""
+_KEYS: Final = parse_words("key token tok jwt pat bearer dockerconfigjson dockercfg")
+_LOOSE: Final = parse_words("""
     pass pw pwd credential credentials cred creds auth authorization cookie cookies sas sig
     signature ak sk otp
 """)
 _OPENERS: Final = _KEYS | {"pass", "pw", "ak", "sk", "credential", "credentials"}
-_KEYS_WITH_IDS: Final = words("access secret api private")
+_KEYS_WITH_IDS: Final = parse_words("access secret api private")
 _ACCOUNTS: Final = frozenset({("client", "id"), ("access", "id")})
-_PASSES: Final = words("forward backward first second flash n num")
-_CALLED: Final = words("""
+_PASSES: Final = parse_words("forward backward first second flash n num")
+_CALLED: Final = parse_words("""
     api access auth authentication authorization oauth bearer refresh secret private bot hub hf
     huggingface github gh gitlab sdk jwt deploy personal signing encryption license webhook
     identity runner ci wandb comet swanlab neptune mlflow modelscope openai anthropic azure aws
@@ -91,7 +91,7 @@ _CALLED: Final = words("""
     kaggle
 """)
 """Words that make a key or a token one that opens something, however short its value."""
-_OF_TOKENIZERS: Final = words("""
+_OF_TOKENIZERS: Final = parse_words("""
     pad padding eos bos unk sep cls mask image img video audio speech special stop num max min
     prefix suffix middle additional vocab decoder encoder start begin end first last next prev
     previous input output per lang language time timestamp patch visual vision box boi eoi im
@@ -101,7 +101,7 @@ _OF_TOKENIZERS: Final = words("""
     target of to one each every this the a an no any which text sequence seq sot eot sos mean
     avg total n count expert memory register eod eom
 """)
-_OF_TABLES: Final = words("""
+_OF_TABLES: Final = parse_words("""
     primary foreign sort label labels metric metrics monitor cache weight weights dataset chosen
     rejected query attention attn head kv qk group feature features column col index dict param
     params parameter optimizer optim best eval train val test map mapping lookup partition row
@@ -116,7 +116,7 @@ _OF_TABLES: Final = words("""
 """)
 """Keys of dictionaries, tables, attention and keyboards."""
 _HARMLESS: Final = _OF_TOKENIZERS | _OF_TABLES
-_NEVER: Final = words("""
+_NEVER: Final = parse_words("""
     pad padding eos bos unk sep cls mask bad eot eod eom sot boi eoi num max min n count total avg
     mean per each every to of one prefix suffix middle special additional vocab decoder encoder
     start begin end next prev previous generated target null dummy placeholder missing unexpected
@@ -150,20 +150,20 @@ class Named(IntEnum):
 
 
 @lru_cache(4096)
-def named(name: str) -> Named:
+def evaluate_name(name: str) -> Named:
     """Say what a name says: `HF_TOKEN`, `clientKeyData`, `--db-password`, `X-Api-Key`."""
     parts = [part.lower() for part in _WORD.compiled.findall(name[-_LONGEST:])]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _TAILS):
         parts.pop()
     if parts and (glued := _GLUED.match(parts[-1])) and glued[1]:  # apikey, PGPASSWORD, hftoken
         parts[-1:] = [glued[1], glued[2]]
-    said = _said(parts, is_upper=name.isupper()) if parts else Named.NOTHING
+    said = _evaluate_words(parts, is_upper=name.isupper()) if parts else Named.NOTHING
     if said or not (tuple(parts[-2:]) in _ACCOUNTS or _ISSUER.search(name)):
         return said
     return Named.ISSUED
 
 
-def _said(parts: list[str], *, is_upper: bool) -> Named:
+def _evaluate_words(parts: list[str], *, is_upper: bool) -> Named:
     """Say what the words of a name say; the last one decides, those before it may take it back."""
     last, before = parts[-1], frozenset(parts[:-1])
     if _is_password(last, before):
@@ -175,11 +175,11 @@ def _said(parts: list[str], *, is_upper: bool) -> Named:
     if parts == ["key"]:
         return Named.LONG
     if last in _KEYS and before & _HARMLESS:
-        return _doubted(before, is_upper=is_upper)
+        return _evaluate_harmless_words(before, is_upper=is_upper)
     return Named.KEY if is_upper and before and last in _OPENERS else Named.PERHAPS
 
 
-def _doubted(before: frozenset[str], *, is_upper: bool) -> Named:
+def _evaluate_harmless_words(before: frozenset[str], *, is_upper: bool) -> Named:
     """Say what a name with a harmless word says: a variable in capitals is rather set by people."""
     if before & _NEVER:
         return Named.NOTHING
@@ -201,14 +201,14 @@ def _is_called(parts: list[str]) -> bool:
     return parts[-1] in _KEYS and parts[-2:-1] != [] and parts[-2] in _CALLED
 
 
-_NO_WORD: Final = one_of("""
+_NO_WORD: Final = build_alternation("""
     none null nil true false yes no on off not is are was and or in for to the a an of with from
     must should cannot can will has have by str string bytes int bool float dict list optional
     default unset empty missing required needed set given provided found hidden redacted masked
     removed invalid incorrect wrong expired denied failed rejected accepted ok changed mismatch
     here authentication prompt basic bearer auth token
 """)
-_NO_VALUE: Final = one_of(r"""
+_NO_VALUE: Final = build_alternation(r"""
     xx+ \.{2,} \*+ #+ -+ _+ …+ your\S* my[-_]?(?:token|key|secret|password) \[[^\]]*\]? <[^>]*>?
     \{[^}]*\}? \$\S* %\S{0,3} os\.\S* secretstr\S*
     (?:self|args?|cfg|config|settings|kwargs|options|opts|environ|getenv|request|params|conf)\b\S*
@@ -219,7 +219,7 @@ _NUMBER: Final = HidingPattern(
 )
 _CALL: Final = HidingPattern(r"[A-Za-z_][\w.]*[(\[]")
 _ATTRIBUTE: Final = HidingPattern(r"[a-z_]\w*(?:\.[A-Za-z_]\w*)+")
-_FILE_SUFFIX: Final = one_of("""
+_FILE_SUFFIX: Final = build_alternation("""
     json ya?ml txt py sh pem key crt pub log pt bin ckpt safetensors toml ini env conf model jinja
 """)
 _PATH: Final = HidingPattern(
@@ -273,7 +273,7 @@ def is_random(value: str) -> bool:
     if not is_worded(value):
         return True
     least = len(value) // (3 if len(value) >= 24 else 2)
-    return len(value) >= 16 and value.isalnum() and switches(value) >= least
+    return len(value) >= 16 and value.isalnum() and count_switches(value) >= least
 
 
 def is_worded(value: str) -> bool:
@@ -281,7 +281,7 @@ def is_worded(value: str) -> bool:
     return all(_PIECE.fullmatch(piece) for piece in _SPLIT.compiled.split(value) if piece)
 
 
-def switches(value: str) -> int:
+def count_switches(value: str) -> int:
     """Count how often a text goes over from capitals to small letters to digits to signs.
 
     Often in what is drawn by lot.
@@ -329,7 +329,9 @@ def _is_key(value: str) -> bool:
 
 def _is_long(value: str) -> bool:
     """Say whether a value is long and drawn from capitals, small letters and digits."""
-    is_mixed = switches(value) * 3 >= len(value) and not value.islower() and not value.isupper()
+    is_mixed = (
+        count_switches(value) * 3 >= len(value) and not value.islower() and not value.isupper()
+    )
     return len(value) >= _SHORTEST_LONG and is_mixed and is_random(value)
 
 
@@ -355,7 +357,7 @@ def _is_of_chinese_words(value: str) -> bool:
 
 def is_secret_setting(name: str, value: str) -> bool:
     """Say whether the whole value of a setting is a secret."""
-    strength = named(name)
+    strength = evaluate_name(name)
     if (
         strength is Named.NOTHING
         or is_placeholder(value)

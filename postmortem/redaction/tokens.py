@@ -18,17 +18,17 @@ from postmortem.redaction.hiding import (
     HidingPattern,
     HidingRule,
     Span,
-    always,
-    linear,
-    one_of,
-    rule,
+    build_alternation,
+    build_linear_pattern,
+    build_rule,
+    is_always_true,
 )
 from postmortem.redaction.secret_names import (
+    count_switches,
     is_path,
     is_placeholder,
     is_random,
     is_worded,
-    switches,
 )
 
 _AUTHRESS: Final = (
@@ -37,7 +37,7 @@ _AUTHRESS: Final = (
 )
 _TOKENS: Final = "|".join(
     (
-        one_of(r"""
+        build_alternation(r"""
     hf_[A-Za-z0-9]{16,} api_org_[A-Za-z0-9]{16,} gh[oprsu]_[A-Za-z0-9]{20,} github_pat_\w{20,}
     gl(?:pat|ptt|rt|dt|ft|imt|soat|agent|oas|ffct|cbt)-[\w.-]{16,} GR1348941[\w-]{16,}
     (?:sk|rk)_(?:[A-Za-z0-9]{24,}|(?:live|test|prod)_[A-Za-z0-9]{10,})
@@ -83,7 +83,7 @@ _TOKENS: Final = "|".join(
     v[1-4]\.(?:local|public)\.[\w-]{40,} cal_live_[0-9a-f]{32} ltr?[vs]_[A-Za-z0-9]{30,}
 """),
         _AUTHRESS,
-        one_of(r"""
+        build_alternation(r"""
     sl\.[\w=-]{100,} \d{15,16}(?:\||%7C)[\w-]{27,40} (?:bot)?\d{6,16}:A[\w-]{32,36}
     AAAA[\w-]{7}:[\w-]{100,} A{22}[A-Za-z0-9%]{60,}
 """),
@@ -93,13 +93,13 @@ _SK: Final = r"sk-[A-Za-z0-9_-]{16,}"
 _ANY: Final = f"(?:{_TOKENS}|{_SK})"
 _HINT: Final = re.sub(r"\{\d+,?\d*\}", "+", re.sub(r"\{0,\d*\}", "*", _ANY))
 """The shapes without their lengths: many texts are looked through for them at less cost."""
-_HOOK: Final = one_of(r"""
+_HOOK: Final = build_alternation(r"""
     hooks\.slack\.com/(?:services|workflows|triggers) discord(?:app)?\.com/api/webhooks
     open-apis/bot/v2/hook webhook\.office\.com/webhookb2 api\.day\.app sctapi\.ftqq\.com
     pushplus\.plus/send maker\.ifttt\.com/trigger/\w+/with/key hooks\.zapier\.com/hooks/catch
     chat\.googleapis\.com/v1/spaces
 """)
-_PARAMETER: Final = one_of("""
+_PARAMETER: Final = build_alternation("""
     sig signature x-amz-(?:signature|credential|security-token) x-goog-(?:signature|credential)
     awsaccesskeyid ossaccesskeyid accesskeyid security-token q-ak q-signature
     x-cos-security-token token access_token key api_?key sign sv
@@ -122,7 +122,7 @@ _HASHED: Final = (
     r"\$[./A-Za-z0-9$=,+]{16,}"
 )
 """A password as `/etc/shadow` and its like keep it."""
-BEGINNING: Final = one_of(r"""
+BEGINNING: Final = build_alternation(r"""
     hf_ gh[oprsu]_ github_pat_ gl(?:pat|rt|ptt|dt)- sk-(?:proj|ant|or|svcacct|lf)- xox[abprs]- xapp-
     AKIA ASIA LTAI AKID AIza eyJ SG\. npm_ pypi-AgE dckr_pat_ nvapi- wandb_v1_ r8_ gsk_ ya29\.
     shpat_ dapi
@@ -144,7 +144,7 @@ _SHORTEST_CUT: Final = 150
 """Characters that a text has at least if something was cut off behind it."""
 
 
-def _stands_alone(match: Any) -> bool:
+def _is_standalone(match: Any) -> bool:
     """Say whether a token ends where it ends.
 
     It is not a name of the trade of the same shape (`task-...`, `sk-learn-intelex-extension`).
@@ -155,7 +155,7 @@ def _stands_alone(match: Any) -> bool:
     return not value.startswith("sk-") or not is_worded(value)
 
 
-def _holds_password(match: Any) -> bool:
+def _has_password(match: Any) -> bool:
     """Say whether what stands before the @ of a URL is one."""
     return ":" in match["v"] or len(match["v"]) >= 24
 
@@ -192,7 +192,7 @@ def is_basic(value: str) -> bool:
     return ":" in plain and plain.isprintable() and len(plain) >= 5
 
 
-def rest_of_value(text: str) -> Span | None:
+def find_value_rest(text: str) -> Span | None:
     """Find what a text begins with if it is the rest of a value: one word drawn by lot."""
     match = _REST.match(text)
     if match is None:
@@ -204,7 +204,7 @@ def rest_of_value(text: str) -> Span | None:
         and any(map(str.isdigit, run))
         and any(map(str.isupper, run))
         and any(map(str.islower, run))
-        and switches(value) * 3 >= len(value)
+        and count_switches(value) * 3 >= len(value)
     )
     found: Span = match.span("v")
     return found if is_drawn and not value.startswith("_Z") and not is_path(value) else None
@@ -216,65 +216,73 @@ def _is_cut(match: Any) -> bool:
     return match.end() - begin >= _SHORTEST_CUT and not match["v"].rsplit(":", 1)[-1].isdigit()
 
 
-def _secret(hint: str, pattern: str, holds: Check = always) -> HidingRule:
-    return rule("secret", hint, linear(pattern), holds)
+def _build_secret_rule(hint: str, pattern: str, holds: Check = is_always_true) -> HidingRule:
+    return build_rule("secret", hint, build_linear_pattern(pattern), holds)
 
 
 TOKENS: Final = (
-    _secret("jdbc:oracle", r"(?i:jdbc:oracle:)\w{1,12}:[^\s/@'\"]{1,64}/(?P<v>[^\s@'\"]{1,128})@"),
-    _secret(
+    _build_secret_rule(
+        "jdbc:oracle", r"(?i:jdbc:oracle:)\w{1,12}:[^\s/@'\"]{1,64}/(?P<v>[^\s@'\"]{1,128})@"
+    ),
+    _build_secret_rule(
         _PGPASS,
         rf"(?:^|[\s'\"])[a-z0-9*][\w.*-]{{0,128}}:{_PGPASS}(?P<v>[^\s:'\"]{{3,128}})(?:[\s'\"]|$)",
     ),
-    _secret(
+    _build_secret_rule(
         "://",
         r"[A-Za-z][A-Za-z0-9+.-]*://"
         r"(?P<v>[^\s/:@?'\"<>]*:[^\s/?'\"<>]+|[A-Za-z0-9._~%=+-]{24,})@",
-        _holds_password,
+        _has_password,
     ),
-    _secret(
+    _build_secret_rule(
         "/t/", r"(?i:conda)[^\s'\"]{0,60}/t/(?P<v>[A-Za-z0-9_-]{16,})(?:[/\s'\"]|$)", _is_drawn
     ),
-    _secret(
+    _build_secret_rule(
         r"(?i:webhook|hook|api\.day|ftqq|pushplus|ifttt|googleapis\.com/v1)",
         rf"(?i:{_HOOK})/(?P<v>[A-Za-z0-9@/_-]{{12,}})",
     ),
-    _secret(r"[?&][A-Za-z_-]+=", rf"[?&](?i:{_PARAMETER})=(?P<v>[^\s&'\"<>]{{8,}})"),
-    _secret(_HINT, rf"(?:^|[^A-Za-z0-9_]|%[0-9A-Fa-f]{{2}})(?P<v>{_TOKENS}|{_SK})", _stands_alone),
-    _secret(
+    _build_secret_rule(r"[?&][A-Za-z_-]+=", rf"[?&](?i:{_PARAMETER})=(?P<v>[^\s&'\"<>]{{8,}})"),
+    _build_secret_rule(
+        _HINT, rf"(?:^|[^A-Za-z0-9_]|%[0-9A-Fa-f]{{2}})(?P<v>{_TOKENS}|{_SK})", _is_standalone
+    ),
+    _build_secret_rule(
         "(?i:authorization)",
         rf"(?i:{_AUTHORIZATION}(?:basic|bearer|token|digest|apikey|negotiate|aws4-hmac-sha256)"
         r" {1,3})(?P<v>[A-Za-z0-9._~+/=%|:-]{4,})",
         _is_value,
     ),
-    _secret("(?i:authorization)", rf"(?i:{_AUTHORIZATION})(?P<v>[A-Za-z0-9._~+/=-]{{16,}})"),
-    _secret(
+    _build_secret_rule(
+        "(?i:authorization)", rf"(?i:{_AUTHORIZATION})(?P<v>[A-Za-z0-9._~+/=-]{{16,}})"
+    ),
+    _build_secret_rule(
         "(?i:value)",
         r"(?i:(?:(?:^|[\s'\"])value\\{0,3}['\"]?: {0,3}|input_value=)\\{0,3}['\"]?)"
         r"(?P<v>[A-Za-z0-9+/_=-]{20,512})(?:[\s'\"\\,]|$)",
         _is_drawn,
     ),
-    _secret("(?i:bearer)", r"(?i:\bbearer) {1,4}(?P<v>[A-Za-z0-9._~+/=%|:-]{8,})", _is_bearer),
-    _secret("(?i:basic )", r"(?i:\bbasic) (?P<v>[A-Za-z0-9+/]{8,}={0,2})", _is_login),
-    _secret(
+    _build_secret_rule(
+        "(?i:bearer)", r"(?i:\bbearer) {1,4}(?P<v>[A-Za-z0-9._~+/=%|:-]{8,})", _is_bearer
+    ),
+    _build_secret_rule("(?i:basic )", r"(?i:\bbasic) (?P<v>[A-Za-z0-9+/]{8,}={0,2})", _is_login),
+    _build_secret_rule(
         "(?i:cookie)",
         r"(?i:\b(?:set-)?cookie\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?)"
         r"(?P<v>[\w.-]+=[^'\"\n]{6,})",
     ),
-    _secret(
+    _build_secret_rule(
         f"(?i:{_LOGIN})",
         rf"(?i:{_LOGIN})[^\n]{{0,80}}?[^A-Za-z0-9](?P<v>[0-9a-f]{{40}})(?:[^A-Za-z0-9]|$)",
         _is_no_revision,
     ),
-    _secret(
+    _build_secret_rule(
         _SESSION,
         rf"{_SESSION}\\{{0,3}}['\"]? {{0,3}}[=:] {{0,3}}\\{{0,3}}['\"]?(?P<v>[\w.%+/=:~-]{{12,}})",
         _is_value,
     ),
-    _secret(_HASHED, rf"(?:^|[^\w$])(?P<v>{_HASHED})"),
-    _secret(
+    _build_secret_rule(_HASHED, rf"(?:^|[^\w$])(?P<v>{_HASHED})"),
+    _build_secret_rule(
         "['\"]key",
         r"['\"]key\\{0,3}['\"] {0,3}: {0,3}\\{0,3}['\"](?P<v>[0-9a-f]{32})\\{0,3}['\"]",
     ),
-    _secret(_CUT, _CUT, _is_cut),
+    _build_secret_rule(_CUT, _CUT, _is_cut),
 )

@@ -93,8 +93,8 @@ def put_adapter(model: Any, recorded: Mapping[str, Any]) -> Any:
         ) from error
     class_ = getattr(peft, _CLASSES[kind])
     fields = {one.name: one for one in dataclasses.fields(class_)}
-    _refuse_others(recorded, fields)
-    _refuse_missing(checked, fields)
+    _reject_unknown_fields(recorded, fields)
+    _reject_missing_fields(checked, fields)
     try:
         return peft.get_peft_model(model, class_(**checked))
     except InputError:
@@ -107,17 +107,17 @@ def put_adapter(model: Any, recorded: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def _refuse_others(recorded: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
+def _reject_unknown_fields(recorded: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
     """Refuse fields outside the list, unless they say nothing: empty, or peft's default."""
     for key, value in recorded.items():
         if key in _CHECKS or key in _NOT_NEEDED or not value:
             continue
         default = fields[key].default if key in fields else dataclasses.MISSING
         if type(value) is not type(default) or value != default:
-            raise _refusal(key, "is not among the fields that are read from a capsule")
+            raise _build_refusal(key, "is not among the fields that are read from a capsule")
 
 
-def _refuse_missing(checked: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
+def _reject_missing_fields(checked: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
     for key in sorted(checked.keys() - fields.keys()):
         raise InputError(
             f"the installed peft has no {key!r} in this adapter",
@@ -126,7 +126,7 @@ def _refuse_missing(checked: Mapping[str, Any], fields: Mapping[str, Any]) -> No
         )
 
 
-def _refusal(key: str, what: str) -> InputError:
+def _build_refusal(key: str, what: str) -> InputError:
     return InputError(
         f"{key[:60]!r} of the adapter's configuration {what}; nothing of it was used",
         _WHERE,
@@ -134,102 +134,107 @@ def _refusal(key: str, what: str) -> InputError:
     )
 
 
-def _choice(key: str, value: Any, _: Any) -> Any:
+def _check_choice(key: str, value: Any, _: Any) -> Any:
     is_niter = key == "init_lora_weights" and re.fullmatch(r"pissa_niter_\d{1,2}", str(value))
     if not is_niter and not any(value is one or value == one for one in _CHOICES[key]):
-        raise _refusal(key, f"is {str(value)[:60]!r}, not one of {_CHOICES[key]}")
+        raise _build_refusal(key, f"is {str(value)[:60]!r}, not one of {_CHOICES[key]}")
     return value
 
 
-def _flag(key: str, value: Any, _: Any) -> bool:
+def _check_flag(key: str, value: Any, _: Any) -> bool:
     if not isinstance(value, bool):
-        raise _refusal(key, "is neither true nor false")
+        raise _build_refusal(key, "is neither true nor false")
     return value
 
 
-def _number(key: str, value: Any, _: Any) -> Any:
+def _check_number(key: str, value: Any, _: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _MOST:
-        raise _refusal(key, f"is no number up to {_MOST:,}")
+        raise _build_refusal(key, f"is no number up to {_MOST:,}")
     return value
 
 
-def _numbers(key: str, value: Any, model: Any) -> Any:
+def _check_numbers(key: str, value: Any, model: Any) -> Any:
     if isinstance(value, list):
-        return [_numbers(key, one, model) for one in value]
-    return _number(key, value, model)
+        return [_check_numbers(key, one, model) for one in value]
+    return _check_number(key, value, model)
 
 
-def _pairs(key: str, value: Any, model: Any) -> Any:
+def _check_pairs(key: str, value: Any, model: Any) -> Any:
     """Check ranges of layers that are repeated: as many as there are weights at most."""
-    ranges = _numbers(key, value, model)
+    ranges = _check_numbers(key, value, model)
     are_pairs = isinstance(ranges, list) and all(
         isinstance(one, list) and len(one) == 2 for one in ranges
     )
     most = sum(1 for _ in model.parameters())
     if not are_pairs or sum(abs(last - first) for first, last in ranges) > most:
-        raise _refusal(key, "repeats more layers than the model has weights")
+        raise _build_refusal(key, "repeats more layers than the model has weights")
     return [tuple(one) for one in ranges]
 
 
-def _token_indices(key: str, value: Any, model: Any) -> Any:
+def _check_token_indices(key: str, value: Any, model: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_names(key, name, model): _numbers(key, one, model) for name, one in value.items()}
-    return _numbers(key, value, model)
+        return {
+            _check_names(key, name, model): _check_numbers(key, one, model)
+            for name, one in value.items()
+        }
+    return _check_numbers(key, value, model)
 
 
-def _names(key: str, value: Any, model: Any) -> Any:
+def _check_names(key: str, value: Any, model: Any) -> Any:
     """Check names of modules, which peft puts into regular expressions."""
     if isinstance(value, list):
-        return [_names(key, one, model) for one in value]
+        return [_check_names(key, one, model) for one in value]
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise _refusal(key, f"holds {str(value)[:60]!r}, which is no name of a module")
+        raise _build_refusal(key, f"holds {str(value)[:60]!r}, which is no name of a module")
     return value
 
 
-def _pattern(key: str, value: Any, model: Any) -> Any:
+def _resolve_pattern(key: str, value: Any, model: Any) -> Any:
     """Give a list of names as it is; of a pattern the modules that it matches, exactly."""
     if not isinstance(value, str) or value == "all-linear":
-        return _names(key, value, model)
-    found = _matching(key, [name for name, _ in model.named_modules() if name], value)
+        return _check_names(key, value, model)
+    found = _match_names(key, [name for name, _ in model.named_modules() if name], value)
     if not found and key == "target_modules":
-        raise _refusal(key, f"matches no module of the model: {value[:60]!r}")
+        raise _build_refusal(key, f"matches no module of the model: {value[:60]!r}")
     return "|".join(map(re.escape, found)) or "(?!)"
 
 
-def _by_name(key: str, value: Any, model: Any) -> dict[str, Any]:
+def _resolve_by_name(key: str, value: Any, model: Any) -> dict[str, Any]:
     """Give a number for each module that a pattern matches, the whole name each."""
     if not isinstance(value, Mapping):
-        raise _refusal(key, "is no object")
+        raise _build_refusal(key, "is no object")
     given: dict[str, Any] = {}
     names = [name for name, _ in model.named_modules() if name]
     for pattern, number in value.items():
-        checked = _number(key, number, model)
+        checked = _check_number(key, number, model)
         if _NAME.fullmatch(pattern):
             given[pattern] = checked
         else:
-            found = _matching(key, names, rf"(?:.*\.)?(?:{pattern})$")
-            given |= {exact: checked for exact in map(_exact, found) if exact not in given}
+            found = _match_names(key, names, rf"(?:.*\.)?(?:{pattern})$")
+            given |= {
+                exact: checked for exact in map(_build_exact_pattern, found) if exact not in given
+            }
     return given
 
 
-def _exact(name: str) -> str:
+def _build_exact_pattern(name: str) -> str:
     """Give an expression that is this name alone, in front of which peft puts one of a prefix."""
     first, dot, rest = name.partition(".")
     return f"(?<=^{re.escape(first + dot)}){re.escape(rest)}" if dot else f"^{re.escape(name)}"
 
 
-def _matching(key: str, names: Iterable[str], pattern: str) -> list[str]:
+def _match_names(key: str, names: Iterable[str], pattern: str) -> list[str]:
     """Match a pattern against names, in a time that grows with their length alone."""
     if len(pattern) > _MOST_PATTERN:
-        raise _refusal(key, f"is a pattern of more than {_MOST_PATTERN:,} characters")
+        raise _build_refusal(key, f"is a pattern of more than {_MOST_PATTERN:,} characters")
     try:
-        compiled = re2.compile(pattern, _linear_options())
+        compiled = re2.compile(pattern, _build_re2_options())
     except re2.error:
         compiled = _compile_lookaround(key, pattern)
     return [name for name in names if len(name) <= _MOST_NAME and compiled.fullmatch(name)]
 
 
-def _linear_options() -> Any:
+def _build_re2_options() -> Any:
     options = re2.Options()
     options.log_errors, options.max_mem = False, _MOST_MEMORY
     return options
@@ -239,22 +244,24 @@ def _compile_lookaround(key: str, pattern: str) -> re.Pattern[str]:
     """Compile what RE2 refuses, such as `(?=…)`, if it has too few repeats to take long."""
     repeats = sum(pattern.count(one) for one in "*+")
     if "{" in pattern or repeats > _MOST_REPEATS or re.search(r"\)[*+]|\(\?[P(]", pattern):
-        raise _refusal(key, f"is a pattern that may take for ever to match: {pattern[:60]!r}")
+        raise _build_refusal(key, f"is a pattern that may take for ever to match: {pattern[:60]!r}")
     try:
         return re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        raise _refusal(key, f"is no pattern: {type(error).__name__}: {str(error)[:80]}") from None
+        raise _build_refusal(
+            key, f"is no pattern: {type(error).__name__}: {str(error)[:80]}"
+        ) from None
 
 
 _Check = Callable[[str, Any, Any], Any]
 _CHECKS: Final[Mapping[str, _Check]] = {
-    **dict.fromkeys(_CHOICES, _choice),
-    **dict.fromkeys(_FLAGS, _flag),
-    **dict.fromkeys(_NUMBERS, _number),
-    **dict.fromkeys(_NAMES, _names),
-    **dict.fromkeys(_PATTERNS, _pattern),
-    **dict.fromkeys(_BY_NAME, _by_name),
-    "layers_to_transform": _numbers,
-    "trainable_token_indices": _token_indices,
-    "layer_replication": _pairs,
+    **dict.fromkeys(_CHOICES, _check_choice),
+    **dict.fromkeys(_FLAGS, _check_flag),
+    **dict.fromkeys(_NUMBERS, _check_number),
+    **dict.fromkeys(_NAMES, _check_names),
+    **dict.fromkeys(_PATTERNS, _resolve_pattern),
+    **dict.fromkeys(_BY_NAME, _resolve_by_name),
+    "layers_to_transform": _check_numbers,
+    "trainable_token_indices": _check_token_indices,
+    "layer_replication": _check_pairs,
 }

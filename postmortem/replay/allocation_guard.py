@@ -75,13 +75,13 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
         del types
         given = dict(kwargs or {})
         self._check_time()
-        if _makes_nothing(func):
+        if _is_view_or_in_place(func):
             return func(*args, **given)
-        likely = _likely(func, args, given) + _expanded([args, given])
+        likely = _run_on_meta(func, args, given) + _find_expanded_tensors([args, given])
         self._refuse_slow(func, args, given, likely)
         self._refuse_large(likely)
         out = func(*args, **given)
-        for tensor in _tensors(out):
+        for tensor in _iter_tensors(out):
             self._note(tensor)
         return out
 
@@ -101,14 +101,14 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
         )
 
     def _refuse_large(self, likely: list[Any]) -> None:
-        size, most = sum(map(_size, likely)), self._limits.bytes
+        size, most = sum(map(_count_bytes, likely)), self._limits.bytes
         if self._sum + size > most or len(self._held) > _MOST_HELD:
             self._held = [(one, bytes_) for one, bytes_ in self._held if not one.expired()]
             self._sum = sum(bytes_ for _, bytes_ in self._held)
         if self._sum + size <= most:
             return
         asked = f"{(self._sum + size) / MIB:,.0f} MiB"
-        shape = list(max(likely, key=_size).shape)
+        shape = list(max(likely, key=_count_bytes).shape)
         raise InputError(
             f"{self._what} needs {asked} (a tensor of shape {shape} comes next),"
             f" {most / MIB:,.0f} MiB are allowed by the size of the capsule and --memory",
@@ -117,7 +117,9 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
         )
 
     def _refuse_slow(self, func: Any, args: Any, kwargs: dict[str, Any], likely: list[Any]) -> None:
-        work = _work(func, args, kwargs, max((one.numel() for one in likely), default=0))
+        work = _count_multiplications(
+            func, args, kwargs, max((one.numel() for one in likely), default=0)
+        )
         if work > self._limits.work:
             raise InputError(
                 f"{self._what} takes {work:,} multiplications in {func.__name__},"
@@ -136,9 +138,9 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
             self._sum += storage.nbytes()
 
 
-def _work(func: Any, args: Any, kwargs: dict[str, Any], numbers: int) -> int:
+def _count_multiplications(func: Any, args: Any, kwargs: dict[str, Any], numbers: int) -> int:
     """Count multiplications of what looks at much of its input for each number that it makes."""
-    if window := _argument(func, args, kwargs, "kernel_size"):
+    if window := _get_argument(func, args, kwargs, "kernel_size"):
         return int(numbers * math.prod(window) * _POOLING)
     if "convolution" in func.__name__:
         weight = args[1]
@@ -151,59 +153,59 @@ def _work(func: Any, args: Any, kwargs: dict[str, Any], numbers: int) -> int:
     return 0
 
 
-def _makes_nothing(func: Any) -> bool:
+def _is_view_or_in_place(func: Any) -> bool:
     """Say whether what comes out lies in what went in."""
     if getattr(func, "is_view", False):
         return True
     return bool(func._schema.is_mutable) and "resize" not in func.__name__  # noqa: SLF001 -- the only way to ask
 
 
-def _likely(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
+def _run_on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
     """Run an operation without memory; nothing where that cannot be done: it depends on numbers."""
-    devices = {one.device.type for one in _tensors([args, kwargs])}
+    devices = {one.device.type for one in _iter_tensors([args, kwargs])}
     wanted = kwargs.get("device")
     if devices == {"meta"} or (wanted is not None and torch.device(wanted).type == "meta"):
         return []
     if any(one.name == "device" for one in func._schema.arguments):  # noqa: SLF001
         kwargs = kwargs | {"device": torch.device("meta")}
     kwargs = {key: one for key, one in kwargs.items() if key not in {"generator", "pin_memory"}}
-    given, named = tree_map_only(torch.Tensor, _weightless, (args, kwargs))
+    given, named = tree_map_only(torch.Tensor, _create_meta_tensor, (args, kwargs))
     try:
-        return list(_tensors(func(*given, **named)))
+        return list(_iter_tensors(func(*given, **named)))
     except (RuntimeError, NotImplementedError, TypeError):
         return []
 
 
-def _expanded(given: Any) -> list[Any]:
+def _find_expanded_tensors(given: Any) -> list[Any]:
     """Give what is larger than its storage: operations make it whole for themselves."""
     return [
         one
-        for one in _tensors(given)
+        for one in _iter_tensors(given)
         if one.layout is torch.strided
         and one.device.type != "meta"
-        and _size(one) > max(one.untyped_storage().nbytes(), MIB)
+        and _count_bytes(one) > max(one.untyped_storage().nbytes(), MIB)
     ]
 
 
-def _weightless(tensor: Any) -> Any:
+def _create_meta_tensor(tensor: Any) -> Any:
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
-def _size(tensor: Any) -> int:
+def _count_bytes(tensor: Any) -> int:
     return int(tensor.numel() * tensor.element_size())
 
 
-def _tensors(value: Any) -> Iterator[Any]:
+def _iter_tensors(value: Any) -> Iterator[Any]:
     if torch.is_tensor(value):
         yield value
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from _tensors(one)
+            yield from _iter_tensors(one)
     elif isinstance(value, dict):
-        yield from _tensors(list(value.values()))
+        yield from _iter_tensors(list(value.values()))
 
 
-def _argument(func: Any, args: Any, kwargs: dict[str, Any], name: str) -> Any:
+def _get_argument(func: Any, args: Any, kwargs: dict[str, Any], name: str) -> Any:
     """Give an argument of an operation by its name."""
     names = [one.name for one in func._schema.arguments]  # noqa: SLF001
     if name not in names:

@@ -9,7 +9,7 @@ from typing import Final
 
 from postmortem.model.answer import Evidence
 from postmortem.model.replayed import CauseTested, Replayed
-from postmortem.model.said import Said, listed, say
+from postmortem.model.said import Message, join_list, say
 from postmortem.replay.judging import causes
 
 CONFIRMING: Final = 10.0
@@ -18,15 +18,15 @@ _REFUTING: Final = -6.0
 _INTERMITTENT: Final = 0.7
 
 
-def evidence(found: Replayed[Said]) -> Iterator[tuple[str, Evidence[Said]]]:
+def iter_evidence(found: Replayed[Message]) -> Iterator[tuple[str, Evidence[Message]]]:
     """Yield what speaks for or against each cause; what was not tested says nothing."""
     for one in found.tested:
-        weight = _weight(one)
+        weight = _get_weight(one)
         if weight:
-            yield one.cause, _item(one, weight)
+            yield one.cause, _build_item(one, weight)
 
 
-def _weight(one: CauseTested[Said]) -> float:
+def _get_weight(one: CauseTested[Message]) -> float:
     if one.verdict == "confirmed":
         return CONFIRMING
     if one.verdict == "refuted":
@@ -36,17 +36,17 @@ def _weight(one: CauseTested[Said]) -> float:
     return _INTERMITTENT if is_one else 0.0
 
 
-def _item(one: CauseTested[Said], weight: float) -> Evidence[Said]:
+def _build_item(one: CauseTested[Message], weight: float) -> Evidence[Message]:
     said = {
         "confirmed": say("confirmed by replay", "重放已证实"),
         "refuted": say("refuted by replay", "重放已排除"),
     }.get(one.verdict, say("not reproduced by replay", "重放未重现"))
-    because = listed(list(one.reasons), "; ", "；")
+    because = join_list(list(one.reasons), "; ", "；")
     text = say("{said}: {because}", "{said}：{because}", said=said, because=because)
     return Evidence("replay", f"replay.{one.verdict}", "replay", text, weight)
 
 
-def titled(found: Replayed[Said], title: Callable[[str], Said]) -> Replayed[Said]:
+def fill_titles(found: Replayed[Message], title: Callable[[str], Message]) -> Replayed[Message]:
     """Give each cause its title."""
     return replace(
         found, tested=tuple(replace(one, title=title(one.cause)) for one in found.tested)

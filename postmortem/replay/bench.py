@@ -16,10 +16,15 @@ import torch
 from postmortem.capsule import trees
 from postmortem.capsule.manifest import BATCHES_FILE, RNG_FILE, WindowStep
 from postmortem.capsule.opening import Capsule
-from postmortem.replay.building import base_bytes, build_model, frozen_files, loss_function
-from postmortem.replay.optimizing import MovingScale, build_optimizer, optimizer_class
+from postmortem.replay.building import (
+    build_loss_function,
+    build_model,
+    count_file_bytes,
+    find_frozen_files,
+)
+from postmortem.replay.optimizing import MovingScale, build_optimizer, get_optimizer_class
 from postmortem.replay.regime import MicroPlace, Regime, StepRun
-from postmortem.replay.starting import starting_weights
+from postmortem.replay.starting import collect_initial_weights
 
 _MOST_THREADS: Final = max(64, os.cpu_count() or 1)
 """Sums differ with the number of threads; more than processors are slow, and each takes memory."""
@@ -47,15 +52,15 @@ class Bench:
         if capsule.manifest.device.threads:
             torch.set_num_threads(min(capsule.manifest.device.threads, _MOST_THREADS))
         self.ends, self.seconds = time.monotonic() + seconds, seconds
-        self.base_bytes = base_bytes(frozen_files(capsule))
-        self.loss = loss_function(self.manifest.loss)
+        self.base_bytes = count_file_bytes(find_frozen_files(capsule))
+        self.loss = build_loss_function(self.manifest.loss)
         self.model = build_model(capsule).to(self.device)
         self._attention: str | None = None
         self._batches = capsule.tensors(BATCHES_FILE)
         self.random = capsule.tensors(RNG_FILE)
         kept = self.manifest.optimizer
         self._states = capsule.tensors(kept.file) if kept else {}
-        self.start = starting_weights(capsule, self.model)
+        self.start = collect_initial_weights(capsule, self.model)
         self.broken = {
             name for name, one in self.start.items() if not bool(torch.isfinite(one).all())
         }
@@ -78,7 +83,7 @@ class Bench:
     @property
     def can_step(self) -> bool:
         """Say whether torch has the optimiser."""
-        return optimizer_class(self.manifest.optimizer) is not None
+        return get_optimizer_class(self.manifest.optimizer) is not None
 
     @property
     def steps(self) -> tuple[WindowStep, ...]:
@@ -97,7 +102,7 @@ class Bench:
     def batch(self, place: MicroPlace) -> Any:
         """Give the batch of a micro-batch, on the device."""
         tree = self.steps[place.step].micro_batches[place.micro].batch
-        return trees.unpacked(tree, lambda key: self._batches[key].clone().to(self.device))
+        return trees.restore_batch(tree, lambda key: self._batches[key].clone().to(self.device))
 
     def reset(self, regime: Regime, since: Checkpoint | None = None) -> None:
         """Put the model and its optimiser back to the window's start, or on from there.

@@ -22,8 +22,8 @@ from postmortem.capsule.opening import Capsule
 from postmortem.errors import InputError, MissingExtra
 from postmortem.replay.adapters import put_adapter
 from postmortem.replay.allocation_guard import AllocationGuard
-from postmortem.replay.memory_budget import building_limits
-from postmortem.replay.pretrained import base_files, build_pretrained
+from postmortem.replay.memory_budget import compute_building_limits
+from postmortem.replay.pretrained import build_pretrained, find_base_files
 from postmortem.replay.trusted_code import load_named
 
 _CONTAINERS: Final = ("Sequential", "ModuleList", "ModuleDict")
@@ -47,14 +47,14 @@ def build_model(capsule: Capsule, attention: str | None = None) -> Any:
     """
     manifest = capsule.manifest
     recipe = manifest.model
-    files = frozen_files(capsule)
+    files = find_frozen_files(capsule)
     is_trusted = recipe.kind == "user"
-    limits = building_limits(capsule, base_bytes(files))
+    limits = compute_building_limits(capsule, count_file_bytes(files))
     guard = AllocationGuard(limits, "the model of the capsule")
     try:
         with contextlib.nullcontext() if is_trusted else guard:
             if recipe.kind == "torch":
-                model = _module(recipe.tree or {}, 0)
+                model = _build_module(recipe.tree or {}, 0)
             elif is_trusted:
                 model = load_named(recipe.file, recipe.name, recipe.sha256)(
                     **(recipe.arguments or {})
@@ -72,12 +72,12 @@ def build_model(capsule: Capsule, attention: str | None = None) -> Any:
         ) from error
 
 
-def base_bytes(files: list[Path]) -> int:
+def count_file_bytes(files: list[Path]) -> int:
     """Give the size of files."""
     return sum(one.stat().st_size for one in files)
 
 
-def frozen_files(capsule: Capsule) -> list[Path]:
+def find_frozen_files(capsule: Capsule) -> list[Path]:
     """Find the weights that the capsule does not hold; the user's own code loads them itself.
 
     Raises:
@@ -92,17 +92,17 @@ def frozen_files(capsule: Capsule) -> list[Path]:
             str(manifest.weights.frozen_from or "nowhere named")[:200],
             "record it anew with these weights, or with build=",
         )
-    return base_files(manifest.model)
+    return find_base_files(manifest.model)
 
 
-def loss_function(recipe: LossRecipe) -> Loss:
+def build_loss_function(recipe: LossRecipe) -> Loss:
     """Give the function that computes the loss.
 
     Raises:
         InputError: there is none of this name.
     """
     if recipe.kind == "output":
-        return _own_loss
+        return _get_output_loss
     if recipe.kind == "user":
         function = load_named(recipe.file, recipe.name, recipe.sha256)
         return lambda model, batch: function(model, batch, *recipe.further)
@@ -111,24 +111,24 @@ def loss_function(recipe: LossRecipe) -> Loss:
         raise InputError(
             f"torch.nn.functional has no loss {recipe.function[:80]!r}", "the loss", _VERSIONS
         )
-    return lambda model, batch: _torch_loss(model, batch, recipe, function)
+    return lambda model, batch: _compute_torch_loss(model, batch, recipe, function)
 
 
-def _module(tree: Mapping[str, Any], depth: int) -> Any:
+def _build_module(tree: Mapping[str, Any], depth: int) -> Any:
     name, children = str(tree.get("class")), tree.get("children") or {}
     found = getattr(torch.nn, name, None)
     if depth > _DEEPEST or not isinstance(found, type) or not issubclass(found, torch.nn.Module):
         raise InputError(f"torch.nn has no module {name[:80]!r}", _WHERE, _VERSIONS)
     if name not in _CONTAINERS and children:
         raise InputError(f"torch.nn.{name} holds no modules of a tree", _WHERE, "record it anew")
-    arguments = {} if name in _CONTAINERS else _arguments(name, tree.get("arguments") or {})
+    arguments = {} if name in _CONTAINERS else _check_arguments(name, tree.get("arguments") or {})
     built = found(**arguments)
     for child, one in children.items():
-        built.add_module(child, _module(one, depth + 1))
+        built.add_module(child, _build_module(one, depth + 1))
     return built
 
 
-def _arguments(name: str, given: Any) -> dict[str, Any]:
+def _check_arguments(name: str, given: Any) -> dict[str, Any]:
     """Check what a module is built with: plain values, or lists of them."""
     for key, value in given.items():
         parts = value if isinstance(value, list) else [value]
@@ -142,8 +142,8 @@ def _arguments(name: str, given: Any) -> dict[str, Any]:
     return dict(given)
 
 
-def _own_loss(model: Any, batch: Any) -> Any:
-    out = called(model, batch)
+def _get_output_loss(model: Any, batch: Any) -> Any:
+    out = call_model(model, batch)
     if torch.is_tensor(out):
         return out
     if isinstance(out, Mapping):
@@ -151,7 +151,7 @@ def _own_loss(model: Any, batch: Any) -> Any:
     return out.loss if hasattr(out, "loss") else out[0]
 
 
-def called(model: Any, batch: Any) -> Any:
+def call_model(model: Any, batch: Any) -> Any:
     """Call a model with a batch, as a loop does."""
     if isinstance(batch, Mapping):
         keywords = {key: one for key, one in batch.items() if key != "args"}
@@ -159,18 +159,18 @@ def called(model: Any, batch: Any) -> Any:
     return model(*batch) if isinstance(batch, list | tuple) else model(batch)
 
 
-def _torch_loss(model: Any, batch: Any, recipe: LossRecipe, function: Any) -> Any:
-    out = _prediction(model, batch, recipe)
+def _compute_torch_loss(model: Any, batch: Any, recipe: LossRecipe, function: Any) -> Any:
+    out = _compute_prediction(model, batch, recipe)
     return function(out, batch[recipe.target], **recipe.arguments)
 
 
-def _prediction(model: Any, batch: Any, recipe: LossRecipe) -> Any:
+def _compute_prediction(model: Any, batch: Any, recipe: LossRecipe) -> Any:
     if isinstance(recipe.inputs, list):
-        out = called(model, {key: batch[key] for key in recipe.inputs})
+        out = call_model(model, {key: batch[key] for key in recipe.inputs})
     elif recipe.inputs is not None:
         out = model(batch[recipe.inputs])
     else:
-        out = called(model, {key: one for key, one in batch.items() if key != recipe.target})
+        out = call_model(model, {key: one for key, one in batch.items() if key != recipe.target})
     if recipe.output is None:
         return out
     return getattr(out, recipe.output) if hasattr(out, str(recipe.output)) else out[recipe.output]

@@ -8,31 +8,37 @@ from typing import Any, Final
 
 import torch
 
-from postmortem.replay.batches import labels_in, mapped, masks_in, only, size_of
+from postmortem.replay.batches import (
+    convert_tensors,
+    count_samples,
+    find_attention_masks,
+    find_labels,
+    select_samples,
+)
 from postmortem.replay.regime import MicroPlace
 
 _COUNT: Final = "num_items_in_batch"
 """What the Trainer divides the sum of the losses by."""
 
 
-def labels_shown(target: Any, ignored: int) -> Any:
+def build_label_filler(target: Any, ignored: int) -> Any:
     """Give every sample without a label one that counts: what it predicts does not matter."""
 
     def change(_: MicroPlace, batch: Any) -> Any:
-        found = labels_in(batch, target)
+        found = find_labels(batch, target)
         if found is None:
             return batch
         path, labels = found
         shown = labels.clone()
         rows = shown.reshape(shown.shape[0], -1)
         rows[(rows[:, 1:] if rows.shape[1] > 1 else rows).eq(ignored).all(dim=1)] = 0
-        changed = with_tensors(batch, {path: shown})
-        return _counted(changed, int((shown != labels).sum()))
+        changed = replace_tensors(batch, {path: shown})
+        return _update_label_count(changed, int((shown != labels).sum()))
 
     return change
 
 
-def _counted(batch: Any, more: int) -> Any:
+def _update_label_count(batch: Any, more: int) -> Any:
     """Tell a batch that brings the number of its labels along of those that were shown."""
     if not isinstance(batch, Mapping) or batch.get(_COUNT) is None or not more:
         return batch
@@ -41,15 +47,18 @@ def _counted(batch: Any, more: int) -> Any:
 
 def mask_off(_: MicroPlace, batch: Any) -> Any:
     """Let everything be looked at."""
-    return with_tensors(
+    return replace_tensors(
         batch,
-        {path: torch.full_like(mask, is_looked_at) for path, mask, is_looked_at in masks_in(batch)},
+        {
+            path: torch.full_like(mask, is_looked_at)
+            for path, mask, is_looked_at in find_attention_masks(batch)
+        },
     )
 
 
-def right_padded(_: MicroPlace, batch: Any) -> Any:
+def shift_padding_right(_: MicroPlace, batch: Any) -> Any:
     """Move the padding of every row to its right."""
-    masks = [(mask, looked) for _, mask, looked in masks_in(batch) if mask.dim() == 2]
+    masks = [(mask, looked) for _, mask, looked in find_attention_masks(batch) if mask.dim() == 2]
     if not masks:
         return batch
     mask, looked = masks[0]
@@ -66,27 +75,27 @@ def right_padded(_: MicroPlace, batch: Any) -> Any:
             else tensor
         )
 
-    return mapped(batch, roll)
+    return convert_tensors(batch, roll)
 
 
-def padded_samples(batch: Any) -> list[int]:
+def list_padded_samples(batch: Any) -> list[int]:
     """List the samples of which a mask hides a part."""
     hidden: set[int] = set()
-    for _, mask, looked in masks_in(batch):
-        if mask.shape[0] != size_of(batch):
+    for _, mask, looked in find_attention_masks(batch):
+        if mask.shape[0] != count_samples(batch):
             continue
         shown = mask.bool() if looked else ~mask.bool()
         hidden.update(int(one) for one in (~shown.flatten(1).all(dim=1)).nonzero().reshape(-1))
     return sorted(hidden)
 
 
-def unpadded(_: MicroPlace, batch: Any) -> Any:
+def select_unpadded_samples(_: MicroPlace, batch: Any) -> Any:
     """Keep the samples of which no mask hides a part."""
-    hidden = padded_samples(batch)
-    rest = [one for one in range(size_of(batch)) if one not in hidden]
-    return only(batch, rest) if rest else None
+    hidden = list_padded_samples(batch)
+    rest = [one for one in range(count_samples(batch)) if one not in hidden]
+    return select_samples(batch, rest) if rest else None
 
 
-def with_tensors(batch: Any, others: Mapping[str, Any]) -> Any:
+def replace_tensors(batch: Any, others: Mapping[str, Any]) -> Any:
     """Give a batch with some tensors replaced."""
-    return mapped(batch, others.get)
+    return convert_tensors(batch, others.get)

@@ -13,7 +13,7 @@ _SHARE: Final = 4
 """At most one in so many is a culprit; more, and it is not the samples."""
 
 
-def failing_alone(size: int, fails: Fails) -> list[int] | None:
+def find_failing_alone(size: int, fails: Fails) -> list[int] | None:
     """Find the samples that fail without the others; None if that could not be settled.
 
     None of them if too many do: then the failure does not hang on the samples.
@@ -38,7 +38,7 @@ def failing_alone(size: int, fails: Fails) -> list[int] | None:
     return sorted(found)
 
 
-def without_which(size: int, fails: Fails) -> list[int] | None:
+def find_single_culprit(size: int, fails: Fails) -> list[int] | None:
     """Find the one sample whose leaving out mends a run; None if that could not be settled.
 
     For a failure that comes later than the sample: its part is looked for by leaving halves out.

@@ -7,7 +7,7 @@ here: running.
 import math
 from typing import Final, NamedTuple
 
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.replay.bench import Bench
 from postmortem.replay.regime import WindowRun
 
@@ -19,7 +19,7 @@ _OTHER_DEVICE: Final = 0.2
 class Fidelity(NamedTuple):
     """How far a run is the recorded one."""
 
-    told: Said
+    told: Message
     is_faithful: bool
     """Near enough for what it shows to hold for the recorded run."""
 
@@ -29,7 +29,7 @@ _NOTHING: Final = say(
 )
 
 
-def compared(bench: Bench, run: WindowRun) -> Fidelity:
+def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
     """Compare the losses of all micro-batches, as far as both are finite."""
     pairs = [
         (told.loss, loss)

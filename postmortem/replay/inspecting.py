@@ -8,7 +8,13 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from postmortem.replay.batches import IGNORED, labels_in, size_of, tensors, token_ids
+from postmortem.replay.batches import (
+    IGNORED,
+    count_samples,
+    find_labels,
+    find_token_ids,
+    iter_tensors,
+)
 
 _OUTLIER: Final = 1e4
 """Times the middle of its like: a number, a row, a sample that does not belong."""
@@ -37,20 +43,20 @@ class BadRows(NamedTuple):
     is_nonfinite: bool
 
 
-def bad_weights(start: Mapping[str, Any]) -> list[BadWeights]:
+def find_bad_weights(start: Mapping[str, Any]) -> list[BadWeights]:
     """Find weights that hold NaN or inf, or a few numbers far beyond all others."""
     found = []
     for name, weight in start.items():
         if not weight.is_floating_point() or not weight.numel():
             continue
         nonfinite = int((~torch.isfinite(weight)).sum())
-        outliers = int(outliers_of(weight).sum())
+        outliers = int(mark_outliers(weight).sum())
         if nonfinite or outliers:
             found.append(BadWeights(name, nonfinite, outliers, weight.numel()))
     return found
 
 
-def outliers_of(weight: Any) -> Any:
+def mark_outliers(weight: Any) -> Any:
     """Mark the few finite numbers that are far beyond the others."""
     sizes = weight.detach().float().abs()
     finite = torch.isfinite(sizes)
@@ -59,9 +65,9 @@ def outliers_of(weight: Any) -> Any:
     return far if int(far.sum()) <= max(1, _FEW * weight.numel()) else torch.zeros_like(far)
 
 
-def bad_rows(model: Any, start: Mapping[str, Any], batches: list[Any]) -> list[BadRows]:
+def find_bad_rows(model: Any, start: Mapping[str, Any], batches: list[Any]) -> list[BadRows]:
     """Find rows of embeddings that are used and are unlike the others."""
-    used = [ids.reshape(-1) for batch in batches for ids in token_ids(batch)]
+    used = [ids.reshape(-1) for batch in batches for ids in find_token_ids(batch)]
     ids = torch.unique(torch.cat([one.long() for one in used])).cpu() if used else None
     found = []
     for name, module in model.named_modules():
@@ -73,13 +79,13 @@ def bad_rows(model: Any, start: Mapping[str, Any], batches: list[Any]) -> list[B
         here = ids[(ids >= 0) & (ids < weight.shape[0])]
         if module.padding_idx is not None:
             here = here[here != module.padding_idx]
-        rows = _unlike(weight, here)
+        rows = _find_outlier_rows(weight, here)
         if rows is not None:
             found.append(rows._replace(name=name))
     return found
 
 
-def _unlike(weight: Any, used: Any) -> BadRows | None:
+def _find_outlier_rows(weight: Any, used: Any) -> BadRows | None:
     norms = weight.detach().double().norm(dim=1)
     finite = norms[torch.isfinite(norms)]
     if not len(finite) or not len(used):
@@ -97,7 +103,7 @@ def _unlike(weight: Any, used: Any) -> BadRows | None:
     return BadRows("", tuple(rows.tolist()), greatest, usual, len(good) < len(theirs))
 
 
-def rows_to_mean(model: Any, rows: list[BadRows]) -> None:
+def set_rows_to_mean(model: Any, rows: list[BadRows]) -> None:
     """Set rows of embeddings to the mean of all that are as usual."""
     with torch.no_grad():
         for one in rows:
@@ -114,12 +120,12 @@ def repair(model: Any) -> None:
     with torch.no_grad():
         for weight in [*model.parameters(), *model.buffers()]:
             if weight.is_floating_point() and weight.numel():
-                weight[~torch.isfinite(weight) | outliers_of(weight)] = 0.0
+                weight[~torch.isfinite(weight) | mark_outliers(weight)] = 0.0
 
 
-def masked_samples(batch: Any, target: Any, ignored: int, *, shifted: bool) -> list[int]:
+def list_masked_samples(batch: Any, target: Any, ignored: int, *, shifted: bool) -> list[int]:
     """List the samples of which no label counts; all if the batch holds no label that does."""
-    found = labels_in(batch, target)
+    found = find_labels(batch, target)
     if found is None:
         return []
     _, labels = found
@@ -130,31 +136,31 @@ def masked_samples(batch: Any, target: Any, ignored: int, *, shifted: bool) -> l
     return [int(row) for row in rows.nonzero().reshape(-1)]
 
 
-def ignored_label(arguments: Mapping[str, Any]) -> int:
+def get_ignored_label(arguments: Mapping[str, Any]) -> int:
     """Give the label that a loss leaves out."""
     return int(arguments.get("ignore_index", IGNORED))
 
 
-def odd_samples(batch: Any) -> dict[int, str]:
+def find_odd_samples(batch: Any) -> dict[int, str]:
     """Find the samples whose numbers are not finite, far beyond the others', or all the same.
 
     Gives by position: nonfinite | outlier | constant.
     """
-    size, found = size_of(batch), dict[int, str]()
-    for _, tensor in tensors(batch):
+    size, found = count_samples(batch), dict[int, str]()
+    for _, tensor in iter_tensors(batch):
         if not tensor.is_floating_point() or tensor.dim() < 1 or tensor.shape[0] != size:
             continue
         rows = tensor.detach().double().reshape(size, -1)
         if not rows.shape[1]:
             continue
         for row in range(size):
-            odd = _oddness(rows, row)
+            odd = _identify_oddness(rows, row)
             if odd and found.get(row) != "nonfinite":
                 found[row] = odd
     return found
 
 
-def _oddness(rows: Any, row: int) -> str:
+def _identify_oddness(rows: Any, row: int) -> str:
     one = rows[row]
     if not bool(torch.isfinite(one).all()):
         return "nonfinite"

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from postmortem.model.said import NOTHING, Said, both, say
+from postmortem.model.said import NOTHING, Message, parse_bilingual, say
 
 CONFIRMED, REFUTED = "confirmed", "refuted"
 NOT_REPRODUCED, NOT_TESTABLE = "not-reproduced", "not-testable"
@@ -27,7 +27,7 @@ class VerdictRow(NamedTuple):
     verdict: str
     words: tuple[str, ...]
     """All of them must have been seen; one with `!` must not."""
-    because: Said
+    because: Message
 
 
 class Judged(NamedTuple):
@@ -35,14 +35,14 @@ class Judged(NamedTuple):
 
     cause: str
     verdict: str
-    because: Said
+    because: Message
 
 
 class Judgeable(NamedTuple):
     """A cause that replay can judge."""
 
     id: str
-    otherwise: Said | None = None
+    otherwise: Message | None = None
     """What is said where no row of the table holds."""
     is_intermittent: bool = False
     """A failure that does not come again speaks for it."""
@@ -63,7 +63,7 @@ def causes() -> tuple[Judgeable, ...]:
     return tuple(
         Judgeable(
             row["id"],
-            both(table["texts"][row["otherwise"]]) if "otherwise" in row else None,
+            parse_bilingual(table["texts"][row["otherwise"]]) if "otherwise" in row else None,
             row.get("intermittent", False),
         )
         for row in table["causes"]
@@ -71,13 +71,13 @@ def causes() -> tuple[Judgeable, ...]:
 
 
 @functools.cache
-def rows() -> tuple[VerdictRow, ...]:
+def read_verdict_rows() -> tuple[VerdictRow, ...]:
     """Read what proves or disproves each cause."""
     table = _read_table()
-    texts = {name: both(text) for name, text in table["texts"].items()}
+    texts = {name: parse_bilingual(text) for name, text in table["texts"].items()}
     return tuple(
         VerdictRow(row["cause"], row["verdict"], tuple(row["seen"].split()), texts[row["because"]])
-        for row in table["rows"]
+        for row in table["read_verdict_rows"]
     )
 
 
@@ -85,13 +85,15 @@ _UNSURE: Final = say("the trials that were run do not decide", "已进行的试�
 _EXPLAINED: Final = say("another cause explains it already", "已有其他原因解释")
 
 
-def judged(words: frozenset[str]) -> Iterator[Judged]:
+def judge_causes(words: frozenset[str]) -> Iterator[Judged]:
     """Give a verdict for every cause."""
-    confirmed = next(filter(None, (_row(cause.id, words, CONFIRMED) for cause in causes())), None)
+    confirmed = next(
+        filter(None, (_find_row(cause.id, words, CONFIRMED) for cause in causes())), None
+    )
     seen = words | {"explained"} if confirmed is not None else words
     for cause in causes():
         is_it = confirmed is not None and confirmed.cause == cause.id
-        row = confirmed if is_it else _row(cause.id, seen, REFUTED)
+        row = confirmed if is_it else _find_row(cause.id, seen, REFUTED)
         if row is not None:
             yield Judged(cause.id, row.verdict, row.because)
         else:
@@ -99,17 +101,17 @@ def judged(words: frozenset[str]) -> Iterator[Judged]:
             yield Judged(cause.id, NOT_TESTABLE, cause.otherwise or otherwise)
 
 
-def all_alike(verdict: str, because: Said = NOTHING) -> Iterator[Judged]:
+def judge_all_alike(verdict: str, because: Message = NOTHING) -> Iterator[Judged]:
     """Give every cause the same verdict: nothing failed, or it did not fail again."""
     for cause in causes():
         yield Judged(cause.id, verdict, because)
 
 
-def _row(cause: str, seen: frozenset[str], verdict: str) -> VerdictRow | None:
+def _find_row(cause: str, seen: frozenset[str], verdict: str) -> VerdictRow | None:
     return next(
         (
             row
-            for row in rows()
+            for row in read_verdict_rows()
             if (row.cause, row.verdict) == (cause, verdict)
             and all(
                 (word[1:] not in seen) if word[0] == "!" else word in seen for word in row.words

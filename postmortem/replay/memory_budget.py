@@ -42,7 +42,7 @@ class _Weight(NamedTuple):
     is_trained: bool
 
 
-def free_memory(device: Any) -> float:
+def get_free_memory(device: Any) -> float:
     """Give the bytes that are free on a device; infinite where that cannot be asked."""
     if device.type == "cuda":
         return _SHARE * float(torch.cuda.mem_get_info(device)[0])
@@ -52,11 +52,11 @@ def free_memory(device: Any) -> float:
         return float("inf")
 
 
-def needed(capsule: Capsule, regime: Regime) -> float:
+def estimate_needed_memory(capsule: Capsule, regime: Regime) -> float:
     """Estimate the bytes that a run takes beside the bench: weights, gradients, optimiser."""
     weights = gradients = 0.0
-    for one in _weights(capsule):
-        size = float(one.numbers * _width(one, regime))
+    for one in _iter_weights(capsule):
+        size = float(one.numbers * _get_width(one, regime))
         weights += size
         gradients += size if one.is_trained else 0.0
     kept = capsule.manifest.optimizer
@@ -64,7 +64,7 @@ def needed(capsule: Capsule, regime: Regime) -> float:
     return 2 * weights + gradients + (float(states.bytes) if states is not None else 0.0)
 
 
-def _weights(capsule: Capsule) -> Iterator[_Weight]:
+def _iter_weights(capsule: Capsule) -> Iterator[_Weight]:
     kept = capsule.manifest.weights
     trained = set(kept.trainable)
     for name, header in capsule.headers.get(kept.file, {}).items():
@@ -73,31 +73,36 @@ def _weights(capsule: Capsule) -> Iterator[_Weight]:
         yield _Weight(math.prod(one.shape), one.dtype, is_trained=False)
 
 
-def _width(weight: _Weight, regime: Regime) -> int:
+def _get_width(weight: _Weight, regime: Regime) -> int:
     is_wide = regime.compute == "float32" or (regime.trainable_float32 and weight.is_trained)
     if is_wide and weight.dtype in _HALVES:
         return 4
     return next((size for bits, size in _BYTES.items() if weight.dtype.endswith(bits)), 1)
 
 
-def building_limits(capsule: Capsule, base_bytes: int) -> Limits:
+def compute_building_limits(capsule: Capsule, base_bytes: int) -> Limits:
     """Say what building a model may use: about what the files of the capsule account for."""
     kept = capsule.manifest.weights
     count = len(capsule.headers.get(kept.file, {})) + len(kept.frozen)
-    size = _bytes(capsule) + base_bytes
-    return Limits(_upto(_BUILDING, size), _upto(_TENSORS, count), _upto(_WORK, size), math.inf)
+    size = _sum_file_bytes(capsule) + base_bytes
+    return Limits(
+        _compute_limit(_BUILDING, size),
+        _compute_limit(_TENSORS, count),
+        _compute_limit(_WORK, size),
+        math.inf,
+    )
 
 
-def running_limits(capsule: Capsule, base_bytes: int, memory: float, ends: float) -> Limits:
+def compute_running_limits(capsule: Capsule, base_bytes: int, memory: float, ends: float) -> Limits:
     """Say what a forward pass may use."""
-    size = _bytes(capsule) + base_bytes
-    most = min(max(memory, _LEAST), _upto(_RUNNING, size))
-    return Limits(most, math.inf, _upto(_WORK, size), ends)
+    size = _sum_file_bytes(capsule) + base_bytes
+    most = min(max(memory, _LEAST), _compute_limit(_RUNNING, size))
+    return Limits(most, math.inf, _compute_limit(_WORK, size), ends)
 
 
-def _bytes(capsule: Capsule) -> int:
+def _sum_file_bytes(capsule: Capsule) -> int:
     return sum(one.bytes for one in capsule.manifest.files.values())
 
 
-def _upto(limit: tuple[int, int], count: int) -> float:
+def _compute_limit(limit: tuple[int, int], count: int) -> float:
     return float(limit[0] + limit[1] * count)

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from postmortem.replay import changes
-from postmortem.replay.batches import is_mask_known, labels_in
+from postmortem.replay.batches import find_labels, is_mask_known
 from postmortem.replay.bench import HALVES
 from postmortem.replay.operations import UNSAFE
 from postmortem.replay.regime import WindowRun
-from postmortem.replay.scene import Scene, jump_of, same
+from postmortem.replay.scene import BaselineRun, find_loss_jump, is_same_run
 
 FLOAT16_LIMIT: Final = 65504.0
 _SANE: Final = 1e3
@@ -26,18 +26,25 @@ _STEADY: Final = 1.2
 _ATTENTION: Final = ("softmax", "attention")
 
 
-def observed(scene: Scene, runs: Mapping[str, WindowRun], wide_peak: float) -> frozenset[str]:
+def collect_observations(
+    scene: BaselineRun, runs: Mapping[str, WindowRun], wide_peak: float
+) -> frozenset[str]:
     """Give all that was seen."""
     words = {f"{name}:{run.outcome}" for name, run in runs.items() if not run.stopped}
-    words |= {*_of_run(scene), *_of_window(scene), *_of_weights(scene), *_of_samples(scene)}
+    words |= {
+        *_inspect_run(scene),
+        *_inspect_window(scene),
+        *_inspect_weights(scene),
+        *_inspect_samples(scene),
+    }
     if wide_peak > FLOAT16_LIMIT:
         words.add("overflow-seen")
     if "float32" in runs and _is_steady(runs["float32"]):
         words.add("wide-steady")
-    return frozenset(words | {*_following(words)})
+    return frozenset(words | {*_infer_observations(words)})
 
 
-def _following(words: set[str]) -> Iterator[str]:
+def _infer_observations(words: set[str]) -> Iterator[str]:
     """Yield what several trials say together."""
     is_wide = bool(words & {"in-float32", "in-bfloat16"})
     if is_wide or "float32:not-finite" in words:
@@ -50,11 +57,11 @@ def _following(words: set[str]) -> Iterator[str]:
         yield "the-updates"
 
 
-def _of_run(scene: Scene) -> Iterator[str]:
+def _inspect_run(scene: BaselineRun) -> Iterator[str]:
     run, operation = scene.recorded, scene.operation.name if scene.operation else ""
     if scene.is_reproduced:
         yield "failed"
-    if scene.again is not None and same(run, scene.again):
+    if scene.again is not None and is_same_run(run, scene.again):
         yield "exact"
     if run.bad:
         yield f"bad-{run.bad}"
@@ -69,7 +76,7 @@ def _of_run(scene: Scene) -> Iterator[str]:
         yield "attention-made-it"
 
 
-def _of_window(scene: Scene) -> Iterator[str]:
+def _inspect_window(scene: BaselineRun) -> Iterator[str]:
     manifest, config = scene.bench.manifest, scene.bench.manifest.model.config or {}
     yield f"in-{scene.bench.computes_in}"
     if manifest.window.first <= 1:
@@ -86,7 +93,7 @@ def _of_window(scene: Scene) -> Iterator[str]:
         yield "trains-in-float16"
 
 
-def _of_weights(scene: Scene) -> Iterator[str]:
+def _inspect_weights(scene: BaselineRun) -> Iterator[str]:
     yield "rows-odd" if scene.rows else "rows-usual"
     if any(one.dim() > 1 and not bool(one.any()) for one in scene.bench.start.values()):
         yield "weights-zero"
@@ -100,26 +107,26 @@ def _of_weights(scene: Scene) -> Iterator[str]:
         yield "weights-partly"
 
 
-def _of_samples(scene: Scene) -> Iterator[str]:
+def _inspect_samples(scene: BaselineRun) -> Iterator[str]:
     if scene.place is None:
         return
     batch = scene.batch()
     if scene.masked:
         yield "labels-masked"
-    elif labels_in(batch, scene.bench.manifest.loss.target) is not None:
+    elif find_labels(batch, scene.bench.manifest.loss.target) is not None:
         yield "labels-seen"
-    if changes.padded_samples(batch):
+    if changes.list_padded_samples(batch):
         yield "padded"
     if is_mask_known(batch):
         yield "mask-known"
     yield "samples-odd" if scene.odd else "samples-alike"
-    jump = jump_of(scene)
+    jump = find_loss_jump(scene)
     if jump is not None and jump.step >= 1:
         yield "jumps"
-    yield from _of_culprits(scene)
+    yield from _inspect_culprits(scene)
 
 
-def _of_culprits(scene: Scene) -> Iterator[str]:
+def _inspect_culprits(scene: BaselineRun) -> Iterator[str]:
     if scene.culprits is None:
         return
     yield "samples-settled"
@@ -142,7 +149,7 @@ def _is_steady(run: WindowRun) -> bool:
     return run.outcome == "finite" and len(run.steps) >= _ENOUGH and run.climb <= _STEADY
 
 
-def grows(run: WindowRun) -> str:
+def format_loss_trend(run: WindowRun) -> str:
     """Give the course of a loss in figures."""
     losses = run.finite_losses
     shown = losses if len(losses) <= 5 else [*losses[:2], *losses[-3:]]

@@ -10,23 +10,23 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.capsule.manifest import Manifest
-from postmortem.capsule.opening import open_capsule, sha256_of
+from postmortem.capsule.opening import compute_file_sha256, open_capsule
 from postmortem.errors import InputError, MissingExtra, UsageError, install_hint
 from postmortem.model.replayed import Replayed
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.replay.printing import print_to_stderr
 
 SECONDS: Final = 120.0
 
 
-def replayed(
+def replay_capsule(
     path: Path | str,
     *,
     device: str = "auto",
     trust: bool = False,
     seconds: float = SECONDS,
     memory: float | None = None,
-) -> Replayed[Said]:
+) -> Replayed[Message]:
     """Run a capsule again.
 
     Args:
@@ -42,18 +42,18 @@ def replayed(
         MissingExtra: torch, or a package of the model, is not installed.
     """
     capsule = open_capsule(path)
-    refuse_without_trust(capsule.manifest, trust=trust)
+    require_trust(capsule.manifest, trust=trust)
     if importlib.util.find_spec("torch") is None or importlib.util.find_spec("safetensors") is None:
         raise MissingExtra("replay needs torch and safetensors", "", install_hint("replay"))
     with print_to_stderr(until_exit=trust):
         replaying = importlib.import_module("postmortem.replay.replaying")
-        found: Replayed[Said] = replaying.replay(
+        found: Replayed[Message] = replaying.replay(
             capsule, device=device, seconds=seconds, memory=memory
         )
     return found
 
 
-def refuse_without_trust(manifest: Manifest, *, trust: bool) -> None:
+def require_trust(manifest: Manifest, *, trust: bool) -> None:
     """Refuse a capsule that needs the user's code, before anything is built.
 
     Raises:
@@ -76,7 +76,7 @@ def refuse_without_trust(manifest: Manifest, *, trust: bool) -> None:
                 one.file,
                 "put it where it was when the capsule was recorded",
             )
-        if sha256_of(place) != one.sha256:
+        if compute_file_sha256(place) != one.sha256:
             raise InputError(
                 "the code is not the one that was recorded: its checksum is another; nothing was"
                 " executed",

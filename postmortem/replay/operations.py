@@ -13,7 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from postmortem.replay.batches import tensors
+from postmortem.replay.batches import iter_tensors
 
 _MADE_OF_NOTHING: Final = ("empty", "new_empty", "empty_like", "empty_strided", "full", "full_like")
 UNSAFE: Final = frozenset(
@@ -57,24 +57,24 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
         name = func.overloadpacket.__name__ if hasattr(func, "overloadpacket") else str(func)
         if self.first is not None or name in _MADE_OF_NOTHING:
             return func(*args, **(kwargs or {}))
-        given = _floats([args, kwargs])
-        before, span = _state(given, [*args, *(kwargs or {}).values()]), _span(given)
+        given = _list_float_tensors([args, kwargs])
+        before, span = _state(given, [*args, *(kwargs or {}).values()]), _compute_value_range(given)
         out = func(*args, **(kwargs or {}))
-        what = _news(before, _state(_floats(out)))
+        what = _identify_new_nonfinite(before, _state(_list_float_tensors(out)))
         if what:
             dtype = str(given[0].dtype).removeprefix("torch.") if given else ""
-            self.first = Operation(name.rstrip("_"), what, _in_backward(), *span, dtype)
+            self.first = Operation(name.rstrip("_"), what, _is_in_backward(), *span, dtype)
         return out
 
 
-def _news(before: "_Finiteness", made: "_Finiteness") -> str:
+def _identify_new_nonfinite(before: "_Finiteness", made: "_Finiteness") -> str:
     """Say what an operation made that did not go in."""
     is_new = (made.nan and not before.nan) or (made.inf and not (before.inf or before.nan))
     return ("nan" if made.nan else "inf") if is_new else ""
 
 
-def _floats(value: Any) -> list[Any]:
-    return [one for _, one in tensors(value) if one.is_floating_point()]
+def _list_float_tensors(value: Any) -> list[Any]:
+    return [one for _, one in iter_tensors(value) if one.is_floating_point()]
 
 
 class _Finiteness(NamedTuple):
@@ -91,14 +91,14 @@ def _state(found: list[Any], scalars: Iterable[Any] = ()) -> _Finiteness:
     )
 
 
-def _span(found: list[Any]) -> tuple[float, float]:
+def _compute_value_range(found: list[Any]) -> tuple[float, float]:
     parts = [one.detach().float().reshape(-1) for one in found if one.numel()]
     numbers = torch.cat(parts) if parts else torch.zeros(1)
     numbers = numbers[torch.isfinite(numbers)]
     return (float(numbers.min()), float(numbers.max())) if numbers.numel() else (0.0, 0.0)
 
 
-def _in_backward() -> bool:
+def _is_in_backward() -> bool:
     return bool(torch._C._current_graph_task_id() != -1)  # noqa: SLF001 -- torch names it nowhere else
 
 
@@ -111,18 +111,20 @@ class Guarded(TorchFunctionMode):  # type: ignore[misc]
         """Run it with safe numbers."""
         del types
         name = getattr(func, "__name__", "").strip("_")
-        return func(*_safe(name, getattr(func, "__name__", ""), args), **(kwargs or {}))
+        return func(
+            *_make_safe_arguments(name, getattr(func, "__name__", ""), args), **(kwargs or {})
+        )
 
 
-def _safe(name: str, full: str, args: Any) -> Any:
+def _make_safe_arguments(name: str, full: str, args: Any) -> Any:
     if not args or not _is_float(args[0]):
         return args
     first, *rest = args
     below: Any = rest[0] if rest else None
     if full in _DIVISIONS and name not in _SAFE:
-        return (first, _away_from_zero(below), *rest[1:]) if _is_float(below) else args
+        return (first, _bound_away_from_zero(below), *rest[1:]) if _is_float(below) else args
     if name == "pow":
-        return (_base(first, below), *rest)
+        return (_make_safe_base(first, below), *rest)
     return (_SAFE[name](first), *rest) if name in _SAFE else args
 
 
@@ -130,41 +132,41 @@ def _is_float(value: Any) -> bool:
     return bool(torch.is_tensor(value) and value.is_floating_point())
 
 
-def _base(tensor: Any, power: Any) -> Any:
+def _make_safe_base(tensor: Any, power: Any) -> Any:
     """Give a base that a power below one can bear."""
     if not isinstance(power, int | float) or power >= 1:
         return tensor
-    return _away_from_zero(tensor) if power < 0 else tensor.clamp_min(_SMALL)
+    return _bound_away_from_zero(tensor) if power < 0 else tensor.clamp_min(_SMALL)
 
 
-def _away_from_zero(tensor: Any) -> Any:
+def _bound_away_from_zero(tensor: Any) -> Any:
     sign = torch.where(tensor < 0, -1.0, 1.0).to(tensor.dtype)
     return torch.where(tensor.abs() < _SMALL, sign * _SMALL, tensor)
 
 
-def _spread(tensor: Any) -> Any:
+def _make_distinct(tensor: Any) -> Any:
     """Give numbers that are not all the same, nor all 0."""
     steps = torch.linspace(0.5, 1.0, tensor.numel(), device=tensor.device, dtype=tensor.dtype)
     return tensor + _SMALL * steps.view_as(tensor)
 
 
-def _positive(tensor: Any) -> Any:
+def _bound_positive(tensor: Any) -> Any:
     return tensor.clamp_min(_SMALL)
 
 
-def _moderate(tensor: Any) -> Any:
+def _bound_exponent(tensor: Any) -> Any:
     return tensor.clamp(-_EXP_LIMIT, _EXP_LIMIT)
 
 
-def _within_one(tensor: Any) -> Any:
+def _bound_within_one(tensor: Any) -> Any:
     return tensor.clamp(-1 + _SMALL, 1 - _SMALL)
 
 
 _SAFE: Final[Mapping[str, Callable[[Any], Any]]] = {
-    **dict.fromkeys(("log", "log2", "log10", "sqrt", "rsqrt", "acosh"), _positive),
-    **dict.fromkeys(("rdiv", "rtruediv", "reciprocal"), _away_from_zero),
-    **dict.fromkeys(("exp", "expm1", "sinh", "cosh"), _moderate),
-    **dict.fromkeys(("acos", "asin", "atanh"), _within_one),
-    **dict.fromkeys(("norm", "vector_norm", "std", "var"), _spread),
+    **dict.fromkeys(("log", "log2", "log10", "sqrt", "rsqrt", "acosh"), _bound_positive),
+    **dict.fromkeys(("rdiv", "rtruediv", "reciprocal"), _bound_away_from_zero),
+    **dict.fromkeys(("exp", "expm1", "sinh", "cosh"), _bound_exponent),
+    **dict.fromkeys(("acos", "asin", "atanh"), _bound_within_one),
+    **dict.fromkeys(("norm", "vector_norm", "std", "var"), _make_distinct),
     "log1p": lambda tensor: tensor.clamp_min(_SMALL - 1),
 }

@@ -17,7 +17,7 @@ _OF_A_DEVICE: Final = ("fused", "foreach", "capturable")
 """How it is computed on the recorded device: elsewhere the same but for the last bits."""
 
 
-def optimizer_class(kept: OptimizerKept | None) -> Any:
+def get_optimizer_class(kept: OptimizerKept | None) -> Any:
     """Give the class of the optimiser, None if torch has it not."""
     if kept is None:
         return None
@@ -32,13 +32,13 @@ def build_optimizer(
     kept: OptimizerKept, tensors: Mapping[str, Any], model: Any, *, is_same_device: bool
 ) -> Any:
     """Build the optimiser over a model's weights, in the state that was recorded."""
-    kind = optimizer_class(kept)
+    kind = get_optimizer_class(kept)
     weights = dict(model.named_parameters())
     known = set(inspect.signature(kind).parameters) - {"params"}
     known -= set() if is_same_device else {*_OF_A_DEVICE}
     groups = [
         {"params": [weights[name] for name in group["parameters"] if name in weights]}
-        | {key: _option(value) for key, value in group.items() if key in known}
+        | {key: _convert_option(value) for key, value in group.items() if key in known}
         for group in kept.groups
     ]
     built = kind([group for group in groups if group["params"]])
@@ -54,16 +54,16 @@ def _state(
     told: Mapping[str, Any], tensors: Mapping[str, Any], weight: Any, *, is_there: bool
 ) -> dict[str, Any]:
     return {
-        key: _entry(value, tensors, weight, is_step=key == "step", is_there=is_there)
+        key: _restore_entry(value, tensors, weight, is_step=key == "step", is_there=is_there)
         for key, value in told.items()
     }
 
 
-def _option(value: Any) -> Any:
+def _convert_option(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _entry(
+def _restore_entry(
     value: Any, tensors: Mapping[str, Any], weight: Any, *, is_step: bool, is_there: bool
 ) -> Any:
     """Give an entry of the state; the count of steps lies on the device only for some."""

@@ -10,13 +10,13 @@ from typing import Any
 
 import torch
 
-from postmortem.replay.batches import mapped
+from postmortem.replay.batches import convert_tensors
 from postmortem.replay.bench import HALVES, Bench
 from postmortem.replay.optimizing import MovingScale, restore_random
 from postmortem.replay.regime import MicroPlace, Regime, StepRun
 
 
-def passed(
+def run_pass(
     bench: Bench,
     place: MicroPlace,
     regime: Regime,
@@ -34,22 +34,22 @@ def passed(
         batch = regime.change_batch(place, batch)
     if batch is None:
         return None
-    restore_random(bench.random, _told(bench, place).rng, bench.device)
-    with _context(bench, regime):
-        loss = bench.loss(bench.model, _cast(batch, regime))
+    restore_random(bench.random, _get_recorded_batch(bench, place).rng, bench.device)
+    with _open_context(bench, regime):
+        loss = bench.loss(bench.model, _convert_batch(batch, regime))
         value = float(loss.detach())
         if loss.requires_grad and not is_forward:
-            (loss * (scale * _share(bench, place, batch))).backward()
+            (loss * (scale * _compute_gradient_share(bench, place, batch))).backward()
     return value
 
 
-def _told(bench: Bench, place: MicroPlace) -> Any:
+def _get_recorded_batch(bench: Bench, place: MicroPlace) -> Any:
     return bench.steps[place.step].micro_batches[place.micro]
 
 
-def _share(bench: Bench, place: MicroPlace, batch: Any) -> float:
+def _compute_gradient_share(bench: Bench, place: MicroPlace, batch: Any) -> float:
     """Give the share of a micro-batch in its step's gradient."""
-    factor = _told(bench, place).factor
+    factor = _get_recorded_batch(bench, place).factor
     if factor is not None and math.isfinite(factor):
         return float(factor)
     if isinstance(batch, Mapping) and batch.get("num_items_in_batch") is not None:
@@ -58,7 +58,7 @@ def _share(bench: Bench, place: MicroPlace, batch: Any) -> float:
 
 
 @contextlib.contextmanager
-def _context(bench: Bench, regime: Regime) -> Iterator[None]:
+def _open_context(bench: Bench, regime: Regime) -> Iterator[None]:
     """Open what the passes of a regime run in: autocast, a guard."""
     with contextlib.ExitStack() as opened:
         autocast = bench.manifest.precision.autocast
@@ -70,21 +70,23 @@ def _context(bench: Bench, regime: Regime) -> Iterator[None]:
         yield
 
 
-def _cast(batch: Any, regime: Regime) -> Any:
+def _convert_batch(batch: Any, regime: Regime) -> Any:
     if regime.compute is None:
         return batch
     wanted = getattr(torch, regime.compute)
-    return mapped(batch, lambda _, tensor: tensor.to(wanted) if tensor.dtype in HALVES else tensor)
+    return convert_tensors(
+        batch, lambda _, tensor: tensor.to(wanted) if tensor.dtype in HALVES else tensor
+    )
 
 
-def updated(
+def update_weights(
     bench: Bench, number: int, regime: Regime, moving: MovingScale | None, losses: list[float]
 ) -> StepRun:
     """Step the optimiser, unless the gradients are not finite."""
     told = bench.steps[number]
     scale = moving.scale if moving else None
     weights = [one for one in bench.model.parameters() if one.grad is not None]
-    norm = _norm(weights, scale or 1.0)
+    norm = _compute_unscaled_norm(weights, scale or 1.0)
     if moving is not None:
         moving.move(is_finite=math.isfinite(norm))
     ran = StepRun(told.step, tuple(losses), norm, "", len(told.micro_batches) - 1, scale)
@@ -92,8 +94,8 @@ def updated(
         is_last = number == len(bench.steps) - 1
         ran = ran.ended("" if _may_skip(moving) and not is_last else "gradient")
     elif bench.optimizer is not None and regime.rate:
-        _step(bench, weights, regime, told.lr)
-        ran = ran if _are_as_finite(bench) else ran.ended("weights")
+        _run_optimizer_step(bench, weights, regime, told.lr)
+        ran = ran if _is_still_finite(bench) else ran.ended("weights")
     for weight in weights:
         weight.grad = None
     return ran
@@ -104,7 +106,9 @@ def _may_skip(moving: MovingScale | None) -> bool:
     return moving is not None and not moving.held
 
 
-def _step(bench: Bench, weights: list[Any], regime: Regime, rates: tuple[float, ...]) -> None:
+def _run_optimizer_step(
+    bench: Bench, weights: list[Any], regime: Regime, rates: tuple[float, ...]
+) -> None:
     clipping = bench.manifest.clipping
     told = clipping.max_norm if clipping is not None else None
     most = regime.max_norm if regime.max_norm is not None else told
@@ -115,7 +119,7 @@ def _step(bench: Bench, weights: list[Any], regime: Regime, rates: tuple[float, 
     bench.optimizer.step()
 
 
-def _are_as_finite(bench: Bench) -> bool:
+def _is_still_finite(bench: Bench) -> bool:
     """Say whether every weight is finite that was so at the window's start."""
     return all(
         name in bench.broken or bool(torch.isfinite(one).all())
@@ -124,7 +128,7 @@ def _are_as_finite(bench: Bench) -> bool:
     )
 
 
-def _norm(weights: list[Any], scale: float) -> float:
+def _compute_unscaled_norm(weights: list[Any], scale: float) -> float:
     """Take the scale off; give the norm, which overflows only where one gradient does."""
     if not weights:
         return 0.0

@@ -12,9 +12,9 @@ from typing import Any, Final
 import torch
 
 from postmortem.model.replayed import ModulePeak
-from postmortem.replay.batches import tensors
+from postmortem.replay.batches import iter_tensors
 from postmortem.replay.bench import Bench
-from postmortem.replay.passes import passed
+from postmortem.replay.passes import run_pass
 from postmortem.replay.regime import MicroPlace, Regime
 
 _MOST_MODULES: Final = 2000
@@ -60,13 +60,13 @@ class Peaks:
         return max((one.output for one in self.modules), default=0.0)
 
 
-def peaks_of(bench: Bench, place: MicroPlace, regime: Regime, batch: Any = None) -> Peaks:
+def measure_peaks(bench: Bench, place: MicroPlace, regime: Regime, batch: Any = None) -> Peaks:
     """Run one micro-batch, the model in the state it is in, and look at every module."""
     peaks = Peaks()
     began = time.monotonic()
-    handles = list(_hooked(bench.model, peaks))
+    handles = list(_attach_hooks(bench.model, peaks))
     try:
-        peaks.loss = passed(bench, place, regime, batch)
+        peaks.loss = run_pass(bench, place, regime, batch)
     except Exception as raised:  # noqa: BLE001 -- whatever a model raises is what is told
         peaks.error = f"{type(raised).__name__}: {str(raised)[:300]}"
     finally:
@@ -78,50 +78,53 @@ def peaks_of(bench: Bench, place: MicroPlace, regime: Regime, batch: Any = None)
     return peaks
 
 
-def _hooked(model: Any, peaks: Peaks) -> Iterator[Any]:
+def _attach_hooks(model: Any, peaks: Peaks) -> Iterator[Any]:
     for number, (name, module) in enumerate(model.named_modules()):
         if number >= _MOST_MODULES:
             return
         if not any(module.children()):
-            yield module.register_forward_hook(_looking(name, peaks), with_kwargs=True)
+            yield module.register_forward_hook(_build_leaf_hook(name, peaks), with_kwargs=True)
         elif name:
-            yield module.register_forward_hook(_watching(name, peaks), with_kwargs=True)
+            yield module.register_forward_hook(_build_container_hook(name, peaks), with_kwargs=True)
 
 
-def _looking(name: str, peaks: Peaks) -> Any:
+def _build_leaf_hook(name: str, peaks: Peaks) -> Any:
     """Give a hook of a module that holds no others."""
 
     def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
-        given, made = _floats([args, kwargs]), _floats(_plain(output))
+        given, made = (
+            _list_float_tensors([args, kwargs]),
+            _list_float_tensors(_unpack_output(output)),
+        )
         seen = ModuleSeen(name, type(module).__name__)
-        seen.is_finite = all(map(_finite, made))
-        seen.output = max(map(_peak, made), default=0.0)
+        seen.is_finite = all(map(_is_finite, made))
+        seen.output = max(map(_compute_peak, made), default=0.0)
         peaks.modules.append(seen)
         if not seen.is_finite and not peaks.first_forward:
             peaks.first_seen = peaks.first_seen or name
-            peaks.first_forward = name if all(map(_finite, given)) else ""
+            peaks.first_forward = name if all(map(_is_finite, given)) else ""
         for one in filter(_has_gradient, [*given, *made]):
-            one.register_hook(_gradient(seen, peaks))
+            one.register_hook(_build_gradient_hook(seen, peaks))
 
     return hook
 
 
-def _floats(value: Any) -> list[Any]:
-    return [one for _, one in tensors(value) if one.is_floating_point()]
+def _list_float_tensors(value: Any) -> list[Any]:
+    return [one for _, one in iter_tensors(value) if one.is_floating_point()]
 
 
 def _has_gradient(tensor: Any) -> bool:
     return bool(tensor.requires_grad)
 
 
-def _watching(name: str, peaks: Peaks) -> Any:
+def _build_container_hook(name: str, peaks: Peaks) -> Any:
     """Give a hook of a module that holds others: it is named where none of them is to blame."""
 
     def hook(_: Any, args: Any, kwargs: Any, output: Any) -> None:
         if peaks.first_forward:
             return
-        given = all(_finite(one) for _, one in tensors([args, kwargs]))
-        made = all(_finite(one) for _, one in tensors(_plain(output)))
+        given = all(_is_finite(one) for _, one in iter_tensors([args, kwargs]))
+        made = all(_is_finite(one) for _, one in iter_tensors(_unpack_output(output)))
         if given and not made and _is_before_loss(output):
             peaks.first_forward = name
 
@@ -130,13 +133,16 @@ def _watching(name: str, peaks: Peaks) -> Any:
 
 def _is_before_loss(output: Any) -> bool:
     """Say whether more than a loss is not finite in what a module gives."""
-    return any(tensor.dim() > 0 and not _finite(tensor) for _, tensor in tensors(_plain(output)))
+    return any(
+        tensor.dim() > 0 and not _is_finite(tensor)
+        for _, tensor in iter_tensors(_unpack_output(output))
+    )
 
 
-def _gradient(seen: ModuleSeen, peaks: Peaks) -> Any:
+def _build_gradient_hook(seen: ModuleSeen, peaks: Peaks) -> Any:
     def hook(gradient: Any) -> None:
-        seen.gradient = max(seen.gradient or 0.0, _peak(gradient))
-        if not _finite(gradient):
+        seen.gradient = max(seen.gradient or 0.0, _compute_peak(gradient))
+        if not _is_finite(gradient):
             seen.gradient_is_finite = False
             if not peaks.first_backward:
                 peaks.first_backward = seen.name
@@ -144,18 +150,18 @@ def _gradient(seen: ModuleSeen, peaks: Peaks) -> Any:
     return hook
 
 
-def _plain(output: Any) -> Any:
+def _unpack_output(output: Any) -> Any:
     """Give an output of any form as one of tuples and dictionaries."""
     if hasattr(output, "to_tuple"):
         return output.to_tuple()
     return output
 
 
-def _finite(tensor: Any) -> bool:
+def _is_finite(tensor: Any) -> bool:
     return bool(torch.isfinite(tensor).all()) if tensor.is_floating_point() else True
 
 
-def _peak(tensor: Any) -> float:
+def _compute_peak(tensor: Any) -> float:
     sizes = tensor.detach().float().abs()
     finite = sizes[torch.isfinite(sizes)]
     return float(finite.max()) if finite.numel() else 0.0

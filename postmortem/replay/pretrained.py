@@ -59,8 +59,8 @@ def build_pretrained(recipe: ModelRecipe, attention: str | None, files: list[Pat
         InputError: it is none of transformers, or its configuration says what is refused.
         MissingExtra: transformers is not installed.
     """
-    config = _buildable(recipe.config or {})
-    with _offline():
+    config = _filter_config(recipe.config or {})
+    with _ensure_offline():
         try:
             transformers = importlib.import_module("transformers")
         except ImportError as error:
@@ -82,10 +82,10 @@ def build_pretrained(recipe: ModelRecipe, attention: str | None, files: list[Pat
             made._attn_implementation = wanted  # noqa: SLF001 -- there is no other way before the build
         if not files:
             return found(made)
-        return found.from_pretrained(None, config=made, state_dict=_loaded(files))  # type: ignore[attr-defined]
+        return found.from_pretrained(None, config=made, state_dict=_load_weights(files))  # type: ignore[attr-defined]
 
 
-def base_files(recipe: ModelRecipe) -> list[Path]:
+def find_base_files(recipe: ModelRecipe) -> list[Path]:
     """Find the safetensors files of a base model: in its folder, or in the cache of the hub.
 
     Raises:
@@ -94,8 +94,8 @@ def base_files(recipe: ModelRecipe) -> list[Path]:
     path = recipe.base.path if recipe.base is not None else ""
     folder = Path(path) if not path.startswith(("//", "\\\\")) else Path()
     if path and not folder.is_dir():
-        folder = _cached(path)
-    files = _files_in(folder) if path and folder.is_dir() else []
+        folder = _find_cached_folder(path)
+    files = _list_weight_files(folder) if path and folder.is_dir() else []
     if not files or not all(one.is_file() for one in files):
         raise InputError(
             "the weights of the base model that were not trained are not here as safetensors",
@@ -105,16 +105,16 @@ def base_files(recipe: ModelRecipe) -> list[Path]:
     return files
 
 
-def _cached(path: str) -> Path:
+def _find_cached_folder(path: str) -> Path:
     try:
         hub = importlib.import_module("huggingface_hub")
-        with _offline():
+        with _ensure_offline():
             return Path(hub.snapshot_download(path, local_files_only=True))
     except Exception:  # noqa: BLE001 -- whatever the hub says, it is not here
         return Path(os.devnull)
 
 
-def _files_in(folder: Path) -> list[Path]:
+def _list_weight_files(folder: Path) -> list[Path]:
     whole, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
     if whole.is_file():
         return [whole]
@@ -127,13 +127,13 @@ def _files_in(folder: Path) -> list[Path]:
     return [folder / Path(str(name)).name for name in sorted(map(str, names))]
 
 
-def _loaded(files: list[Path]) -> dict[str, Any]:
+def _load_weights(files: list[Path]) -> dict[str, Any]:
     load = importlib.import_module("safetensors.torch").load_file
     return {name: one for file in files for name, one in load(file).items()}
 
 
 @contextlib.contextmanager
-def _offline() -> Iterator[None]:
+def _ensure_offline() -> Iterator[None]:
     """Fetch nothing, whatever is named and however the environment is set."""
     before = {name: os.environ.get(name) for name in _OFFLINE}
     constants: Any = sys.modules.get("huggingface_hub.constants")
@@ -153,58 +153,58 @@ def _offline() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _buildable(config: Mapping[str, Any]) -> dict[str, Any]:
+def _filter_config(config: Mapping[str, Any]) -> dict[str, Any]:
     """Give what of a configuration builds a model."""
-    special = {"id2label": _labels, "quantization_config": _quantization}
+    special = {"id2label": _replace_label_texts, "quantization_config": _check_quantization}
     return {
-        key: special[key](value) if key in special else _checked(key, value)
+        key: special[key](value) if key in special else _check_value(key, value)
         for key, value in config.items()
         if not key.startswith("_") and key not in _LEFT_OUT
     }
 
 
-def _quantization(value: Any) -> Any:
+def _check_quantization(value: Any) -> Any:
     """Let bitsandbytes through, which stores weights in fewer bits; other methods name code."""
     if not value:
         return None
     if not isinstance(value, Mapping) or value.get("quant_method") not in _QUANTIZED:
-        raise _refusal("quantization_config", "is of another package than bitsandbytes")
+        raise _build_refusal("quantization_config", "is of another package than bitsandbytes")
     given = {
         key: one for key, one in value.items() if re.match("load_in_|bnb_4bit_|llm_int8_", key)
     }
     for key, one in given.items():
         for part in one if isinstance(one, list) else [one]:
             if not isinstance(part, bool | int | float | None) and not _WORD.fullmatch(str(part)):
-                raise _refusal(key, "is neither a number nor a name")
+                raise _build_refusal(key, "is neither a number nor a name")
     return given | {"quant_method": value["quant_method"]}
 
 
-def _checked(key: str, value: Any) -> Any:
+def _check_value(key: str, value: Any) -> Any:
     if key in _LOADING and value:
-        raise _refusal(key, "makes transformers load another model")
+        raise _build_refusal(key, "makes transformers load another model")
     if isinstance(value, Mapping):
-        return _buildable(value)
+        return _filter_config(value)
     if isinstance(value, list):
-        return [_checked(key, one) for one in value]
+        return [_check_value(key, one) for one in value]
     if isinstance(value, str) and _PLACE.search(value):
-        raise _refusal(key, f"names a place to load from: {value[:60]!r}")
+        raise _build_refusal(key, f"names a place to load from: {value[:60]!r}")
     if (
         isinstance(value, int)
         and abs(value) > _MOST
         and (_COUNT.search(key) or not _LONG.search(key))
     ):
-        raise _refusal(key, f"is {str(value)[:20]}, more than {_MOST:,}")
+        raise _build_refusal(key, f"is {str(value)[:20]}, more than {_MOST:,}")
     return value
 
 
-def _labels(value: Any) -> Any:
+def _replace_label_texts(value: Any) -> Any:
     """Give as many labels, without their texts."""
     if not isinstance(value, Mapping) or len(value) > _MOST:
-        raise _refusal("id2label", f"is no object of at most {_MOST:,} labels")
+        raise _build_refusal("id2label", f"is no object of at most {_MOST:,} labels")
     return {key: f"LABEL_{number}" for number, key in enumerate(value)}
 
 
-def _refusal(key: str, what: str) -> InputError:
+def _build_refusal(key: str, what: str) -> InputError:
     return InputError(
         f"{key[:60]!r} of the model's configuration {what}; nothing of it was used",
         _WHERE,

@@ -27,7 +27,7 @@ def print_to_stderr(*, until_exit: bool = False) -> Iterator[None]:
             process goes there too.
     """
     _flush()
-    kept = _duplicate(_OUT)
+    kept = _copy_descriptor(_OUT)
     try:
         if kept is not None:
             os.dup2(_ERR, _OUT)
@@ -39,10 +39,10 @@ def print_to_stderr(*, until_exit: bool = False) -> Iterator[None]:
             os.dup2(kept, _OUT)
             os.close(kept)
         if until_exit:
-            atexit.register(_leave_stdout)  # runs before what was registered earlier
+            atexit.register(_replace_stdout)  # runs before what was registered earlier
 
 
-def _duplicate(number: int) -> int | None:
+def _copy_descriptor(number: int) -> int | None:
     """Duplicate a file descriptor; None where it or standard error is closed."""
     try:
         os.fstat(_ERR)
@@ -60,7 +60,7 @@ def _flush() -> None:
         ctypes.CDLL(None).fflush(None)
 
 
-def _leave_stdout() -> None:
+def _replace_stdout() -> None:
     _flush()
     with contextlib.suppress(OSError):
         os.dup2(_ERR, _OUT)

@@ -14,14 +14,14 @@ import torch
 
 from postmortem.errors import PostmortemError
 from postmortem.replay.allocation_guard import AllocationGuard
-from postmortem.replay.batches import tensors
+from postmortem.replay.batches import iter_tensors
 from postmortem.replay.bench import Bench
-from postmortem.replay.memory_budget import running_limits
-from postmortem.replay.passes import passed
+from postmortem.replay.memory_budget import compute_running_limits
+from postmortem.replay.passes import run_pass
 from postmortem.replay.regime import MicroPlace, Regime
 
 
-def rehearse(bench: Bench, regime: Regime) -> None:
+def run_rehearsal(bench: Bench, regime: Regime) -> None:
     """Run the forward pass of each kind of batch once.
 
     What a model raises by itself is left to the run. Code of the user's own, which is trusted, is
@@ -33,25 +33,25 @@ def rehearse(bench: Bench, regime: Regime) -> None:
     manifest = bench.manifest
     if "user" in {manifest.model.kind, manifest.loss.kind}:
         return
-    limits = running_limits(bench.capsule, bench.base_bytes, bench.memory, bench.ends)
+    limits = compute_running_limits(bench.capsule, bench.base_bytes, bench.memory, bench.ends)
     bench.reset(regime)
-    for place in _kinds(bench):
+    for place in _iter_distinct_batches(bench):
         try:
             with torch.random.fork_rng(), AllocationGuard(limits, "running the capsule"):
-                passed(bench, place, regime, is_forward=True)
+                run_pass(bench, place, regime, is_forward=True)
         except PostmortemError:
             raise
         except Exception:  # noqa: BLE001 -- also for want of time: the run meets it again
             return
 
 
-def _kinds(bench: Bench) -> Iterator[MicroPlace]:
+def _iter_distinct_batches(bench: Bench) -> Iterator[MicroPlace]:
     """Give the first place of each set of shapes."""
     seen: set[Any] = set()
     for step, recorded in enumerate(bench.steps):
         for micro in range(len(recorded.micro_batches)):
             place = MicroPlace(step, micro)
-            kind = tuple((path, tuple(one.shape)) for path, one in tensors(bench.batch(place)))
+            kind = tuple((path, tuple(one.shape)) for path, one in iter_tensors(bench.batch(place)))
             if kind not in seen:
                 seen.add(kind)
                 yield place

@@ -13,19 +13,19 @@ import torch
 from postmortem.capsule.opening import Capsule
 from postmortem.errors import InputError, UsageError
 from postmortem.model.replayed import Culprit, Replayed, ReplayTrial
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 from postmortem.replay import telling_replay as words
-from postmortem.replay.batches import preview
+from postmortem.replay.batches import describe_sample
 from postmortem.replay.bench import Bench
 from postmortem.replay.counterfactuals import TABLE, Counterfactual
-from postmortem.replay.fidelity import compared
-from postmortem.replay.memory_budget import GIB, free_memory, needed
-from postmortem.replay.observing import grows, observed
-from postmortem.replay.peaks import Peaks, peaks_of
+from postmortem.replay.fidelity import compare_losses
+from postmortem.replay.memory_budget import GIB, estimate_needed_memory, get_free_memory
+from postmortem.replay.observing import collect_observations, format_loss_trend
+from postmortem.replay.peaks import Peaks, measure_peaks
 from postmortem.replay.regime import Regime, WindowRun
-from postmortem.replay.rehearsal import rehearse
+from postmortem.replay.rehearsal import run_rehearsal
 from postmortem.replay.running import AS_RECORDED, run
-from postmortem.replay.scene import Scene, seen
+from postmortem.replay.scene import BaselineRun, run_baseline
 
 _WIDE: Final = Regime(compute="float32", is_short=True)
 _SPARE: Final = 1.3
@@ -35,7 +35,7 @@ _SPARE: Final = 1.3
 class Tried(NamedTuple):
     """The trials, and the runs behind them."""
 
-    trials: tuple[ReplayTrial[Said], ...]
+    trials: tuple[ReplayTrial[Message], ...]
     runs: Mapping[str, WindowRun]
     is_short: bool
     """Some were skipped for want of time."""
@@ -43,7 +43,7 @@ class Tried(NamedTuple):
 
 def replay(
     capsule: Capsule, *, device: str, seconds: float, memory: float | None = None
-) -> Replayed[Said]:
+) -> Replayed[Message]:
     """Run a capsule's window again, as it was and with one thing changed each.
 
     Raises:
@@ -51,9 +51,9 @@ def replay(
         UsageError: there is no such device, or too little memory even for the steps as recorded.
         MissingExtra: a package is not installed.
     """
-    name = _device(device)
-    allowed = free_memory(torch.device(name)) if memory is None else memory * GIB
-    if lacking := _lacking(capsule, AS_RECORDED, allowed):
+    name = _select_device(device)
+    allowed = get_free_memory(torch.device(name)) if memory is None else memory * GIB
+    if lacking := _describe_lacking_memory(capsule, AS_RECORDED, allowed):
         raise UsageError(
             lacking, capsule.folder, "run it on a larger machine, or allow more with --memory"
         )
@@ -61,13 +61,13 @@ def replay(
     bench.memory = allowed
     kept = torch.get_rng_state()
     try:
-        rehearse(bench, AS_RECORDED)
-        return _told(seen(bench))
+        run_rehearsal(bench, AS_RECORDED)
+        return _build_replayed(run_baseline(bench))
     finally:
         torch.set_rng_state(kept)
 
 
-def _device(asked: str) -> str:
+def _select_device(asked: str) -> str:
     if asked == "cuda" and not torch.cuda.is_available():
         raise UsageError("no CUDA device is usable here", "--device cuda", "say --device cpu")
     if asked == "auto":
@@ -75,66 +75,66 @@ def _device(asked: str) -> str:
     return asked
 
 
-def _told(scene: Scene) -> Replayed[Said]:
+def _build_replayed(scene: BaselineRun) -> Replayed[Message]:
     bench = scene.bench
-    faith = compared(bench, scene.recorded)
-    wide = _wide_peaks(scene)
-    tried = _tried(scene) if scene.place is not None else Tried((), {}, is_short=False)
-    seen_words = observed(scene, tried.runs, wide.greatest if wide else 0.0)
+    faith = compare_losses(bench, scene.recorded)
+    wide = _measure_wide_peaks(scene)
+    tried = _run_trials(scene) if scene.place is not None else Tried((), {}, is_short=False)
+    seen_words = collect_observations(scene, tried.runs, wide.greatest if wide else 0.0)
     if tried.is_short:
         seen_words |= {"short-of-time"}
     message = bench.manifest.reason.message
     if "unscale FP16 gradients" in message:
         seen_words |= {"told-unscale"}
-    tested = words.verdicts(scene, seen_words, faith)
+    tested = words.build_verdicts(scene, seen_words, faith)
     shown = wide if wide is not None and wide.modules else scene.peaks
     return Replayed(
         capsule=bench.capsule.folder.name,
-        device=words.device_here(bench),
-        recorded_on=words.device_there(bench),
-        reason=words.reason(bench),
-        summary=words.summary(scene, tested),
-        reproduced=words.reproduced(scene),
+        device=words.describe_replay_device(bench),
+        recorded_on=words.describe_recorded_device(bench),
+        reason=words.describe_reason(bench),
+        summary=words.summarise_replay(scene, tested),
+        reproduced=words.get_reproduction_status(scene),
         fidelity=faith.told,
-        trials=(*_baselines(scene), *tried.trials),
+        trials=(*_build_baseline_trials(scene), *tried.trials),
         tested=tested,
         place=words.place(scene),
-        module=words.module_of(scene),
-        direction=words.direction_of(scene),
+        module=words.find_nonfinite_module(scene),
+        direction=words.get_failure_direction(scene),
         operation=scene.operation.name if scene.operation else "",
-        culprits=_culprits(scene),
+        culprits=_build_culprits(scene),
         peaks=shown.shown() if shown is not None else (),
         limit=torch.finfo(getattr(torch, bench.computes_in)).max,
         limit_of=bench.computes_in,
-        peaks_of=words.peaks_of_which(is_wide=shown is wide and wide is not None),
-        notes=tuple(words.notes(scene, faith)),
+        peaks_of=words.describe_peak_run(is_wide=shown is wide and wide is not None),
+        notes=tuple(words.iter_notes(scene, faith)),
     )
 
 
-def _wide_peaks(scene: Scene) -> Peaks | None:
+def _measure_wide_peaks(scene: BaselineRun) -> Peaks | None:
     """See how large the numbers are where they have room, in the state in which it fails."""
     bench, place = scene.bench, scene.place
     if (
         place is None
         or bench.computes_in == "float32"
         or bench.left < 0
-        or _lacking(bench.capsule, _WIDE, bench.memory)
+        or _describe_lacking_memory(bench.capsule, _WIDE, bench.memory)
     ):
         return None
     ran = run(bench, _WIDE, until=place)
-    peaks = peaks_of(bench, place, _WIDE) if not ran.error else None
+    peaks = measure_peaks(bench, place, _WIDE) if not ran.error else None
     return peaks if peaks is not None and not peaks.error else None
 
 
-def _baselines(scene: Scene) -> list[ReplayTrial[Said]]:
-    found = [_trial("as-recorded", words.AS_RECORDED, scene.recorded)]
+def _build_baseline_trials(scene: BaselineRun) -> list[ReplayTrial[Message]]:
+    found = [_build_trial("as-recorded", words.AS_RECORDED, scene.recorded)]
     if scene.again is not None:
-        found.append(_trial("again", words.AGAIN, scene.again))
+        found.append(_build_trial("again", words.AGAIN, scene.again))
     return found
 
 
-def _tried(scene: Scene) -> Tried:
-    trials: list[ReplayTrial[Said]] = []
+def _run_trials(scene: BaselineRun) -> Tried:
+    trials: list[ReplayTrial[Message]] = []
     runs = scene.runs
     is_short = False
     for one in TABLE:
@@ -147,13 +147,13 @@ def _tried(scene: Scene) -> Tried:
     return Tried(tuple(trials), runs, is_short)
 
 
-def _try(scene: Scene, one: Counterfactual) -> tuple[ReplayTrial[Said], WindowRun | None]:
+def _try(scene: BaselineRun, one: Counterfactual) -> tuple[ReplayTrial[Message], WindowRun | None]:
     """Run one counterfactual; a skipped one that time was short for tells how long it takes."""
     regime = one.regime(scene)
-    if isinstance(regime, Said):
+    if isinstance(regime, Message):
         return ReplayTrial(one.id, one.title, "skipped", regime), None
     bench = scene.bench
-    if lacking := _lacking(bench.capsule, regime, bench.memory):
+    if lacking := _describe_lacking_memory(bench.capsule, regime, bench.memory):
         return ReplayTrial(one.id, one.title, "skipped", lacking), None
     steps = 1 if regime.is_short else len(scene.recorded.steps)
     whole = min(scene.recorded.seconds, scene.again.seconds if scene.again else math.inf)
@@ -168,16 +168,16 @@ def _try(scene: Scene, one: Counterfactual) -> tuple[ReplayTrial[Said], WindowRu
         return ReplayTrial(one.id, one.title, "skipped", told, (), likely), None
     if regime.attention is not None:
         try:
-            rehearse(bench, regime)
+            run_rehearsal(bench, regime)
         except InputError as error:
             return ReplayTrial(one.id, one.title, "skipped", quote(str(error.what))), None
     ran = run(bench, regime)
-    return _trial(one.id, one.title, ran), ran
+    return _build_trial(one.id, one.title, ran), ran
 
 
-def _lacking(capsule: Capsule, regime: Regime, allowed: float) -> Said | None:
+def _describe_lacking_memory(capsule: Capsule, regime: Regime, allowed: float) -> Message | None:
     """Say how much memory a run lacks; None if it fits."""
-    bytes_ = needed(capsule, regime)
+    bytes_ = estimate_needed_memory(capsule, regime)
     if bytes_ <= allowed:
         return None
     return say(
@@ -188,13 +188,20 @@ def _lacking(capsule: Capsule, regime: Regime, allowed: float) -> Said | None:
     )
 
 
-def _trial(id_: str, title: Said, ran: WindowRun) -> ReplayTrial[Said]:
+def _build_trial(id_: str, title: Message, ran: WindowRun) -> ReplayTrial[Message]:
     losses = tuple(step.loss for step in ran.steps)
     outcome = "skipped" if ran.stopped else ran.outcome
-    return ReplayTrial(id_, title, outcome, words.outcome(ran, grows(ran)), losses, ran.seconds)
+    return ReplayTrial(
+        id_,
+        title,
+        outcome,
+        words.describe_outcome(ran, format_loss_trend(ran)),
+        losses,
+        ran.seconds,
+    )
 
 
-def _culprits(scene: Scene) -> tuple[Culprit[Said], ...]:
+def _build_culprits(scene: BaselineRun) -> tuple[Culprit[Message], ...]:
     place, bench = scene.culprit_place, scene.bench
     if not scene.culprits or place is None:
         return ()
@@ -207,7 +214,7 @@ def _culprits(scene: Scene) -> tuple[Culprit[Said], ...]:
             place.micro,
             position,
             samples[position] if position < len(samples) else None,
-            preview(batch, position),
+            describe_sample(batch, position),
         )
         for position in scene.culprits
     )

@@ -15,7 +15,7 @@ import torch
 from postmortem.capsule.manifest import WindowStep
 from postmortem.replay.bench import Bench
 from postmortem.replay.optimizing import MovingScale, scale_for
-from postmortem.replay.passes import passed, updated
+from postmortem.replay.passes import run_pass, update_weights
 from postmortem.replay.regime import MicroPlace, Regime, StepRun, WindowRun
 
 AS_RECORDED: Final = Regime()
@@ -43,16 +43,16 @@ def run(
     error, stopped = "", False
     try:
         bench.reset(regime, since)
-        _go(bench, regime, range(first, last + 1), runs, (until, keep_at))
+        _run_steps(bench, regime, range(first, last + 1), runs, (until, keep_at))
     except OutOfTimeError:
         stopped = True
     except Exception as raised:  # noqa: BLE001 -- whatever a model raises is what is told
         error = f"{type(raised).__name__}: {str(raised)[:300]}"
-    failed, spent = _failed(bench, runs), time.monotonic() - began
+    failed, spent = _find_failure(bench, runs), time.monotonic() - began
     return WindowRun(tuple(runs), failed, spent, error, stopped)
 
 
-def _go(
+def _run_steps(
     bench: Bench,
     regime: Regime,
     numbers: range,
@@ -60,7 +60,7 @@ def _go(
     ends: tuple[MicroPlace | None, int | None],
 ) -> None:
     """Run steps, up to the first failure."""
-    moving, (until, keep_at) = _moving(bench, regime), ends
+    moving, (until, keep_at) = _get_initial_scale(bench, regime), ends
     for number in numbers:
         if number == keep_at:
             bench.keep(number, moving, tuple(runs))
@@ -69,12 +69,12 @@ def _go(
         if number > numbers[0] and bench.optimizer is None and regime.rate:
             kept = bench.manifest.optimizer
             raise LookupError(f"torch has no optimiser {kept.class_[:120] if kept else '?'}")
-        runs.append(_step(bench, number, regime, moving, until))
+        runs.append(_run_step(bench, number, regime, moving, until))
         if runs[-1].bad:
             return
 
 
-def _failed(bench: Bench, runs: list[StepRun]) -> MicroPlace | None:
+def _find_failure(bench: Bench, runs: list[StepRun]) -> MicroPlace | None:
     """Find where a run failed, if it did."""
     if not runs or not runs[-1].bad:
         return None
@@ -82,7 +82,7 @@ def _failed(bench: Bench, runs: list[StepRun]) -> MicroPlace | None:
     return MicroPlace(numbers.index(runs[-1].number), runs[-1].bad_micro)
 
 
-def _moving(bench: Bench, regime: Regime) -> MovingScale | None:
+def _get_initial_scale(bench: Bench, regime: Regime) -> MovingScale | None:
     """Give the loss scale to begin with: that of the checkpoint, unless a regime has another."""
     since = bench.checkpoint if regime.is_short else None
     if since is None or regime.scale is not None or regime.compute is not None:
@@ -90,7 +90,7 @@ def _moving(bench: Bench, regime: Regime) -> MovingScale | None:
     return copy.copy(since.moving)
 
 
-def _step(
+def _run_step(
     bench: Bench,
     number: int,
     regime: Regime,
@@ -105,7 +105,7 @@ def _step(
         place = MicroPlace(number, micro)
         if place == until:
             return StepRun(told.step, tuple(losses), None, scale=scale)
-        loss = passed(bench, place, regime, scale=scale or 1.0)
+        loss = run_pass(bench, place, regime, scale=scale or 1.0)
         if loss is None:
             continue
         losses.append(loss)
@@ -114,7 +114,7 @@ def _step(
         broken = micro if broken is None and not _has_finite_gradients(bench, told) else broken
     if not losses:
         return StepRun(told.step, (), None, scale=scale)
-    ran = updated(bench, number, regime, moving, losses)
+    ran = update_weights(bench, number, regime, moving, losses)
     return ran if broken is None else replace(ran, bad_micro=broken)
 
 

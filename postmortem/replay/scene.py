@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from postmortem.replay import inspecting
-from postmortem.replay.batches import masks_in, only, size_of
+from postmortem.replay.batches import count_samples, find_attention_masks, select_samples
 from postmortem.replay.bench import Bench
-from postmortem.replay.culprits import failing_alone, without_which
+from postmortem.replay.culprits import find_failing_alone, find_single_culprit
 from postmortem.replay.operations import Operation, Watch
-from postmortem.replay.passes import passed
-from postmortem.replay.peaks import Peaks, peaks_of
+from postmortem.replay.passes import run_pass
+from postmortem.replay.peaks import Peaks, measure_peaks
 from postmortem.replay.regime import MicroPlace, Regime, WindowRun
 from postmortem.replay.running import AS_RECORDED, run
 
@@ -24,7 +24,7 @@ HERE: Final = Regime(is_short=True)
 
 
 @dataclass(slots=True)
-class Scene:
+class BaselineRun:
     """A window that was run as recorded, and what was seen in it."""
 
     bench: Bench
@@ -68,37 +68,37 @@ class Scene:
         return self.bench.batch(self.place) if self.place is not None else None
 
 
-def same(one: WindowRun, two: WindowRun) -> bool:
+def is_same_run(one: WindowRun, two: WindowRun) -> bool:
     """Say whether two runs are the same, number for number."""
     return one.failed_at == two.failed_at and [repr(step.losses) for step in one.steps] == [
         repr(step.losses) for step in two.steps
     ]
 
 
-def seen(bench: Bench) -> Scene:
+def run_baseline(bench: Bench) -> BaselineRun:
     """Run the window twice as recorded, and look at the place where it fails."""
-    scene = Scene(bench, run(bench))
+    scene = BaselineRun(bench, run(bench))
     scene.place = scene.recorded.failed_at
     if not scene.recorded.error:
         scene.again = run(bench, keep_at=scene.place.step if scene.place else None)
-    scene.weights = inspecting.bad_weights(bench.start)
+    scene.weights = inspecting.find_bad_weights(bench.start)
     if scene.place is None:
-        scene.peaks = peaks_of(bench, _last(bench), AS_RECORDED)
+        scene.peaks = measure_peaks(bench, _get_last_place(bench), AS_RECORDED)
         return scene
-    _look_at_batch(scene, scene.place)
+    _inspect_batch(scene, scene.place)
     run(bench, HERE, until=scene.place)
-    scene.peaks = peaks_of(bench, scene.place, AS_RECORDED)
-    scene.operation = _operation(bench, scene.place)
+    scene.peaks = measure_peaks(bench, scene.place, AS_RECORDED)
+    scene.operation = _find_operation(bench, scene.place)
     if bench.left > 0:
         find_culprits(scene)
     return scene
 
 
-def _last(bench: Bench) -> MicroPlace:
+def _get_last_place(bench: Bench) -> MicroPlace:
     return MicroPlace(len(bench.steps) - 1, len(bench.steps[-1].micro_batches) - 1)
 
 
-def _look_at_batch(scene: Scene, place: MicroPlace) -> None:
+def _inspect_batch(scene: BaselineRun, place: MicroPlace) -> None:
     bench, manifest = scene.bench, scene.bench.manifest
     batch = bench.batch(place)
     batches = [
@@ -106,46 +106,46 @@ def _look_at_batch(scene: Scene, place: MicroPlace) -> None:
         for step, told in enumerate(bench.steps[: place.step + 1])
         for micro in range(len(told.micro_batches))
     ]
-    scene.samples = size_of(batch)
-    scene.rows = inspecting.bad_rows(bench.model, bench.start, batches)
-    scene.masked = inspecting.masked_samples(
+    scene.samples = count_samples(batch)
+    scene.rows = inspecting.find_bad_rows(bench.model, bench.start, batches)
+    scene.masked = inspecting.list_masked_samples(
         batch,
         manifest.loss.target,
-        inspecting.ignored_label(manifest.loss.arguments),
+        inspecting.get_ignored_label(manifest.loss.arguments),
         shifted=manifest.model.kind == "transformers" and "CausalLM" in manifest.model.class_,
     )
-    scene.odd = inspecting.odd_samples(batch)
-    scene.masks = masks_in(batch)
+    scene.odd = inspecting.find_odd_samples(batch)
+    scene.masks = find_attention_masks(batch)
 
 
-def _operation(bench: Bench, place: MicroPlace) -> Operation | None:
+def _find_operation(bench: Bench, place: MicroPlace) -> Operation | None:
     """Find the first operation that made what is not finite, in the state before the place."""
     run(bench, HERE, until=place)
     watch = Watch()
     try:
         with watch:
-            passed(bench, place, AS_RECORDED)
+            run_pass(bench, place, AS_RECORDED)
     except Exception:  # noqa: BLE001 -- some operations cannot be watched; then none is named
         return None
     return watch.first
 
 
-def find_culprits(scene: Scene) -> None:
+def find_culprits(scene: BaselineRun) -> None:
     """Look for samples that the failure hangs on: at its place, then where the run-up began."""
     place = scene.place
     if place is None:
         return
     scene.culprit_place = place
-    scene.culprits = _alone(scene, place)
-    jump = jump_of(scene)
+    scene.culprits = _find_failing_samples(scene, place)
+    jump = find_loss_jump(scene)
     for step in (jump.step, jump.step - 1) if jump is not None and not scene.culprits else ():
-        found = _earlier(scene, MicroPlace(step, 0)) if step >= 0 else []
+        found = _find_earlier_culprit(scene, MicroPlace(step, 0)) if step >= 0 else []
         if found:
             scene.culprit_place, scene.culprits = MicroPlace(step, 0), found
             return
 
 
-def _alone(scene: Scene, place: MicroPlace) -> list[int] | None:
+def _find_failing_samples(scene: BaselineRun, place: MicroPlace) -> list[int] | None:
     """Find samples that fail alone, with the weights that were there."""
     bench = scene.bench
     if scene.samples < 2:
@@ -160,7 +160,7 @@ def _alone(scene: Scene, place: MicroPlace) -> list[int] | None:
         for weight in bench.model.parameters():
             weight.grad = None
         try:
-            loss = passed(bench, place, AS_RECORDED, only(batch, samples), scale)
+            loss = run_pass(bench, place, AS_RECORDED, select_samples(batch, samples), scale)
         except Exception:  # noqa: BLE001 -- a part that cannot be run settles nothing
             return None
         if loss is None or not math.isfinite(loss):
@@ -171,10 +171,10 @@ def _alone(scene: Scene, place: MicroPlace) -> list[int] | None:
             if weight.grad is not None
         )
 
-    return failing_alone(scene.samples, fails)
+    return find_failing_alone(scene.samples, fails)
 
 
-def jump_of(scene: Scene) -> MicroPlace | None:
+def find_loss_jump(scene: BaselineRun) -> MicroPlace | None:
     """Find the step, before the failure, at which the loss first leaves its course."""
     losses = scene.recorded.finite_losses
     for number in range(1, len(losses)):
@@ -184,25 +184,27 @@ def jump_of(scene: Scene) -> MicroPlace | None:
     return None
 
 
-def _earlier(scene: Scene, place: MicroPlace) -> list[int] | None:
+def _find_earlier_culprit(scene: BaselineRun, place: MicroPlace) -> list[int] | None:
     """Find the odd sample of an earlier batch without which the window keeps its course."""
     bench = scene.bench
     batch = bench.batch(place)
-    size, odd = size_of(batch), inspecting.odd_samples(batch)
+    size, odd = count_samples(batch), inspecting.find_odd_samples(batch)
     if size < 2 or not odd or len(odd) > max(1, size // 4):
         return []
 
     def fails(samples: Sequence[int]) -> bool | None:
         if bench.is_half_spent:
             return None
-        return run(bench, Regime(change_batch=keeping(place, samples))).outcome != "finite"
+        return (
+            run(bench, Regime(change_batch=build_sample_filter(place, samples))).outcome != "finite"
+        )
 
-    found = without_which(size, fails)
+    found = find_single_culprit(size, fails)
     if found:
         scene.odd = odd
     return found
 
 
-def keeping(place: MicroPlace, samples: Sequence[int]) -> Any:
+def build_sample_filter(place: MicroPlace, samples: Sequence[int]) -> Any:
     """Give a change that keeps these samples alone of one micro-batch."""
-    return lambda here, batch: only(batch, samples) if here == place else batch
+    return lambda here, batch: select_samples(batch, samples) if here == place else batch

@@ -10,7 +10,7 @@ from postmortem.capsule.opening import Capsule
 from postmortem.errors import InputError
 
 
-def starting_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
+def collect_initial_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
     """Give all weights and buffers.
 
     Raises:
@@ -19,7 +19,9 @@ def starting_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
     weights = capsule.manifest.weights
     kept = capsule.tensors(weights.file)
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-    wrong = sorted(name for name, one in kept.items() if _shape(own.get(name)) != _shape(one))
+    wrong = sorted(
+        name for name, one in kept.items() if _get_shape(own.get(name)) != _get_shape(one)
+    )
     if wrong:
         raise InputError(
             f"the model that was built has no weight {wrong[0][:120]!r} of this shape",
@@ -38,5 +40,5 @@ def starting_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
     return {name: kept.get(name, one.detach().cpu()).clone() for name, one in own.items()}
 
 
-def _shape(tensor: Any) -> tuple[int, ...] | None:
+def _get_shape(tensor: Any) -> tuple[int, ...] | None:
     return None if tensor is None else tuple(tensor.shape)

@@ -9,12 +9,12 @@ from typing import Final
 import torch
 
 from postmortem.model.replayed import CauseTested
-from postmortem.model.said import NOTHING, Said, listed, quote, say
+from postmortem.model.said import NOTHING, Message, join_list, quote, say
 from postmortem.replay import judging
 from postmortem.replay.bench import Bench
 from postmortem.replay.fidelity import Fidelity
 from postmortem.replay.regime import WindowRun
-from postmortem.replay.scene import Scene
+from postmortem.replay.scene import BaselineRun
 
 AS_RECORDED: Final = say("as recorded", "按原样重跑")
 AGAIN: Final = say("as recorded, once more", "按原样再跑一次")
@@ -52,7 +52,7 @@ _NOT_FAITHFUL: Final = say(
 )
 
 
-def reason(bench: Bench) -> Said:
+def describe_reason(bench: Bench) -> Message:
     """Say why the capsule was written."""
     told = bench.manifest.reason
     known = _REASONS.get(told.kind, quote(told.kind))
@@ -67,7 +67,7 @@ def reason(bench: Bench) -> Said:
     )
 
 
-def outcome(run: WindowRun, course: str) -> Said:
+def describe_outcome(run: WindowRun, course: str) -> Message:
     """Say how a run ended."""
     if run.error:
         return quote(run.error)
@@ -82,7 +82,7 @@ def outcome(run: WindowRun, course: str) -> Said:
     return say("finite; loss {course}", "保持有限；loss {course}", course=course or "–")
 
 
-def reproduced(scene: Scene) -> str:
+def get_reproduction_status(scene: BaselineRun) -> str:
     """Say in a word whether it failed again."""
     if scene.recorded.error or scene.recorded.stopped or (scene.again and scene.again.stopped):
         return "not-run"
@@ -92,23 +92,25 @@ def reproduced(scene: Scene) -> str:
     return "yes" if scene.is_reproduced else "intermittent"
 
 
-def verdicts(scene: Scene, words: frozenset[str], faith: Fidelity) -> tuple[CauseTested[Said], ...]:
+def build_verdicts(
+    scene: BaselineRun, words: frozenset[str], faith: Fidelity
+) -> tuple[CauseTested[Message], ...]:
     """Give a verdict for each cause."""
-    how = reproduced(scene)
+    how = get_reproduction_status(scene)
     if how == "not-run":
-        found = judging.all_alike(judging.NOT_TESTABLE, _NOT_RUN)
+        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_RUN)
     elif how == "nothing-failed":
-        found = judging.all_alike(judging.NOT_TESTABLE, _NOTHING_FAILED)
+        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOTHING_FAILED)
     elif how in {"no", "intermittent"} and "told-unscale" not in words:
-        found = judging.all_alike(judging.NOT_REPRODUCED, _NOT_REPRODUCED)
+        found = judging.judge_all_alike(judging.NOT_REPRODUCED, _NOT_REPRODUCED)
     elif not faith.is_faithful:
-        found = judging.all_alike(judging.NOT_TESTABLE, _NOT_FAITHFUL)
+        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_FAITHFUL)
     else:
-        found = judging.judged(words)
+        found = judging.judge_causes(words)
     return tuple(CauseTested(one.cause, NOTHING, one.verdict, (one.because,)) for one in found)
 
 
-def summary(scene: Scene, tested: tuple[CauseTested[Said], ...]) -> Said:
+def summarise_replay(scene: BaselineRun, tested: tuple[CauseTested[Message], ...]) -> Message:
     """Say in a sentence what came out."""
     if scene.recorded.error:
         return say(
@@ -116,7 +118,7 @@ def summary(scene: Scene, tested: tuple[CauseTested[Said], ...]) -> Said:
             "记录的步无法运行：{error}",
             error=scene.recorded.error,
         )
-    how = reproduced(scene)
+    how = get_reproduction_status(scene)
     if how == "not-run":
         return say(
             "The time is too short for the recorded steps: {spent:.0f} s did not suffice.",
@@ -143,7 +145,7 @@ def summary(scene: Scene, tested: tuple[CauseTested[Said], ...]) -> Said:
     )
 
 
-def module_of(scene: Scene) -> str:
+def find_nonfinite_module(scene: BaselineRun) -> str:
     """Name the first module that left the finite range."""
     peaks = scene.peaks
     if peaks is None or scene.place is None:
@@ -153,26 +155,26 @@ def module_of(scene: Scene) -> str:
     return peaks.first_backward
 
 
-def direction_of(scene: Scene) -> str:
+def get_failure_direction(scene: BaselineRun) -> str:
     """Say whether it was in the forward or the backward pass."""
     if scene.place is None:
         return ""
     return "forward" if scene.recorded.bad == "loss" else "backward"
 
 
-def place(scene: Scene) -> Said:
+def place(scene: BaselineRun) -> Message:
     """Say where the finite range was left first."""
     if scene.place is None:
         return NOTHING
-    parts: list[Said] = []
-    module, operation = module_of(scene), scene.operation
+    parts: list[Message] = []
+    module, operation = find_nonfinite_module(scene), scene.operation
     if module:
         parts.append(
             say("module {module}", "模块 {module}", module=module)
-            if direction_of(scene) == "forward"
+            if get_failure_direction(scene) == "forward"
             else say("module {module}, backward", "模块 {module}（反向）", module=module)
         )
-    elif direction_of(scene) == "forward":
+    elif get_failure_direction(scene) == "forward":
         parts.append(say("the loss, behind all modules", "所有模块之后的 loss 计算"))
     if operation is not None:
         parts.append(
@@ -186,30 +188,30 @@ def place(scene: Scene) -> Said:
                 made={"nan": "NaN"}.get(operation.makes, operation.makes),
             )
         )
-    return listed(parts, "; ", "；") if parts else NOTHING
+    return join_list(parts, "; ", "；") if parts else NOTHING
 
 
-def peaks_of_which(*, is_wide: bool) -> Said:
+def describe_peak_run(*, is_wide: bool) -> Message:
     """Say of which run the greatest values are."""
     if is_wide:
         return say("the failing step in float32", "出错的步（float32）")
     return say("the last step as recorded", "按原样重跑的最后一步")
 
 
-def device_here(bench: Bench) -> str:
+def describe_replay_device(bench: Bench) -> str:
     """Name what it was run on."""
     if bench.device.type == "cuda":
         return f"cuda ({torch.cuda.get_device_name(bench.device)})"
     return str(bench.device.type)
 
 
-def device_there(bench: Bench) -> str:
+def describe_recorded_device(bench: Bench) -> str:
     """Name what it was recorded on."""
     told = bench.manifest.device
     return f"{told.type} ({told.name})" if told.name else told.type
 
 
-def notes(scene: Scene, faith: Fidelity) -> Iterator[Said]:
+def iter_notes(scene: BaselineRun, faith: Fidelity) -> Iterator[Message]:
     """Say what the reader must know of how it was done."""
     bench = scene.bench
     if bench.device.type == "cpu" and bench.computes_in in {"float16", "bfloat16"}:

@@ -53,7 +53,7 @@ def load_named(file: str, name: str, sha256: str) -> Any:
     Raises:
         InputError: the file is another by now, cannot be executed, or has nothing of this name.
     """
-    module, left_out = _definitions(file, sha256)
+    module, left_out = _load_definitions(file, sha256)
     try:
         found = functools.reduce(getattr, name.split("."), module)
     except AttributeError as error:
@@ -62,11 +62,11 @@ def load_named(file: str, name: str, sha256: str) -> Any:
             file,
             "define it there, not below a condition or in the course of the training",
         ) from error
-    return found if isinstance(found, type) else _explaining(found, file, left_out)
+    return found if isinstance(found, type) else _wrap_with_explanation(found, file, left_out)
 
 
 @functools.cache
-def _definitions(file: str, sha256: str) -> tuple[types.ModuleType, dict[str, str]]:
+def _load_definitions(file: str, sha256: str) -> tuple[types.ModuleType, dict[str, str]]:
     """Execute the definitions of a file as a module that is not `__main__`; once each."""
     source = _read(file, sha256)
     module = types.ModuleType(f"postmortem_trusted_{sha256[:16]}")
@@ -76,12 +76,12 @@ def _definitions(file: str, sha256: str) -> tuple[types.ModuleType, dict[str, st
     left_out: dict[str, str] = {}
     try:
         tree = ast.parse(source, file)
-        tree.body = list(_kept(tree.body, left_out))
+        tree.body = list(_select_definitions(tree.body, left_out))
         exec(compile(tree, file, "exec"), module.__dict__)  # noqa: S102 -- the user has said --trust-code
     except BaseException as error:
         del sys.modules[module.__name__]
         raise InputError(
-            f"the code cannot be loaded: {_about(error, left_out)}",
+            f"the code cannot be loaded: {_describe_error(error, left_out)}",
             file,
             "what a definition needs at the top level must be an import or a constant",
         ) from error
@@ -101,28 +101,28 @@ def _read(file: str, sha256: str) -> bytes:
     return source
 
 
-def _kept(body: list[ast.stmt], left_out: dict[str, str]) -> Iterator[ast.stmt]:
+def _select_definitions(body: list[ast.stmt], left_out: dict[str, str]) -> Iterator[ast.stmt]:
     """Go through the statements that define something; note the names that others would set."""
     for one in body:
         if isinstance(one, _DEFINITIONS) or _is_constant(one):
             yield one
         elif isinstance(one, ast.If) and _is_value(one.test):
-            one.body = list(_kept(one.body, left_out)) or [ast.Pass()]
-            one.orelse = list(_kept(one.orelse, left_out))
+            one.body = list(_select_definitions(one.body, left_out)) or [ast.Pass()]
+            one.orelse = list(_select_definitions(one.orelse, left_out))
             yield ast.fix_missing_locations(one)
         elif isinstance(one, ast.Try):
-            yield _kept_try(one, left_out)
+            yield _filter_try(one, left_out)
         else:
             shown = f"line {one.lineno}: {ast.unparse(one).splitlines()[0][:80]}"
             left_out.update(dict.fromkeys(_set_names(one), shown))
 
 
-def _kept_try(one: ast.Try, left_out: dict[str, str]) -> ast.stmt:
-    one.body = list(_kept(one.body, left_out)) or [ast.Pass()]
+def _filter_try(one: ast.Try, left_out: dict[str, str]) -> ast.stmt:
+    one.body = list(_select_definitions(one.body, left_out)) or [ast.Pass()]
     for handler in one.handlers:
-        handler.body = list(_kept(handler.body, left_out)) or [ast.Pass()]
-    one.orelse = list(_kept(one.orelse, left_out))
-    one.finalbody = list(_kept(one.finalbody, left_out))
+        handler.body = list(_select_definitions(handler.body, left_out)) or [ast.Pass()]
+    one.orelse = list(_select_definitions(one.orelse, left_out))
+    one.finalbody = list(_select_definitions(one.finalbody, left_out))
     return ast.fix_missing_locations(one)
 
 
@@ -153,14 +153,14 @@ def _set_names(statement: ast.stmt) -> Iterator[str]:
             yield node.id
 
 
-def _about(error: BaseException, left_out: dict[str, str]) -> str:
+def _describe_error(error: BaseException, left_out: dict[str, str]) -> str:
     """Tell an error; where a name is missing, which statement was not executed."""
     told = f"{type(error).__name__}: {error}"
     place = left_out.get(error.name or "") if isinstance(error, NameError) else None
     return f"{told}; it is set by a statement that is not executed ({place})" if place else told
 
 
-def _explaining(found: Any, file: str, left_out: dict[str, str]) -> Callable[..., Any]:
+def _wrap_with_explanation(found: Any, file: str, left_out: dict[str, str]) -> Callable[..., Any]:
     """Give a function that says what was left out where it misses a name."""
 
     @functools.wraps(found)
@@ -171,7 +171,9 @@ def _explaining(found: Any, file: str, left_out: dict[str, str]) -> Callable[...
             if error.name is None or error.name not in left_out or hasattr(builtins, error.name):
                 raise
             raise InputError(
-                _about(error, left_out), file, "set it within the function, or give it a constant"
+                _describe_error(error, left_out),
+                file,
+                "set it within the function, or give it a constant",
             ) from error
 
     return call

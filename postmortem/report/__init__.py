@@ -12,7 +12,7 @@ from typing import Any, Final
 from postmortem.errors import UsageError
 from postmortem.model.diagnosis import Analysis
 from postmortem.names import LANGUAGES
-from postmortem.report.one_language import told
+from postmortem.report.one_language import translate_analysis
 
 _RENDERERS: Final = {
     "terminal": ("postmortem.report.terminal.screen", "render_screen"),
@@ -59,9 +59,9 @@ def render(
         special = {"width": width, "color": color}
     if form == _PAGE:
         others = [other for other in LANGUAGES if other != language]
-        special = {"translations": [told(analysis, other) for other in others]}
+        special = {"translations": [translate_analysis(analysis, other) for other in others]}
     else:
         analysis = replace(analysis, quotes=())  # only the page shows them
     module, name = _WHOLE if form == "terminal" and full else _RENDERERS[form]
     renderer = getattr(import_module(module), name)
-    return str(renderer(told(analysis, language), redact=redact, **special))
+    return str(renderer(translate_analysis(analysis, language), redact=redact, **special))

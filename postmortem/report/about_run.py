@@ -8,11 +8,11 @@ import shlex
 from collections import Counter
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Attempt, Environment, Gpu, Source
-from postmortem.reading.file_names import attempts_of
-from postmortem.report.plain import number, one_line
+from postmortem.reading.file_names import parse_attempts
+from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.words import Words
 
 _TELLING_PACKAGES: Final = (
@@ -36,10 +36,10 @@ _TELLING_PACKAGES: Final = (
 )
 _PACKAGES_SHOWN: Final = 6
 _PATHS_NAMED: Final = 4
-_COUNTED: Final = lazy_compile(r"\d+ [a-z]+")
+_COUNTED: Final = compile_lazily(r"\d+ [a-z]+")
 
 
-def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
+def describe_progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     """Say how far the run came and what was saved."""
     state, said = diagnosis.progress, []
     if state.last_good_step is not None:
@@ -47,22 +47,26 @@ def progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
         said.append(
             words(
                 "progress.step" if is_bad else "progress.reached",
-                value=number(state.last_good_step),
+                value=format_number(state.last_good_step),
             )
         )
     if state.last_checkpoint:
-        said.append(checkpoint(diagnosis, words))
+        said.append(describe_checkpoint(diagnosis, words))
     if state.seconds_after_failure is not None:
-        said.append(words("progress.after", value=duration(state.seconds_after_failure, words)))
+        said.append(
+            words("progress.after", value=format_duration(state.seconds_after_failure, words))
+        )
     return tuple(said)
 
 
-def checkpoint(diagnosis: Diagnosis, words: Words) -> str:
+def describe_checkpoint(diagnosis: Diagnosis, words: Words) -> str:
     """Say which checkpoint to go back to, if any can be named."""
     state = diagnosis.progress
     if not state.last_checkpoint:
         return ""
-    last, good = (_named(name, words) for name in (state.last_checkpoint, state.resume_from))
+    last, good = (
+        _format_checkpoint_name(name, words) for name in (state.last_checkpoint, state.resume_from)
+    )
     if state.first_bad is not None:
         step, line = state.first_bad
         bad = words(
@@ -70,7 +74,7 @@ def checkpoint(diagnosis: Diagnosis, words: Words) -> str:
             place=(
                 words("at-line", value=line)
                 if step is None
-                else words("at-step", value=number(step))
+                else words("at-step", value=format_number(step))
             ),
         )
     elif diagnosis.first_failure is not None:
@@ -88,19 +92,19 @@ def checkpoint(diagnosis: Diagnosis, words: Words) -> str:
     ).format(last=last, good=good, bad=bad)
 
 
-def _named(checkpoint: str | None, words: Words) -> str:
+def _format_checkpoint_name(checkpoint: str | None, words: Words) -> str:
     """Name a checkpoint; Megatron's is a bare number, mmengine's a count."""
-    name = one_line(checkpoint or "", 300)
+    name = format_one_line(checkpoint or "", 300)
     if name.isdigit():
         return words("at-step", value=name)
     return words("progress.at", value=name) if _COUNTED.fullmatch(name) else name
 
 
-def duration(seconds: float, words: Words) -> str:
+def format_duration(seconds: float, words: Words) -> str:
     """Write a stretch of time in its two largest units."""
     whole = round(seconds)
     if whole < 120:
-        return words("duration.seconds", value=number(seconds, 3) if seconds < 10 else whole)
+        return words("duration.seconds", value=format_number(seconds, 3) if seconds < 10 else whole)
     units = (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1))
     counts = [
         (
@@ -121,9 +125,9 @@ def duration(seconds: float, words: Words) -> str:
     )
 
 
-def gpu(one: Gpu, words: Words) -> str:
+def format_gpu(one: Gpu, words: Words) -> str:
     """Name a GPU: how many, memory, compute capability."""
-    parts = [f"{one.count} × {one_line(one.name, 80)}"]
+    parts = [f"{one.count} × {format_one_line(one.name, 80)}"]
     if one.memory_gib is not None:
         parts.append(f"{one.memory_gib:.0f} GiB")
     if one.compute_capability is not None:
@@ -131,9 +135,9 @@ def gpu(one: Gpu, words: Words) -> str:
     return words("joint").join(parts)
 
 
-def facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]:
+def list_environment_facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]:
     """List what is known of the machine and software, packages apart, as (name, value)."""
-    pairs = [(words("gpus"), "; ".join(gpu(one, words) for one in environment.gpus))]
+    pairs = [(words("gpus"), "; ".join(format_gpu(one, words) for one in environment.gpus))]
     for name in (
         "precision",
         "world_size",
@@ -146,11 +150,11 @@ def facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]
         "signal",
     ):
         value = getattr(environment, name)
-        pairs.append((words(name), "" if value is None else one_line(str(value), 200)))
+        pairs.append((words(name), "" if value is None else format_one_line(str(value), 200)))
     return tuple((name, value) for name, value in pairs if value)
 
 
-def environment_line(diagnosis: Diagnosis, words: Words) -> str:
+def format_environment_line(diagnosis: Diagnosis, words: Words) -> str:
     """Put the environment on one line: telling packages, GPUs, precision, and how it ended."""
     environment = diagnosis.environment
     named = [
@@ -163,22 +167,22 @@ def environment_line(diagnosis: Diagnosis, words: Words) -> str:
         parts.append(f"{words('python')} {environment.python}")
     if environment.cuda:
         parts.append(f"{words('cuda')} {environment.cuda}")
-    parts += [gpu(one, words) for one in environment.gpus]
+    parts += [format_gpu(one, words) for one in environment.gpus]
     parts += [value for value in (environment.precision, environment.launcher) if value]
     for name in ("world_size", "exit_status", "signal"):
         value = getattr(environment, name)
         if value is not None:
             parts.append(f"{words(name)} {value}")
-    return one_line(" · ".join(parts), 600)
+    return format_one_line(" · ".join(parts), 600)
 
 
-def attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
+def list_attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
     """List the attempts where a source holds several, or the files are of several.
 
     The files of one run are none.
     """
     counts = Counter(one.source for one in diagnosis.attempts)
-    of_files = attempts_of(one.path for one in diagnosis.sources if one.kind != "ignored")
+    of_files = parse_attempts(one.path for one in diagnosis.sources if one.kind != "ignored")
     is_several = len(set(of_files.values())) > 1
     return tuple(
         one
@@ -187,32 +191,32 @@ def attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
     )
 
 
-def frameworks(diagnosis: Diagnosis) -> str:
+def format_frameworks(diagnosis: Diagnosis) -> str:
     """Name the frameworks that were recognised."""
     return ", ".join(
-        one_line(f"{one.name} {one.version or ''}", 60) for one in diagnosis.frameworks
+        format_one_line(f"{one.name} {one.version or ''}", 60) for one in diagnosis.frameworks
     )
 
 
-def source(one: Source, words: Words) -> str:
+def describe_source(one: Source, words: Words) -> str:
     """Say what a source is and how long, and why it was ignored."""
-    path = words("stdin") if one.path == "-" else one_line(one.path, 300)
+    path = words("stdin") if one.path == "-" else format_one_line(one.path, 300)
     said = [words.either("kind", one.kind)]
     if one.kind != "ignored":
         said.append(words("source.lines", count=one.lines))
     if one.compression:
         said.append(one.compression)
     if one.note:
-        said.append(one_line(one.note, 200))
+        said.append(format_one_line(one.note, 200))
     return path + words("colon") + words("joint").join(said)
 
 
-def setting_value(value: object) -> str:
+def format_setting_value(value: object) -> str:
     """Write the value of a setting on one line."""
-    return number(value) if isinstance(value, float) else one_line(str(value), 200)
+    return format_number(value) if isinstance(value, float) else format_one_line(str(value), 200)
 
 
-def share_command(diagnosis: Diagnosis) -> str:
+def build_share_command(diagnosis: Diagnosis) -> str:
     """Give the command that writes the text of an issue; nothing for what cannot be read again."""
     paths = diagnosis.given or tuple(
         one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}

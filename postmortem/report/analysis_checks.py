@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 
 _NOT_FINITE: Final = frozenset(
     {
@@ -44,7 +44,7 @@ def find_fault(analysis: Analysis) -> str:
 
 def _faults(value: Any, where: str, sources: int) -> Iterator[str]:
     """Yield what is wrong with a value's fields, and with what stands in them."""
-    if isinstance(value, Said):
+    if isinstance(value, Message):
         return
     if dataclasses.is_dataclass(value):
         kind = type(value).__name__

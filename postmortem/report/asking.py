@@ -13,8 +13,8 @@ from typing import Final
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
-from postmortem.report.markdown_text import code
-from postmortem.report.plain import one_line, percent, place, weight
+from postmortem.report.markdown_text import format_inline_code
+from postmortem.report.plain import format_one_line, format_percent, format_weight, place
 from postmortem.report.words import Words
 from postmortem.report.words.question_words import QUESTION
 
@@ -24,38 +24,43 @@ _LONGEST: Final = 300
 _FROM_THE_LOG: Final = frozenset({"signature", "traceback", "setting"})
 
 
-def question(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
+def render_question(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
     """Yield the blocks above the excerpt."""
     told = QUESTION[words.language]
-    hide = _hider(redactor)
+    hide = _build_line_redactor(redactor)
     yield f"# {told['title']}"
     yield told["role"]
     yield f"**{told['data']}**"
     yield f"## {told['run']}"
-    yield _listed(_run(diagnosis, told, words, redactor), told["unknown-run"])
+    yield _format_bullets(_run(diagnosis, told, words, redactor), told["unknown-run"])
     yield f"## {told['thinks']}"
-    yield _listed(_thought(diagnosis, told, words, hide), told["abstains"])
+    yield _format_bullets(_render_diagnosis(diagnosis, told, words, hide), told["abstains"])
     yield f"## {told['open']}"
-    yield _listed(_unknown(diagnosis, told, words, hide), told["nothing-open"])
+    yield _format_bullets(_list_open_questions(diagnosis, told, words, hide), told["nothing-open"])
     yield f"## {told['asked']}"
-    yield "\n".join(f"{index}. {text}" for index, text in enumerate(_asked(diagnosis, told), 1))
+    yield "\n".join(
+        f"{index}. {text}" for index, text in enumerate(_list_requests(diagnosis, told), 1)
+    )
     yield f"## {told['excerpt']}"
 
 
-def _hider(redactor: Redactor | None) -> Callable[[str], str]:
+def _build_line_redactor(redactor: Redactor | None) -> Callable[[str], str]:
     """Make what writes a text on one line, with nothing given away."""
     if redactor is None:
-        return lambda text: one_line(text, _LONGEST)
-    return lambda text: one_line(redactor.text(text), _LONGEST)
+        return lambda text: format_one_line(text, _LONGEST)
+    return lambda text: format_one_line(redactor.text(text), _LONGEST)
 
 
-def _listed(items: Iterator[str], otherwise: str) -> str:
+def _format_bullets(items: Iterator[str], otherwise: str) -> str:
     return "\n".join(f"- {item}" for item in items) or otherwise
 
 
-def _stack(diagnosis: Diagnosis, words: Words) -> str:
+def _format_stack(diagnosis: Diagnosis, words: Words) -> str:
     """Name frameworks, versions and machines; a version may look like an address."""
-    said = (about_run.frameworks(diagnosis), about_run.environment_line(diagnosis, words))
+    said = (
+        about_run.format_frameworks(diagnosis),
+        about_run.format_environment_line(diagnosis, words),
+    )
     return "; ".join(part for part in said if part)
 
 
@@ -63,11 +68,11 @@ def _run(
     diagnosis: Diagnosis, told: Mapping[str, str], words: Words, redactor: Redactor | None
 ) -> Iterator[str]:
     """Yield what is known of the run."""
-    hide, colon = _hider(redactor), words("colon")
-    stack = _stack(diagnosis, words)
+    hide, colon = _build_line_redactor(redactor), words("colon")
+    stack = _format_stack(diagnosis, words)
     if stack:
         shown = stack if redactor is None else redactor.text(stack, addresses=False)
-        yield told["stack"] + colon + code(shown)
+        yield told["stack"] + colon + format_inline_code(shown)
     if diagnosis.settings:
         pairs = [
             (name, setting.value if redactor is None else redactor.setting(name, setting.value))
@@ -77,37 +82,39 @@ def _run(
             told["settings"]
             + colon
             + words("joint").join(
-                code(hide(f"{name}={about_run.setting_value(value)}")) for name, value in pairs
+                format_inline_code(hide(f"{name}={about_run.format_setting_value(value)}"))
+                for name, value in pairs
             )
         )
-    yield told["outcome"] + colon + parts.outcome(diagnosis, diagnosis.outcome, words)
-    for line in about_run.progress(diagnosis, words):
+    yield told["outcome"] + colon + parts.format_outcome(diagnosis, diagnosis.outcome, words)
+    for line in about_run.describe_progress(diagnosis, words):
         yield told["progress"] + colon + hide(line)
 
 
-def _thought(
+def _render_diagnosis(
     diagnosis: Diagnosis, told: Mapping[str, str], words: Words, hide: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield the diagnosis with what it rests on; nothing where there is none."""
-    cause, colon = parts.main_cause(diagnosis), words("colon")
+    cause, colon = parts.get_main_cause(diagnosis), words("colon")
     if cause is not None:
-        named = f"{hide(parts.title(diagnosis, words))} ({cause.id})"
-        yield f"{told['verdict']}{colon}{named} · {parts.standing(diagnosis, words)}"
-        for item in parts.strongest(cause, _EVIDENCE):
+        named = f"{hide(parts.format_title(diagnosis, words))} ({cause.id})"
+        yield f"{told['verdict']}{colon}{named} · {parts.format_confidence(diagnosis, words)}"
+        for item in parts.select_strongest_evidence(cause, _EVIDENCE):
             text = hide(item.text)
             at = hide(place(diagnosis, item.source, (item.line, item.end_line), words))
-            shown = code(text) if item.kind in _FROM_THE_LOG else text
+            shown = format_inline_code(text) if item.kind in _FROM_THE_LOG else text
             yield (
-                f"{told['evidence']}{colon}{weight(item.weight)} {shown}"
+                f"{told['evidence']}{colon}{format_weight(item.weight)} {shown}"
                 + (words("bracketed", text=at) if at else "")
             )
         for fix in cause.fixes[:_FIXES]:
             yield told["fixes"] + colon + hide(fix.title)
-    for other in parts.other_causes(diagnosis)[:_OTHERS]:
-        yield f"{told['others']}{colon}{percent(other.probability)} {other.title} ({other.id})"
+    for other in parts.list_other_causes(diagnosis)[:_OTHERS]:
+        share = format_percent(other.probability)
+        yield f"{told['others']}{colon}{share} {other.title} ({other.id})"
 
 
-def _unknown(
+def _list_open_questions(
     diagnosis: Diagnosis, told: Mapping[str, str], words: Words, hide: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield what was not checked, what would decide, and what would change the verdict."""
@@ -118,9 +125,9 @@ def _unknown(
         yield told["separates"] + words("colon") + hide(text)
 
 
-def _asked(diagnosis: Diagnosis, told: Mapping[str, str]) -> Iterator[str]:
+def _list_requests(diagnosis: Diagnosis, told: Mapping[str, str]) -> Iterator[str]:
     """Yield what is asked; the stack by its names only."""
     yield told["find" if diagnosis.verdict.cause is None else "check"]
     yield told["contradict"]
-    yield told["fix"].format(stack=about_run.frameworks(diagnosis) or told["no-stack"])
+    yield told["fix"].format(stack=about_run.format_frameworks(diagnosis) or told["no-stack"])
     yield told["missing"]

@@ -12,11 +12,18 @@ from typing import Any, Final, NamedTuple
 
 from postmortem.model.answer import Cause, Fix
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
-from postmortem.report.for_people import presentable
-from postmortem.report.plain import file_name, one_line, percent, place, process, weight
+from postmortem.report.for_people import prepare_for_display
+from postmortem.report.plain import (
+    format_one_line,
+    format_percent,
+    format_weight,
+    place,
+    process,
+    shorten_source_path,
+)
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 from postmortem.report.words.assistant_words import ASSISTANT
@@ -38,7 +45,7 @@ class AssistantAnswer(NamedTuple):
     """The verdict for programs; no word of the log is among it."""
 
 
-def answer_of(
+def build_answer(
     diagnosis: Diagnosis, titles: Mapping[str, str], *, redact: bool = True
 ) -> AssistantAnswer:
     """Tell a diagnosis.
@@ -49,32 +56,35 @@ def answer_of(
             alone that nothing is filled into.
         redact: replace secrets, host and user names.
     """
-    shown = presentable(diagnosis)
+    shown = prepare_for_display(diagnosis)
     shown = hide(shown, Redactor()) if redact else shown
     words = Words(shown.language)
     told = ASSISTANT[words.language]
-    cause = parts.main_cause(shown)
+    cause = parts.get_main_cause(shown)
     fixes = cause.fixes[:_FIXES] if cause is not None else ()
-    own = "\n".join(_own(shown, fixes, titles, words))
-    quoted = "\n".join(_quoted(shown, cause, fixes, words))
+    own = "\n".join(_render_trusted_lines(shown, fixes, titles, words))
+    quoted = "\n".join(_render_quoted_sections(shown, cause, fixes, words))
     if not redact:
         own = f"{own}\n{told['unhidden']}"
-    return AssistantAnswer(own, quoted, _figures(shown, cause, titles))
+    return AssistantAnswer(own, quoted, _build_verdict_values(shown, cause, titles))
 
 
-def _own(
+def _render_trusted_lines(
     shown: Diagnosis, fixes: Sequence[Fix], titles: Mapping[str, str], words: Words
 ) -> Iterator[str]:
     """Yield what holds no word of the log."""
     told, colon, verdict = ASSISTANT[words.language], words("colon"), shown.verdict
     cause = verdict.cause
-    title = parts.title(shown, words) if cause is None else titles.get(cause, cause)
-    yield f"{parts.outcome(shown, shown.outcome, words)}{colon}{title}"
-    standing = parts.standing(shown, words)
+    title = parts.format_title(shown, words) if cause is None else titles.get(cause, cause)
+    yield f"{parts.format_outcome(shown, shown.outcome, words)}{colon}{title}"
+    standing = parts.format_confidence(shown, words)
     yield from filter(None, (" · ".join(filter(None, (cause, standing))),))
-    yield from filter(None, (parts.whose_and_retry(shown, words),))
-    yield from _advice(shown, told)
-    others = [f"{percent(one.probability)} {one.id}" for one in parts.other_causes(shown)[:_OTHERS]]
+    yield from filter(None, (parts.format_owner_and_retry(shown, words),))
+    yield from _list_advice(shown, told)
+    others = [
+        f"{format_percent(one.probability)} {one.id}"
+        for one in parts.list_other_causes(shown)[:_OTHERS]
+    ]
     if others:
         yield told["others"] + colon + words("joint").join(others)
     if fixes:
@@ -88,7 +98,7 @@ def _own(
         yield told["open"].format(**counts)
 
 
-def _advice(shown: Diagnosis, told: Mapping[str, str]) -> Iterator[str]:
+def _list_advice(shown: Diagnosis, told: Mapping[str, str]) -> Iterator[str]:
     """Yield what to make of a verdict that is none, or none yet."""
     if shown.verdict.cause is None:
         yield told["abstains"]
@@ -96,37 +106,37 @@ def _advice(shown: Diagnosis, told: Mapping[str, str]) -> Iterator[str]:
         yield told["hypothesis"]
 
 
-def _quoted(
+def _render_quoted_sections(
     shown: Diagnosis, cause: Cause | None, fixes: Sequence[Fix], words: Words
 ) -> Iterator[str]:
     """Yield the sections that may hold words of the log."""
     told, verdict = ASSISTANT[words.language], shown.verdict
-    yield from _section(told["first"], _first(shown, words))
+    yield from _render_section(told["first"], _describe_first_failure(shown, words))
     if cause is None or verdict.status == "hypothesis":
-        yield from _section(told["summary"], parts.paragraphs(verdict.summary))
+        yield from _render_section(told["summary"], parts.split_paragraphs(verdict.summary))
     if cause is not None:
-        yield from _section(told["evidence"], _evidence(shown, cause, words))
-    yield from _section(told["need"], _needs(shown, words))
-    yield from _section(told["unchecked"], verdict.not_checked[:_OPEN])
-    yield from _section(told["change"], verdict.would_change[:_OPEN])
+        yield from _render_section(told["evidence"], _format_evidence(shown, cause, words))
+    yield from _render_section(told["need"], _needs(shown, words))
+    yield from _render_section(told["unchecked"], verdict.not_checked[:_OPEN])
+    yield from _render_section(told["change"], verdict.would_change[:_OPEN])
     if fixes:
         yield told["details"]
-        yield from _details(fixes)
+        yield from _format_fixes(fixes)
     read = [one for one in shown.sources if one.kind != "ignored"]
     title = told["sources"].format(read=len(read), of=len(shown.sources))
-    yield from _section(title, _sources(shown, words))
-    yield from _section(told["warnings"], shown.warnings[:_WARNINGS])
+    yield from _render_section(title, _format_sources(shown, words))
+    yield from _render_section(told["warnings"], shown.warnings[:_WARNINGS])
 
 
-def _section(title: str, items: Iterable[str]) -> Iterator[str]:
+def _render_section(title: str, items: Iterable[str]) -> Iterator[str]:
     """Yield a title and its lines; nothing where there is none."""
-    lines = [f"  - {line}" for item in items if (line := one_line(item, _LONGEST))]
+    lines = [f"  - {line}" for item in items if (line := format_one_line(item, _LONGEST))]
     if lines:
         yield from (title, *lines)
 
 
-def _first(shown: Diagnosis, words: Words) -> Iterator[str]:
-    yield parts.first_failure(shown, words)
+def _describe_first_failure(shown: Diagnosis, words: Words) -> Iterator[str]:
+    yield parts.describe_first_failure(shown, words)
     frame = shown.first_failure.frame if shown.first_failure is not None else None
     if frame is not None:
         yield ASSISTANT[words.language]["frame"].format(
@@ -134,11 +144,11 @@ def _first(shown: Diagnosis, words: Words) -> Iterator[str]:
         )
 
 
-def _evidence(shown: Diagnosis, cause: Cause, words: Words) -> Iterator[str]:
-    for item in parts.strongest(cause, _EVIDENCE):
+def _format_evidence(shown: Diagnosis, cause: Cause, words: Words) -> Iterator[str]:
+    for item in parts.select_strongest_evidence(cause, _EVIDENCE):
         at = place(shown, item.source, (item.line, item.end_line), words)
         where = " ".join(filter(None, (at, process(item.where, words))))
-        yield f"{weight(item.weight)} {where or words.either('by', item.kind)}: {item.text}"
+        yield f"{format_weight(item.weight)} {where or words.either('by', item.kind)}: {item.text}"
     over = len(cause.evidence) - _EVIDENCE
     if over > 0:
         yield ASSISTANT[words.language]["more"].format(count=over)
@@ -151,22 +161,22 @@ def _needs(shown: Diagnosis, words: Words) -> Iterator[str]:
             yield ASSISTANT[words.language]["command"].format(command=need.command)
 
 
-def _details(fixes: Sequence[Fix]) -> Iterator[str]:
+def _format_fixes(fixes: Sequence[Fix]) -> Iterator[str]:
     """Yield fixes with the figures of this run filled in."""
     for number, fix in enumerate(fixes, 1):
-        yield f"  {number}. {one_line(fix.title, _LONGEST)}"
-        yield f"     {one_line(fix.why, _LONGEST)}"
-        snippet = safe(fix.snippet).rstrip("\n")
+        yield f"  {number}. {format_one_line(fix.title, _LONGEST)}"
+        yield f"     {format_one_line(fix.why, _LONGEST)}"
+        snippet = escape_control_characters(fix.snippet).rstrip("\n")
         if len(snippet) > _LONGEST_SNIPPET:
             snippet = snippet[:_LONGEST_SNIPPET] + "…"
         yield from (f"     | {line}" for line in snippet.splitlines())
 
 
-def _sources(shown: Diagnosis, words: Words) -> Iterator[str]:
+def _format_sources(shown: Diagnosis, words: Words) -> Iterator[str]:
     """Yield the sources by their numbers, the ignored ones with the reason."""
     told = ASSISTANT[words.language]
     for index, one in enumerate(shown.sources[:_SOURCES]):
-        name = file_name(shown, index, words)
+        name = shorten_source_path(shown, index, words)
         lines = told["lines"].format(kind=one.kind, count=one.lines)
         yield f"[{index}] {name} ({lines}){words('colon') + one.note if one.note else ''}"
     over = len(shown.sources) - _SOURCES
@@ -174,7 +184,9 @@ def _sources(shown: Diagnosis, words: Words) -> Iterator[str]:
         yield told["more"].format(count=over)
 
 
-def _figures(shown: Diagnosis, cause: Cause | None, titles: Mapping[str, str]) -> dict[str, Any]:
+def _build_verdict_values(
+    shown: Diagnosis, cause: Cause | None, titles: Mapping[str, str]
+) -> dict[str, Any]:
     """Give the verdict as plain values, of which a log can word none."""
     verdict = shown.verdict
     return {
@@ -186,7 +198,7 @@ def _figures(shown: Diagnosis, cause: Cause | None, titles: Mapping[str, str]) -
         "retry": verdict.retry,
         "others": [
             {"cause": one.id, "probability": one.probability}
-            for one in parts.other_causes(shown)[:_OTHERS]
+            for one in parts.list_other_causes(shown)[:_OTHERS]
         ],
         "fixes": [
             {"id": fix.id, "kind": fix.kind, "safety": fix.safety, "title": titles.get(fix.id, "")}
@@ -201,7 +213,9 @@ def _figures(shown: Diagnosis, cause: Cause | None, titles: Mapping[str, str]) -
                 "line": item.line,
                 "end_line": item.end_line,
             }
-            for item in (parts.strongest(cause, _EVIDENCE) if cause is not None else ())
+            for item in (
+                parts.select_strongest_evidence(cause, _EVIDENCE) if cause is not None else ()
+            )
         ],
         "sources_read": sum(one.kind != "ignored" for one in shown.sources),
         "sources_ignored": sum(one.kind == "ignored" for one in shown.sources),

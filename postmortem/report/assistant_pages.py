@@ -8,18 +8,18 @@ from typing import Any
 
 from postmortem.model.comparison import Comparison
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.report import parts
 from postmortem.report.assistant_answer import AssistantAnswer
-from postmortem.report.one_language import told as in_one
-from postmortem.report.plain import percent
+from postmortem.report.one_language import translate_analysis as in_one
+from postmortem.report.plain import format_percent
 from postmortem.report.side_by_side import render
 from postmortem.report.words import Words
 from postmortem.report.words.assistant_words import ASSISTANT
 
 
-def comparison_answer(
-    found: Comparison[Said], language: str, *, redact: bool = True
+def build_comparison_answer(
+    found: Comparison[Message], language: str, *, redact: bool = True
 ) -> AssistantAnswer:
     """Tell what differs between two runs."""
     words = Words(language)
@@ -36,22 +36,22 @@ def comparison_answer(
     ]
     own.append(told["compared"].format(**counts))
     quoted = render(found, "terminal", language=language, redact=redact)
-    runs = {"good": _figures(found.good), "bad": _figures(found.bad)}
+    runs = {"good": _build_verdict_values(found.good), "bad": _build_verdict_values(found.bad)}
     return AssistantAnswer("\n".join(own), quoted, {**runs, **counts})
 
 
 def _run(analysis: Analysis, words: Words) -> str:
     shown = in_one(analysis, words.language)
-    outcome, cause = parts.outcome(shown, shown.outcome, words), shown.verdict.cause
+    outcome, cause = parts.format_outcome(shown, shown.outcome, words), shown.verdict.cause
     named = (
         ASSISTANT[words.language]["no-cause"]
         if cause is None
-        else f"{cause} ({percent(shown.verdict.probability)})"
+        else f"{cause} ({format_percent(shown.verdict.probability)})"
     )
     return f"{outcome} · {named}"
 
 
-def _figures(analysis: Analysis) -> dict[str, Any]:
+def _build_verdict_values(analysis: Analysis) -> dict[str, Any]:
     verdict = analysis.verdict
     return {
         "cause": verdict.cause,
@@ -61,7 +61,7 @@ def _figures(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def excerpt_answer(
+def build_excerpt_answer(
     text: str, language: str, *, lines: int, of: int, is_same: bool
 ) -> AssistantAnswer:
     """Tell of an excerpt, whose text holds the verdict and the lines."""

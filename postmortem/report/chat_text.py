@@ -12,48 +12,48 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.report.markdown_text import unlinked
+from postmortem.lazy_regex import compile_lazily
+from postmortem.report.markdown_text import escape_references
 from postmortem.report.notice import Notice
 
 _GAP: Final = "\u200b"
 """A space of no width parts what must not be read together."""
-_ACTIVE: Final = lazy_compile(r"\](?=[(\[])|!(?=\[)|<(?=[/@!#a-z])", re.IGNORECASE)
+_ACTIVE: Final = compile_lazily(r"\](?=[(\[])|!(?=\[)|<(?=[/@!#a-z])", re.IGNORECASE)
 _ENTITIES: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
-def slack_text(notice: Notice, most: int) -> str:
+def format_slack_text(notice: Notice, most: int) -> str:
     """Write a message for Slack, Mattermost and Rocket.Chat."""
     address = notice.link.replace("&", "&amp;")
-    return _fitted(notice, _defused_for_slack, f"<{address}>", most)
+    return _fit_lines(notice, _escape_for_slack, f"<{address}>", most)
 
 
-def bare_text(notice: Notice, most: int) -> str:
+def format_plain_text(notice: Notice, most: int) -> str:
     """Write a message of plain text."""
-    return _fitted(notice, _defused, notice.link, most)
+    return _fit_lines(notice, _escape_markup, notice.link, most)
 
 
-def _defused_for_slack(text: str) -> str:
-    return _defused(text).translate(_ENTITIES)
+def _escape_for_slack(text: str) -> str:
+    return _escape_markup(text).translate(_ENTITIES)
 
 
-def _defused(text: str) -> str:
-    return _ACTIVE.sub(lambda match: match[0] + _GAP, unlinked(text))
+def _escape_markup(text: str) -> str:
+    return _ACTIVE.sub(lambda match: match[0] + _GAP, escape_references(text))
 
 
-def _fitted(notice: Notice, defused: Callable[[str], str], address: str, most: int) -> str:
+def _fit_lines(notice: Notice, defused: Callable[[str], str], address: str, most: int) -> str:
     """Join as many lines as there is room for; headline and link are never left out."""
     first = defused(notice.first_line)
     last = f"{defused(notice.link_label())}{address}" if notice.link else ""
-    room = most - _size(first) - _size(last)
+    room = most - _count_bytes(first) - _count_bytes(last)
     kept = []
     for line in map(defused, notice.lines):
-        room -= _size(line)
+        room -= _count_bytes(line)
         if room < 0:
             break
         kept.append(line)
     return "\n".join(part for part in (first, *kept, last) if part)
 
 
-def _size(line: str) -> int:
+def _count_bytes(line: str) -> int:
     return len(line.encode()) + 1

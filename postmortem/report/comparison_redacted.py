@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from postmortem.model.comparison import Comparison, Differing, PairOfSeries, Wording
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.shown import SeriesView
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.one_language import told
+from postmortem.report.one_language import translate_analysis
 
 
-def in_language(compared: Comparison[Said], language: str) -> Comparison:
+def translate_comparison(compared: Comparison[Message], language: str) -> Comparison:
     """Choose the language of what is said of both runs."""
     return Comparison(
-        told(compared.good, language),
-        told(compared.bad, language),
+        translate_analysis(compared.good, language),
+        translate_analysis(compared.bad, language),
         compared.settings,
         compared.environment,
         compared.curves,
@@ -28,7 +28,7 @@ def in_language(compared: Comparison[Said], language: str) -> Comparison:
     )
 
 
-def learnt(found: Comparison) -> Redactor:
+def build_redactor(found: Comparison) -> Redactor:
     """Learn the names first, so that one that comes late is hidden early too."""
     redactor = Redactor()
     redactor.learn(
@@ -46,36 +46,36 @@ def learnt(found: Comparison) -> Redactor:
     return redactor
 
 
-def redacted(found: Comparison, redactor: Redactor) -> Comparison:
+def redact_comparison(found: Comparison, redactor: Redactor) -> Comparison:
     """Hide in what differs; paths and values are hidden where they are written."""
     return replace(
         found,
-        only_bad=_hidden(found.only_bad, redactor),
-        only_good=_hidden(found.only_good, redactor),
-        settings=_facts_told(found.settings, redactor),
-        environment=_facts_told(found.environment, redactor),
+        only_bad=_redact_lines(found.only_bad, redactor),
+        only_good=_redact_lines(found.only_good, redactor),
+        settings=_redact_differences(found.settings, redactor),
+        environment=_redact_differences(found.environment, redactor),
         curves=tuple(curve._replace(name=redactor.text(curve.name)) for curve in found.curves),
         drawn=tuple(
-            PairOfSeries(_named(pair.good, redactor), _named(pair.bad, redactor))
+            PairOfSeries(_redact_series(pair.good, redactor), _redact_series(pair.bad, redactor))
             for pair in found.drawn
         ),
     )
 
 
-def _named(series: SeriesView | None, redactor: Redactor) -> SeriesView | None:
+def _redact_series(series: SeriesView | None, redactor: Redactor) -> SeriesView | None:
     """Hide in the name of a series; its process is not shown."""
     if series is None:
         return None
     return replace(series, name=redactor.text(series.name), unit=redactor.text(series.unit))
 
 
-def _hidden(wordings: Sequence[Wording], redactor: Redactor) -> tuple[Wording, ...]:
+def _redact_lines(wordings: Sequence[Wording], redactor: Redactor) -> tuple[Wording, ...]:
     """Hide in lines as they follow one another: a key may run over several."""
     texts = redactor.lines([wording.text for wording in wordings])
     return tuple(wording._replace(text=text) for wording, text in zip(wordings, texts, strict=True))
 
 
-def _facts_told(facts: Sequence[Differing], redactor: Redactor) -> tuple[Differing, ...]:
+def _redact_differences(facts: Sequence[Differing], redactor: Redactor) -> tuple[Differing, ...]:
     """Hide the values whose names say that they are secrets.
 
     What the values themselves show is hidden where they are written.

@@ -9,37 +9,38 @@ layout, redaction.
 from dataclasses import replace
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Source
 from postmortem.model.shown import Event, FirstFailure
-from postmortem.report.plain import file_name, kept_lines, read_sources
+from postmortem.report.plain import iter_kept_lines, read_sources, shorten_source_path
 from postmortem.report.words import Words
 
 _LARGEST_BLANK: Final = 4096
 """Bytes up to which the end of a file is all of it: if that holds nothing, the file is blank."""
 _WITHOUT_LOG: Final = frozenset({"not-a-training-log", "incomplete"})
-_SAYS_NOTHING: Final = lazy_compile(r"[\s:：,;.—-]*")
-_BARE_EXCEPTION: Final = lazy_compile(r"([\w.]+)\s*:\s*")
+_SAYS_NOTHING: Final = compile_lazily(r"[\s:：,;.—-]*")
+_BARE_EXCEPTION: Final = compile_lazily(r"([\w.]+)\s*:\s*")
 
 
-def presentable(diagnosis: Diagnosis) -> Diagnosis:
+def prepare_for_display(diagnosis: Diagnosis) -> Diagnosis:
     """Mend the texts of a diagnosis; findings, numbers and places stay."""
     words = Words(diagnosis.language)
-    first = _first(diagnosis)
+    first = _fill_first_failure(diagnosis)
     shown = replace(
         diagnosis,
         first_failure=first,
         timeline=tuple(
-            _event(event, diagnosis.first_failure, first, words) for event in diagnosis.timeline
+            _update_failure_event(event, diagnosis.first_failure, first, words)
+            for event in diagnosis.timeline
         ),
     )
-    kind = input_kind(diagnosis)
+    kind = detect_input_type(diagnosis)
     if not kind:
         return shown
     name = next(
         (
-            file_name(diagnosis, index, words)
+            shorten_source_path(diagnosis, index, words)
             for index, one in enumerate(diagnosis.sources)
             if one.kind == "environment" and one.path != "-"
         ),
@@ -57,7 +58,7 @@ def presentable(diagnosis: Diagnosis) -> Diagnosis:
     )
 
 
-def input_kind(diagnosis: Diagnosis) -> str:
+def detect_input_type(diagnosis: Diagnosis) -> str:
     """Tell what an input without any log is: `empty`, `blank`, `environment` or `other`.
 
     An empty string if there is a log.
@@ -65,7 +66,7 @@ def input_kind(diagnosis: Diagnosis) -> str:
     read = read_sources(diagnosis)
     if diagnosis.verdict.cause is not None or not read:
         return ""
-    logs = logs_of(diagnosis)
+    logs = list_log_sources(diagnosis)
     if not logs:
         return "environment"
     if not any(one.bytes for one in logs):
@@ -75,7 +76,7 @@ def input_kind(diagnosis: Diagnosis) -> str:
     return "other" if diagnosis.outcome == "not-a-training-log" else ""
 
 
-def logs_of(diagnosis: Diagnosis) -> tuple[Source, ...]:
+def list_log_sources(diagnosis: Diagnosis) -> tuple[Source, ...]:
     """Give the sources that were read as a log, not as an environment dump."""
     return tuple(one for one in read_sources(diagnosis) if one.kind != "environment")
 
@@ -92,7 +93,7 @@ def _is_blank(diagnosis: Diagnosis, logs: tuple[Source, ...]) -> bool:
     )
 
 
-def _first(diagnosis: Diagnosis) -> FirstFailure | None:
+def _fill_first_failure(diagnosis: Diagnosis) -> FirstFailure | None:
     """Give the first failure with words for it.
 
     An exception without name and message is quoted from the log, or left unsaid.
@@ -107,14 +108,14 @@ def _first(diagnosis: Diagnosis) -> FirstFailure | None:
         return first
     said = (
         quote.strip().partition("\n")[0]
-        for quote in kept_lines(diagnosis, first.source, first.line)
+        for quote in iter_kept_lines(diagnosis, first.source, first.line)
     )
     return replace(
         first, why=next((quote for quote in said if not _SAYS_NOTHING.fullmatch(quote)), "")
     )
 
 
-def _event(
+def _update_failure_event(
     event: Event, before: FirstFailure | None, first: FirstFailure | None, words: Words
 ) -> Event:
     """Give the timeline's entry of the first failure the same words."""

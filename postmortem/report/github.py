@@ -10,18 +10,18 @@ for GitHub Actions"; the escapes are those of actions/toolkit.
 from typing import Final
 
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
-from postmortem.report.for_people import presentable
-from postmortem.report.plain import one_line, percent
+from postmortem.report.for_people import prepare_for_display
+from postmortem.report.plain import format_one_line, format_percent
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 
-_IS_FILE: Final = lazy_compile(r"^[^<\n]*\.pyw?$")
-_CHECKOUT: Final = lazy_compile(
+_IS_FILE: Final = compile_lazily(r"^[^<\n]*\.pyw?$")
+_CHECKOUT: Final = compile_lazily(
     r"^(?:/home/[^/]+/work|/Users/[^/]+/work|/__w|[A-Z]:\\a)[/\\](?P<repository>[^/\\]+)[/\\](?P=repository)[/\\]"
     r"|^/github/workspace/"
 )
@@ -35,69 +35,75 @@ def render_github(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
     Error for a failed run's verdict, notice for a healthy one's, warning for what is only possible.
     """
-    shown = presentable(diagnosis)
+    shown = prepare_for_display(diagnosis)
     shown = hide(shown, Redactor()) if redact else shown
     words = Words(shown.language)
-    candidates = (_candidate(shown, cause, words) for cause in _also_weighed(shown))
-    return "\n".join([_verdict(shown, words), *candidates]) + "\n"
+    candidates = (_format_candidate(shown, cause, words) for cause in _list_other_candidates(shown))
+    return "\n".join([_format_verdict(shown, words), *candidates]) + "\n"
 
 
-def _verdict(diagnosis: Diagnosis, words: Words) -> str:
+def _format_verdict(diagnosis: Diagnosis, words: Words) -> str:
     """Annotate the first failure: with the cause and its first fix, or with what would decide."""
-    verdict, title = diagnosis.verdict, parts.title(diagnosis, words)
+    verdict, title = diagnosis.verdict, parts.format_title(diagnosis, words)
     if verdict.cause is None:
         behind = words("semicolon").join(need.what for need in verdict.need)
     else:
-        title = f"{title} ({verdict.cause}, {percent(verdict.probability)})"
-        main = parts.main_cause(diagnosis)
+        title = f"{title} ({verdict.cause}, {format_percent(verdict.probability)})"
+        main = parts.get_main_cause(diagnosis)
         behind = main.fixes[0].title if main is not None and main.fixes else ""
     said = " ".join(part for part in (verdict.summary, behind) if part)
-    place, own = _failure(diagnosis), _own_place(diagnosis)
+    place, own = _find_failure_location(diagnosis), _own_place(diagnosis)
     if own is not None and place is not None:
-        said = f"{said} {parts.first_failure(diagnosis, words)}"
-    return _command(_level(diagnosis), title, said, own or place)
+        said = f"{said} {parts.describe_first_failure(diagnosis, words)}"
+    return _format_workflow_command(_select_level(diagnosis), title, said, own or place)
 
 
-def _level(diagnosis: Diagnosis) -> str:
+def _select_level(diagnosis: Diagnosis) -> str:
     cause = diagnosis.verdict.cause
     if cause is None:
         return "warning"
     return "notice" if has_trait(cause, Trait.SOUND) else "error"
 
 
-def _also_weighed(diagnosis: Diagnosis) -> tuple[Cause, ...]:
+def _list_other_candidates(diagnosis: Diagnosis) -> tuple[Cause, ...]:
     """Give the candidates that are annotated besides the verdict; beside a healthy run none."""
     if diagnosis.verdict.cause is None:
         return diagnosis.causes[: _SHOWN - 1]
-    return parts.other_causes(diagnosis)[: _SHOWN - 1] if _level(diagnosis) == "error" else ()
-
-
-def _candidate(diagnosis: Diagnosis, cause: Cause, words: Words) -> str:
-    return _command(
-        "warning" if diagnosis.verdict.cause is None else "notice",
-        f"{cause.title} ({cause.id}, {percent(cause.probability)})",
-        _why(cause, words),
-        _first_line(diagnosis, cause),
+    return (
+        parts.list_other_causes(diagnosis)[: _SHOWN - 1]
+        if _select_level(diagnosis) == "error"
+        else ()
     )
 
 
-def _command(level: str, title: str, message: str, place: tuple[str, int] | None) -> str:
-    properties = {"title": one_line(title, 200)}
+def _format_candidate(diagnosis: Diagnosis, cause: Cause, words: Words) -> str:
+    return _format_workflow_command(
+        "warning" if diagnosis.verdict.cause is None else "notice",
+        f"{cause.title} ({cause.id}, {format_percent(cause.probability)})",
+        _format_reason(cause, words),
+        _find_evidence_location(diagnosis, cause),
+    )
+
+
+def _format_workflow_command(
+    level: str, title: str, message: str, place: tuple[str, int] | None
+) -> str:
+    properties = {"title": format_one_line(title, 200)}
     if place is not None:
-        properties = {"file": one_line(place[0], 400), "line": str(place[1]), **properties}
-    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{level} {listed}::{_data(one_line(message, _LONGEST))}"
+        properties = {"file": format_one_line(place[0], 400), "line": str(place[1]), **properties}
+    listed = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
+    return f"::{level} {listed}::{_escape_data(format_one_line(message, _LONGEST))}"
 
 
-def _data(text: str) -> str:
+def _escape_data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _failure(diagnosis: Diagnosis) -> tuple[str, int] | None:
+def _find_failure_location(diagnosis: Diagnosis) -> tuple[str, int] | None:
     first = diagnosis.first_failure
     return None if first is None else (diagnosis.sources[first.source].path, first.line)
 
@@ -111,7 +117,7 @@ def _own_place(diagnosis: Diagnosis) -> tuple[str, int] | None:
     return _CHECKOUT.sub("", frame.file), frame.line
 
 
-def _first_line(diagnosis: Diagnosis, cause: Cause) -> tuple[str, int] | None:
+def _find_evidence_location(diagnosis: Diagnosis, cause: Cause) -> tuple[str, int] | None:
     return next(
         (
             (diagnosis.sources[item.source].path, item.line)
@@ -122,5 +128,5 @@ def _first_line(diagnosis: Diagnosis, cause: Cause) -> tuple[str, int] | None:
     )
 
 
-def _why(cause: Cause, words: Words) -> str:
+def _format_reason(cause: Cause, words: Words) -> str:
     return words("semicolon").join(item.text for item in cause.evidence[:2]) or cause.title

@@ -14,7 +14,7 @@ from postmortem.model.answer import Cause, Verdict
 from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.names import LANGUAGES
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.one_language import told
+from postmortem.report.one_language import translate_analysis
 from postmortem.report.wire import to_wire
 
 
@@ -29,7 +29,7 @@ class Report:
     @functools.cached_property
     def diagnosis(self) -> Diagnosis:
         """The same in the report's language."""
-        return told(self.analysis, self.language)
+        return translate_analysis(self.analysis, self.language)
 
     @property
     def verdict(self) -> Verdict:

@@ -21,10 +21,10 @@ from cattrs.v import transform_error
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.job_facts import Environment
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.names import ANALYSIS_SCHEMA
 from postmortem.report.analysis_checks import find_fault
-from postmortem.report.wire import plain_json
+from postmortem.report.wire import convert_to_json_value
 
 _Plain = TypeVar("_Plain", str, int, bool)
 
@@ -36,7 +36,7 @@ _MOST: Final = (1 << 53) - 1
 
 def to_json(analysis: Analysis) -> str:
     """Write an analysis as one line of strict JSON."""
-    value = {"schema": ANALYSIS_SCHEMA} | _converter().unstructure(
+    value = {"schema": ANALYSIS_SCHEMA} | _build_converter().unstructure(
         analysis, unstructure_as=Analysis
     )
     return json.dumps(value, allow_nan=False, separators=(",", ":")) + "\n"
@@ -62,7 +62,7 @@ def from_json(text: str, name: str = "") -> Analysis:
         told = f"its schema is {schema!r}" if schema else "it names no schema"
         raise InputError(f"no {ANALYSIS_SCHEMA}: {told}", name, mend)
     try:
-        analysis: Analysis = _converter().structure(value, Analysis)
+        analysis: Analysis = _build_converter().structure(value, Analysis)
     except BaseValidationError as error:
         faults = "; ".join(transform_error(error, path="analysis")[:_MOST_FAULTS])
         raise InputError(f"no whole {ANALYSIS_SCHEMA}: {faults}", name, mend) from error
@@ -72,12 +72,12 @@ def from_json(text: str, name: str = "") -> Analysis:
 
 
 @functools.cache
-def _converter() -> Converter:
+def _build_converter() -> Converter:
     converter = Converter(forbid_extra_keys=True)
-    converter.register_unstructure_hook(float, plain_json)
-    converter.register_structure_hook(float, _number)
-    converter.register_unstructure_hook(Said, _said_out)
-    converter.register_structure_hook(Said, _said)
+    converter.register_unstructure_hook(float, convert_to_json_value)
+    converter.register_structure_hook(float, _parse_number)
+    converter.register_unstructure_hook(Message, _serialize_message)
+    converter.register_structure_hook(Message, _parse_message)
     for kind in (str, bool):
         converter.register_structure_hook(kind, _as_it_is)
     converter.register_structure_hook(int, _count)
@@ -89,7 +89,7 @@ def _converter() -> Converter:
     return converter
 
 
-def _number(value: Any, _: type) -> float:
+def _parse_number(value: Any, _: type) -> float:
     """Read a number; a whole one stays what it was."""
     number = _FLOATS.get(value, value) if isinstance(value, str) else value
     if number.__class__ not in {int, float}:
@@ -122,14 +122,14 @@ def _exit_status(value: Any, _: Any) -> Any:
     return value
 
 
-def _said_out(said: Said) -> str | dict[str, str]:
+def _serialize_message(said: Message) -> str | dict[str, str]:
     english, chinese = said.text("en"), said.text("zh")
     return english if english == chinese else {"en": english, "zh": chinese}
 
 
-def _said(value: Any, _: type) -> Said:
+def _parse_message(value: Any, _: type) -> Message:
     if isinstance(value, str):
-        return Said(value, value)
+        return Message(value, value)
     if isinstance(value, dict) and value.keys() == {"en", "zh"}:
-        return Said(_as_it_is(value["en"], str), _as_it_is(value["zh"], str))
+        return Message(_as_it_is(value["en"], str), _as_it_is(value["zh"], str))
     raise ValueError(f"{value!r} is no text in English and Chinese")

@@ -28,75 +28,77 @@ _PARTED: Final = ("rules", "all")
 """Ways whose figures of held-out cases are told beside."""
 
 
-def best_way(value: Evaluation) -> str:
+def select_default_method(value: Evaluation) -> str:
     """Name the way that `analyze` judges by: rules and classifier, or rules alone."""
     return next(
         (way for way in ("all", "rules") if way in value["ways"]), next(iter(value["ways"]))
     )
 
 
-def way_name(way: str, told: Phrases) -> str:
+def get_method_name(way: str, told: Phrases) -> str:
     """Name a way of judging."""
     return told.get(f"way.{way}", way)
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Write a figure."""
     if value is None:
         return "–"
     if isinstance(value, (tuple, list)):
-        return "–".join(map(cell, value))
+        return "–".join(map(format_cell, value))
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def figure_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+def build_metric_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
     """Give the figures of each way, and those of the held-out cases."""
     ways = value["ways"]
     parted = [way for way in _PARTED if way in ways and ways[way]["held_out"]["cases"]]
     columns = [*ways.values(), *(ways[way]["held_out"] for way in parted)]
-    head = [told["figure"], *(way_name(way, told) for way in ways)]
-    head += [told["held-out"].format(way=way_name(way, told)) for way in parted]
-    rows: Rows = [[told[name], *(cell(column[name]) for column in columns)] for name in FIGURES]
+    head = [told["figure"], *(get_method_name(way, told) for way in ways)]
+    head += [told["held-out"].format(way=get_method_name(way, told)) for way in parted]
+    rows: Rows = [
+        [told[name], *(format_cell(column[name]) for column in columns)] for name in FIGURES
+    ]
     for name in ("cases", "right", "precision"):
         found = [way["where_rules_abstain"][name] for way in ways.values()]
-        rows.append([told[f"abstain.{name}"], *map(cell, found), *("" for _ in parted)])
+        rows.append([told[f"abstain.{name}"], *map(format_cell, found), *("" for _ in parted)])
     return head, rows
 
 
-def source_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+def build_source_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
     """Give for each source how often each way puts the right cause first."""
     ways = value["ways"]
     sources = sorted({source for figures in ways.values() for source in figures["by_source"]})
-    head = [told["source"], told["cases"], *(way_name(way, told) for way in ways)]
+    head = [told["source"], told["cases"], *(get_method_name(way, told) for way in ways)]
     rows: Rows = []
     for source in sources:
         found = [figures["by_source"].get(source) for figures in ways.values()]
         cases = next(one["cases"] for one in found if one is not None)
-        cells = ["" if one is None else _with_interval(one) for one in found]
+        cells = ["" if one is None else _format_with_interval(one) for one in found]
         rows.append([told.get(f"from.{source}", source), str(cases), *cells])
     return head, rows
 
 
-def _with_interval(figures: Mapping[str, Any]) -> str:
+def _format_with_interval(figures: Mapping[str, Any]) -> str:
     low, high = figures["top1_interval"]
     return f"{figures['top1']:.3f} ({low:.2f}–{high:.2f})"
 
 
-def causes_of(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+def build_cause_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
     """Give the causes, the weakest first; beside it what the rules alone reach."""
-    best = best_way(value)
+    best = select_default_method(value)
     found = value["ways"][best]["by_cause"]
     rules = value["ways"].get("rules", {}).get("by_cause", {}) if best != "rules" else {}
     head = [told[name] for name in ("cause", "cases", "hits", "wrongly_called", "f1")]
     rows: Rows = []
     for cause, entry in sorted(found.items(), key=lambda one: (one[1]["f1"], one[0])):
-        beside = [cell(rules[cause]["f1"]) if cause in rules else ""] if rules else []
-        rows.append([cause, *map(cell, entry.values()), *beside])
+        beside = [format_cell(rules[cause]["f1"]) if cause in rules else ""] if rules else []
+        rows.append([cause, *map(format_cell, entry.values()), *beside])
     return [*head, *([told["f1.rules"]] if rules else [])], rows
 
 
-def confused(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+def build_confusion_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
     """Give what was taken for what, the most frequent first."""
-    found = value["ways"][best_way(value)]["confusions"]
+    found = value["ways"][select_default_method(value)]["confusions"]
     head = [told[name] for name in ("cause", "taken_for", "cases")]
     return head, [[entry["cause"], entry["taken_for"], str(entry["cases"])] for entry in found]

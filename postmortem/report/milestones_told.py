@@ -6,11 +6,11 @@ itself (`story.timeline`), its lanes on the page.
 
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import Event
-from postmortem.report.plain import number, one_line, place, process, when
+from postmortem.report.plain import format_number, format_one_line, format_time, place, process
 from postmortem.report.words import Words
 
 
-def milestones(diagnosis: Diagnosis, most: int) -> tuple[Event, ...]:
+def select_milestones(diagnosis: Diagnosis, most: int) -> tuple[Event, ...]:
     """Choose events of the timeline for a short form.
 
     The first, the last, and those around the first failure.
@@ -30,21 +30,21 @@ def milestones(diagnosis: Diagnosis, most: int) -> tuple[Event, ...]:
     return (events[0], *events[begin : begin + most - 2], events[-1])
 
 
-def milestone(diagnosis: Diagnosis, event: Event, words: Words) -> tuple[str, str]:
+def format_milestone(diagnosis: Diagnosis, event: Event, words: Words) -> tuple[str, str]:
     """Say where and when an event was, and what it was."""
     parts = [
         place(diagnosis, event.source, (event.line, None), words),
         process(event.where, words),
-        when(event.time),
+        format_time(event.time),
     ]
     if event.step is not None:
-        parts.append(words("at-step", value=number(event.step)))
-    return "  ".join(part for part in parts if part), one_line(
-        words("colon").join(part for part in told(event) if part), 200
+        parts.append(words("at-step", value=format_number(event.step)))
+    return "  ".join(part for part in parts if part), format_one_line(
+        words("colon").join(part for part in split_event_text(event) if part), 200
     )
 
 
-def told(event: Event) -> tuple[str, str]:
+def split_event_text(event: Event) -> tuple[str, str]:
     """Give what an event means and the line that says it; either may be empty."""
     line = event.text.removeprefix(event.title).lstrip(" :：") if event.title else event.text
     return event.title, line

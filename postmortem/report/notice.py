@@ -13,10 +13,10 @@ from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
-from postmortem.report.for_people import presentable
-from postmortem.report.plain import one_line, percent
+from postmortem.report.for_people import prepare_for_display
+from postmortem.report.plain import format_one_line, format_percent
 from postmortem.report.redacted import redact as hide
-from postmortem.report.wire import tool_version
+from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
 from postmortem.report.words.notice_words import NOTICE
 
@@ -60,7 +60,7 @@ class Notice:
         """Give it as `postmortem.notice/1`."""
         return {
             "schema": SCHEMA,
-            "tool": {"name": "postmortem", "version": tool_version()},
+            "tool": {"name": "postmortem", "version": get_tool_version()},
             "kind": self.kind,
             "mood": self.mood,
             "language": self.language,
@@ -72,37 +72,41 @@ class Notice:
         }
 
 
-def verdict_notice(
+def build_verdict_notice(
     diagnosis: Diagnosis, *, name: str, link: str = "", redact: bool = True
 ) -> Notice:
     """Say in a few lines what a run died of and what to do."""
     redactor = Redactor()
-    shown = presentable(diagnosis)
+    shown = prepare_for_display(diagnosis)
     shown = hide(shown, redactor) if redact else shown
     words = Words(shown.language)
-    outcome = parts.outcome(shown, shown.outcome, words)
-    called = one_line(redactor.text(name) if redact else name, _LONGEST_NAME)
+    outcome = parts.format_outcome(shown, shown.outcome, words)
+    called = format_one_line(redactor.text(name) if redact else name, _LONGEST_NAME)
     said = words("joint").join(part for part in (called, outcome) if part)
-    headline = said + words("colon") + parts.title(shown, words)
+    headline = said + words("colon") + parts.format_title(shown, words)
     return Notice(
         "verdict",
-        parts.mood(shown),
+        parts.get_verdict_color(shown),
         words.language,
-        one_line(headline, _LONGEST_HEADLINE),
-        tuple(one_line(line, _LONGEST_LINE) for line in _verdict_lines(shown, words) if line),
+        format_one_line(headline, _LONGEST_HEADLINE),
+        tuple(
+            format_one_line(line, _LONGEST_LINE)
+            for line in _iter_verdict_lines(shown, words)
+            if line
+        ),
         link,
-        _verdict_told(shown, called, words),
+        _build_verdict_values(shown, called, words),
     )
 
 
-def _verdict_lines(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
+def _iter_verdict_lines(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     """Yield how sure it is, whose it is, where it began, and what to do or what would decide."""
-    verdict, cause = diagnosis.verdict, parts.main_cause(diagnosis)
+    verdict, cause = diagnosis.verdict, parts.get_main_cause(diagnosis)
     phrases = NOTICE[words.language]
     named = () if verdict.cause is None else (verdict.cause,)
-    yield " · ".join(part for part in (*named, parts.standing(diagnosis, words)) if part)
-    yield parts.whose_and_retry(diagnosis, words)
-    first = parts.first_failure(diagnosis, words)
+    yield " · ".join(part for part in (*named, parts.format_confidence(diagnosis, words)) if part)
+    yield parts.format_owner_and_retry(diagnosis, words)
+    first = parts.describe_first_failure(diagnosis, words)
     yield words("first") + words("colon") + first if first else ""
     fixes = cause.fixes[:_FIXES] if cause is not None else ()
     for fix in fixes:
@@ -111,25 +115,25 @@ def _verdict_lines(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
         yield phrases["need"] + words("colon") + need.what
 
 
-def _verdict_told(diagnosis: Diagnosis, name: str, words: Words) -> dict[str, Any]:
-    verdict, cause = diagnosis.verdict, parts.main_cause(diagnosis)
+def _build_verdict_values(diagnosis: Diagnosis, name: str, words: Words) -> dict[str, Any]:
+    verdict, cause = diagnosis.verdict, parts.get_main_cause(diagnosis)
     fixes = cause.fixes[:_FIXES] if cause is not None else ()
     return {
         "name": name,
         "outcome": diagnosis.outcome,
         "cause": verdict.cause,
-        "title": parts.title(diagnosis, words),
+        "title": parts.format_title(diagnosis, words),
         "probability": verdict.probability,
-        "percent": percent(verdict.probability),
+        "percent": format_percent(verdict.probability),
         "status": verdict.status,
         "whose": verdict.whose,
         "retry": verdict.retry,
-        "first_failure": parts.first_failure(diagnosis, words) or None,
-        "fixes": [one_line(fix.title, _LONGEST_LINE) for fix in fixes],
+        "first_failure": parts.describe_first_failure(diagnosis, words) or None,
+        "fixes": [format_one_line(fix.title, _LONGEST_LINE) for fix in fixes],
     }
 
 
-def triage_notice(
+def build_triage_notice(
     value: Mapping[str, Any], language: str, *, link: str = "", redact: bool = True
 ) -> Notice:
     """Say in a few lines what many jobs died of: the largest groups first."""
@@ -144,16 +148,16 @@ def triage_notice(
         + words("colon")
         + phrases[counted].format(groups=len(groups), new=new)
     )
-    lines = [_totals_told(value["totals"], phrases)]
-    lines += [_group_told(one, phrases, words) for one in groups[:_GROUPS]]
+    lines = [_format_totals(value["totals"], phrases)]
+    lines += [_format_group(one, phrases, words) for one in groups[:_GROUPS]]
     if groups[_GROUPS:]:
         lines.append(phrases["more"].format(count=len(groups) - _GROUPS))
     return Notice(
         "triage",
         "bad" if groups else "good",
         words.language,
-        one_line(headline, _LONGEST_HEADLINE),
-        tuple(one_line(line, _LONGEST_LINE) for line in lines if line),
+        format_one_line(headline, _LONGEST_HEADLINE),
+        tuple(format_one_line(line, _LONGEST_LINE) for line in lines if line),
         link,
         {
             **value["totals"],
@@ -168,7 +172,7 @@ def _is_bad(group: Mapping[str, Any]) -> bool:
     return not has_trait(group["cause"], Trait.SOUND)
 
 
-def _totals_told(totals: Mapping[str, Any], phrases: Mapping[str, str]) -> str:
+def _format_totals(totals: Mapping[str, Any], phrases: Mapping[str, str]) -> str:
     said = [
         phrases[key].format(count=totals[key])
         for key in ("healthy", "unclassified", "not_judged")
@@ -190,7 +194,7 @@ def _group(one: Mapping[str, Any], chosen: str, redactor: Redactor | None) -> di
     }
 
 
-def _group_told(one: Mapping[str, Any], phrases: Mapping[str, str], words: Words) -> str:
+def _format_group(one: Mapping[str, Any], phrases: Mapping[str, str], words: Words) -> str:
     title = one["title"] or phrases["unnamed"]
     said = phrases["group"].format(jobs=one["jobs"], title=title)
     marks = [mark for mark in (one["cause"], phrases["new"] if one["is_new"] else "") if mark]

@@ -7,10 +7,10 @@ This is the one place where a language is chosen.
 from dataclasses import replace
 
 from postmortem.model.diagnosis import Analysis, Diagnosis
-from postmortem.model.wording import worded
+from postmortem.model.wording import convert_texts
 
 
-def told(analysis: Analysis, language: str) -> Diagnosis:
+def translate_analysis(analysis: Analysis, language: str) -> Diagnosis:
     """Give the same with all texts in `en` or `zh`."""
-    diagnosis: Diagnosis = worded(analysis, lambda said: said.text(language))
+    diagnosis: Diagnosis = convert_texts(analysis, lambda said: said.text(language))
     return replace(diagnosis, language=language)

@@ -12,29 +12,36 @@ from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.answer import Cause, Evidence, TellingWords, has_rival
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView, SignatureHit
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 from postmortem.redaction.redactor import KINDS, Redactor
-from postmortem.report.for_people import input_kind, logs_of
-from postmortem.report.plain import number, one_line, percent, place, process, when
+from postmortem.report.for_people import detect_input_type, list_log_sources
+from postmortem.report.plain import (
+    format_number,
+    format_one_line,
+    format_percent,
+    format_time,
+    place,
+    process,
+)
 from postmortem.report.words import Words
 
 _LONGEST_TERM: Final = 80
 _OPEN_END: Final = frozenset({"running", "incomplete"})
 
 
-def main_cause(diagnosis: Diagnosis) -> Cause | None:
+def get_main_cause(diagnosis: Diagnosis) -> Cause | None:
     """Give the cause that the verdict names, or None when it abstains."""
     return next((cause for cause in diagnosis.causes if cause.id == diagnosis.verdict.cause), None)
 
 
-def other_causes(diagnosis: Diagnosis) -> tuple[Cause, ...]:
+def list_other_causes(diagnosis: Diagnosis) -> tuple[Cause, ...]:
     """Give the causes that the verdict does not name; an input that is no log has none."""
-    if input_kind(diagnosis):
+    if detect_input_type(diagnosis):
         return ()
     return tuple(cause for cause in diagnosis.causes if cause.id != diagnosis.verdict.cause)
 
 
-def strongest(cause: Cause, most: int) -> tuple[Evidence, ...]:
+def select_strongest_evidence(cause: Cause, most: int) -> tuple[Evidence, ...]:
     """Choose the strongest evidence of a cause, in order.
 
     What speaks against it is never left out altogether.
@@ -46,10 +53,10 @@ def strongest(cause: Cause, most: int) -> tuple[Evidence, ...]:
     )
 
 
-def carried(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
+def format_evidence_terms(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
     """Name the words that carry evidence of a classifier, each group with its place."""
     groups = [
-        terms_of(one, words)
+        format_terms(one, words)
         + words("bracketed", text=place(diagnosis, one.source, (one.line, None), words))
         for one in item.carried
         if one.terms
@@ -57,14 +64,14 @@ def carried(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
     return words("carried", what=words("semicolon").join(groups)) if groups else ""
 
 
-def terms_of(one: TellingWords, words: Words) -> str:
+def format_terms(one: TellingWords, words: Words) -> str:
     """Quote the words of a line."""
     return words("listed").join(
-        words("quoted", text=one_line(term, _LONGEST_TERM)) for term in one.terms
+        words("quoted", text=format_one_line(term, _LONGEST_TERM)) for term in one.terms
     )
 
 
-def harmless(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
+def list_harmless_signatures(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
     """Give the harmless signatures, each once, the first of its kind.
 
     Of a line that several know the most specific.
@@ -85,7 +92,7 @@ def is_sound(diagnosis: Diagnosis) -> bool:
     return has_trait(diagnosis.verdict.cause, Trait.SOUND)
 
 
-def mood(diagnosis: Diagnosis) -> str:
+def get_verdict_color(diagnosis: Diagnosis) -> str:
     """Name the colour of a verdict: good, bad, or open.
 
     Health that is only a guess is open: a log that just stops does not show that its run goes on.
@@ -95,67 +102,73 @@ def mood(diagnosis: Diagnosis) -> str:
     return "open" if diagnosis.verdict.cause is None else "bad"
 
 
-def tone(diagnosis: Diagnosis) -> str:
+def get_outcome_color(diagnosis: Diagnosis) -> str:
     """Name the colour of an outcome: bad only for what failed, whatever its cause."""
     if diagnosis.outcome in {"failed", "stalled"}:
         return "bad"
-    return "good" if mood(diagnosis) == "good" else "open"
+    return "good" if get_verdict_color(diagnosis) == "good" else "open"
 
 
-def outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
+def format_outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
     """Give the word for an outcome.
 
     With a cause of failure, a log whose end is not shown does not read as running, and one that
     came to its end not as completed.
     """
     cause = diagnosis.verdict.cause
-    if input_kind(diagnosis):
+    if detect_input_type(diagnosis):
         return words("outcome.not-a-training-log")
     is_open = (
-        how in _OPEN_END and mood(diagnosis) != "good" and (cause is not None or how == "running")
+        how in _OPEN_END
+        and get_verdict_color(diagnosis) != "good"
+        and (cause is not None or how == "running")
     )
-    if how == "completed" and mood(diagnosis) == "bad":
+    if how == "completed" and get_verdict_color(diagnosis) == "bad":
         return words("outcome.through")
     return words("outcome.no-end") if is_open else words.either("outcome", how)
 
 
-def title(diagnosis: Diagnosis, words: Words) -> str:
+def format_title(diagnosis: Diagnosis, words: Words) -> str:
     """Give the headline.
 
     The title of the cause, that it cannot be told, or what the input is instead of a log.
     """
-    kind = input_kind(diagnosis)
+    kind = detect_input_type(diagnosis)
     if kind:
-        return words(f"input.{kind}", count=len(logs_of(diagnosis)))
+        return words(f"input.{kind}", count=len(list_log_sources(diagnosis)))
     if diagnosis.verdict.cause is None:
         return words("abstain")
-    cause = main_cause(diagnosis)
+    cause = get_main_cause(diagnosis)
     return (
-        one_line(cause.title, 300) if cause is not None and cause.title else diagnosis.verdict.cause
+        format_one_line(cause.title, 300)
+        if cause is not None and cause.title
+        else diagnosis.verdict.cause
     )
 
 
-def standing(diagnosis: Diagnosis, words: Words) -> str:
+def format_confidence(diagnosis: Diagnosis, words: Words) -> str:
     """Say how sure the verdict is: status word, what it means, probability.
 
     Nothing if there is no log to judge.
     """
     verdict = diagnosis.verdict
-    if input_kind(diagnosis):
+    if detect_input_type(diagnosis):
         return ""
     said = words(
-        "standing", status=words.either("status", verdict.status), means=meaning(diagnosis, words)
+        "standing",
+        status=words.either("status", verdict.status),
+        means=describe_status(diagnosis, words),
     )
-    return said if verdict.cause is None else f"{said} · {percent(verdict.probability)}"
+    return said if verdict.cause is None else f"{said} · {format_percent(verdict.probability)}"
 
 
-def meaning(diagnosis: Diagnosis, words: Words) -> str:
+def describe_status(diagnosis: Diagnosis, words: Words) -> str:
     """Say what the status word means.
 
     That nothing speaks against the cause, only where nothing does; that others fit, only where one
     comes near.
     """
-    cause, status = main_cause(diagnosis), diagnosis.verdict.status
+    cause, status = get_main_cause(diagnosis), diagnosis.verdict.status
     is_mixed = (
         status == "supported"
         and cause is not None
@@ -177,7 +190,7 @@ def is_rivalled(diagnosis: Diagnosis) -> bool:
     )
 
 
-def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:
+def format_owner_and_retry(diagnosis: Diagnosis, words: Words) -> str:
     """Say whose problem it is and whether to run again, as far as that is known.
 
     Nothing about a healthy run.
@@ -192,7 +205,7 @@ def whose_and_retry(diagnosis: Diagnosis, words: Words) -> str:
     return " · ".join(said)
 
 
-def spot(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
+def format_signature_location(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
     """Name where a signature was seen, by whom, and how often."""
     parts = [
         place(diagnosis, hit.source, (hit.line, hit.end_line), words),
@@ -203,7 +216,7 @@ def spot(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
     return words("joint").join(part for part in parts if part)
 
 
-def first_failure(diagnosis: Diagnosis, words: Words) -> str:
+def describe_first_failure(diagnosis: Diagnosis, words: Words) -> str:
     """Say where the first failure is and why it counts, or nothing."""
     first = diagnosis.first_failure
     if first is None:
@@ -211,27 +224,31 @@ def first_failure(diagnosis: Diagnosis, words: Words) -> str:
     parts = [
         place(diagnosis, first.source, (first.line, None), words),
         process(first.where, words),
-        when(first.time),
+        format_time(first.time),
     ]
-    said = (words("joint").join(part for part in parts if part), one_line(first.why, 400))
+    said = (words("joint").join(part for part in parts if part), format_one_line(first.why, 400))
     return words("colon").join(part for part in said if part)
 
 
-def step_and_line(step: float | None, line: int, words: Words) -> str:
+def format_sample_location(step: float | None, line: int, words: Words) -> str:
     """Name the place of a sample: its step, if it was printed, and its line."""
     at_line = words("at-line", value=line)
     return (
-        at_line if step is None else words("at-step", value=number(step)) + words("joint") + at_line
+        at_line
+        if step is None
+        else words("at-step", value=format_number(step)) + words("joint") + at_line
     )
 
 
-def single_point(series: SeriesView, words: Words) -> str:
+def describe_single_point(series: SeriesView, words: Words) -> str:
     """Say what a curve of one point would show."""
     step, value, line = series.samples[0]
-    return words("curve.one", value=number(value), place=step_and_line(step, line, words))
+    return words(
+        "curve.one", value=format_number(value), place=format_sample_location(step, line, words)
+    )
 
 
-def advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
+def list_advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
     """List the known defects of the versions at hand that speak for any cause."""
     return tuple(
         {
@@ -243,15 +260,15 @@ def advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
     )
 
 
-def would_change(diagnosis: Diagnosis) -> tuple[str, ...]:
+def list_verdict_changes(diagnosis: Diagnosis) -> tuple[str, ...]:
     """List what would change the verdict, but for what stands beside another cause already."""
-    shown = tuple(one.separated_by for one in other_causes(diagnosis) if one.separated_by)
+    shown = tuple(one.separated_by for one in list_other_causes(diagnosis) if one.separated_by)
     return tuple(
         text for text in diagnosis.verdict.would_change if not shown or not text.endswith(shown)
     )
 
 
-def hidden(redactor: Redactor | None, words: Words) -> str:
+def describe_redactions(redactor: Redactor | None, words: Words) -> str:
     """Say what was hidden; nothing if nothing was asked to be."""
     if redactor is None:
         return ""
@@ -260,7 +277,7 @@ def hidden(redactor: Redactor | None, words: Words) -> str:
     return words("hidden", what=words("joint").join(said)) if said else words("hidden.nothing")
 
 
-def paragraphs(text: str) -> tuple[str, ...]:
+def split_paragraphs(text: str) -> tuple[str, ...]:
     """Split a text of the knowledge base at its empty lines."""
-    parts = (" ".join(part.split()) for part in safe(text).split("\n\n"))
+    parts = (" ".join(part.split()) for part in escape_control_characters(text).split("\n\n"))
     return tuple(part for part in parts if part)

@@ -9,19 +9,21 @@ from collections.abc import Iterator
 
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Source
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.model.said import cut
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 from postmortem.report.words import Words
 
 
-def one_line(text: str, limit: int) -> str:
+def format_one_line(text: str, limit: int) -> str:
     """Bring a text onto one line of at most `limit` characters."""
-    flat = " ⏎ ".join(part.strip() for part in safe(text).strip().split("\n") if part.strip())
+    flat = " ⏎ ".join(
+        part.strip() for part in escape_control_characters(text).strip().split("\n") if part.strip()
+    )
     return cut(flat, limit)
 
 
-def number(value: float | None, digits: int = 5) -> str:
+def format_number(value: float | None, digits: int = 5) -> str:
     """Write a number shortly: at most `digits` significant digits, a whole number in full."""
     if value is None:
         return "?"
@@ -34,17 +36,17 @@ def number(value: float | None, digits: int = 5) -> str:
     return f"{value:.{digits}g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
-def when(time: str | None) -> str:
+def format_time(time: str | None) -> str:
     """Write a printed time without the marks for what it lacks: `11-19T22:04:11`, `22:04:11`."""
-    return one_line((time or "").removeprefix("--").removeprefix("T"), 40)
+    return format_one_line((time or "").removeprefix("--").removeprefix("T"), 40)
 
 
-def weight(value: float) -> str:
+def format_weight(value: float) -> str:
     """Write a weight with its sign."""
     return f"{value:+.1f}"
 
 
-def percent(probability: float) -> str:
+def format_percent(probability: float) -> str:
     """Write a probability; none reads as certain: one of 1.0 was rounded to it."""
     share = probability * 100
     if share < 1:
@@ -52,7 +54,7 @@ def percent(probability: float) -> str:
     return ">99%" if share > 99 else f"{share:.0f}%"
 
 
-def process(where: Where, words: Words) -> str:
+def process(where: ProcessId, words: Words) -> str:
     """Name the process that printed a line: `rank 3 on node-2`, or an empty string."""
     parts = []
     if where.rank is not None:
@@ -60,24 +62,24 @@ def process(where: Where, words: Words) -> str:
     elif where.local_rank is not None:
         parts.append(words("local-rank", value=where.local_rank))
     if where.node is not None:
-        parts.append(words("node", value=one_line(where.node, 60)))
+        parts.append(words("node", value=format_one_line(where.node, 60)))
     if where.pid is not None and not parts:
         parts.append(words("pid", value=where.pid))
     return " ".join(parts)
 
 
-def file_name(diagnosis: Diagnosis, source: int | None, words: Words) -> str:
+def shorten_source_path(diagnosis: Diagnosis, source: int | None, words: Words) -> str:
     """Give the shortest end of a source's path that names it and no other source."""
     if source is None or not 0 <= source < len(diagnosis.sources):
         return ""
     path = diagnosis.sources[source].path
     if path == "-":
         return words("stdin")
-    pieces = _pieces(path)
+    pieces = _split_path(path)
     others = [
         found
         for one in diagnosis.sources
-        if (found := _pieces(one.path))[-1] == pieces[-1] and one.path != path
+        if (found := _split_path(one.path))[-1] == pieces[-1] and one.path != path
     ]
     count = next(
         (
@@ -87,10 +89,10 @@ def file_name(diagnosis: Diagnosis, source: int | None, words: Words) -> str:
         ),
         0,
     )
-    return one_line("/".join(pieces[-count:]) if count else path, 200)
+    return format_one_line("/".join(pieces[-count:]) if count else path, 200)
 
 
-def _pieces(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     return path.replace("\\", "/").rstrip("/").split("/")
 
 
@@ -98,7 +100,7 @@ def place(
     diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int | None], words: Words
 ) -> str:
     """Name a place in a log: `train.log:1832`, `train.log:1832-1840`, or an empty string."""
-    name = file_name(diagnosis, source, words)
+    name = shorten_source_path(diagnosis, source, words)
     first, last = lines
     if first is None:
         return name
@@ -110,7 +112,7 @@ def read_sources(diagnosis: Diagnosis) -> tuple[Source, ...]:
     return tuple(source for source in diagnosis.sources if source.kind != "ignored")
 
 
-def kept_lines(diagnosis: Diagnosis, source: int, line: int) -> Iterator[str]:
+def iter_kept_lines(diagnosis: Diagnosis, source: int, line: int) -> Iterator[str]:
     """Yield what is kept of a raw line.
 
     The line itself, if the excerpt shows it, then what signatures have quoted of it.

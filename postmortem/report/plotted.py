@@ -53,15 +53,15 @@ class Curve(NamedTuple):
         """Give a value's place between 0 (low) and 1 (high)."""
         if self.high == self.low:
             return 0.5
-        return (_scaled(value, is_log=self.is_log) - self.low) / (self.high - self.low)
+        return (_scale_value(value, is_log=self.is_log) - self.low) / (self.high - self.low)
 
 
-def curve(series: SeriesView) -> Curve:
+def build_curve(series: SeriesView) -> Curve:
     """Give each sample its place, and choose the scale.
 
     It is logarithmic where the values span more than a factor of 1000.
     """
-    steps = _rising_steps(series)
+    steps = _get_rising_steps(series)
     xs = tuple(map(float, range(len(series.samples)))) if steps is None else steps
     values = tuple(
         max(-_LARGEST, min(_LARGEST, value)) if math.isfinite(value) else value
@@ -69,11 +69,11 @@ def curve(series: SeriesView) -> Curve:
     )
     finite = [value for value in values if math.isfinite(value)]
     is_log = bool(finite) and min(finite) > 0 and max(finite) > _LOG_FROM * min(finite)
-    scaled = [_scaled(value, is_log=is_log) for value in finite] or [0.0]
+    scaled = [_scale_value(value, is_log=is_log) for value in finite] or [0.0]
     return Curve(xs, values, steps is not None, is_log, min(scaled), max(scaled))
 
 
-def _rising_steps(series: SeriesView) -> tuple[float, ...] | None:
+def _get_rising_steps(series: SeriesView) -> tuple[float, ...] | None:
     """Give the steps of all samples; None where one is missing, or they do not rise."""
     steps = tuple(step for step, _, _ in series.samples if step is not None and math.isfinite(step))
     is_rising = all(one <= two for one, two in pairwise(steps)) and (
@@ -82,11 +82,11 @@ def _rising_steps(series: SeriesView) -> tuple[float, ...] | None:
     return steps if is_rising and len(steps) == len(series.samples) else None
 
 
-def _scaled(value: float, *, is_log: bool) -> float:
+def _scale_value(value: float, *, is_log: bool) -> float:
     return math.log10(value) if is_log else value
 
 
-def chosen(
+def select_series(
     series: Iterable[SeriesView],
     names: Sequence[str] = (),
     each: int = 2,
@@ -131,7 +131,7 @@ def _rank(name: str) -> float:
     return len(_ORDER) + name.lower().endswith(_CLOCKS)
 
 
-def first_bad(series: SeriesView) -> int | None:
+def find_first_nonfinite_index(series: SeriesView) -> int | None:
     """Give the index of the first non-finite sample."""
     return next(
         (index for index, (_, value, _) in enumerate(series.samples) if not math.isfinite(value)),

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar, get_args
 
 from postmortem.model.answer import TellingWords
 from postmortem.model.job_facts import Setting
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.model.shown import Excerpt, SignatureHit
 from postmortem.redaction.redactor import Redactor
 
@@ -63,16 +63,16 @@ _VERSION_NAMES: Final = ("version", "torch", "cuda", "cudnn", "nccl", "driver")
 
 def redact(diagnosis: _T, redactor: Redactor) -> _T:
     """Hide what the log gives away, the same name under the same pseudonym everywhere."""
-    redactor.learn(where.node for where in _wheres(diagnosis) if where.node)
-    hidden = _dataclass(diagnosis, redactor)
+    redactor.learn(where.node for where in _iter_processes(diagnosis) if where.node)
+    hidden = _redact_dataclass(diagnosis, redactor)
     if not redactor.knows_any:
         return hidden
     redactor.settle()
-    return _dataclass(diagnosis, redactor)
+    return _redact_dataclass(diagnosis, redactor)
 
 
 @functools.cache
-def _fields(kind: Any) -> tuple[str, ...]:
+def _list_redactable_fields(kind: Any) -> tuple[str, ...]:
     """Name the fields of a class that may hold something to hide.
 
     Of a class that is no dataclass, none.
@@ -96,36 +96,38 @@ def _may_hold_text(kind: Any) -> bool:
     return not parts or any(map(_may_hold_text, parts))
 
 
-def _wheres(value: Any) -> Iterator[Where]:
+def _iter_processes(value: Any) -> Iterator[ProcessId]:
     """Yield every process named in a diagnosis, in the order of its fields."""
-    if isinstance(value, Where):
+    if isinstance(value, ProcessId):
         yield value
     elif isinstance(value, tuple | list):
         for one in value:
             if one.__class__ not in _BARE:
-                yield from _wheres(one)
+                yield from _iter_processes(one)
     else:
-        for name in _fields(value.__class__):
+        for name in _list_redactable_fields(value.__class__):
             one = getattr(value, name)
             if one.__class__ not in _BARE:
-                yield from _wheres(one)
+                yield from _iter_processes(one)
 
 
-def _dataclass(value: _T, redactor: Redactor) -> _T:
+def _redact_dataclass(value: _T, redactor: Redactor) -> _T:
     """Hide in every field of a value; where nothing is hidden it is the same value."""
     changed = {}
-    for name in _fields(value.__class__):  # type: ignore[arg-type]
+    for name in _list_redactable_fields(value.__class__):  # type: ignore[arg-type]
         before = getattr(value, name)
         kind = before.__class__
-        if kind in _NUMBERS or (kind is Where and not before.node):
+        if kind in _NUMBERS or (kind is ProcessId and not before.node):
             continue
-        after = redactor.text(before) if kind is str else _field(value, name, before, redactor)
+        after = (
+            redactor.text(before) if kind is str else _redact_field(value, name, before, redactor)
+        )
         if after is not before:
             changed[name] = after
     return dataclasses.replace(value, **changed) if changed else value  # type: ignore[type-var]
 
 
-def _field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
+def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
     """Hide in one field, with the exceptions that a field's meaning asks for."""
     if name == "packages":
         return {
@@ -134,7 +136,8 @@ def _field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
         }
     if name == "settings":
         return {
-            redactor.text(key): _setting(key, setting, redactor) for key, setting in value.items()
+            redactor.text(key): _redact_setting(key, setting, redactor)
+            for key, setting in value.items()
         }
     if isinstance(owner, SignatureHit) and name == "captures":
         return tuple(
@@ -142,57 +145,57 @@ def _field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
             for key, text in value
         )
     if isinstance(owner, TellingWords) and name == "terms":
-        return _terms(owner, redactor)
+        return _filter_terms(owner, redactor)
     if isinstance(owner, Excerpt) and name == "lines":
         return redactor.lines(value)
-    return _value(value, redactor)
+    return _redact_value(value, redactor)
 
 
-def _terms(carried: TellingWords, redactor: Redactor) -> tuple[str, ...]:
+def _filter_terms(carried: TellingWords, redactor: Redactor) -> tuple[str, ...]:
     """Give the terms that still stand in their line: a word alone does not tell a secret."""
     shown = redactor.text(carried.text)
     return tuple(term for term in carried.terms if term in shown)
 
 
-def _setting(name: str, setting: Setting, redactor: Redactor) -> Setting:
+def _redact_setting(name: str, setting: Setting, redactor: Redactor) -> Setting:
     return dataclasses.replace(
-        setting, value=_value(redactor.setting(name, setting.value), redactor)
+        setting, value=_redact_value(redactor.setting(name, setting.value), redactor)
     )
 
 
-def _value(value: Any, redactor: Redactor) -> Any:
+def _redact_value(value: Any, redactor: Redactor) -> Any:
     if isinstance(value, str):
         return redactor.text(value)
-    if isinstance(value, Where):
+    if isinstance(value, ProcessId):
         return value._replace(node=redactor.node(value.node)) if value.node else value
-    if _fields(value.__class__):
-        return _dataclass(value, redactor)
+    if _list_redactable_fields(value.__class__):
+        return _redact_dataclass(value, redactor)
     if isinstance(value, dict):
         return {
-            redactor.text(key) if isinstance(key, str) else key: _value(
+            redactor.text(key) if isinstance(key, str) else key: _redact_value(
                 redactor.setting(str(key), one), redactor
             )
             for key, one in value.items()
         }
     if isinstance(value, tuple | list | set | frozenset):
-        return _each(value, redactor)
+        return _redact_collection(value, redactor)
     return value
 
 
-def _texts(values: Iterable[Any]) -> Iterator[str]:
+def _iter_texts(values: Iterable[Any]) -> Iterator[str]:
     """Yield the texts that values hold in their own fields."""
     for value in values:
-        for name in _fields(value.__class__):
+        for name in _list_redactable_fields(value.__class__):
             one = getattr(value, name)
             if one.__class__ is str:
                 yield one
 
 
-def _each(values: Collection[Any], redactor: Redactor) -> Collection[Any]:
+def _redact_collection(values: Collection[Any], redactor: Redactor) -> Collection[Any]:
     """Hide in each of several values; a tuple in which nothing is hidden is the same one."""
     if len(values) >= _MANY:
-        redactor.foresee(_texts(values))
-    hidden = [one if one.__class__ in _NUMBERS else _value(one, redactor) for one in values]
+        redactor.foresee(_iter_texts(values))
+    hidden = [one if one.__class__ in _NUMBERS else _redact_value(one, redactor) for one in values]
     if isinstance(values, tuple) and all(map(operator.is_, hidden, values)):
         return values
     return hidden if isinstance(values, list) else tuple(hidden)

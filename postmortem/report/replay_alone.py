@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import Any, Final
 
 from postmortem.model.replayed import Replayed
-from postmortem.model.said import Said
-from postmortem.model.wording import worded
+from postmortem.model.said import Message
+from postmortem.model.wording import convert_texts
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.markdown_text import fence, prose
+from postmortem.report.markdown_text import escape_prose, format_code_block
 from postmortem.report.redacted import redact as hide
-from postmortem.report.replay_told import facts, sections
-from postmortem.report.wire import json_text, plain_json, tool_version
+from postmortem.report.replay_told import iter_replay_sections, list_replay_facts
+from postmortem.report.wire import convert_to_json_value, dump_json, get_tool_version
 from postmortem.report.words import Words
 
 FORMS: Final = ("terminal", "markdown", "json", "html")
@@ -23,45 +23,50 @@ SCHEMA: Final = "postmortem.replay/1"
 
 
 def render(
-    found: Replayed[Said], form: str = "terminal", *, language: str = "en", redact: bool = True
+    found: Replayed[Message], form: str = "terminal", *, language: str = "en", redact: bool = True
 ) -> str:
     """Render a replay in one of `FORMS`; the page holds every language, this one first."""
     redactor = Redactor() if redact else None
     if form == "html":
         page = import_module("postmortem.report.page.replay_article")
         return str(page.render_replay(found, language, redactor))
-    shown = in_one_language(found, language)
+    shown = translate_replay(found, language)
     shown = hide(shown, redactor) if redactor is not None else shown
     if form == "json":
-        return json_text({"schema": SCHEMA} | wire(shown))
+        return dump_json({"schema": SCHEMA} | build_json_values(shown))
     words = Words(language)
-    return _markdown(shown, words) if form == "markdown" else _text(shown, words)
+    return _render_markdown(shown, words) if form == "markdown" else _render_text(shown, words)
 
 
-def in_one_language(found: Replayed[Said], language: str) -> Replayed:
+def translate_replay(found: Replayed[Message], language: str) -> Replayed:
     """Choose the language of all texts."""
-    chosen: Replayed = worded(found, lambda said: said.text(language))
+    chosen: Replayed = convert_texts(found, lambda said: said.text(language))
     return chosen
 
 
-def wire(found: Replayed) -> dict[str, Any]:
+def build_json_values(found: Replayed) -> dict[str, Any]:
     """Give the values as the JSON reports hold them."""
-    value: dict[str, Any] = plain_json(dataclasses.asdict(found))
+    value: dict[str, Any] = convert_to_json_value(dataclasses.asdict(found))
     return value
 
 
-def _markdown(found: Replayed, words: Words) -> str:
-    blocks = [f"### {prose(words('replay.title'))}", prose(found.summary)]
-    blocks += [f"**{label}**{words('colon')}{prose(value)}" for label, value in facts(found, words)]
-    for title, lines in sections(found, words):
-        blocks.append(f"**{prose(title)}**\n\n{fence(chr(10).join(lines), 'text')}")
-    return "\n\n".join(blocks) + f"\n\n<sub>postmortem {tool_version()}</sub>\n"
+def _render_markdown(found: Replayed, words: Words) -> str:
+    blocks = [f"### {escape_prose(words('replay.title'))}", escape_prose(found.summary)]
+    blocks += [
+        f"**{label}**{words('colon')}{escape_prose(value)}"
+        for label, value in list_replay_facts(found, words)
+    ]
+    for title, lines in iter_replay_sections(found, words):
+        blocks.append(
+            f"**{escape_prose(title)}**\n\n{format_code_block(chr(10).join(lines), 'text')}"
+        )
+    return "\n\n".join(blocks) + f"\n\n<sub>postmortem {get_tool_version()}</sub>\n"
 
 
-def _text(found: Replayed, words: Words) -> str:
+def _render_text(found: Replayed, words: Words) -> str:
     head = [words("replay.title"), found.summary]
-    head += [f"{label}{words('colon')}{value}" for label, value in facts(found, words)]
+    head += [f"{label}{words('colon')}{value}" for label, value in list_replay_facts(found, words)]
     blocks = ["\n".join(head)]
-    for title, lines in sections(found, words):
+    for title, lines in iter_replay_sections(found, words):
         blocks.append("\n".join([title, *(f"  {line}" for line in lines)]))
     return "\n\n".join(blocks) + "\n"

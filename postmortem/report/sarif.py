@@ -14,23 +14,23 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
-from postmortem.report.for_people import input_kind, presentable
-from postmortem.report.plain import kept_lines, one_line
+from postmortem.report.for_people import detect_input_type, prepare_for_display
+from postmortem.report.plain import format_one_line, iter_kept_lines
 from postmortem.report.redacted import redact as hide
-from postmortem.report.wire import json_text, plain_json, tool_version
+from postmortem.report.wire import convert_to_json_value, dump_json, get_tool_version
 from postmortem.report.words import Words
 
 SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 FINGERPRINT: Final = "postmortem/cause/v1"
-_PLACEHOLDER: Final = lazy_compile(r"\{(\d+)\}")
+_PLACEHOLDER: Final = compile_lazily(r"\{(\d+)\}")
 _CANDIDATES: Final = 5
 _PLACES: Final = 20
 _LONGEST: Final = 1000
@@ -39,12 +39,12 @@ _FAILED: Final = frozenset({"failed", "stalled"})
 
 def render_sarif(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the report as a SARIF log with one run."""
-    shown = presentable(diagnosis)
+    shown = prepare_for_display(diagnosis)
     shown = hide(shown, Redactor()) if redact else shown
-    return json_text(plain_json(_log(shown, Words(shown.language))))
+    return dump_json(convert_to_json_value(_log(shown, Words(shown.language))))
 
 
-def fingerprint(diagnosis: Diagnosis, cause: str) -> str:
+def compute_fingerprint(diagnosis: Diagnosis, cause: str) -> str:
     """Give what is the same for the same failure in another run.
 
     The cause and the signatures that speak for it.
@@ -57,13 +57,13 @@ def fingerprint(diagnosis: Diagnosis, cause: str) -> str:
 
 
 def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
-    causes = diagnosis.causes[: 1 if input_kind(diagnosis) else _CANDIDATES]
+    causes = diagnosis.causes[: 1 if detect_input_type(diagnosis) else _CANDIDATES]
     driver = {
         "name": "postmortem",
-        "version": tool_version(),
-        "semanticVersion": _semantic(tool_version()),
+        "version": get_tool_version(),
+        "semanticVersion": _format_semver(get_tool_version()),
         "language": "zh-CN" if words.language == "zh" else "en-US",
-        "rules": [_rule(cause) for cause in causes],
+        "rules": [_build_rule(cause) for cause in causes],
     }
     exit_status = diagnosis.environment.exit_status
     invocation = {"executionSuccessful": diagnosis.outcome not in _FAILED} | (
@@ -73,17 +73,23 @@ def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
         "tool": {"driver": driver},
         "invocations": [invocation],
         "artifacts": [
-            {"location": {"uri": _uri(one.path)}, "length": one.bytes, "mimeType": "text/plain"}
+            {
+                "location": {"uri": _format_uri(one.path)},
+                "length": one.bytes,
+                "mimeType": "text/plain",
+            }
             for one in diagnosis.sources
         ],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(diagnosis, cause, index, words) for index, cause in enumerate(causes)],
+        "results": [
+            _build_result(diagnosis, cause, index, words) for index, cause in enumerate(causes)
+        ],
         "properties": {"outcome": diagnosis.outcome, "knowledgeBase": diagnosis.knowledge_base},
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _semantic(version: str) -> str:
+def _format_semver(version: str) -> str:
     """Write a Python version as SemVer, which a local part or a development release is not."""
     numbers = (
         [*version.split("+", maxsplit=1)[0].split(".dev", maxsplit=1)[0].split("."), "0", "0"]
@@ -91,53 +97,56 @@ def _semantic(version: str) -> str:
     return ".".join(number if number.isdigit() else "0" for number in numbers)
 
 
-def _rule(cause: Cause) -> dict[str, Any]:
-    steps = [f"{index}. {safe(fix.title)}" for index, fix in enumerate(cause.fixes, 1)]
+def _build_rule(cause: Cause) -> dict[str, Any]:
+    steps = [
+        f"{index}. {escape_control_characters(fix.title)}"
+        for index, fix in enumerate(cause.fixes, 1)
+    ]
     rule: dict[str, Any] = {
         "id": cause.id,
         "name": "".join(part.capitalize() for part in cause.id.replace("-", ".").split(".")),
-        "shortDescription": {"text": one_line(cause.title, 300) or cause.id},
+        "shortDescription": {"text": format_one_line(cause.title, 300) or cause.id},
         "properties": {"tags": [cause.category]},
     }
     if cause.explanation:
-        rule["fullDescription"] = {"text": safe(cause.explanation)}
+        rule["fullDescription"] = {"text": escape_control_characters(cause.explanation)}
     if steps:
         rule["help"] = {"text": "\n".join(steps)}
     return rule
 
 
-def _result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dict[str, Any]:
+def _build_result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dict[str, Any]:
     is_verdict = cause.id == diagnosis.verdict.cause
     kind = ("pass" if has_trait(cause.id, Trait.SOUND) else "fail") if is_verdict else "open"
-    said = _said(diagnosis, cause, index, words)
+    said = _format_result_message(diagnosis, cause, index, words)
     return {
         "ruleId": cause.id,
         "ruleIndex": index,
         "kind": kind,
         "level": "error" if kind == "fail" else "none",
-        "message": {"text": _message(safe(said).strip()) or cause.id},
-        "partialFingerprints": {FINGERPRINT: fingerprint(diagnosis, cause.id)},
+        "message": {"text": _escape_message(escape_control_characters(said).strip()) or cause.id},
+        "partialFingerprints": {FINGERPRINT: compute_fingerprint(diagnosis, cause.id)},
         "rank": round(100 * cause.probability, 1),
         "properties": {
             "probability": cause.probability,
             "status": diagnosis.verdict.status if is_verdict else "hypothesis",
         },
-        **_places(diagnosis, cause),
+        **_build_locations(diagnosis, cause),
     }
 
 
-def _said(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> str:
+def _format_result_message(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> str:
     """Say the summary with the verdict, or with the first candidate of an abstention."""
     verdict = diagnosis.verdict
     if cause.id == verdict.cause:
         return verdict.summary
     if index == 0 and verdict.cause is None:
-        return f"{parts.title(diagnosis, words)}{words('stop')}{verdict.summary}"
+        return f"{parts.format_title(diagnosis, words)}{words('stop')}{verdict.summary}"
     group = words("others" if verdict.cause is not None else "candidates")
     return f"{group}{words('colon')}{cause.title}"
 
 
-def _places(diagnosis: Diagnosis, cause: Cause) -> dict[str, Any]:
+def _build_locations(diagnosis: Diagnosis, cause: Cause) -> dict[str, Any]:
     """Give the place of a result, and its evidence as related places, the strongest first."""
     evidence = [
         item
@@ -146,23 +155,26 @@ def _places(diagnosis: Diagnosis, cause: Cause) -> dict[str, Any]:
     ][:_PLACES]
     first, found = diagnosis.first_failure, {}
     if cause.id == diagnosis.verdict.cause and first is not None:
-        text = _line(diagnosis, first.source, first.line) or first.why
+        text = _get_line(diagnosis, first.source, first.line) or first.why
         found["locations"] = [_place(diagnosis, first.source, first.line, first.line, text)]
     elif evidence:
-        found["locations"] = [_of_evidence(diagnosis, evidence[0])]
+        found["locations"] = [_build_evidence_location(diagnosis, evidence[0])]
     if evidence:
         found["relatedLocations"] = [
-            _of_evidence(diagnosis, item) | _label(number, item)
+            _build_evidence_location(diagnosis, item) | _build_label(number, item)
             for number, item in enumerate(evidence)
         ]
     return found
 
 
-def _label(number: int, item: Evidence) -> dict[str, Any]:
-    return {"id": number, "message": {"text": _message(one_line(item.text, _LONGEST)) or item.id}}
+def _build_label(number: int, item: Evidence) -> dict[str, Any]:
+    return {
+        "id": number,
+        "message": {"text": _escape_message(format_one_line(item.text, _LONGEST)) or item.id},
+    }
 
 
-def _message(text: str) -> str:
+def _escape_message(text: str) -> str:
     """Part what a viewer would take for a link (3.11.6).
 
     The braces of what it would take for a placeholder (3.11.5) are doubled.
@@ -170,9 +182,11 @@ def _message(text: str) -> str:
     return _PLACEHOLDER.sub(r"{{\1}}", text.replace("](", "] ("))
 
 
-def _of_evidence(diagnosis: Diagnosis, item: Evidence) -> dict[str, Any]:
+def _build_evidence_location(diagnosis: Diagnosis, item: Evidence) -> dict[str, Any]:
     source, line = item.source or 0, item.line or 1
-    return _place(diagnosis, source, line, item.end_line or line, _line(diagnosis, source, line))
+    return _place(
+        diagnosis, source, line, item.end_line or line, _get_line(diagnosis, source, line)
+    )
 
 
 def _place(diagnosis: Diagnosis, source: int, line: int, end: int, text: str) -> dict[str, Any]:
@@ -183,30 +197,35 @@ def _place(diagnosis: Diagnosis, source: int, line: int, end: int, text: str) ->
         region["snippet"] = {"text": text}
     return {
         "physicalLocation": {
-            "artifactLocation": {"uri": _uri(diagnosis.sources[source].path), "index": source},
+            "artifactLocation": {
+                "uri": _format_uri(diagnosis.sources[source].path),
+                "index": source,
+            },
             "region": region,
         }
     }
 
 
-def _line(diagnosis: Diagnosis, source: int, line: int) -> str:
+def _get_line(diagnosis: Diagnosis, source: int, line: int) -> str:
     """Give the log's own line, if it was kept."""
-    return next((one_line(text, _LONGEST) for text in kept_lines(diagnosis, source, line)), "")
+    return next(
+        (format_one_line(text, _LONGEST) for text in iter_kept_lines(diagnosis, source, line)), ""
+    )
 
 
-def _uri(path: str) -> str:
+def _format_uri(path: str) -> str:
     """Write a path as a URI reference; standard input has a name of its own."""
     if path == "-":
         return "stdin"
     if "://" in path:
-        return quote(_bytes(path), safe=":/?&=%#@+,;~")
+        return quote(_encode_path(path), safe=":/?&=%#@+,;~")
     posix = path.replace("\\", "/")
     return ("file://" if PurePosixPath(posix).is_absolute() else "") + quote(
-        _bytes(posix), safe="/~"
+        _encode_path(posix), safe="/~"
     )
 
 
-def _bytes(path: str) -> bytes:
+def _encode_path(path: str) -> bytes:
     """Give the bytes of a name; Python keeps those that are no UTF-8 as lone surrogates."""
     try:
         return path.encode("utf-8", "surrogateescape")

@@ -13,10 +13,10 @@ from typing import Final
 from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import about_run, parts
-from postmortem.report.asking import question
-from postmortem.report.markdown_text import fence, prose
-from postmortem.report.one_language import told
-from postmortem.report.plain import file_name, percent
+from postmortem.report.asking import render_question
+from postmortem.report.markdown_text import escape_prose, format_code_block
+from postmortem.report.one_language import translate_analysis
+from postmortem.report.plain import format_percent, shorten_source_path
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 
@@ -30,22 +30,22 @@ class IssueText:
 
     def __init__(self, analysis: Analysis, language: str = "en", *, redact: bool = True) -> None:
         """Take what the text is about."""
-        self._shown, self._words = told(analysis, language), Words(language)
+        self._shown, self._words = translate_analysis(analysis, language), Words(language)
         self._redactor = Redactor() if redact else None
         if self._redactor is not None:
             hide(self._shown, self._redactor)  # learns the names that stand anywhere in the report
 
     def of(self, bodies: Mapping[int, Sequence[str]]) -> str:
         """Write verdict and lines, these by the source that they are from."""
-        return self._written(bodies, _head)
+        return self._written(bodies, _render_head)
 
     def asking(self, bodies: Mapping[int, Sequence[str]]) -> str:
         """Write the question for a language model above the lines."""
-        return self._written(bodies, question)
+        return self._written(bodies, render_question)
 
     def _written(self, bodies: Mapping[int, Sequence[str]], above: _Head) -> str:
         redactor = copy.deepcopy(self._redactor)  # numbers its pseudonyms by this text
-        names = {source: file_name(self._shown, source, self._words) for source in bodies}
+        names = {source: shorten_source_path(self._shown, source, self._words) for source in bodies}
         if redactor is not None:
             for body in bodies.values():
                 redactor.lines(body)
@@ -55,26 +55,28 @@ class IssueText:
             name = names[source]
             lines = tuple(body) if redactor is None else redactor.lines(body)
             blocks += [
-                prose(name if redactor is None else redactor.text(name)),
-                fence("\n".join(lines), "text", longest=_LONGEST),
+                escape_prose(name if redactor is None else redactor.text(name)),
+                format_code_block("\n".join(lines), "text", longest=_LONGEST),
             ]
         return "\n\n".join(blocks) + "\n"
 
 
-def _head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
+def _render_head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
     """Yield the verdict and what it rests on; a version may look like an address."""
     verdict = diagnosis.verdict
     named = (
-        f" ({verdict.cause}, {percent(verdict.probability)})" if verdict.cause is not None else ""
+        f" ({verdict.cause}, {format_percent(verdict.probability)})"
+        if verdict.cause is not None
+        else ""
     )
-    yield f"### {prose(parts.title(diagnosis, words) + named)}"
+    yield f"### {escape_prose(parts.format_title(diagnosis, words) + named)}"
     said = [
-        parts.standing(diagnosis, words),
-        about_run.frameworks(diagnosis),
-        about_run.environment_line(diagnosis, words),
+        parts.format_confidence(diagnosis, words),
+        about_run.format_frameworks(diagnosis),
+        about_run.format_environment_line(diagnosis, words),
     ]
     yield "  \n".join(
-        prose(redactor.text(part, addresses=False) if redactor is not None else part)
+        escape_prose(redactor.text(part, addresses=False) if redactor is not None else part)
         for part in said
         if part
     )

@@ -10,13 +10,17 @@ from typing import Any, Final
 
 from postmortem.model.comparison import Comparison, Differing, Parting, Wording
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.report import parts
-from postmortem.report.comparison_redacted import in_language, learnt, redacted
-from postmortem.report.for_people import presentable
-from postmortem.report.markdown_text import fence, prose
-from postmortem.report.plain import number, one_line, percent
-from postmortem.report.wire import json_text, plain_json
+from postmortem.report.comparison_redacted import (
+    build_redactor,
+    redact_comparison,
+    translate_comparison,
+)
+from postmortem.report.for_people import prepare_for_display
+from postmortem.report.markdown_text import escape_prose, format_code_block
+from postmortem.report.plain import format_number, format_one_line, format_percent
+from postmortem.report.wire import convert_to_json_value, dump_json
 from postmortem.report.words import Words
 from postmortem.report.words.comparison_words import COMPARISON
 
@@ -29,97 +33,111 @@ _WIDTH: Final = 200
 
 
 def render(
-    compared: Comparison[Said], form: str = "terminal", *, language: str = "en", redact: bool = True
+    compared: Comparison[Message],
+    form: str = "terminal",
+    *,
+    language: str = "en",
+    redact: bool = True,
 ) -> str:
     """Render a comparison in one of `FORMS`; the page holds every language, this one first."""
     if form == "html":
         page = import_module("postmortem.report.page.two_runs_page")
         return str(page.render_comparison(compared, language=language, redact=redact))
-    found = in_language(compared, language)
+    found = translate_comparison(compared, language)
     hide: Callable[[str], str] = str
     if redact:
-        redactor = learnt(found)
+        redactor = build_redactor(found)
         hide = redactor.text
-        found = redacted(found, redactor)
+        found = redact_comparison(found, redactor)
     if form == "json":
-        return json_text(plain_json(_wire(found, hide)))
+        return dump_json(convert_to_json_value(_build_json(found, hide)))
     say = COMPARISON[found.bad.language if found.bad.language in COMPARISON else "en"]
-    write = _markdown if form == "markdown" else _terminal
-    return "\n\n".join(write(say["title"], _sections(found, say, hide))) + "\n"
+    write = _render_markdown if form == "markdown" else _render_terminal
+    return "\n\n".join(write(say["title"], _iter_sections(found, say, hide))) + "\n"
 
 
-def _markdown(heading: str, sections: Iterable[_Section]) -> Iterator[str]:
+def _render_markdown(heading: str, sections: Iterable[_Section]) -> Iterator[str]:
     """Yield the paragraphs of a comment."""
-    yield f"### {prose(heading)}"
+    yield f"### {escape_prose(heading)}"
     for title, body in sections:
-        yield f"**{prose(title)}**\n\n{fence(chr(10).join(body), 'text')}"
+        yield f"**{escape_prose(title)}**\n\n{format_code_block(chr(10).join(body), 'text')}"
 
 
-def _terminal(heading: str, sections: Iterable[_Section]) -> Iterator[str]:
+def _render_terminal(heading: str, sections: Iterable[_Section]) -> Iterator[str]:
     """Yield the paragraphs of plain text."""
     yield heading
     for title, body in sections:
         yield "\n".join([title, *(f"  {line}" for line in body)])
 
 
-def _sections(
+def _iter_sections(
     found: Comparison, say: Mapping[str, str], hide: Callable[[str], str]
 ) -> Iterator[_Section]:
     """Yield the sections of the text."""
     words = Words(found.bad.language)
     for name, run in (("good", found.good), ("bad", found.bad)):
-        yield say[name], [one_line(hide(run_in_words(run, words)), _WIDTH)]
+        yield say[name], [format_one_line(hide(describe_run(run, words)), _WIDTH)]
     for title, differing in (("settings", found.settings), ("environment", found.environment)):
         told = [
-            f"{one_line(name, 80)}{words('colon')}{_value(good, say, hide)}"
-            f" → {_value(bad, say, hide)}"
+            f"{format_one_line(name, 80)}{words('colon')}{_format_value(good, say, hide)}"
+            f" → {_format_value(bad, say, hide)}"
             for name, good, bad in differing
         ]
-        yield say[title], _bounded(told, say)
-    yield say["curves"], _bounded([curve_in_words(curve, say) for curve in found.curves], say)
+        yield say[title], _truncate_lines(told, say)
+    yield (
+        say["curves"],
+        _truncate_lines([describe_divergence(curve, say) for curve in found.curves], say),
+    )
     for title, wordings in (("only_bad", found.only_bad), ("only_good", found.only_good)):
         lines = [
-            f"{line:>7}  {one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "")
+            f"{line:>7}  {format_one_line(text, _WIDTH)}" + (f"  ×{times}" if times > 1 else "")
             for text, _, line, times in wordings
         ]
-        yield say[title], _bounded(lines, say)
+        yield say[title], _truncate_lines(lines, say)
 
 
-def run_in_words(run: Diagnosis, words: Words) -> str:
+def describe_run(run: Diagnosis, words: Words) -> str:
     """Say of a run what was read, how it ended, and why."""
-    shown, verdict = presentable(run), run.verdict
+    shown, verdict = prepare_for_display(run), run.verdict
     paths = ", ".join(source.path for source in run.sources[:4])
-    named = f" · {verdict.cause} {percent(verdict.probability)}" if verdict.cause else ""
-    outcome, title = parts.outcome(shown, run.outcome, words), parts.title(shown, words)
+    named = f" · {verdict.cause} {format_percent(verdict.probability)}" if verdict.cause else ""
+    outcome, title = (
+        parts.format_outcome(shown, run.outcome, words),
+        parts.format_title(shown, words),
+    )
     return f"{paths}{words('colon')}{outcome} · {title}{named}"
 
 
-def _value(value: str | None, say: Mapping[str, str], hide: Callable[[str], str]) -> str:
-    return say["unsaid"] if value is None else one_line(hide(value), 80)
+def _format_value(value: str | None, say: Mapping[str, str], hide: Callable[[str], str]) -> str:
+    return say["unsaid"] if value is None else format_one_line(hide(value), 80)
 
 
-def curve_in_words(curve: Parting, say: Mapping[str, str]) -> str:
+def describe_divergence(curve: Parting, say: Mapping[str, str]) -> str:
     """Say where two curves part, or how far they go together."""
-    name, good, bad = one_line(curve.name, 80), number(curve.good), number(curve.bad)
+    name, good, bad = (
+        format_one_line(curve.name, 80),
+        format_number(curve.good),
+        format_number(curve.bad),
+    )
     if curve.step is None:
         return say["together"].format(name=name, count=curve.common, good=good, bad=bad)
-    return say["part"].format(name=name, step=number(curve.step), good=good, bad=bad)
+    return say["part"].format(name=name, step=format_number(curve.step), good=good, bad=bad)
 
 
-def _bounded(lines: list[str], say: Mapping[str, str]) -> list[str]:
+def _truncate_lines(lines: list[str], say: Mapping[str, str]) -> list[str]:
     over = len(lines) - _SHOWN
     return ([*lines[:_SHOWN], say["more"].format(count=over)] if over > 0 else lines) or [
         say["none"]
     ]
 
 
-def _wire(found: Comparison, hide: Callable[[str], str]) -> dict[str, Any]:
+def _build_json(found: Comparison, hide: Callable[[str], str]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
-        "good": _wire_run(found.good, hide),
-        "bad": _wire_run(found.bad, hide),
-        "settings": _wire_facts(found.settings, hide),
-        "environment": _wire_facts(found.environment, hide),
+        "good": _build_run_json(found.good, hide),
+        "bad": _build_run_json(found.bad, hide),
+        "settings": _build_differences_json(found.settings, hide),
+        "environment": _build_differences_json(found.environment, hide),
         "curves": [
             {
                 "name": name,
@@ -132,12 +150,12 @@ def _wire(found: Comparison, hide: Callable[[str], str]) -> dict[str, Any]:
             }
             for name, count, step, good, bad, mine, its in found.curves
         ],
-        "only_bad": _wire_lines(found.only_bad, hide),
-        "only_good": _wire_lines(found.only_good, hide),
+        "only_bad": _build_lines_json(found.only_bad, hide),
+        "only_good": _build_lines_json(found.only_good, hide),
     }
 
 
-def _wire_run(run: Diagnosis, hide: Callable[[str], str]) -> dict[str, Any]:
+def _build_run_json(run: Diagnosis, hide: Callable[[str], str]) -> dict[str, Any]:
     return {
         "sources": [hide(source.path) for source in run.sources],
         "outcome": run.outcome,
@@ -146,7 +164,9 @@ def _wire_run(run: Diagnosis, hide: Callable[[str], str]) -> dict[str, Any]:
     }
 
 
-def _wire_facts(facts: Sequence[Differing], hide: Callable[[str], str]) -> list[dict[str, Any]]:
+def _build_differences_json(
+    facts: Sequence[Differing], hide: Callable[[str], str]
+) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
@@ -157,7 +177,9 @@ def _wire_facts(facts: Sequence[Differing], hide: Callable[[str], str]) -> list[
     ]
 
 
-def _wire_lines(wordings: Sequence[Wording], hide: Callable[[str], str]) -> list[dict[str, Any]]:
+def _build_lines_json(
+    wordings: Sequence[Wording], hide: Callable[[str], str]
+) -> list[dict[str, Any]]:
     return [
         {"text": text, "source": hide(source), "line": line, "count": times}
         for text, source, line, times in wordings

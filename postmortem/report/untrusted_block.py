@@ -12,17 +12,17 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 
 _BYTES: Final = 8
 
 
-def marked_off(text: str, told: Mapping[str, str]) -> str:
+def wrap_untrusted_text(text: str, told: Mapping[str, str]) -> str:
     """Put text between marks that do not stand in it, with the notice above.
 
     `told`: the phrases `notice`, `begin` and `end` of a language.
     """
-    seen = safe(text)
+    seen = escape_control_characters(text)
     mark = secrets.token_hex(_BYTES)
     while mark in seen:
         mark = secrets.token_hex(_BYTES)

@@ -9,11 +9,11 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.watching import Ended, Event, Noted, Warned
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.plain import number, one_line, percent, process
-from postmortem.report.wire import json_text, plain_json
+from postmortem.report.plain import format_number, format_one_line, format_percent, process
+from postmortem.report.wire import convert_to_json_value, dump_json
 from postmortem.report.words import Words
 from postmortem.report.words.watch_words import WATCH
 
@@ -40,9 +40,9 @@ class _Phrases:
 
     def shown(self, text: str) -> str:
         """Bring a text onto one line that steers nothing."""
-        return one_line(self.hidden(text), _LONG)
+        return format_one_line(self.hidden(text), _LONG)
 
-    def figures(self, said: Said) -> str:
+    def figures(self, said: Message) -> str:
         """Give the figures that show a sign, as they are."""
         return said.text(self._language)
 
@@ -54,7 +54,7 @@ class _Phrases:
             where = where._replace(node=self.hidden(where.node))
         step = ""
         if event.step is not None and not math.isnan(event.step):
-            step = self.say["step"].format(step=number(event.step))
+            step = self.say["step"].format(step=format_number(event.step))
         return ", ".join(part for part in (path, process(where, self._words), step) if part)
 
     def advice(self, event: Warned) -> str:
@@ -71,7 +71,7 @@ class _Phrases:
         return self.say["end.cause"].format(
             title=self.shown(event.title.text(self._language)),
             cause=event.cause,
-            percent=percent(event.probability),
+            percent=format_percent(event.probability),
         )
 
     def following(self) -> str:
@@ -150,7 +150,7 @@ class Teller:
             "status": int(event.is_bad),
             "warnings": event.warnings,
             "verdict": verdict if event.cause else None,
-            "time": _time(event.time),
+            "time": _format_timestamp(event.time),
             "text": self.sentence(event),
         }
 
@@ -169,21 +169,21 @@ class Teller:
             "advice": phrases.advice(event),
             "checkpoint": phrases.hidden(event.checkpoint or "") or None,
             "checkpoint_before": event.checkpoint_standing,
-            "time": _time(event.time),
+            "time": _format_timestamp(event.time),
             "text": self.sentence(event),
         }
 
 
-def jsonl(values: Mapping[str, Any]) -> str:
+def serialize_event(values: Mapping[str, Any]) -> str:
     """Write an event on one line."""
-    return json_text(plain_json(dict(values)), is_one_line=True)
+    return dump_json(convert_to_json_value(dict(values)), is_one_line=True)
 
 
-def document(events: list[dict[str, Any]]) -> str:
+def serialize_events(events: list[dict[str, Any]]) -> str:
     """Write all events of a watch as one document."""
     bare = [{key: value for key, value in event.items() if key != "schema"} for event in events]
-    return json_text(plain_json({"schema": SCHEMA, "events": bare}))
+    return dump_json(convert_to_json_value({"schema": SCHEMA, "events": bare}))
 
 
-def _time(seconds: float) -> str:
+def _format_timestamp(seconds: float) -> str:
     return dt.datetime.fromtimestamp(seconds, dt.timezone.utc).isoformat(timespec="seconds")

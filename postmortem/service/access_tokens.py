@@ -32,7 +32,7 @@ class AccessTokens:
 
     def __init__(self, tokens: Iterable[str] = ()) -> None:
         """Take the tokens; only their hashes are kept."""
-        self._hashes = tuple(dict.fromkeys(_hashed(token) for token in tokens))
+        self._hashes = tuple(dict.fromkeys(_hash_token(token) for token in tokens))
 
     @property
     def are_needed(self) -> bool:
@@ -41,7 +41,7 @@ class AccessTokens:
 
     def holder(self, token: str) -> str | None:
         """Give a name for who holds a token; None if it is not known."""
-        asked, found = _hashed(token[:_LONGEST]), None
+        asked, found = _hash_token(token[:_LONGEST]), None
         for one in self._hashes:
             if hmac.compare_digest(one, asked):
                 found = one
@@ -64,26 +64,26 @@ class ReaderSessions:
     def begin(self, holder: str) -> str:
         """Open a session for who holds a token; the oldest gives way if there are too many."""
         number = secrets.token_urlsafe(32)
-        self._open[_hashed(number)] = (self._clock() + self._seconds, holder)
+        self._open[_hash_token(number)] = (self._clock() + self._seconds, holder)
         while len(self._open) > _MOST_SESSIONS:
             self._open.popitem(last=False)
         return number
 
     def holder(self, number: str) -> str | None:
         """Give who opened a session; None if there is none of this number, or not any more."""
-        until, holder = self._open.get(_hashed(number[:_LONGEST]), (0.0, ""))
+        until, holder = self._open.get(_hash_token(number[:_LONGEST]), (0.0, ""))
         return holder if holder and until > self._clock() else None
 
     def end(self, number: str) -> None:
         """Close a session."""
-        self._open.pop(_hashed(number[:_LONGEST]), None)
+        self._open.pop(_hash_token(number[:_LONGEST]), None)
 
 
-def _hashed(text: str) -> bytes:
+def _hash_token(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
-def tokens_from(path: Path | None) -> AccessTokens:
+def load_tokens(path: Path | None) -> AccessTokens:
     """Read the tokens of a file and of the environment; a line that begins with # is none.
 
     Raises:
@@ -92,7 +92,7 @@ def tokens_from(path: Path | None) -> AccessTokens:
     found = os.environ.get(VARIABLE, "").split()
     _require_good(found, VARIABLE)
     if path is not None:
-        lines = [line.strip() for line in _text(path).splitlines()]
+        lines = [line.strip() for line in _read_token_file(path).splitlines()]
         listed = [line for line in lines if line and not line.startswith("#")]
         _require_good(listed, path)
         if not listed:
@@ -101,7 +101,7 @@ def tokens_from(path: Path | None) -> AccessTokens:
     return AccessTokens(found)
 
 
-def _text(path: Path) -> str:
+def _read_token_file(path: Path) -> str:
     try:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8")

@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from postmortem.model.said import say
-from postmortem.service.at_request import AskedReport, judged
-from postmortem.service.page_policies import policy_of_report
-from postmortem.service.refusals import Refusal, described
-from postmortem.service.request_guard import spoken_in
-from postmortem.service.uploads import received
+from postmortem.service.at_request import AskedReport, handle_analyze_request
+from postmortem.service.page_policies import get_report_policy
+from postmortem.service.refusals import Refusal, describe_error_responses
+from postmortem.service.request_guard import select_language
+from postmortem.service.uploads import open_upload
 from postmortem.service.who_asks import Client, Service
 
 router = APIRouter(tags=["reports"])
@@ -103,7 +103,7 @@ _BODY: Final[dict[str, Any]] = {
     openapi_extra=_BODY,
     responses={
         200: REPORT,
-        **described(401, 403, 408, 413, 422, 429, 504),
+        **describe_error_responses(401, 403, 408, 413, 422, 429, 504),
     },
 )
 async def analyze_logs(
@@ -119,9 +119,9 @@ async def analyze_logs(
     """
     async with (
         service.place(client),
-        received(request, service.settings.limits, asked.name) as upload,
+        open_upload(request, service.settings.limits, asked.name) as upload,
     ):
-        chosen = _with_fields(asked, upload.fields)
+        chosen = _merge_form_fields(asked, upload.fields)
         if not chosen.redact and not service.settings.allow_unredacted:
             raise Refusal(
                 403,
@@ -129,8 +129,10 @@ async def analyze_logs(
                 "redact",
                 say("leave redact out", "请不要设置 redact"),
             )
-        wish = AskedReport(chosen.format, chosen.lang or spoken_in(request.scope), chosen.redact)
-        text = await service.done(request, judged, upload.files, wish)
+        wish = AskedReport(
+            chosen.format, chosen.lang or select_language(request.scope), chosen.redact
+        )
+        text = await service.done(request, handle_analyze_request, upload.files, wish)
     return report_answer(text, chosen.format)
 
 
@@ -138,11 +140,11 @@ def report_answer(text: str, form: str) -> Response:
     """Send a report."""
     answer = Response(text.encode("utf-8", "replace"), media_type=KINDS[form])
     if form == "html":
-        answer.headers["content-security-policy"] = policy_of_report()
+        answer.headers["content-security-policy"] = get_report_policy()
     return answer
 
 
-def _with_fields(asked: AnalyzeAsked, fields: Mapping[str, str]) -> AnalyzeAsked:
+def _merge_form_fields(asked: AnalyzeAsked, fields: Mapping[str, str]) -> AnalyzeAsked:
     """Let the fields of a form outweigh the address.
 
     Raises:

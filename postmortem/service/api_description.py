@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 
 _WITHIN: Final = "#/$defs/"
 _BESIDE: Final = "#/components/schemas/"
 _SCHEMAS: Final = {"Report": "report", "Triage": "triage"}
 
 
-def with_reports(app: FastAPI) -> None:
+def add_report_schemas(app: FastAPI) -> None:
     """Put the schemas where the routes refer to them."""
     describe = app.openapi
 
@@ -25,26 +25,26 @@ def with_reports(app: FastAPI) -> None:
             found = describe()
             schemas = found.setdefault("components", {}).setdefault("schemas", {})
             for name, file in _SCHEMAS.items():
-                schemas |= _moved(json.loads(schema_text(file)), name)
+                schemas |= _extract_components(json.loads(read_schema(file)), name)
         return app.openapi_schema or describe()
 
     app.openapi = described_with_reports  # type: ignore[method-assign]  # as FastAPI's manual does
 
 
-def _moved(schema: dict[str, Any], name: str) -> dict[str, Any]:
+def _extract_components(schema: dict[str, Any], name: str) -> dict[str, Any]:
     """Give a schema and its definitions as components: `Report`, `Report_cause`."""
     parts = {f"{name}_{key}": part for key, part in schema.pop("$defs", {}).items()}
     for key in ("$schema", "$id"):
         schema.pop(key, None)
-    return {key: _renamed(part, name) for key, part in {name: schema, **parts}.items()}
+    return {key: _rename_references(part, name) for key, part in {name: schema, **parts}.items()}
 
 
-def _renamed(value: Any, name: str) -> Any:
+def _rename_references(value: Any, name: str) -> Any:
     if isinstance(value, dict):
         return {
             key: f"{_BESIDE}{name}_{one.removeprefix(_WITHIN)}"
             if key == "$ref" and isinstance(one, str)
-            else _renamed(one, name)
+            else _rename_references(one, name)
             for key, one in value.items()
         }
-    return [_renamed(one, name) for one in value] if isinstance(value, list) else value
+    return [_rename_references(one, name) for one in value] if isinstance(value, list) else value

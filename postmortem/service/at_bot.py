@@ -8,22 +8,22 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from postmortem.bots.judged_log import JudgedLog, summed_up
+from postmortem.bots.judged_log import JudgedLog, summarize_analysis
 from postmortem.errors import UsageError
-from postmortem.knowledge.base import compiled_rules
-from postmortem.report.manual.articles import article
-from postmortem.report.manual.entries import look_up
+from postmortem.knowledge.base import load_compiled_rules
+from postmortem.report.manual.articles import render_article
+from postmortem.report.manual.entries import find_entry
 from postmortem.service.at_request import (
     JudgeSettings,
     Received,
-    analysis_of_files,
     get_ready,
-    within_memory,
+    run_file_analysis,
+    run_within_memory,
 )
 from postmortem.trackers.tracker_values import NamedLog
 
 
-def judged_for_bot(
+def run_bot_analysis(
     settings: JudgeSettings, logs: Sequence[NamedLog], spoken: str, longest: int
 ) -> JudgedLog:
     """Judge logs that are one job.
@@ -33,20 +33,20 @@ def judged_for_bot(
         Refusal: they unpack to more than they may, or want too much memory.
     """
     get_ready(settings)
-    return within_memory(settings, lambda: _judged(settings, logs, spoken, longest))
+    return run_within_memory(settings, lambda: _run_analysis(settings, logs, spoken, longest))
 
 
-def explained_for_bot(settings: JudgeSettings, name: str, spoken: str) -> str | None:
+def render_article_for_bot(settings: JudgeSettings, name: str, spoken: str) -> str | None:
     """Give the article on an id; None if nothing has it."""
     get_ready(settings)
-    rules = compiled_rules(tuple(Path(folder) for folder in settings.patterns))
+    rules = load_compiled_rules(tuple(Path(folder) for folder in settings.patterns))
     try:
-        return article(look_up(rules, name), rules, spoken)
+        return render_article(find_entry(rules, name), rules, spoken)
     except UsageError:
         return None
 
 
-def _judged(
+def _run_analysis(
     settings: JudgeSettings, logs: Sequence[NamedLog], spoken: str, longest: int
 ) -> JudgedLog:
     with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
@@ -55,4 +55,4 @@ def _judged(
             path = Path(folder) / str(number)
             path.write_bytes(log.content)
             files.append(Received(log.name, str(path)))
-        return summed_up(analysis_of_files(settings, files), spoken, longest)
+        return summarize_analysis(run_file_analysis(settings, files), spoken, longest)

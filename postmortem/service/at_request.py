@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from postmortem.errors import InputError, PostmortemError
-from postmortem.host.worker_process import limit_memory, working_in
+from postmortem.host.worker_process import restrict_memory, use_working_directory
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.said import say
 from postmortem.names import SHIPPED
-from postmortem.pipeline import analyze, prepare
-from postmortem.reading.bundles import is_bundle, lay_out
+from postmortem.pipeline import prepare, run_pipeline
+from postmortem.reading.bundles import is_bundle, unpack_bundle
 from postmortem.reading.sources import LogSource, Stream, Unpacking
 from postmortem.report import render
 from postmortem.service.refusals import Refusal
@@ -66,10 +66,12 @@ class AskedReport(NamedTuple):
 def get_ready(settings: JudgeSettings) -> None:
     """Load rules and model once in a process, and limit its memory."""
     prepare(settings.patterns, settings.model)
-    limit_memory(settings.memory)
+    restrict_memory(settings.memory)
 
 
-def judged(settings: JudgeSettings, files: Sequence[Received], asked: AskedReport) -> str:
+def handle_analyze_request(
+    settings: JudgeSettings, files: Sequence[Received], asked: AskedReport
+) -> str:
     """Judge the logs of a request, which together are one job.
 
     Raises:
@@ -77,10 +79,10 @@ def judged(settings: JudgeSettings, files: Sequence[Received], asked: AskedRepor
         Refusal: they unpack to more than they may, or want too much memory.
     """
     get_ready(settings)
-    return within_memory(
+    return run_within_memory(
         settings,
         lambda: render(
-            analysis_of_files(settings, files),
+            run_file_analysis(settings, files),
             asked.form,
             language=asked.spoken,
             redact=asked.is_redacted,
@@ -89,7 +91,7 @@ def judged(settings: JudgeSettings, files: Sequence[Received], asked: AskedRepor
     )
 
 
-def within_memory(settings: JudgeSettings, work: Callable[[], _Given]) -> _Given:
+def run_within_memory(settings: JudgeSettings, work: Callable[[], _Given]) -> _Given:
     """Do work; a lack of memory is told as what it is.
 
     Raises:
@@ -112,7 +114,7 @@ def within_memory(settings: JudgeSettings, work: Callable[[], _Given]) -> _Given
         ) from None
 
 
-def analysis_of_files(settings: JudgeSettings, files: Sequence[Received]) -> Analysis:
+def run_file_analysis(settings: JudgeSettings, files: Sequence[Received]) -> Analysis:
     """Judge files that are one job; beside the first a folder is made for what is unpacked.
 
     Raises:
@@ -123,8 +125,12 @@ def analysis_of_files(settings: JudgeSettings, files: Sequence[Received]) -> Ana
     folder = Path(files[0].path).parent / "unpacked"
     folder.mkdir()
     try:
-        with working_in(folder):  # what was unpacked is shown under the names of the bundle
-            logs = [_source(file, settings, shared) for file in files if not file.is_environment]
+        with use_working_directory(
+            folder
+        ):  # what was unpacked is shown under the names of the bundle
+            logs = [
+                _open_source(file, settings, shared) for file in files if not file.is_environment
+            ]
             dumps = [
                 Stream(file.label, Path(file.path).read_bytes())
                 for file in files
@@ -132,7 +138,7 @@ def analysis_of_files(settings: JudgeSettings, files: Sequence[Received]) -> Ana
             ]
             _require_small(shared)
             _require_one_job(logs)
-            analysis = analyze(
+            analysis = run_pipeline(
                 logs,
                 env_files=dumps,
                 patterns=settings.patterns,
@@ -153,7 +159,7 @@ def analysis_of_files(settings: JudgeSettings, files: Sequence[Received]) -> Ana
     return analysis
 
 
-def _source(file: Received, settings: JudgeSettings, shared: Unpacking) -> LogSource:
+def _open_source(file: Received, settings: JudgeSettings, shared: Unpacking) -> LogSource:
     """Give a file as a stream, a bundle of files as a folder of them."""
     content = Path(file.path).read_bytes()
     if not is_bundle(file.label, content):
@@ -161,7 +167,7 @@ def _source(file: Received, settings: JudgeSettings, shared: Unpacking) -> LogSo
     name = Path(file.label).name
     folder = Path(name if not Path(name).exists() else f"{Path(file.path).name}-{name}")
     folder.mkdir()
-    lay_out(file.label, content, folder, shared, settings.bundle_files)
+    unpack_bundle(file.label, content, folder, shared, settings.bundle_files)
     return str(folder)
 
 

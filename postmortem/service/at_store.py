@@ -8,22 +8,26 @@ import functools
 from collections.abc import Callable
 from typing import TypeVar
 
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import render
 from postmortem.report.page.triage_page import render_triage
-from postmortem.report.wire import json_text
-from postmortem.service.at_request import AskedReport, JudgeSettings, get_ready, within_memory
-from postmortem.service.refusals import missing
+from postmortem.report.wire import dump_json
+from postmortem.service.at_request import AskedReport, JudgeSettings, get_ready, run_within_memory
+from postmortem.service.refusals import build_not_found_refusal
 from postmortem.store.entrance import open_store
 from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import JobRow, TriageRow
-from postmortem.triage.stored_triage import analysis_in, overview_in, triage_in
+from postmortem.triage.stored_triage import (
+    build_stored_overview,
+    load_stored_analysis,
+    load_stored_triage,
+)
 
 _Given = TypeVar("_Given")
 
 
-def overview(settings: JudgeSettings, number: int, asked: AskedReport) -> str:
+def render_triage_overview(settings: JudgeSettings, number: int, asked: AskedReport) -> str:
     """Write the overview of a triage, as a page or as JSON.
 
     Raises:
@@ -31,12 +35,14 @@ def overview(settings: JudgeSettings, number: int, asked: AskedReport) -> str:
     """
 
     def written(store: Store) -> str:
-        value = overview_in(store, triage_of(store, number), lambda job: f"{number}/jobs/{job}")
+        value = build_stored_overview(
+            store, get_triage_row(store, number), lambda job: f"{number}/jobs/{job}"
+        )
         if asked.form == "json":
-            return json_text(value)
+            return dump_json(value)
         return render_triage(value, language=asked.spoken)
 
-    return _with_store(settings, written)
+    return _run_with_store(settings, written)
 
 
 def group(settings: JudgeSettings, number: int, name: str, asked: AskedReport) -> str:
@@ -47,10 +53,12 @@ def group(settings: JudgeSettings, number: int, name: str, asked: AskedReport) -
     """
 
     def written(store: Store) -> str:
-        found = triage_in(store, triage_of(store, number))
+        found = load_stored_triage(store, get_triage_row(store, number))
         members = found.members().get(name)
         if not members:
-            raise missing(say("this triage has no such group", "该次分诊没有这个组"), name)
+            raise build_not_found_refusal(
+                say("this triage has no such group", "该次分诊没有这个组"), name
+            )
         if asked.form != "json":
             return _report(store, found.jobs[members[0].identity], asked)
         one, numbers = found.groups[name], store.listing.numbers(number)
@@ -59,14 +67,16 @@ def group(settings: JudgeSettings, number: int, name: str, asked: AskedReport) -
             {"number": numbers[job.identity], "identity": job.identity, "title": job.title}
             for job in members
         ]
-        return json_text(
+        return dump_json(
             {"id": name, "cause": one.cause, "title": {"en": said.en, "zh": said.zh}, "jobs": jobs}
         )
 
-    return _with_store(settings, written)
+    return _run_with_store(settings, written)
 
 
-def job_report(settings: JudgeSettings, number: int, triage: int | None, asked: AskedReport) -> str:
+def render_job_report(
+    settings: JudgeSettings, number: int, triage: int | None, asked: AskedReport
+) -> str:
     """Write the report of a job from its stored analysis.
 
     Args:
@@ -82,13 +92,13 @@ def job_report(settings: JudgeSettings, number: int, triage: int | None, asked: 
     def written(store: Store) -> str:
         job = store.listing.numbered(number, triage)
         if job is None:
-            raise missing(say("there is no such job", "没有这个作业"), number)
+            raise build_not_found_refusal(say("there is no such job", "没有这个作业"), number)
         return _report(store, job, asked)
 
-    return _with_store(settings, written)
+    return _run_with_store(settings, written)
 
 
-def triage_of(store: Store, number: int) -> TriageRow:
+def get_triage_row(store: Store, number: int) -> TriageRow:
     """Give a triage by its number.
 
     Raises:
@@ -96,24 +106,28 @@ def triage_of(store: Store, number: int) -> TriageRow:
     """
     row = store.triages.row(number)
     if row is None:
-        raise missing(say("there is no triage of that number", "没有这个编号的分诊"), number)
+        raise build_not_found_refusal(
+            say("there is no triage of that number", "没有这个编号的分诊"), number
+        )
     return row
 
 
 def _report(store: Store, job: JobRow, asked: AskedReport) -> str:
-    analysis = analysis_in(store, job)
+    analysis = load_stored_analysis(store, job)
     if analysis is None:
-        why = Said(job.reason_en, job.reason_zh) or say("not yet", "尚未完成")
-        raise missing(say("it was not judged: {why}", "未能判断：{why}", why=why), job.title)
+        why = Message(job.reason_en, job.reason_zh) or say("not yet", "尚未完成")
+        raise build_not_found_refusal(
+            say("it was not judged: {why}", "未能判断：{why}", why=why), job.title
+        )
     return render(analysis, asked.form, language=asked.spoken, redact=asked.is_redacted, full=True)
 
 
-def _with_store(settings: JudgeSettings, work: Callable[[Store], _Given]) -> _Given:
+def _run_with_store(settings: JudgeSettings, work: Callable[[Store], _Given]) -> _Given:
     get_ready(settings)
-    store = _opened(settings.store or "")
-    return within_memory(settings, lambda: work(store))
+    store = _open_cached_store(settings.store or "")
+    return run_within_memory(settings, lambda: work(store))
 
 
 @functools.lru_cache(maxsize=1)
-def _opened(named: str) -> Store:
+def _open_cached_store(named: str) -> Store:
     return open_store(named)

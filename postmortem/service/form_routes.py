@@ -10,22 +10,22 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.report.page.service_page import (
+    compute_service_hashes,
     render_list,
     render_paste,
     render_refusal,
     render_sign_in,
-    service_hashes,
 )
-from postmortem.service.page_policies import policy_of_form
-from postmortem.service.refusals import Refusal, described, too_often
-from postmortem.service.request_guard import spoken_in
-from postmortem.service.triage_answers import Spoken, TriagesAsked, triages_page
-from postmortem.service.who_asks import COOKIE, Reader, Service, address_of
+from postmortem.service.page_policies import get_form_policy
+from postmortem.service.refusals import Refusal, build_rate_limit_refusal, describe_error_responses
+from postmortem.service.request_guard import select_language
+from postmortem.service.triage_answers import Spoken, TriagesAsked, read_triages_page
+from postmortem.service.who_asks import COOKIE, Reader, Service, get_client_address
 
 router = APIRouter(tags=["pages"])
-_WITHIN: Final = lazy_compile(r"/(?:triages|jobs)(?:/[A-Za-z0-9_-]{1,200}){0,4}\Z")
+_WITHIN: Final = compile_lazily(r"/(?:triages|jobs)(?:/[A-Za-z0-9_-]{1,200}){0,4}\Z")
 _PAGE: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}}
 }
@@ -51,49 +51,49 @@ class ListAsked(TriagesAsked, Spoken):
     "/",
     summary="The page to paste a log into",
     response_class=Response,
-    responses={**_PAGE, **described(422)},
+    responses={**_PAGE, **describe_error_responses(422)},
 )
 async def paste_page(
     request: Request, service: Service, _asked: Annotated[Spoken, Query()]
 ) -> Response:
     """Show the page that a log is pasted into or dropped on."""
     text = render_paste(
-        language=spoken_in(request.scope),
+        language=select_language(request.scope),
         most=service.settings.limits.body_mib,
         needs_token=service.tokens.are_needed,
         has_store=service.store is not None,
     )
-    return page_answer(text)
+    return build_page_response(text)
 
 
 @router.get(
     "/triages",
     summary="The list of triages as a page",
     response_class=Response,
-    responses={**_PAGE, **described(401, 404, 422, 429)},
+    responses={**_PAGE, **describe_error_responses(401, 404, 422, 429)},
 )
 async def list_page(
     request: Request, service: Service, _reader: Reader, asked: Annotated[ListAsked, Query()]
 ) -> Response:
     """Show the triages of the store, the newest first."""
-    page = await triages_page(service, asked)
+    page = await read_triages_page(service, asked)
     rows = [
         {
             "number": one.number,
             "places": one.places,
             "jobs": one.jobs,
-            "began": _when(one.began),
-            "finished": _when(one.finished),
+            "began": _format_time(one.began),
+            "finished": _format_time(one.finished),
         }
         for one in page.triages
     ]
     text = render_list(
         rows,
-        language=spoken_in(request.scope),
+        language=select_language(request.scope),
         older=page.next,
         is_signed_in=COOKIE in request.cookies,
     )
-    return page_answer(text)
+    return build_page_response(text)
 
 
 @router.post(
@@ -104,7 +104,7 @@ async def list_page(
     responses={
         303: {"description": "Signed in; a cookie holds for the pages of triages."},
         401: {**_PAGE[200], "description": "The token is not known; the page asks again."},
-        **described(403, 408, 413, 429),
+        **describe_error_responses(403, 408, 413, 429),
     },
 )
 async def sign_in(request: Request, service: Service) -> Response:
@@ -114,10 +114,10 @@ async def sign_in(request: Request, service: Service) -> Response:
     to = to if _WITHIN.match(to) else "/triages"
     holder = service.tokens.holder(token.strip())
     if holder is None:
-        if seconds := service.buckets.taken(f"guessing {address_of(request.scope)}"):
-            raise too_often(seconds)
-        text = render_sign_in(language=spoken_in(request.scope), to=to, is_wrong=True)
-        return page_answer(text, 401)
+        if seconds := service.buckets.taken(f"guessing {get_client_address(request.scope)}"):
+            raise build_rate_limit_refusal(seconds)
+        text = render_sign_in(language=select_language(request.scope), to=to, is_wrong=True)
+        return build_page_response(text, 401)
     answer = RedirectResponse(to, 303)
     answer.set_cookie(
         COOKIE,
@@ -134,7 +134,7 @@ async def sign_in(request: Request, service: Service) -> Response:
     "/session/end",
     summary="Sign a browser out",
     response_class=Response,
-    responses={303: {"description": "Signed out."}, **described(403)},
+    responses={303: {"description": "Signed out."}, **describe_error_responses(403)},
 )
 async def sign_out(request: Request, service: Service) -> Response:
     """Close the session of a browser."""
@@ -144,15 +144,15 @@ async def sign_out(request: Request, service: Service) -> Response:
     return answer
 
 
-def page_answer(text: str, status: int = 200) -> Response:
+def build_page_response(text: str, status: int = 200) -> Response:
     """Send a page of the service."""
-    policy = policy_of_form(*service_hashes())
+    policy = get_form_policy(*compute_service_hashes())
     return HTMLResponse(text, status, {"content-security-policy": policy})
 
 
-def refusal_page(request: Request, error: Refusal) -> Response:
+def build_refusal_page(request: Request, error: Refusal) -> Response:
     """Send a refusal to somebody who opens a page: what is wrong, or where to give a token."""
-    language = spoken_in(request.scope)
+    language = select_language(request.scope)
     what, mend = error.said
     if error.status == 401:
         path = request.url.path
@@ -160,15 +160,15 @@ def refusal_page(request: Request, error: Refusal) -> Response:
         text = render_sign_in(language=language, to=to, is_wrong=False)
     else:
         text = render_refusal(error.status, what, mend, language=language)
-    answer = page_answer(text, error.status)
+    answer = build_page_response(text, error.status)
     answer.headers.update(error.headers)
     return answer
 
 
-def wants_page(request: Request) -> bool:
+def is_page_request(request: Request) -> bool:
     """Say whether a browser asks for something to show."""
     return request.method in {"GET", "HEAD"} and "text/html" in request.headers.get("accept", "")
 
 
-def _when(seconds: float | None) -> str:
+def _format_time(seconds: float | None) -> str:
     return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))

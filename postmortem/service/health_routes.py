@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from postmortem.errors import PostmortemError
-from postmortem.report.wire import tool_version
+from postmortem.report.wire import get_tool_version
 from postmortem.service.who_asks import Service
 
 router = APIRouter(tags=["service"])
@@ -40,7 +40,7 @@ async def health(service: Service, response: Response) -> Health:
     response.status_code = 200 if is_well else 503
     return Health(
         status="ok" if is_well else "failing",
-        version=tool_version(),
+        version=get_tool_version(),
         pool=pool,
         store=store,
         under_way=service.places.taken,

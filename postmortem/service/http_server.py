@@ -51,12 +51,12 @@ def serve(app: FastAPI, settings: ServiceSettings) -> int:
         PostmortemError: the store cannot be used.
     """
     limits = settings.limits
-    listening = _listening(settings.host, settings.port)
+    listening = _open_listening_socket(settings.host, settings.port)
     app.state.service.open_store()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
         app,
-        http=_patient(limits.header_seconds),
+        http=_build_http_protocol(limits.header_seconds),
         ws="none",
         loop="asyncio",
         log_config=None,
@@ -76,7 +76,7 @@ def serve(app: FastAPI, settings: ServiceSettings) -> int:
     return 0
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _open_listening_socket(host: str, port: int) -> socket.socket:
     """Listen on an address.
 
     Raises:
@@ -171,7 +171,7 @@ class _HeadInTime(H11Protocol):
             self.transport.close()
 
 
-def _patient(seconds: float) -> type[H11Protocol]:
+def _build_http_protocol(seconds: float) -> type[H11Protocol]:
     """Give the protocol, with a time in which the head of a request must have arrived."""
 
     class _Limited(_HeadInTime):

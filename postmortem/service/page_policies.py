@@ -8,30 +8,32 @@ pasting has the policy of that page too, which therefore names those of the repo
 
 import functools
 
-from postmortem.report.page.frame import own_hashes
+from postmortem.report.page.frame import compute_page_hashes
 from postmortem.report.page.triage_page import ADDED
 
 
 @functools.cache
-def policy_of_report() -> str:
+def get_report_policy() -> str:
     """Give the policy of a report's page."""
-    return _policy(own_hashes())
+    return _format_policy(compute_page_hashes())
 
 
 @functools.cache
-def policy_of_triage() -> str:
+def get_triage_policy() -> str:
     """Give the policy of the page of a triage."""
-    return _policy(own_hashes(ADDED))
+    return _format_policy(compute_page_hashes(ADDED))
 
 
 @functools.cache
-def policy_of_form(style: str, script: str) -> str:
+def get_form_policy(style: str, script: str) -> str:
     """Give the policy of a page with a form, by the hashes of its own style and script."""
-    styles, scripts = own_hashes()
-    return _policy(((style, *styles), (script, *scripts)), "connect-src 'self'; form-action 'self'")
+    styles, scripts = compute_page_hashes()
+    return _format_policy(
+        ((style, *styles), (script, *scripts)), "connect-src 'self'; form-action 'self'"
+    )
 
 
-def _policy(
+def _format_policy(
     hashes: tuple[tuple[str, ...], tuple[str, ...]], more: str = "form-action 'none'"
 ) -> str:
     styles, scripts = (" ".join(f"'{one}'" for one in some) for some in hashes)

@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from postmortem.errors import InputError, PostmortemError, UsageError
 from postmortem.host.work_pool import NoRoomForWork, WorkerLost, WorkTooLong, WorkUndone
-from postmortem.model.said import NOTHING, Said, as_said, say
-from postmortem.report.plain import one_line
+from postmortem.model.said import NOTHING, Message, convert_to_message, say
+from postmortem.report.plain import format_one_line
 
 _LONGEST: Final = 1000
 
@@ -37,9 +37,9 @@ class Refusal(PostmortemError):  # noqa: N818 -- what became of the request
     def __init__(
         self,
         status: int,
-        what: Said,
+        what: Message,
         where: object = "",
-        mend: Said = NOTHING,
+        mend: Message = NOTHING,
         retry_after: float | None = None,
     ) -> None:
         """Take the status, the three parts, and after how many seconds to try again."""
@@ -65,18 +65,18 @@ class Refusal(PostmortemError):  # noqa: N818 -- what became of the request
         return told
 
 
-def error_body(error: Refusal, spoken: str) -> dict[str, Any]:
+def build_error_body(error: Refusal, spoken: str) -> dict[str, Any]:
     """Give the body of an answer in a language; nothing in it steers who shows it."""
     what, mend = error.said
     parts = ErrorParts(
-        what=one_line(what.text(spoken), _LONGEST),
-        where=one_line(str(error.where), _LONGEST),
-        mend=one_line(mend.text(spoken), _LONGEST),
+        what=format_one_line(what.text(spoken), _LONGEST),
+        where=format_one_line(str(error.where), _LONGEST),
+        mend=format_one_line(mend.text(spoken), _LONGEST),
     )
     return ErrorAnswer(error=parts).model_dump()
 
 
-def refusal_of(error: Exception, patience: float, seconds: float) -> Refusal:
+def convert_to_refusal(error: Exception, patience: float, seconds: float) -> Refusal:
     """Turn what a piece of work met into what the client is told.
 
     Args:
@@ -87,7 +87,7 @@ def refusal_of(error: Exception, patience: float, seconds: float) -> Refusal:
     if isinstance(error, Refusal):
         return error
     if isinstance(error, NoRoomForWork):
-        return too_busy(patience)
+        return build_busy_refusal(patience)
     if isinstance(error, WorkTooLong):
         return Refusal(
             504,
@@ -109,7 +109,9 @@ def refusal_of(error: Exception, patience: float, seconds: float) -> Refusal:
             ),
         )
     if isinstance(error, InputError | UsageError):
-        return Refusal(422, as_said(error.what), error.where, as_said(error.mend))
+        return Refusal(
+            422, convert_to_message(error.what), error.where, convert_to_message(error.mend)
+        )
     return Refusal(
         500,
         say("internal error: {kind}", "内部错误：{kind}", kind=type(error).__name__),
@@ -118,7 +120,7 @@ def refusal_of(error: Exception, patience: float, seconds: float) -> Refusal:
     )
 
 
-def too_busy(seconds: float) -> Refusal:
+def build_busy_refusal(seconds: float) -> Refusal:
     """Refuse since all places are taken."""
     return Refusal(
         429,
@@ -129,7 +131,7 @@ def too_busy(seconds: float) -> Refusal:
     )
 
 
-def too_often(seconds: float) -> Refusal:
+def build_rate_limit_refusal(seconds: float) -> Refusal:
     """Refuse since one client asks too often."""
     return Refusal(
         429,
@@ -140,7 +142,7 @@ def too_often(seconds: float) -> Refusal:
     )
 
 
-def body_too_large(most: int) -> Refusal:
+def build_body_size_refusal(most: int) -> Refusal:
     """Refuse a body for its size."""
     return Refusal(
         413,
@@ -157,7 +159,7 @@ def body_too_large(most: int) -> Refusal:
     )
 
 
-def body_too_slow(seconds: float) -> Refusal:
+def build_body_timeout_refusal(seconds: float) -> Refusal:
     """Refuse a body that does not arrive in time."""
     return Refusal(
         408,
@@ -184,12 +186,12 @@ def two_lengths() -> Refusal:
     )
 
 
-def head_too_large() -> Refusal:
+def build_header_size_refusal() -> Refusal:
     """Refuse a request for the size of its headers."""
     return Refusal(431, say("the headers are too large", "请求头过大"), "limits.header_kib")
 
 
-def no_token() -> Refusal:
+def build_token_refusal() -> Refusal:
     """Refuse who does not say who asks, or says it wrongly."""
     return Refusal(
         401,
@@ -202,12 +204,12 @@ def no_token() -> Refusal:
     )
 
 
-def missing(what: Said, where: object) -> Refusal:
+def build_not_found_refusal(what: Message, where: object) -> Refusal:
     """Refuse since something is not there."""
     return Refusal(404, what, where)
 
 
-def other_site(where: str) -> Refusal:
+def build_cross_site_refusal(where: str) -> Refusal:
     """Refuse what a page of another site sends."""
     return Refusal(
         403,
@@ -217,7 +219,7 @@ def other_site(where: str) -> Refusal:
     )
 
 
-def other_host() -> Refusal:
+def build_host_refusal() -> Refusal:
     """Refuse a name that is not this service's."""
     return Refusal(
         421,
@@ -230,7 +232,7 @@ def other_host() -> Refusal:
     )
 
 
-def closing() -> Refusal:
+def build_shutdown_refusal() -> Refusal:
     """Refuse since the service ends."""
     return Refusal(
         503,
@@ -241,14 +243,14 @@ def closing() -> Refusal:
     )
 
 
-_NO_SUCH: Final[Mapping[int, Said]] = {
+_NO_SUCH: Final[Mapping[int, Message]] = {
     404: say("there is no such page", "没有这个页面"),
     405: say("this method is not served here", "此处不支持该方法"),
     400: say("the request cannot be understood", "无法理解该请求"),
 }
 
 
-def plain_refusal(status: int, detail: str) -> Refusal:
+def build_http_refusal(status: int, detail: str) -> Refusal:
     """Word a status that the framework gives."""
     return Refusal(status, _NO_SUCH.get(status) or say("{text}", "请求错误：{text}", text=detail))
 
@@ -274,6 +276,6 @@ _MEANINGS: Final[Mapping[int, str]] = {
 }
 
 
-def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def describe_error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Describe answers that are errors, for the description of the API."""
     return {status: {"model": ErrorAnswer, "description": _MEANINGS[status]} for status in statuses}

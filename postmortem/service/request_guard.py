@@ -20,22 +20,22 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.names import LANGUAGES
 from postmortem.service.refusals import (
     Refusal,
-    body_too_large,
-    body_too_slow,
-    closing,
-    error_body,
-    head_too_large,
-    other_host,
-    other_site,
-    refusal_of,
+    build_body_size_refusal,
+    build_body_timeout_refusal,
+    build_cross_site_refusal,
+    build_error_body,
+    build_header_size_refusal,
+    build_host_refusal,
+    build_shutdown_refusal,
+    convert_to_refusal,
     two_lengths,
 )
 from postmortem.service.service_state import ClientGone, ServiceState
-from postmortem.service.who_asks import address_of
+from postmortem.service.who_asks import get_client_address
 
 NOTHING_ALLOWED: Final = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -56,7 +56,7 @@ _LONGEST: Final = 300
 _LITERAL: Final = "/:@!$&'()*+,;=[]"
 """Characters of a path that are logged as they are; others are percent-encoded, lest a path forge
 a field, a line or a terminal's command."""
-_HOST: Final = lazy_compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?\Z")
+_HOST: Final = compile_lazily(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?\Z")
 
 
 class RequestGuard:
@@ -83,11 +83,11 @@ class RequestGuard:
         except Exception as error:  # noqa: BLE001 -- a request that fails ends no service
             _note_failure(error)
             limits = self._service.settings.limits
-            refused = refusal_of(error, self._service.places.patience, limits.seconds)
+            refused = convert_to_refusal(error, self._service.places.patience, limits.seconds)
         if refused is not None and not answer.status:
             await body.drain()
             await JSONResponse(
-                error_body(refused, spoken_in(scope)), refused.status, refused.headers
+                build_error_body(refused, select_language(scope)), refused.status, refused.headers
             )(scope, receive, answer.send)
         _note_request(scope, answer)
 
@@ -99,13 +99,13 @@ class RequestGuard:
                 its body has two ends.
         """
         if self._service.is_ending:
-            raise closing()
+            raise build_shutdown_refusal()
         limits = self._service.settings.limits
         if (
             sum(len(name) + len(value) for name, value in scope["headers"])
             > limits.header_kib * 1024
         ):
-            raise head_too_large()
+            raise build_header_size_refusal()
         headers = Headers(scope=scope)
         if "transfer-encoding" in headers and (
             "content-length" in headers or scope["http_version"] == "1.0"
@@ -115,7 +115,7 @@ class RequestGuard:
         found = _HOST.match(named[0]) if len(named) == 1 else None
         hosts = self._service.settings.hosts
         if found is None or ("*" not in hosts and found[1].lower() not in hosts):
-            raise other_host()
+            raise build_host_refusal()
         if scope["method"] not in _SAFE:
             _require_same_site(headers, named[0])
 
@@ -128,9 +128,9 @@ def _require_same_site(headers: Headers, host: str) -> None:
     """
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-        raise other_site("Origin")
+        raise build_cross_site_refusal("Origin")
     if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
-        raise other_site("Sec-Fetch-Site")
+        raise build_cross_site_refusal("Sec-Fetch-Site")
 
 
 class _Body:
@@ -154,7 +154,7 @@ class _Body:
         claimed = headers.get("content-length", "0")
         if claimed.isdecimal() and int(claimed[:20]) > self._most:
             self._is_whole = "expect" in headers  # nothing is sent before it is asked for
-            raise body_too_large(self._most)
+            raise build_body_size_refusal(self._most)
 
     async def receive(self) -> Message:
         """Give the next piece.
@@ -166,14 +166,14 @@ class _Body:
             return await self._receive()
         message = await self._next(self._until - time.monotonic())
         if self._count > self._most:
-            raise body_too_large(self._most)
+            raise build_body_size_refusal(self._most)
         return message
 
     async def _next(self, seconds: float) -> Message:
         try:
             message = await asyncio.wait_for(self._receive(), max(0.0, seconds))
         except (TimeoutError, asyncio.TimeoutError) as error:
-            raise body_too_slow(self._seconds) from error
+            raise build_body_timeout_refusal(self._seconds) from error
         self._count += len(message.get("body", b""))
         self._is_whole = not message.get("more_body", False)
         return message
@@ -211,7 +211,7 @@ class _Answer:
         return time.monotonic() - self._began
 
 
-def spoken_in(scope: Any) -> str:
+def select_language(scope: Any) -> str:
     """Choose the language of an answer: as the address says, else as the browser prefers."""
     asked = re.search(rb"(?:^|&)lang=([a-z]{2})(?:&|$)", scope.get("query_string", b""))
     if asked and asked[1].decode() in LANGUAGES:
@@ -228,7 +228,7 @@ def _note_request(scope: Mapping[str, Any], answer: _Answer) -> None:
     if scope["path"] == "/health" and answer.status == 200:
         return
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    client = quote(address_of(scope), _LITERAL)
+    client = quote(get_client_address(scope), _LITERAL)
     path = quote(str(scope["path"]), _LITERAL, errors="replace")[:_LONGEST]
     note(
         f"{when} {client} {scope['method']} {path} {answer.status}"

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from postmortem.model.said import say
-from postmortem.report.wire import tool_version
+from postmortem.report.wire import get_tool_version
 from postmortem.service import (
     analyze_routes,
     form_routes,
@@ -24,10 +24,15 @@ from postmortem.service import (
     triage_routes,
 )
 from postmortem.service.access_tokens import AccessTokens
-from postmortem.service.api_description import with_reports
-from postmortem.service.form_routes import refusal_page, wants_page
-from postmortem.service.refusals import Refusal, described, error_body, plain_refusal
-from postmortem.service.request_guard import RequestGuard, spoken_in
+from postmortem.service.api_description import add_report_schemas
+from postmortem.service.form_routes import build_refusal_page, is_page_request
+from postmortem.service.refusals import (
+    Refusal,
+    build_error_body,
+    build_http_refusal,
+    describe_error_responses,
+)
+from postmortem.service.request_guard import RequestGuard, select_language
 from postmortem.service.service_settings import ServiceSettings
 from postmortem.service.service_state import ServiceState
 
@@ -40,10 +45,10 @@ _ROUTERS: Final = (
     triage_page_routes.router,
     health_routes.router,
 )
-_EVERYWHERE: Final = described(400, 421, 431, 500, 503)
+_EVERYWHERE: Final = describe_error_responses(400, 421, 431, 500, 503)
 
 
-def application(
+def create_app(
     settings: ServiceSettings,
     tokens: AccessTokens,
     routers: Sequence[APIRouter] = (),
@@ -60,32 +65,32 @@ def application(
     service = ServiceState.of(settings, tokens)
     made = FastAPI(
         title="postmortem",
-        version=tool_version(),
+        version=get_tool_version(),
         summary="Names the cause of a failed training run from its log.",
         description="Errors are JSON of one shape; who asks for `text/html` gets them as a page.",
-        lifespan=_at_work(service, background),
+        lifespan=_build_lifespan(service, background),
         docs_url=None,  # both would fetch scripts from elsewhere
         redoc_url=None,
         responses=_EVERYWHERE,
     )
     made.state.service = service
     made.add_middleware(RequestGuard, service=service)
-    made.add_exception_handler(Refusal, _refused)
-    made.add_exception_handler(HTTPException, _not_served)
-    made.add_exception_handler(RequestValidationError, _not_valid)
+    made.add_exception_handler(Refusal, _handle_refusal)
+    made.add_exception_handler(HTTPException, _handle_http_exception)
+    made.add_exception_handler(RequestValidationError, _handle_validation_error)
     for router in (*_ROUTERS, *routers):
         made.include_router(router)
-    with_reports(made)
+    add_report_schemas(made)
     return made
 
 
-def _at_work(
+def _build_lifespan(
     service: ServiceState, background: Sequence[Background]
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     """Have the processes and the further work there while requests are served."""
 
     @asynccontextmanager
-    async def at_work(_app: FastAPI) -> AsyncIterator[None]:
+    async def run_while_serving(_app: FastAPI) -> AsyncIterator[None]:
         await asyncio.to_thread(service.begin)
         tasks = [asyncio.ensure_future(work(service)) for work in background]
         try:
@@ -98,30 +103,30 @@ def _at_work(
                     await task
             await asyncio.to_thread(service.end)
 
-    return at_work
+    return run_while_serving
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _handle_refusal(request: Request, error: Exception) -> Response:
     """Answer a refusal of a route."""
     assert isinstance(error, Refusal)  # noqa: S101 -- what the handler is registered for
-    if wants_page(request):
-        return refusal_page(request, error)
-    body = error_body(error, spoken_in(request.scope))
+    if is_page_request(request):
+        return build_refusal_page(request, error)
+    body = build_error_body(error, select_language(request.scope))
     return JSONResponse(body, error.status, error.headers)
 
 
-async def _not_served(request: Request, error: Exception) -> Response:
+async def _handle_http_exception(request: Request, error: Exception) -> Response:
     """Answer what the framework refuses: no such route, no such method."""
     assert isinstance(error, HTTPException)  # noqa: S101
-    refusal = plain_refusal(error.status_code, error.detail)
-    answer = await _refused(request, refusal)
+    refusal = build_http_refusal(error.status_code, error.detail)
+    answer = await _handle_refusal(request, refusal)
     answer.headers.update(error.headers or {})
     return answer
 
 
-async def _not_valid(request: Request, error: Exception) -> Response:
+async def _handle_validation_error(request: Request, error: Exception) -> Response:
     """Answer arguments that are not valid; what was given is not repeated."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     fault = error.errors()[0]
     said = say("not valid: {why}", "参数无效：{why}", why=str(fault["msg"]))
-    return await _refused(request, Refusal(422, said, ".".join(map(str, fault["loc"]))))
+    return await _handle_refusal(request, Refusal(422, said, ".".join(map(str, fault["loc"]))))

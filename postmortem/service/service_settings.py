@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from postmortem.bots.bot_settings import BotSettings
 from postmortem.errors import PatternError, UsageError
 from postmortem.host.own_addresses import is_loopback
-from postmortem.host.usable_cores import core_count
+from postmortem.host.usable_cores import count_cores
 from postmortem.knowledge.yamlfile import read_yaml
 from postmortem.names import SHIPPED, WITHOUT
 
@@ -52,7 +52,7 @@ class ServiceLimits(_SettingsSection):
     """For one analysis, or one page of a triage."""
     memory_mib: Annotated[int, Field(ge=0)] = 4096
     """That one process may hold; 0 for no limit."""
-    workers: Count = Field(default_factory=core_count)
+    workers: Count = Field(default_factory=count_cores)
     """Processes: so many analyses run at the same time."""
     waiting: Annotated[int, Field(ge=0)] = 16
     """Requests beyond those that may wait for a process; more are refused."""
@@ -121,7 +121,7 @@ class ServiceSettings(_SettingsSection):
         return str(Path(self.model).resolve()) if self.model else SHIPPED
 
 
-def settings_in(path: Path | None, given: Mapping[str, Any]) -> ServiceSettings:
+def load_settings(path: Path | None, given: Mapping[str, Any]) -> ServiceSettings:
     """Read a file of settings; what is given besides outweighs it.
 
     Args:
@@ -141,7 +141,9 @@ def settings_in(path: Path | None, given: Mapping[str, Any]) -> ServiceSettings:
         return ServiceSettings.model_validate(merged)
     except ValidationError as error:
         raise UsageError(
-            "; ".join(_faults(error)), path or "", "every setting is in docs/service.md"
+            "; ".join(_iter_validation_errors(error)),
+            path or "",
+            "every setting is in docs/service.md",
         ) from error
 
 
@@ -157,7 +159,7 @@ def _read(path: Path) -> dict[str, Any]:
     return found or {}
 
 
-def _faults(error: ValidationError) -> Iterable[str]:
+def _iter_validation_errors(error: ValidationError) -> Iterable[str]:
     for fault in error.errors(include_input=False, include_url=False):
         name = ".".join(map(str, fault["loc"]))
         if fault["type"] == "extra_forbidden":

@@ -17,7 +17,13 @@ from postmortem.host.work_pool import WorkerLost, WorkPool
 from postmortem.service.access_tokens import AccessTokens, ReaderSessions
 from postmortem.service.at_request import JudgeSettings, get_ready
 from postmortem.service.client_rate import ClientBuckets, Places
-from postmortem.service.refusals import UNDONE, closing, refusal_of, too_busy, too_often
+from postmortem.service.refusals import (
+    UNDONE,
+    build_busy_refusal,
+    build_rate_limit_refusal,
+    build_shutdown_refusal,
+    convert_to_refusal,
+)
 from postmortem.service.service_settings import ServiceSettings
 from postmortem.store.entrance import open_store
 
@@ -111,9 +117,9 @@ class ServiceState:
             Refusal: there is none, or this client asks too often.
         """
         if not self.places.are_free:
-            raise too_busy(self.places.patience)
+            raise build_busy_refusal(self.places.patience)
         if seconds := self.buckets.taken(client):
-            raise too_often(seconds)
+            raise build_rate_limit_refusal(seconds)
         with self.places.one():
             yield
 
@@ -125,20 +131,24 @@ class ServiceState:
             Refusal: the work was not done.
         """
         try:
-            return await _unless_gone(request, self.pool.done(work, self.judging, *given))
+            return await _wait_unless_disconnected(
+                request, self.pool.done(work, self.judging, *given)
+            )
         except UNDONE as error:
             if self.is_ending and isinstance(error, WorkerLost):
-                raise closing() from error
-            raise refusal_of(error, self.places.patience, self.settings.limits.seconds) from error
+                raise build_shutdown_refusal() from error
+            raise convert_to_refusal(
+                error, self.places.patience, self.settings.limits.seconds
+            ) from error
         except asyncio.CancelledError:
             if self.is_ending:
-                raise closing() from None
+                raise build_shutdown_refusal() from None
             raise
 
 
-async def _unless_gone(request: Request, work: Awaitable[_Given]) -> _Given:
+async def _wait_unless_disconnected(request: Request, work: Awaitable[_Given]) -> _Given:
     """Wait for work as long as somebody waits for what it gives."""
-    doing, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    doing, gone = asyncio.ensure_future(work), asyncio.ensure_future(_wait_for_disconnect(request))
     try:
         await asyncio.wait({doing, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not doing.done():
@@ -152,6 +162,6 @@ async def _unless_gone(request: Request, work: Awaitable[_Given]) -> _Given:
                 await one
 
 
-async def _gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

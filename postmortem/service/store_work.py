@@ -12,7 +12,7 @@ from postmortem.service.service_state import ServiceState
 from postmortem.service.triage_answers import store_of
 
 
-async def worked(
+async def run_store_work(
     request: Request, service: ServiceState, client: str, work: Callable[..., str], *given: Any
 ) -> str:
     """Do it in a process of its own.

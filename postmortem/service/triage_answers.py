@@ -10,9 +10,9 @@ from typing import Annotated, Final, Literal
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.service.analyze_routes import ShownForm
-from postmortem.service.refusals import Refusal, missing
+from postmortem.service.refusals import Refusal, build_not_found_refusal
 from postmortem.service.service_state import ServiceState
 from postmortem.store.job_listing import ListedJob, WantedJobs
 from postmortem.store.opened_store import Store
@@ -101,7 +101,7 @@ class JobsPage(BaseModel):
     next: str | None = Field(description="`after` of the next page; null on the last.")
 
 
-async def triages_page(service: ServiceState, asked: TriagesAsked) -> TriagesPage:
+async def read_triages_page(service: ServiceState, asked: TriagesAsked) -> TriagesPage:
     """Read a page of the list of triages."""
     store = store_of(service)
     rows = await asyncio.to_thread(store.listing.triages, asked.before, asked.limit)
@@ -120,7 +120,7 @@ async def triages_page(service: ServiceState, asked: TriagesAsked) -> TriagesPag
     )
 
 
-async def jobs_page(service: ServiceState, triage: int, asked: JobsAsked) -> JobsPage:
+async def read_jobs_page(service: ServiceState, triage: int, asked: JobsAsked) -> JobsPage:
     """Read a page of the list of jobs.
 
     Raises:
@@ -128,11 +128,13 @@ async def jobs_page(service: ServiceState, triage: int, asked: JobsAsked) -> Job
     """
     store = store_of(service)
     if await asyncio.to_thread(store.triages.row, triage) is None:
-        raise missing(say("there is no triage of that number", "没有这个编号的分诊"), triage)
+        raise build_not_found_refusal(
+            say("there is no triage of that number", "没有这个编号的分诊"), triage
+        )
     wanted = WantedJobs(triage, asked.state, asked.cause, asked.text, asked.after, asked.limit)
     rows = await asyncio.to_thread(store.listing.jobs, wanted)
     last = rows[-1].job.identity if len(rows) == asked.limit else None
-    return JobsPage(jobs=[_listed(row) for row in rows], next=last)
+    return JobsPage(jobs=[_build_job_entry(row) for row in rows], next=last)
 
 
 def store_of(service: ServiceState) -> Store:
@@ -151,22 +153,22 @@ def store_of(service: ServiceState) -> Store:
     return service.store
 
 
-def _listed(row: ListedJob) -> JobListed:
+def _build_job_entry(row: ListedJob) -> JobListed:
     job, is_judged = row.job, row.job.state == JUDGED
     return JobListed(
         number=row.number,
         identity=job.identity,
         title=job.title,
         state=job.state,
-        reason=_texts(job.reason_en, job.reason_zh),
+        reason=_build_translations(job.reason_en, job.reason_zh),
         cause=row.cause if is_judged else None,
-        cause_title=_texts(row.title_en, row.title_zh) if is_judged else None,
+        cause_title=_build_translations(row.title_en, row.title_zh) if is_judged else None,
         probability=row.probability if is_judged else None,
         outcome=row.outcome,
         retry=row.retry,
     )
 
 
-def _texts(en: str, zh: str) -> dict[str, str] | None:
-    said = Said(en, zh)
+def _build_translations(en: str, zh: str) -> dict[str, str] | None:
+    said = Message(en, zh)
     return {"en": said.en, "zh": said.zh} if said else None

@@ -11,18 +11,18 @@ from fastapi import APIRouter, Query, Request, Response
 
 from postmortem.service.analyze_routes import report_answer
 from postmortem.service.at_request import AskedReport
-from postmortem.service.at_store import group, job_report, overview
-from postmortem.service.page_policies import policy_of_triage
-from postmortem.service.refusals import described
-from postmortem.service.request_guard import spoken_in
-from postmortem.service.store_work import worked
+from postmortem.service.at_store import group, render_job_report, render_triage_overview
+from postmortem.service.page_policies import get_triage_policy
+from postmortem.service.refusals import describe_error_responses
+from postmortem.service.request_guard import select_language
+from postmortem.service.store_work import run_store_work
 from postmortem.service.triage_answers import GroupName, Number, Spoken
 from postmortem.service.who_asks import Reader, Service
 
 router = APIRouter(tags=["pages"])
 _PAGE: Final[dict[int | str, dict[str, Any]]] = {
     200: {"description": "A page.", "content": {"text/html": {"schema": {"type": "string"}}}},
-    **described(401, 404, 422, 429, 504),
+    **describe_error_responses(401, 404, 422, 429, 504),
 }
 
 
@@ -37,8 +37,8 @@ async def triage_page(
     _asked: Annotated[Spoken, Query()],
 ) -> Response:
     """Show what the jobs of a triage died of."""
-    answer = await _shown(request, service, reader, overview, number)
-    answer.headers["content-security-policy"] = policy_of_triage()
+    answer = await _render_page_response(request, service, reader, render_triage_overview, number)
+    answer.headers["content-security-policy"] = get_triage_policy()
     return answer
 
 
@@ -57,7 +57,7 @@ async def group_page(
     _asked: Annotated[Spoken, Query()],
 ) -> Response:
     """Show the report of the first job of a group."""
-    return await _shown(request, service, reader, group, number, name)
+    return await _render_page_response(request, service, reader, group, number, name)
 
 
 @router.get(
@@ -75,7 +75,7 @@ async def job_page(
     _asked: Annotated[Spoken, Query()],
 ) -> Response:
     """Show the report of a job, as it was judged in a triage."""
-    return await _shown(request, service, reader, job_report, job, number)
+    return await _render_page_response(request, service, reader, render_job_report, job, number)
 
 
 @router.get(
@@ -92,11 +92,11 @@ async def last_job_page(
     _asked: Annotated[Spoken, Query()],
 ) -> Response:
     """Show the report of a job, as it was judged in its last triage."""
-    return await _shown(request, service, reader, job_report, job, None)
+    return await _render_page_response(request, service, reader, render_job_report, job, None)
 
 
-async def _shown(
+async def _render_page_response(
     request: Request, service: Service, reader: Reader, work: Callable[..., str], *given: Any
 ) -> Response:
-    wish = AskedReport("html", spoken_in(request.scope))
-    return report_answer(await worked(request, service, reader, work, *given, wish), "html")
+    wish = AskedReport("html", select_language(request.scope))
+    return report_answer(await run_store_work(request, service, reader, work, *given, wish), "html")

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query, Request, Response
 
 from postmortem.service.analyze_routes import REPORT, report_answer
 from postmortem.service.at_request import AskedReport
-from postmortem.service.at_store import group, job_report, overview
-from postmortem.service.refusals import described
-from postmortem.service.request_guard import spoken_in
-from postmortem.service.store_work import worked
+from postmortem.service.at_store import group, render_job_report, render_triage_overview
+from postmortem.service.refusals import describe_error_responses
+from postmortem.service.request_guard import select_language
+from postmortem.service.store_work import run_store_work
 from postmortem.service.triage_answers import (
     GroupName,
     JobsAsked,
@@ -22,13 +22,13 @@ from postmortem.service.triage_answers import (
     ReportAsked,
     TriagesAsked,
     TriagesPage,
-    jobs_page,
-    triages_page,
+    read_jobs_page,
+    read_triages_page,
 )
 from postmortem.service.who_asks import Reader, Service
 
 router = APIRouter(tags=["triages"])
-_REFUSED: Final = described(401, 404, 422, 429, 504)
+_REFUSED: Final = describe_error_responses(401, 404, 422, 429, 504)
 _OBJECT: Final[dict[str, Any]] = {
     "description": "A JSON object.",
     "content": {"application/json": {"schema": {"type": "object"}}},
@@ -40,7 +40,7 @@ async def list_triages(
     service: Service, _reader: Reader, asked: Annotated[TriagesAsked, Query()]
 ) -> TriagesPage:
     """List the triages of the store, the newest first."""
-    return await triages_page(service, asked)
+    return await read_triages_page(service, asked)
 
 
 @router.get(
@@ -59,7 +59,9 @@ async def triage_values(
     request: Request, service: Service, reader: Reader, number: Number
 ) -> Response:
     """Give what the jobs of a triage say together."""
-    text = await worked(request, service, reader, overview, number, AskedReport("json"))
+    text = await run_store_work(
+        request, service, reader, render_triage_overview, number, AskedReport("json")
+    )
     return report_answer(text, "json")
 
 
@@ -68,7 +70,7 @@ async def list_jobs(
     service: Service, _reader: Reader, number: Number, asked: Annotated[JobsAsked, Query()]
 ) -> JobsPage:
     """List jobs by identity; what is given as a filter is looked up in the store."""
-    return await jobs_page(service, number, asked)
+    return await read_jobs_page(service, number, asked)
 
 
 @router.get(
@@ -81,7 +83,7 @@ async def group_values(
     request: Request, service: Service, reader: Reader, number: Number, name: GroupName
 ) -> Response:
     """Give a group of failures that are alike, and its jobs."""
-    text = await worked(request, service, reader, group, number, name, AskedReport("json"))
+    text = await run_store_work(request, service, reader, group, number, name, AskedReport("json"))
     return report_answer(text, "json")
 
 
@@ -100,6 +102,6 @@ async def job_values(
     asked: Annotated[ReportAsked, Query()],
 ) -> Response:
     """Render the report of a job from its stored analysis."""
-    wish = AskedReport(asked.format, asked.lang or spoken_in(request.scope))
-    text = await worked(request, service, reader, job_report, job, number, wish)
+    wish = AskedReport(asked.format, asked.lang or select_language(request.scope))
+    text = await run_store_work(request, service, reader, render_job_report, job, number, wish)
     return report_answer(text, asked.format)

@@ -18,7 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
 from postmortem.model.said import say
-from postmortem.reading.bundles import plain_path
+from postmortem.reading.bundles import make_plain_path
 from postmortem.service.at_request import Received
 from postmortem.service.refusals import Refusal
 from postmortem.service.service_settings import ServiceLimits
@@ -41,7 +41,7 @@ class Upload:
 
 
 @asynccontextmanager
-async def received(request: Request, limits: ServiceLimits, name: str) -> AsyncIterator[Upload]:
+async def open_upload(request: Request, limits: ServiceLimits, name: str) -> AsyncIterator[Upload]:
     """Take what a request brings, and keep it as long as it is worked on.
 
     Args:
@@ -56,9 +56,9 @@ async def received(request: Request, limits: ServiceLimits, name: str) -> AsyncI
         folder = Path(made)
         is_form = request.headers.get("content-type", "").lower().startswith("multipart/form-data")
         upload = (
-            await _of_form(request, folder, limits)
+            await _read_form(request, folder, limits)
             if is_form
-            else await _of_body(request, folder, plain_path(name))
+            else await _read_body(request, folder, make_plain_path(name))
         )
         if not any(not file.is_environment for file in upload.files):
             raise Refusal(
@@ -70,7 +70,7 @@ async def received(request: Request, limits: ServiceLimits, name: str) -> AsyncI
         yield upload
 
 
-async def _of_body(request: Request, folder: Path, name: str) -> Upload:
+async def _read_body(request: Request, folder: Path, name: str) -> Upload:
     path, size = folder / "0", 0
     with path.open("wb") as file:
         async for piece in request.stream():
@@ -79,7 +79,7 @@ async def _of_body(request: Request, folder: Path, name: str) -> Upload:
     return Upload((Received(name, str(path)),) if size else (), {})
 
 
-async def _of_form(request: Request, folder: Path, limits: ServiceLimits) -> Upload:
+async def _read_form(request: Request, folder: Path, limits: ServiceLimits) -> Upload:
     try:
         form = await request.form(
             max_files=limits.files,
@@ -87,14 +87,14 @@ async def _of_form(request: Request, folder: Path, limits: ServiceLimits) -> Upl
             max_part_size=int(limits.body_mib * _MIB),
         )
     except HTTPException as error:  # as Starlette tells what is wrong with a form
-        raise _no_form(error.detail, limits) from error
+        raise _build_form_refusal(error.detail, limits) from error
     try:
-        return await _kept(form, folder)
+        return await _save_form_files(form, folder)
     finally:
         await form.close()
 
 
-async def _kept(form: FormData, folder: Path) -> Upload:
+async def _save_form_files(form: FormData, folder: Path) -> Upload:
     """Write the files of a form, and the texts that stand for files."""
     files: list[Received] = []
     fields: dict[str, str] = {}
@@ -104,7 +104,7 @@ async def _kept(form: FormData, folder: Path) -> Upload:
             if not value.filename and not value.size:  # a field of a page that was left empty
                 continue
             await asyncio.to_thread(_copy, value.file, path)
-            name = plain_path(value.filename or "")
+            name = make_plain_path(value.filename or "")
         elif name is None:
             fields[part] = value
             continue
@@ -121,7 +121,7 @@ def _copy(source: BinaryIO, path: Path) -> None:
         shutil.copyfileobj(source, target)
 
 
-def _no_form(why: str, limits: ServiceLimits) -> Refusal:
+def _build_form_refusal(why: str, limits: ServiceLimits) -> Refusal:
     if why.startswith("Too many files"):
         return Refusal(
             413,

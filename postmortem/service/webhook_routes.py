@@ -20,12 +20,12 @@ from postmortem.bots.reception import Reception
 from postmortem.errors import UsageError
 from postmortem.host.work_pool import NoRoomForWork
 from postmortem.model.said import say
-from postmortem.service.at_bot import explained_for_bot, judged_for_bot
-from postmortem.service.refusals import ErrorAnswer, Refusal, refusal_of, too_busy
+from postmortem.service.at_bot import render_article_for_bot, run_bot_analysis
+from postmortem.service.refusals import ErrorAnswer, Refusal, build_busy_refusal, convert_to_refusal
 from postmortem.service.service_settings import ServiceSettings
 from postmortem.service.service_state import ServiceState
 from postmortem.service.who_asks import Service
-from postmortem.trackers.tracker_kinds import opened_tracker
+from postmortem.trackers.tracker_kinds import create_tracker
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import NamedLog
 
@@ -69,7 +69,7 @@ class ServiceBot:
             },
         )
 
-    async def beside(self, service: ServiceState) -> None:
+    async def answer_until_stopped(self, service: ServiceState) -> None:
         """Answer until the service ends."""
         assert service.store is not None  # noqa: S101 -- `bot_of` has refused
         judge = _PoolJudge(service, asyncio.get_running_loop())
@@ -106,7 +106,7 @@ class ServiceBot:
                 body += piece
                 if not is_large and len(body) > _LARGE:
                     if self._large >= _LARGE_AT_ONCE:
-                        raise too_busy(_LAST_WORDS)
+                        raise build_busy_refusal(_LAST_WORDS)
                     is_large, self._large = True, self._large + 1
                 if len(body) > _MOST:
                     raise Refusal(413, say("the delivery is too large", "投递内容过大"))
@@ -115,7 +115,7 @@ class ServiceBot:
         return bytes(body)
 
 
-def bot_of(settings: ServiceSettings) -> ServiceBot | None:
+def create_bot(settings: ServiceSettings) -> ServiceBot | None:
     """Make the bot that settings ask for; None if they ask for none.
 
     Raises:
@@ -127,7 +127,7 @@ def bot_of(settings: ServiceSettings) -> ServiceBot | None:
     if settings.store is None:
         raise UsageError("the bot needs a store", "bots", "set store, or --store")
     trackers = {
-        name: opened_tracker(name, entry.own()) for name, entry in settings.bots.trackers.items()
+        name: create_tracker(name, entry.own()) for name, entry in settings.bots.trackers.items()
     }
     return ServiceBot(settings.bots, trackers)
 
@@ -140,12 +140,12 @@ class _PoolJudge:
 
     def judged(self, logs: Sequence[NamedLog], spoken: str, longest: int) -> JudgedLog:
         """Judge logs."""
-        found: JudgedLog = self._done(judged_for_bot, tuple(logs), spoken, longest)
+        found: JudgedLog = self._done(run_bot_analysis, tuple(logs), spoken, longest)
         return found
 
     def explained(self, name: str, spoken: str) -> str | None:
         """Give an article."""
-        found: str | None = self._done(explained_for_bot, name, spoken)
+        found: str | None = self._done(render_article_for_bot, name, spoken)
         return found
 
     def _done(self, work: Callable[..., Any], *given: Any) -> Any:
@@ -169,5 +169,5 @@ class _PoolJudge:
         except Exception as error:  # noqa: BLE001 -- whatever a log does is told, and ends nothing
             if self._service.is_ending:  # its processes are ended in the middle of their work
                 raise JudgeBusy("ending") from None
-            told = refusal_of(error, 1.0, self._service.settings.limits.seconds)
+            told = convert_to_refusal(error, 1.0, self._service.settings.limits.seconds)
             raise NotJudged(told.said[0]) from None

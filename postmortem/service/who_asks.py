@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
-from postmortem.service.refusals import no_token, too_often
+from postmortem.service.refusals import build_rate_limit_refusal, build_token_refusal
 from postmortem.service.service_state import ServiceState
 
 COOKIE: Final = "postmortem_reader"
@@ -32,7 +32,7 @@ Service = Annotated[ServiceState, Depends(state_of)]
 Bearer = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
 
 
-def address_of(scope: Any) -> str:
+def get_client_address(scope: Any) -> str:
     """Give the address of a client, of an IPv6 one its network."""
     host = (scope.get("client") or ("",))[0]
     try:
@@ -44,19 +44,19 @@ def address_of(scope: Any) -> str:
     return str(getattr(found, "ipv4_mapped", None) or found)
 
 
-def asking(request: Request, service: Service, bearer: Bearer) -> str:
+def require_client(request: Request, service: Service, bearer: Bearer) -> str:
     """Name the client that holds a token; without tokens, any.
 
     Raises:
         Refusal: it holds none.
     """
     if not service.tokens.are_needed:
-        return address_of(request.scope)
+        return get_client_address(request.scope)
     found = service.tokens.holder(bearer.credentials) if bearer is not None else None
-    return found or _refused(request, service)
+    return found or _reject_client(request, service)
 
 
-def reading(request: Request, service: Service, bearer: Bearer) -> str:
+def require_reader(request: Request, service: Service, bearer: Bearer) -> str:
     """Name the client that holds a token, or whose browser has given one.
 
     Raises:
@@ -65,17 +65,17 @@ def reading(request: Request, service: Service, bearer: Bearer) -> str:
     number = request.cookies.get(COOKIE, "")
     if service.tokens.are_needed and number and (found := service.sessions.holder(number)):
         return found
-    return asking(request, service, bearer)
+    return require_client(request, service, bearer)
 
 
-def _refused(request: Request, service: ServiceState) -> str:
+def _reject_client(request: Request, service: ServiceState) -> str:
     """Refuse; who guesses on is soon refused for that."""
-    if seconds := service.buckets.taken(f"guessing {address_of(request.scope)}"):
-        raise too_often(seconds)
-    raise no_token()
+    if seconds := service.buckets.taken(f"guessing {get_client_address(request.scope)}"):
+        raise build_rate_limit_refusal(seconds)
+    raise build_token_refusal()
 
 
-Client = Annotated[str, Depends(asking)]
+Client = Annotated[str, Depends(require_client)]
 """As an argument of a route of the API."""
-Reader = Annotated[str, Depends(reading)]
+Reader = Annotated[str, Depends(require_reader)]
 """As an argument of a route that shows a page and changes nothing."""

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from postmortem import names
-from postmortem.facts.series import Point, Series, points_at
-from postmortem.knowledge.blind_patterns import digits_alike, for_any_digit
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, say
-from postmortem.shapes.shape import Shape
+from postmortem.facts.series import Point, Series, iter_points_at
+from postmortem.knowledge.blind_patterns import build_any_digit_pattern, is_digit_agnostic
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message, say
+from postmortem.shapes.shape import Anomaly
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
-STAND_IN: Final = lazy_compile(
+STAND_IN: Final = compile_lazily(
     r"^(?:train(?:ing)?|total|avg|avr|mean|running|box|local)[_/]loss(?:_\w+)?$"
 )
 """Names that stand for the training loss where no series is called so: `train_loss_estimate`,
@@ -44,7 +44,9 @@ class Curves:
     Of long ones, the same few points of all.
     """
 
-    def __init__(self, series: Iterable[Series], source: int = 0, where: Where = NOWHERE) -> None:
+    def __init__(
+        self, series: Iterable[Series], source: int = 0, where: ProcessId = NOWHERE
+    ) -> None:
         """Pick the longest series of each name.
 
         Args:
@@ -54,7 +56,7 @@ class Curves:
         """
         self.source, self.where = source, where
         series = list(series)
-        self.by_name = _longest(series)
+        self.by_name = _select_longest_series(series)
         self._so_far = {one.name: one for one in series if one.name.endswith(names.SO_FAR)}
         self._points: dict[str, list[Point]] = {}
         self._finite: dict[str, list[Point]] = {}
@@ -64,7 +66,7 @@ class Curves:
         self._kind_of = {name: name.translate(_SAME_DIGITS) for name in many}
         self._kinds = frozenset(self._kind_of.values())
         """The names with all digits the same, where there are many."""
-        self._places = _places(self.by_name)
+        self._places = _select_sample_steps(self.by_name)
 
     def called(self, pattern: re.Pattern[str], but: re.Pattern[str] | None = None) -> list[str]:
         """Give the names in which a pattern is found, and another one is not.
@@ -82,8 +84,8 @@ class Curves:
     def _named(self, pattern: re.Pattern[str]) -> Iterable[str]:
         if len(self.by_name) < _MANY:
             return filter(pattern.search, self.by_name)
-        if not digits_alike(pattern.pattern):
-            any_digit = for_any_digit(pattern)
+        if not is_digit_agnostic(pattern.pattern):
+            any_digit = build_any_digit_pattern(pattern)
             return filter(pattern.search, self._named(any_digit) if any_digit else self.by_name)
         kinds = {*filter(pattern.search, self._kinds)}
         if len(kinds) in {0, len(self._kinds)}:
@@ -114,7 +116,7 @@ class Curves:
     def first_nonfinite(self, name: str) -> Point | None:
         """Give the first point of a series whose value is not finite."""
         series = self.by_name.get(name)
-        return first_nonfinite(self.points(name)) if series and series.nonfinite else None
+        return find_first_nonfinite(self.points(name)) if series and series.nonfinite else None
 
     def count(self, name: str) -> int:
         """Count the points of a series without making them, if all are looked at."""
@@ -134,7 +136,7 @@ class Curves:
             self._by_line[name] = {point.line: point.value for point in self.points(name)}
         return self._by_line[name]
 
-    def shape(self, name: str, said: Said, line: int) -> Shape:
+    def shape(self, name: str, said: Message, line: int) -> Anomaly:
         """Make a shape of this process.
 
         Args:
@@ -142,7 +144,7 @@ class Curves:
             said: the figures that show it.
             line: raw line where it shows.
         """
-        return Shape(name, said, self.source, self.where, line)
+        return Anomaly(name, said, self.source, self.where, line)
 
     def _chosen(self, series: Series) -> list[Point]:
         if len(series.values) <= _LONG:
@@ -150,13 +152,13 @@ class Curves:
         places = self._places
         chosen = [
             point
-            for point in points_at(series, _on_lines(series.lines, places))
-            if _known(point.step) in places[point.line]
+            for point in iter_points_at(series, _find_indexes_on_lines(series.lines, places))
+            if _replace_nan_step(point.step) in places[point.line]
         ]
         return chosen if 0 < len(chosen) <= 2 * _LONG else series.samples(_LONG // 4)
 
 
-def _longest(series: Iterable[Series]) -> dict[str, Series]:
+def _select_longest_series(series: Iterable[Series]) -> dict[str, Series]:
     """Give the longest series of each name, but those of evaluations on their way.
 
     Among them one that stands for the training loss if none is called so.
@@ -175,7 +177,7 @@ def _longest(series: Iterable[Series]) -> dict[str, Series]:
     return found
 
 
-def _places(by_name: Mapping[str, Series]) -> dict[int, set[float]]:
+def _select_sample_steps(by_name: Mapping[str, Series]) -> dict[int, set[float]]:
     """Choose the places at which long series are looked at.
 
     By line the steps that stand there: a bar draws all of its points on one line.
@@ -184,11 +186,11 @@ def _places(by_name: Mapping[str, Series]) -> dict[int, set[float]]:
     for series in by_name.values():
         if len(series.values) > _LONG and series.name in _JOINED:
             for point in series.samples(_LONG // 4):
-                places.setdefault(point.line, set()).add(_known(point.step))
+                places.setdefault(point.line, set()).add(_replace_nan_step(point.step))
     return places
 
 
-def _on_lines(lines: "array[int]", places: Mapping[int, Any]) -> list[int]:
+def _find_indexes_on_lines(lines: "array[int]", places: Mapping[int, Any]) -> list[int]:
     """Give the indexes of the points of a long series that stand on one of these lines."""
     if not places:
         return []
@@ -200,22 +202,27 @@ def _on_lines(lines: "array[int]", places: Mapping[int, Any]) -> list[int]:
     return indexes
 
 
-def _known(step: float) -> float:
+def _replace_nan_step(step: float) -> float:
     """Give a step that can be looked up."""
     return _NO_STEP if math.isnan(step) else step
 
 
-def first_nonfinite(points: Iterable[Point]) -> Point | None:
+def find_first_nonfinite(points: Iterable[Point]) -> Point | None:
     """Give the first point whose value is not finite."""
     return next((point for point in points if not math.isfinite(point.value)), None)
 
 
-def show(point: Point) -> Said:
+def show(point: Point) -> Message:
     """Give the value of a point and its place."""
-    return say("{value:g} at {place}", "{value:g}（{place}）", value=point.value, place=at(point))
+    return say(
+        "{value:g} at {place}",
+        "{value:g}（{place}）",
+        value=point.value,
+        place=format_position(point),
+    )
 
 
-def at(point: Point) -> Said:
+def format_position(point: Point) -> Message:
     """Name the place of a point: its step, else its raw line."""
     return (
         say("line {line}", "第 {line} 行", line=point.line)
@@ -224,7 +231,7 @@ def at(point: Point) -> Said:
     )
 
 
-def standing(values: Sequence[float]) -> int:
+def count_trailing_repeats(values: Sequence[float]) -> int:
     """Count the values at the end that are the last one."""
     return next(
         (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)

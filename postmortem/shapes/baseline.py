@@ -12,13 +12,13 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.fact_store import FactStore
-from postmortem.facts.number_texts import number
+from postmortem.facts.number_texts import parse_number
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, at
+from postmortem.shapes.aligned import Curves, format_position
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _HIGH: Final = 1.5
 """Times ln(vocabulary): far above guessing, so wrong weights, wrong labels, or a sum where a mean
@@ -36,14 +36,14 @@ _NEAR: Final = 0.003
 """Share by which a loss that says nothing differs from the logarithm at most."""
 _FEWEST: Final = 3
 _MANY: Final = 1000
-_OBJECTIVE: Final = lazy_compile(
+_OBJECTIVE: Final = compile_lazily(
     r"(?:^|[_/])(?:loss|err(?:or)?|ce|nll|(?:cross_?)?entropy)$", re.IGNORECASE
 )
 
 
-def first_loss(observed: Observed) -> Iterable[Shape]:
+def detect_initial_loss_level(observed: Observed) -> Iterable[Anomaly]:
     """Compare the first training loss with ln(vocabulary), if that is printed."""
-    vocabulary = number(observed.facts.get("setting.vocab_size") or "")
+    vocabulary = parse_number(observed.facts.get("setting.vocab_size") or "")
     first = next(iter(observed.curves.points(names.LOSS)), None)
     if vocabulary is None or vocabulary < _SMALLEST or first is None:
         return []
@@ -57,17 +57,17 @@ def first_loss(observed: Observed) -> Iterable[Shape]:
         "loss {loss:.4g} at {place}, ln({vocabulary:.0f}) = {guess:.4g}",
         "{place} loss 为 {loss:.4g}，ln({vocabulary:.0f}) = {guess:.4g}",
         loss=first.value,
-        place=at(first),
+        place=format_position(first),
         vocabulary=vocabulary,
         guess=guess,
     )
     return [observed.curves.shape(name, said, first.line)]
 
 
-def guess(observed: Observed) -> Iterable[Shape]:
+def guess(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that is the logarithm of the classes in all records, far into the run."""
     curves = observed.curves
-    counts = {_IMAGENET, *class_counts(observed.facts, _SMALLEST)}
+    counts = {_IMAGENET, *list_class_counts(observed.facts, _SMALLEST)}
     for name in curves.called(_OBJECTIVE):
         points = curves.finite(name)
         if len(points) < _FEWEST or not _is_far(curves, points):
@@ -87,9 +87,9 @@ def guess(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def class_counts(facts: FactStore, least: int) -> list[int]:
+def list_class_counts(facts: FactStore, least: int) -> list[int]:
     """Give the numbers of classes, labels and words that the log prints, if not less than this."""
-    printed = (number(facts.get(name) or "") for name in _COUNTED)
+    printed = (parse_number(facts.get(name) or "") for name in _COUNTED)
     return [int(count) for count in printed if count and count >= least]
 
 

@@ -10,56 +10,56 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
-from postmortem.model.visible import last_draw
+from postmortem.model.visible import get_last_draw
 from postmortem.reading.prefixes import LOUD, clean
 from postmortem.shapes.ending import PART
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _MOST_TEXT: Final = 200
 _MOST_LINES: Final = 60
 _LAST: Final = 12
 """Lines at the end of a log among which its closing words stand."""
-_OF_NOTHING: Final = lazy_compile(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
+_OF_NOTHING: Final = compile_lazily(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
 """A mean over nothing is no number, and says so."""
-_HEADER: Final = lazy_compile(r"Traceback \(most recent call last\):\s*$")
-_ERROR_LINE: Final = lazy_compile(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
+_HEADER: Final = compile_lazily(r"Traceback \(most recent call last\):\s*$")
+_ERROR_LINE: Final = compile_lazily(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
 """The marks of glog and of c10's logger for an error."""
-_PROMPT: Final = lazy_compile(
+_PROMPT: Final = compile_lazily(
     r"(?:\([\w.+-]{1,60}\) ?){0,2}"
     r"(?:\[?[\w.-]{1,40}@[\w.-]{1,80}[: ~][^\n]{0,120}[#$%>\]]|PS [A-Z]:\\[^\n>]{0,120}>"
     r"|[A-Z]:\\[^\n>]{0,120}>|[$#%])\s*$"
 )
-_NOT_FINITE: Final = lazy_compile(
+_NOT_FINITE: Final = compile_lazily(
     r"(?<![\w/.@-])(?P<name>[A-Za-z][\w/.@-]{0,60})"
     r"[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
     r"(?P<value>[-+]?(?:nan|inf|infinity))(?![\w-])",
     re.IGNORECASE,
 )
-_GRADIENT_AVERAGE: Final = lazy_compile(
+_GRADIENT_AVERAGE: Final = compile_lazily(
     r"(?<![A-Za-z])g(?:rad)?_?norm\W{1,6}\d[\d.e+-]{0,20} \((?:nan|inf)\)", re.IGNORECASE
 )
 """A finite norm with its mean since the start, which one skipped step has spoilt."""
-_FIGURES: Final = lazy_compile(
+_FIGURES: Final = compile_lazily(
     r"loss|acc|err|reward|return|ppl|perplexity|score|grad|entropy|kl|logp|nll|elbo|mse|mae|rmse"
     r"|bleu|f1|auc|map|iou|dice|wer|cer|bpc|bpb|mean|avg|value|metric",
     re.IGNORECASE,
 )
-_MAY_LACK: Final = lazy_compile(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
-_BOUND: Final = lazy_compile(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
+_MAY_LACK: Final = compile_lazily(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
+_BOUND: Final = compile_lazily(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
 """A bound is infinite before anything is measured."""
-_TOLD: Final = lazy_compile(
+_TOLD: Final = compile_lazily(
     r"(?<![\w-])(?:nans?|infs?|non-?finite|not finite|infinite|infinity)(?![\w(])", re.IGNORECASE
 )
-_OF_VALUES: Final = lazy_compile(
+_OF_VALUES: Final = compile_lazily(
     r"\b(?:loss(?:es)?|grad\w{0,10}|logits?|outputs?|activations?|weights?|batch|values?|rewards?"
     r"|params?|parameters?)\b",
     re.IGNORECASE,
 )
-_HARMLESS: Final = lazy_compile(
+_HARMLESS: Final = compile_lazily(
     r"\b(?:no|without|never|zero|0|any) (?:\w{1,20} ){0,2}(?:nan|inf|non-?finite)"
     r"|(?<![A-Za-z])(?:nan|inf)\w{0,8}[ _]?(?:\w{1,12} ?)?[:=] ?(?:0(?![.\d])|false|true|none)"
     r"|\b(?:check(?:ing|s)?|if|may|might|could|would|avoid\w*|prevent\w*|detect_\w+|nan_to_num"
@@ -74,7 +74,7 @@ _SUBJECT: Final = (
 _VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
 _VERBS: Final = ("done", "Done", "DONE", "finished", "Finished", "completed", "Completed")
 _DURATION: Final = r"(?:in|after|took)[ :]{1,3}(?:about )?\d"
-_CLOSING: Final = lazy_compile(
+_CLOSING: Final = compile_lazily(
     rf"^[\W_]{{0,40}}(?:(?:main|train\w{{0,10}}|run|root)(?:__)?: )?"
     rf"(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
@@ -82,30 +82,30 @@ _CLOSING: Final = lazy_compile(
     r"|saved|weights|model|total|results|at|on|with|\d{4}-))",
     re.IGNORECASE,
 )
-_SAVED: Final = lazy_compile(
+_SAVED: Final = compile_lazily(
     r"\b(?:sav(?:ed|ing)|wr(?:ote|itten|iting)|export(?:ed|ing)?|stored|in)\b.{0,80}?"
     r"(?<![A-Za-z])final(?![A-Za-z])"
     r"|(?<![A-Za-z])final (?:model|weights|policy|checkpoint|state)\b.{0,40}"
     r"\b(?:saved|written|exported|stored)|^[\W_]{0,20}final (?:model|weights|policy|checkpoint)",
     re.IGNORECASE,
 )
-_STEPPED: Final = lazy_compile(
+_STEPPED: Final = compile_lazily(
     rf"^[\W_]{{0,40}}{_SUBJECT} (?:is |was )?{_VERB} after \d[\d,]* (?:steps|epochs|iterations)",
     re.IGNORECASE,
 )
-_FINISHED: Final = lazy_compile(
+_FINISHED: Final = compile_lazily(
     rf"^[\W_]{{0,40}}(?:finished|completed|done(?: with)?|ended) (?:the )?{_SUBJECT}\b"
     r"|\breached max(?:imum|imal)?[ _-]?(?:number of )?(?:steps|epochs|iter\w{0,7}|updates)"
     r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
     re.IGNORECASE,
 )
-_AFTER_ALL: Final = lazy_compile(
+_AFTER_ALL: Final = compile_lazily(
     r"\b(?:after|in) \d[\d,]* (?:epoch|step|iteration|update|round)s?\b|\b(?:fail\w*|errors?)"
     r"(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
 """How much was done, and that nothing failed: no sign that it is not the end."""
-_NOT_THE_END: Final = lazy_compile(
+_NOT_THE_END: Final = compile_lazily(
     r"\b(?:not|un\w+|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
     r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*)\b",
     re.IGNORECASE,
@@ -125,7 +125,7 @@ class _Line(NamedTuple):
     """It bears the mark of glog's or c10's logger for an error."""
 
 
-def behind_records(observed: Observed) -> Iterator[Shape]:
+def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
     """Find what the last lines of the sources with records say of the end, and of values."""
     known = {
         (finding.source, number)
@@ -134,18 +134,22 @@ def behind_records(observed: Observed) -> Iterator[Shape]:
         for number in range(finding.line, finding.end_line + 1)
     }
     for source in observed.last_records:
-        lines = [one for one in _lines(observed, source) if (source, one.number) not in known]
+        lines = [
+            one
+            for one in _list_trailing_lines(observed, source)
+            if (source, one.number) not in known
+        ]
         yield from _cut_traceback(observed, source)
-        yield from _prompt(observed, lines)
-        yield from _bad(lines)
+        yield from _detect_shell_prompt(observed, lines)
+        yield from _detect_final_errors(lines)
         yield from _end(lines)
 
 
-def _lines(observed: Observed, source: int) -> list[_Line]:
+def _list_trailing_lines(observed: Observed, source: int) -> list[_Line]:
     """Give the last lines behind the last record that are not empty."""
     first, text = observed.tails.get(source, (1, ""))
     rows = [
-        (number, last_draw(line))
+        (number, get_last_draw(line))
         for number, line in enumerate(text.split("\n"), first)
         if number > observed.last_records[source] and line.strip()
     ][-_MOST_LINES:]
@@ -165,13 +169,13 @@ def _lines(observed: Observed, source: int) -> list[_Line]:
     return found
 
 
-def _cut_traceback(observed: Observed, source: int) -> Iterator[Shape]:
+def _cut_traceback(observed: Observed, source: int) -> Iterator[Anomaly]:
     """Tell of the head of a traceback that is the last thing in a source, also behind a bar."""
     first, text = observed.tails.get(source, (1, ""))
     text = text.rstrip()
     if _HEADER.search(text[-_MOST_TEXT:]):
         number = first + text.count("\n")
-        yield Shape(
+        yield Anomaly(
             "traceback-cut",
             quote(cut(text[text.rindex("Traceback") :], _MOST_TEXT)),
             source,
@@ -180,26 +184,26 @@ def _cut_traceback(observed: Observed, source: int) -> Iterator[Shape]:
         )
 
 
-def _prompt(observed: Observed, lines: list[_Line]) -> Iterator[Shape]:
+def _detect_shell_prompt(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]:
     """Tell of the prompt of a shell at the end, behind a record that is not the last one due."""
     if not (lines and _PROMPT.match(lines[-1].raw)):
         return
     source = lines[-1].source
     first, text = observed.tails[source]
     place = observed.last_records[source] - first
-    record = last_draw(text.split("\n")[place]) if place >= 0 else ""
+    record = get_last_draw(text.split("\n")[place]) if place >= 0 else ""
     parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(record)]
     if any(now < of for now, of in parts):
-        yield _shape("shell-prompt", lines[-1])
+        yield _build_anomaly("shell-prompt", lines[-1])
 
 
-def _bad(lines: list[_Line]) -> Iterator[Shape]:
+def _detect_final_errors(lines: list[_Line]) -> Iterator[Anomaly]:
     """Tell of values that are not finite, and of an error that nothing follows."""
     for line in lines:
         if _is_not_finite(line.text) and not _OF_NOTHING.search(line.text):
-            yield _shape("nan-in-closing", line)
+            yield _build_anomaly("nan-in-closing", line)
     if lines and (lines[-1].level in LOUD or lines[-1].is_marked):
-        yield _shape("trouble-at-end", lines[-1])
+        yield _build_anomaly("trouble-at-end", lines[-1])
 
 
 def _is_not_finite(text: str) -> bool:
@@ -218,16 +222,16 @@ def _is_broken(match: re.Match[str]) -> bool:
     return bool(_FIGURES.search(name)) and not _MAY_LACK.search(name) and not is_bound
 
 
-def _end(lines: list[_Line]) -> Iterator[Shape]:
+def _end(lines: list[_Line]) -> Iterator[Anomaly]:
     """Tell of the words with which a program says that it is through."""
     for line in reversed(lines[-_LAST:]):
         text = line.raw if line.raw.startswith(_VERBS) else line.text
         if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue
         if any(words.search(text) for words in (_CLOSING, _SAVED, _STEPPED, _FINISHED)):
-            yield _shape("closing-words", line)
+            yield _build_anomaly("closing-words", line)
             return
 
 
-def _shape(name: str, line: _Line) -> Shape:
-    return Shape(name, quote(cut(line.text, _MOST_TEXT)), line.source, NOWHERE, line.number)
+def _build_anomaly(name: str, line: _Line) -> Anomaly:
+    return Anomaly(name, quote(cut(line.text, _MOST_TEXT)), line.source, NOWHERE, line.number)

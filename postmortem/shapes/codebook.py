@@ -12,22 +12,22 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_OF_CODES: Final = lazy_compile(
+_OF_CODES: Final = compile_lazily(
     r"code_?book|(?<![a-z])r?vq|quanti[sz]|commit|(?:^|[_/ .-])code(?:s|words?)?(?:$|[_/ .-])",
     re.IGNORECASE,
 )
-_PERPLEXITY: Final = lazy_compile(r"(?:^|[_/ .-])(?:perplexity|ppl)(?:$|[_/ .-])", re.IGNORECASE)
-_USE: Final = lazy_compile(
+_PERPLEXITY: Final = compile_lazily(r"(?:^|[_/ .-])(?:perplexity|ppl)(?:$|[_/ .-])", re.IGNORECASE)
+_USE: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:usage|use|used|util[a-z]{0,7}|active|unique|alive)(?:$|[_/ .-])",
     re.IGNORECASE,
 )
-_LOSS: Final = lazy_compile(r"loss", re.IGNORECASE)
+_LOSS: Final = compile_lazily(r"loss", re.IGNORECASE)
 _FEWEST: Final = 5
 _LAST: Final = 3
 _ONE: Final = 1.2
@@ -39,10 +39,10 @@ _HIGH: Final = 0.2
 _SEVERAL: Final = 16.0
 
 
-def unused(observed: Observed) -> Iterable[Shape]:
+def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
     """Find codes of which at last one is used, or next to none of those that were."""
     curves = observed.curves
-    for name in _told(curves):
+    for name in _list_usage_metrics(curves):
         points = curves.finite(name)
         values = [point.value for point in points]
         if len(values) < _FEWEST or min(values) < 0:
@@ -61,7 +61,7 @@ def unused(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _told(curves: Curves) -> list[str]:
+def _list_usage_metrics(curves: Curves) -> list[str]:
     """Name the figures that tell how many codes are used."""
     has_codes = bool(curves.called(_OF_CODES))
     told = {

@@ -14,14 +14,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding
-from postmortem.model.lines import Where
-from postmortem.model.numerals import whole_number
+from postmortem.model.lines import ProcessId
+from postmortem.model.numerals import parse_whole_number
 from postmortem.model.said import say
 from postmortem.names import COLLECTIVES as RECORDED
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 WATCHDOG: Final = "distributed.nccl-timeout.watchdog"
 COUNTS: Final = frozenset(
@@ -37,20 +37,20 @@ _MOST_RANKS: Final = 1 << 20
 NEVER: Final = 1 << 31
 """A count above it is torch's way, in some versions, to say that nothing was completed or
 enqueued."""
-_RANK: Final = lazy_compile(r"\bRank (\d{1,9})\]")
-_GROUP: Final = lazy_compile(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
+_RANK: Final = compile_lazily(r"\bRank (\d{1,9})\]")
+_GROUP: Final = compile_lazily(r"\[PG (?:ID )?(?P<group>[^\]]{1,80}?)(?: Rank \d+)?\]")
 _MOST_SHOWN: Final = 8
-_Place = tuple[int, Where, int]
+_Place = tuple[int, ProcessId, int]
 """Source, process, line."""
-_SIZE: Final = lazy_compile(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
+_SIZE: Final = compile_lazily(r"(?:NumelIn=|TensorShape=\[)(?P<size>[\d, ]+)")
 
 
-def differing(observed: Observed) -> Iterable[Shape]:
+def detect_mismatched_collectives(observed: Observed) -> Iterable[Anomaly]:
     """Find ranks that are in different operations under one sequence number: the odd one of them.
 
     Where as many are in each, the one that stands behind.
     """
-    for number, calls in _calls(observed).items():
+    for number, calls in _group_calls_by_sequence(observed).items():
         if len(calls) < 2:
             continue
         (odd_call, odd), *others = sorted(calls.items(), key=lambda entry: len(entry[1]))
@@ -69,12 +69,14 @@ def differing(observed: Observed) -> Iterable[Shape]:
             other=rank,
             other_call=odd_call,
         )
-        where = finding.where if finding.where.rank is not None else Where(rank=int(rank))
-        return [Shape("ranks-differ", said, finding.source, where, finding.line)]
+        where = finding.where if finding.where.rank is not None else ProcessId(rank=int(rank))
+        return [Anomaly("ranks-differ", said, finding.source, where, finding.line)]
     return []
 
 
-def _calls(observed: Observed) -> Mapping[tuple[str, str], Mapping[str, Mapping[str, Finding]]]:
+def _group_calls_by_sequence(
+    observed: Observed,
+) -> Mapping[tuple[str, str], Mapping[str, Mapping[str, Finding]]]:
     """Give by group and sequence number which ranks wait in which operation."""
     found: dict[tuple[str, str], dict[str, dict[str, Finding]]] = {}
     for finding, _ in observed.findings:
@@ -90,9 +92,12 @@ def _calls(observed: Observed) -> Mapping[tuple[str, str], Mapping[str, Mapping[
     return found
 
 
-def behind(observed: Observed) -> Iterable[Shape]:
+def detect_lagging_ranks(observed: Observed) -> Iterable[Anomaly]:
     """Find the ranks of a group that had enqueued less than its others."""
-    for counts in (*_enqueued(observed).values(), *_recorded(observed).values()):
+    for counts in (
+        *_collect_enqueued_counts(observed).values(),
+        *_read_flight_recorder_counts(observed).values(),
+    ):
         least, place = min(counts.values(), key=lambda count: count[0])
         most = max(count for count, _ in counts.values())
         late = sorted((rank for rank, (count, _) in counts.items() if count == least), key=int)
@@ -104,15 +109,15 @@ def behind(observed: Observed) -> Iterable[Shape]:
                 late=", ".join(late),
                 most=most,
             )
-            return [Shape("rank-behind", said, *place)]
+            return [Anomaly("rank-behind", said, *place)]
     return []
 
 
-def _enqueued(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, _Place]]]:
+def _collect_enqueued_counts(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, _Place]]]:
     """Give by group how much each rank had enqueued, by what it says first."""
     counts: dict[str, dict[str, tuple[int, _Place]]] = defaultdict(dict)
     for finding, _ in observed.findings:
-        enqueued, rank = whole_number(finding.capture("enqueued")), _RANK.search(finding.text)
+        enqueued, rank = parse_whole_number(finding.capture("enqueued")), _RANK.search(finding.text)
         if (
             finding.signature in COUNTS
             and enqueued is not None
@@ -124,23 +129,25 @@ def _enqueued(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, _Place
     return counts
 
 
-def _recorded(observed: Observed) -> Mapping[str, Mapping[str, tuple[int, _Place]]]:
+def _read_flight_recorder_counts(
+    observed: Observed,
+) -> Mapping[str, Mapping[str, tuple[int, _Place]]]:
     """Give the same by the dumps of the flight recorder."""
     counts: dict[str, dict[str, tuple[int, _Place]]] = defaultdict(dict)
     for told in observed.facts.testimonies:
         if told.what == RECORDED:
             group, rank, enqueued = told.value.rsplit(" ", 2)
-            place = (told.source, Where(rank=int(rank)), told.line)
+            place = (told.source, ProcessId(rank=int(rank)), told.line)
             counts[group].setdefault(rank, (int(enqueued), place))
     return counts
 
 
-def absent(observed: Observed) -> Iterable[Shape]:
+def detect_absent_ranks(observed: Observed) -> Iterable[Anomaly]:
     """Find a communicator that some ranks have begun to join and none has joined.
 
     It is told which ranks did not begin.
     """
-    for count, ranks in _begun_by_some(observed):
+    for count, ranks in _list_incomplete_communicators(observed):
         missing = [rank for rank in range(min(count, _MOST_RANKS)) if rank not in ranks]
         if missing and len(ranks) > 1:
             last = max(ranks.values(), key=lambda finding: (finding.source, finding.line))
@@ -151,28 +158,28 @@ def absent(observed: Observed) -> Iterable[Shape]:
                 " {missing}",
                 begun=len(ranks),
                 count=count,
-                missing=_few(missing),
+                missing=_format_ranks(missing),
             )
-            return [Shape("nccl-rank-absent", said, last.source, last.where, last.line)]
+            return [Anomaly("nccl-rank-absent", said, last.source, last.where, last.line)]
     return []
 
 
-def _begun_by_some(observed: Observed) -> list[tuple[int, Mapping[int, Finding]]]:
+def _list_incomplete_communicators(observed: Observed) -> list[tuple[int, Mapping[int, Finding]]]:
     """Give the size of each communicator that nobody has joined, and what its ranks said of it."""
     begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
     joined: set[tuple[str, int]] = set()
     for finding, _ in observed.findings:
         if finding.signature not in {INIT_START, INIT_COMPLETE}:
             continue
-        key = (finding.capture("comm") or "", whole_number(finding.capture("nranks")) or 0)
+        key = (finding.capture("comm") or "", parse_whole_number(finding.capture("nranks")) or 0)
         if finding.signature == INIT_COMPLETE:
             joined.add(key)
         else:
-            begun[key][whole_number(finding.capture("rank")) or 0] = finding
+            begun[key][parse_whole_number(finding.capture("rank")) or 0] = finding
     return [(key[1], ranks) for key, ranks in begun.items() if key not in joined]
 
 
-def _few(ranks: Sequence[int]) -> str:
+def _format_ranks(ranks: Sequence[int]) -> str:
     """List the first of them."""
     rest = " ..." if len(ranks) > _MOST_SHOWN else ""
     return ", ".join(map(str, ranks[:_MOST_SHOWN])) + rest

@@ -12,24 +12,24 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.told_lines import lines_told
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.told_lines import get_context_lines
 from postmortem.shapes.told_topics import NOT_FINITE
 
-_GOOD: Final = lazy_compile(
+_GOOD: Final = compile_lazily(
     r"\b(?:ok(?:ay)?|fine|finite|normal(?:ly)?|works?|correct|no nans?|converges?)\b"
     r"|正常|没问题|loss\W{0,6}[-+]?\d",
     re.IGNORECASE,
 )
 _BATCH_SIZE: Final = "told-batch-size"
 _PRECISION: Final = "told-precision"
-_RECORD: Final = lazy_compile(r"loss\w{0,10}\W{0,6}(?:[-+]?\d|nan|[-+]?inf)", re.IGNORECASE)
+_RECORD: Final = compile_lazily(r"loss\w{0,10}\W{0,6}(?:[-+]?\d|nan|[-+]?inf)", re.IGNORECASE)
 _VERSION: Final = "told-version"
-_OF_VERSIONS: Final = lazy_compile(
+_OF_VERSIONS: Final = compile_lazily(
     r"\b(?P<name>(?:py)?torch|transformers|cuda|cudnn|driver|numpy|flash[-_]attn|deepspeed"
     r"|peft|trl|accelerate|jax(?:lib)?|xla|nccl|triton|apex|bitsandbytes|tensorflow|keras"
     r"|paddle\w{0,12}|mindspore|(?:pytorch[-_])?lightning|megatron\w{0,8}|diffusers"
@@ -40,13 +40,13 @@ _SETTINGS: Final = (
     (_VERSION, _OF_VERSIONS),
     (
         _BATCH_SIZE,
-        lazy_compile(
+        compile_lazily(
             r"\b(?P<name>bs|\w{0,24}batch[_ ]?size)[ =:]{1,3}(?P<value>\d{1,5})\b", re.IGNORECASE
         ),
     ),
     (
         _PRECISION,
-        lazy_compile(
+        compile_lazily(
             r"(?P<name>)\b(?P<value>fp16|float16|half|bf16|bfloat16|fp32|float32|tf32|float64)\b",
             re.IGNORECASE,
         ),
@@ -64,22 +64,22 @@ class _Trial(NamedTuple):
     line: int
 
 
-def deciding(observed: Observed) -> Iterator[Shape]:
+def detect_deciding_settings(observed: Observed) -> Iterator[Anomaly]:
     """Find the settings that decide whether values are finite."""
     if not any(series.nonfinite for series in observed.series) and not observed.around:
         return
-    for (kind, name), trials in _trials(observed).items():
+    for (kind, name), trials in _collect_trials(observed).items():
         good = {one.value for one in trials if one.is_good}
         bad = [one for one in trials if not one.is_good and one.value not in good]
-        if good and bad and _decides(kind, good, bad[0].value):
-            said = _said(name, bad[0].value, min(good))
-            yield Shape(kind, said, bad[0].source, NOWHERE, bad[0].line)
+        if good and bad and _is_decisive(kind, good, bad[0].value):
+            said = _format_contrast(name, bad[0].value, min(good))
+            yield Anomaly(kind, said, bad[0].source, NOWHERE, bad[0].line)
 
 
-def _trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Trial]]:
+def _collect_trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Trial]]:
     """Collect the lines that name one value of a setting, and the runs below versions."""
     found: dict[tuple[str, str], list[_Trial]] = defaultdict(list)
-    for source, number, text in lines_told(observed):
+    for source, number, text in get_context_lines(observed):
         is_bad = NOT_FINITE.search(text) is not None
         if not is_bad and _GOOD.search(text) is None:
             continue
@@ -88,14 +88,16 @@ def _trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Trial]]:
             if len(told) == 1:
                 name, value = told.pop()
                 found[kind, name].append(_Trial(value, not is_bad, source, number))
-    for name, trial in _runs_below_versions(observed):
+    for name, trial in _iter_version_trials(observed):
         found[_VERSION, name].append(trial)
     return found
 
 
-def _runs_below_versions(observed: Observed) -> Iterator[tuple[str, _Trial]]:
+def _iter_version_trials(observed: Observed) -> Iterator[tuple[str, _Trial]]:
     """Tell how each run went that follows a line with versions, up to the next such line."""
-    for _, lines in itertools.groupby(sorted(lines_told(observed)), key=operator.itemgetter(0)):
+    for _, lines in itertools.groupby(
+        sorted(get_context_lines(observed)), key=operator.itemgetter(0)
+    ):
         under: dict[str, _Trial] = {}
         went: dict[str, _Trial] = {}
         for source, number, text in lines:
@@ -113,14 +115,14 @@ def _runs_below_versions(observed: Observed) -> Iterator[tuple[str, _Trial]]:
         yield from went.items()
 
 
-def _decides(kind: str, good: set[str], bad: str) -> bool:
+def _is_decisive(kind: str, good: set[str], bad: str) -> bool:
     """Say whether the difference is one that explains it."""
     if kind == _BATCH_SIZE:
         return good == {"1"} and bad != "1"
     return kind != _PRECISION or (bad in _HALF and not good & _HALF)
 
 
-def _said(name: str, bad: str, good: str) -> Said:
+def _format_contrast(name: str, bad: str, good: str) -> Message:
     return say(
         "{name} {good}: finite; {bad}: not",
         "{name} {good}：正常；{bad}：NaN/inf",

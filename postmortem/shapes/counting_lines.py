@@ -11,23 +11,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.said import cut, quote
-from postmortem.model.visible import last_draw
+from postmortem.model.visible import get_last_draw
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _FEWEST: Final = 3
 _MOST_TEXT: Final = 160
 _LONGEST: Final = 1000
-_NUMBER: Final = lazy_compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\w))?")
-_OF_WORK: Final = lazy_compile(
+_NUMBER: Final = compile_lazily(r"\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\w))?")
+_OF_WORK: Final = compile_lazily(
     r"\b(?:epochs?|steps?|iter(?:ation)?s?|batch(?:es)?|episodes?|rounds?|updates?|loss|acc\w*"
     r"|speed|samples?|images?|rewards?|wer|elapsed|eta|evaluati\w+|train\w*)\b|it/s|s/it|\d ?%",
     re.IGNORECASE,
 )
-_NO_RUN: Final = lazy_compile(
+_NO_RUN: Final = compile_lazily(
     r"^\s*(?:File \"|#\d|at |\d+ [│|]|from |\[?NCCL)|NCCL (?:INFO|WARN)|download|\bB/s|line \d"
     r"|MiB, "
     r"|^\s*\d+:\s*0x",
@@ -35,24 +35,24 @@ _NO_RUN: Final = lazy_compile(
 )
 
 
-def counting(observed: Observed) -> Iterable[Shape]:
+def detect_counting_lines(observed: Observed) -> Iterable[Anomaly]:
     """Find lines of one kind that count up where no record tells how the run fares."""
     if any(observed.records.values()):
         return []
     for source in observed.processes:
         if source in observed.snapshots:
             continue
-        for lines in _of_one_kind(observed.kept_lines(source)):
-            if _counts(lines):
+        for lines in _group_similar_lines(observed.kept_lines(source)):
+            if _has_rising_number(lines):
                 number, text = lines[-1]
                 said = quote(cut(text.strip(), _MOST_TEXT))
-                return [Shape("lines-count", said, source, NOWHERE, number)]
+                return [Anomaly("lines-count", said, source, NOWHERE, number)]
     return []
 
 
-def counted_columns(
+def iter_counted_columns(
     job: Observed,
-) -> Iterator[tuple[int, Where, Sequence[int], Sequence[float]]]:
+) -> Iterator[tuple[int, ProcessId, Sequence[int], Sequence[float]]]:
     """Yield the figures beside the count of such lines: source, process, lines, a column.
 
     What only rises, or never falls by its step, is a count or a clock.
@@ -62,32 +62,32 @@ def counted_columns(
     for source, where in job.processes.items():
         if source in job.snapshots:
             continue
-        for lines in _of_one_kind(job.kept_lines(source)):
+        for lines in _group_similar_lines(job.kept_lines(source)):
             numbers = [number for number, _ in lines]
-            yield from ((source, where, numbers, column) for column in _beside_the_count(lines))
+            yield from ((source, where, numbers, column) for column in _iter_value_columns(lines))
 
 
-def _beside_the_count(lines: Sequence[tuple[int, str]]) -> Iterator[Sequence[float]]:
+def _iter_value_columns(lines: Sequence[tuple[int, str]]) -> Iterator[Sequence[float]]:
     """Yield the columns of lines that count up, but those that only rise by whole numbers."""
     rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
-    if len({len(row) for row in rows}) == 1 and _counts(lines):
+    if len({len(row) for row in rows}) == 1 and _has_rising_number(lines):
         for column in zip(*rows, strict=True):
             if list(column) != sorted(column) or not column[-1].is_integer():
                 yield column
 
 
-def _of_one_kind(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+def _group_similar_lines(lines: Iterable[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
     """Put together the lines that differ in their numbers alone."""
     kinds: dict[str, list[tuple[int, str]]] = {}
     for number, line in lines:
-        text = last_draw(line)
+        text = get_last_draw(line)
         if len(text) <= _LONGEST and _OF_WORK.search(text) and not _NO_RUN.search(text):
             kind = re.sub(r"[\s█▏▎▍▌▋▊▉#=>.|-]+", " ", _NUMBER.sub("0", text))
             kinds.setdefault(kind, []).append((number, text))
     yield from (members for members in kinds.values() if len(members) >= _FEWEST)
 
 
-def _counts(lines: Sequence[tuple[int, str]]) -> bool:
+def _has_rising_number(lines: Sequence[tuple[int, str]]) -> bool:
     """Say whether one of the numbers only rises."""
     rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
     width = min(map(len, rows))

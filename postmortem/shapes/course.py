@@ -14,10 +14,15 @@ from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
-from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, deviation, from_to
-from postmortem.shapes.objectives import rises_by_design
+from postmortem.shapes.loss_of_training import (
+    WORTH,
+    TrainingLoss,
+    compute_standard_deviation,
+    from_to,
+)
+from postmortem.shapes.objectives import is_rise_expected
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _YOUNG: Final = 100
 """Steps before which a loss need not have moved."""
@@ -36,7 +41,7 @@ _LAST: Final = 5
 """Records of one value with which a frozen curve ends."""
 
 
-def falling(observed: Observed) -> Iterable[Shape]:
+def detect_falling_loss(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that falls clearly."""
     loss = observed.loss
     if loss is None:
@@ -44,12 +49,12 @@ def falling(observed: Observed) -> Iterable[Shape]:
     first, best = loss.values[0], min(loss.values)
     if not (0 < loss.tail < 0.85 * loss.head or (first > 0 and best < 0.6 * first)):
         return []
-    if _stands_in_mean([point.value for point in observed.curves.so_far(names.LOSS)]):
+    if _is_running_mean_flat([point.value for point in observed.curves.so_far(names.LOSS)]):
         return []
     return [observed.curves.shape("loss-falls", from_to(first, best), loss.points[0].line)]
 
 
-def _stands_in_mean(means: Sequence[float]) -> bool:
+def _is_running_mean_flat(means: Sequence[float]) -> bool:
     """Say whether the means so far, printed beside the losses of batches, do not fall."""
     third = len(means) // 3
     # The first of them is that of one batch.
@@ -57,14 +62,14 @@ def _stands_in_mean(means: Sequence[float]) -> bool:
     return third > 1 and statistics.fmean(tail) >= _HARDLY * statistics.fmean(head)
 
 
-def standing(observed: Observed) -> Iterator[Shape]:
+def detect_loss_plateau(observed: Observed) -> Iterator[Anomaly]:
     """Find a loss that stays at one level, and one that never left its first."""
     curves, loss = observed.curves, observed.loss
-    if loss is None or not _stands(loss) or loss.is_broken or is_young(curves, loss.points):
+    if loss is None or not _is_flat(loss) or loss.is_broken or is_young(curves, loss.points):
         return
-    if rises_by_design(curves) or not _may_be_from_the_beginning(curves, loss.points):
+    if is_rise_expected(curves) or not _may_be_from_the_beginning(curves, loss.points):
         return
-    level = _level(loss)
+    level = _compute_level(loss)
     said = say(
         "loss stays at {level:.4g} over {count} records",
         "loss 在 {count} 条记录里一直停在 {level:.4g}",
@@ -72,7 +77,7 @@ def standing(observed: Observed) -> Iterator[Shape]:
         count=len(loss.values),
     )
     yield curves.shape("plateau", said, loss.points[-1].line)
-    if _began_there(loss, level) and _is_from_the_beginning(curves, loss.points):
+    if _has_started_at_level(loss, level) and _is_from_the_beginning(curves, loss.points):
         said = say(
             "loss {first:.4g} at first, {last:.4g} at last",
             "loss 开始时为 {first:.4g}，结束时为 {last:.4g}",
@@ -82,7 +87,7 @@ def standing(observed: Observed) -> Iterator[Shape]:
         yield curves.shape("plateau-from-start", said, loss.points[0].line)
 
 
-def frozen(observed: Observed) -> Iterable[Shape]:
+def detect_frozen_loss(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that freezes at one value, or that settles above what it had reached."""
     loss = observed.loss
     if loss is None:
@@ -91,18 +96,18 @@ def frozen(observed: Observed) -> Iterable[Shape]:
         value = loss.values[-1]
         said = say("loss frozen at {value:g}", "loss 停在 {value:g} 不再变化", value=value)
         return [observed.curves.shape("collapse", said, loss.points[-_LAST].line)]
-    if loss.is_broken or rises_by_design(observed.curves):
+    if loss.is_broken or is_rise_expected(observed.curves):
         return []
-    return _settled_above(observed.curves, loss)
+    return _detect_loss_settled_higher(observed.curves, loss)
 
 
-def _level(loss: TrainingLoss) -> float:
+def _compute_level(loss: TrainingLoss) -> float:
     return abs(statistics.fmean(loss.values))
 
 
-def _stands(loss: TrainingLoss) -> bool:
+def _is_flat(loss: TrainingLoss) -> bool:
     """Say whether a loss stays at a level other than 0: by its noise, or to the last digits."""
-    level = _level(loss)
+    level = _compute_level(loss)
     spread = max(loss.values) - min(loss.values)
     return (_is_level(loss, level) or spread < _STILL * level) and level > 0
 
@@ -114,12 +119,15 @@ def _is_level(loss: TrainingLoss, level: float) -> bool:
     return (
         len(loss.values) >= _LEVEL_FROM
         and moved < 0.02 * level
-        and deviation(loss.values) < noise * level
-        and not (moved > 0.008 * level and moved > 3 * _error(loss.values, loss.third))
+        and compute_standard_deviation(loss.values) < noise * level
+        and not (
+            moved > 0.008 * level
+            and moved > 3 * _estimate_chance_difference(loss.values, loss.third)
+        )
     )
 
 
-def _error(values: Sequence[float], third: int) -> float:
+def _estimate_chance_difference(values: Sequence[float], third: int) -> float:
     """Estimate by how much the means of the first and the last third differ by chance.
 
     It is taken from the differences of neighbours.
@@ -130,7 +138,7 @@ def _error(values: Sequence[float], third: int) -> float:
     return noise * math.sqrt(2 / third)
 
 
-def _began_there(loss: TrainingLoss, level: float) -> bool:
+def _has_started_at_level(loss: TrainingLoss, level: float) -> bool:
     """Say whether the first of many records stood at the level already, and it is worth leaving."""
     return len(loss.values) >= 12 and abs(loss.values[0] - level) < 0.03 * level and level > 0.3
 
@@ -190,7 +198,7 @@ def _is_at_rest(curves: Curves, loss: TrainingLoss) -> bool:
     own = rates.get(loss.points[-_LAST].line, math.nan)
     if rates and own <= _DECAYED * max(rates.values(), default=0.0):
         return True
-    unit = 10.0 ** -max(_decimals(value) for value in loss.values)
+    unit = 10.0 ** -max(_count_decimals(value) for value in loss.values)
     frozen = next(
         index
         for index in range(len(loss.values), 0, -1)
@@ -201,13 +209,13 @@ def _is_at_rest(curves: Curves, loss: TrainingLoss) -> bool:
     return bool(moves) and statistics.median(moves) <= _COARSE * unit
 
 
-def _decimals(value: float) -> int:
+def _count_decimals(value: float) -> int:
     """Count the decimals of a printed figure."""
     text = f"{value:.12g}"
     return len(text.partition(".")[2]) if "e" not in text else 12
 
 
-def _settled_above(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+def _detect_loss_settled_higher(curves: Curves, loss: TrainingLoss) -> list[Anomaly]:
     """Find a loss that was lower at first and then stands still at a higher level to the end.
 
     What had been learned is lost.
@@ -220,7 +228,7 @@ def _settled_above(curves: Curves, loss: TrainingLoss) -> list[Shape]:
         best > WORTH
         and level > 1.25 * best
         and level > 1.1 * values[0]
-        and deviation(tail) < 0.02 * level
+        and compute_standard_deviation(tail) < 0.02 * level
     ):
         return []
     said = say(

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem import names
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.speed import behind
-from postmortem.shapes.told_waits import parts
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.speed import format_unit
+from postmortem.shapes.told_waits import detect_waits_in_step_parts
 
 _MOSTLY: Final = 0.5
 """Share of a step beyond which waiting for data is most of it."""
@@ -58,29 +58,29 @@ class _Wait(NamedTuple):
     step: float
 
 
-def waiting(observed: Observed) -> Iterator[Shape]:
+def detect_data_waits(observed: Observed) -> Iterator[Anomaly]:
     """Find steps that consist mostly of waiting for data."""
     curves = observed.curves
     if names.STEP_TIME not in curves.by_name:
-        yield from parts(observed, curves)
+        yield from detect_waits_in_step_parts(observed, curves)
         return
     unit = curves.by_name[names.STEP_TIME].unit
-    told = _by_means(curves, unit) or _by_few(curves, unit)
+    told = _find_waits_in_means(curves, unit) or _find_waits_in_few_records(curves, unit)
     if told is not None:
         yield curves.shape("input-bound", *told)
         yield curves.shape("input-starved", *told)
         return
-    steps = _steps_with_waits(curves)
+    steps = _list_waits_after_first(curves)
     if len(steps) < _FEWEST:
         return
     share = statistics.median(step.wait / step.whole for step in steps)
     if _MOSTLY <= share < _WHOLE:
-        yield from _each(curves, steps, unit)
+        yield from _detect_waits_in_each_step(curves, steps, unit)
     elif share < _MOSTLY:
-        yield from _in_stalls(curves, steps, unit)
+        yield from _detect_data_stalls(curves, steps, unit)
 
 
-def _by_means(curves: Curves, unit: str) -> tuple[Said, int] | None:
+def _find_waits_in_means(curves: Curves, unit: str) -> tuple[Message, int] | None:
     """Find waiting in the means so far, which hold the steps that no record tells of."""
     waits = {point.line: point.value for point in curves.so_far(names.DATA_TIME)}
     means = [
@@ -98,14 +98,14 @@ def _by_means(curves: Curves, unit: str) -> tuple[Said, int] | None:
         for early, late in ((first.whole, last.whole), (first.wait, last.wait))
     )
     is_most = _NEARLY_ALL * whole <= wait < _WHOLE * whole
-    if not is_most or _seconds(whole, unit) < _LONG_MEAN:
+    if not is_most or _convert_to_seconds(whole, unit) < _LONG_MEAN:
         return None
-    return _of_all(wait, whole, unit), first.line
+    return _format_total_wait(wait, whole, unit), first.line
 
 
-def _by_few(curves: Curves, unit: str) -> tuple[Said, int] | None:
+def _find_waits_in_few_records(curves: Curves, unit: str) -> tuple[Message, int] | None:
     """Find waiting that nobody takes for a start: seconds in each of two or more records."""
-    steps = _with_waits(curves)
+    steps = _list_waits(curves)
     if (unit and not unit.startswith("s")) or not _TWICE <= len(steps) < _SEVERAL:
         return None
     share = _ALL_BUT if len(steps) <= _FEWEST else _NEARLY_ALL
@@ -114,7 +114,7 @@ def _by_few(curves: Curves, unit: str) -> tuple[Said, int] | None:
     )
     if not waits or _is_one_an_epoch(curves, steps):
         return None
-    return _of_all(steps[-1].wait, steps[-1].whole, unit), steps[0].line
+    return _format_total_wait(steps[-1].wait, steps[-1].whole, unit), steps[0].line
 
 
 def _is_one_an_epoch(curves: Curves, steps: Sequence[_Wait]) -> bool:
@@ -123,19 +123,21 @@ def _is_one_an_epoch(curves: Curves, steps: Sequence[_Wait]) -> bool:
     return bool(epochs) and len({epochs.get(step.line) for step in steps}) == len(steps)
 
 
-def _of_all(wait: float, whole: float, unit: str) -> Said:
+def _format_total_wait(wait: float, whole: float, unit: str) -> Message:
     """Word how much of the steps went by in waiting."""
     return say(
         "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%})",
         "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}）",
         part=wait,
         whole=whole,
-        unit=behind(unit),
+        unit=format_unit(unit),
         share=wait / whole,
     )
 
 
-def _each(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Shape]:
+def _detect_waits_in_each_step(
+    curves: Curves, steps: Sequence[_Wait], unit: str
+) -> Iterator[Anomaly]:
     """Tell of steps each of which waits."""
     whole = statistics.median(step.whole for step in steps)
     part = statistics.median(step.wait for step in steps)
@@ -145,18 +147,18 @@ def _each(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Shape]:
         "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
         part=part,
         whole=whole,
-        unit=behind(unit),
+        unit=format_unit(unit),
         share=part / whole,
         count=len(steps),
     )
     yield curves.shape("input-bound", said, steps[0].line)
-    is_short = _seconds(whole, unit) < _NOT_SHORT
+    is_short = _convert_to_seconds(whole, unit) < _NOT_SHORT
     is_nearly_all = part >= _NEARLY_ALL * whole and not is_short and len(steps) >= _SEVERAL
     if is_nearly_all or _is_long(steps, unit):
         yield curves.shape("input-starved", said, steps[0].line)
 
 
-def _in_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Shape]:
+def _detect_data_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Anomaly]:
     """Find stalls that take up most of the time of consecutive steps."""
     usual = statistics.median(step.whole for step in steps)
     stalls = [
@@ -166,17 +168,19 @@ def _in_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Sh
     if (
         len(stalls) < max(_STALLS, len(steps) / _OFTEN)
         or not _MOSTLY * whole <= part < _WHOLE * whole
-        or _seconds(part, unit) < _WORTH
+        or _convert_to_seconds(part, unit) < _WORTH
         or not _is_every_step(steps)
     ):
         return
-    said = _stalled(stalls, part, whole, unit, len(steps))
+    said = _format_stalls(stalls, part, whole, unit, len(steps))
     yield curves.shape("input-bound", said, stalls[0].line)
     if part >= _NEARLY_ALL * whole:
         yield curves.shape("input-starved", said, stalls[0].line)
 
 
-def _stalled(stalls: Sequence[_Wait], part: float, whole: float, unit: str, count: int) -> Said:
+def _format_stalls(
+    stalls: Sequence[_Wait], part: float, whole: float, unit: str, count: int
+) -> Message:
     return say(
         "data time {part:.4g} of {whole:.4g}{unit} altogether ({share:.0%}): {stalls} of {count}"
         " steps wait for long",
@@ -184,7 +188,7 @@ def _stalled(stalls: Sequence[_Wait], part: float, whole: float, unit: str, coun
         "{stalls} 步等待很久",
         part=part,
         whole=whole,
-        unit=behind(unit),
+        unit=format_unit(unit),
         share=part / whole,
         stalls=len(stalls),
         count=count,
@@ -206,20 +210,20 @@ def _is_long(steps: Sequence[_Wait], unit: str) -> bool:
     )
 
 
-def _seconds(value: float, unit: str) -> float:
+def _convert_to_seconds(value: float, unit: str) -> float:
     return value / 1000 if unit == "ms" else value
 
 
-def _steps_with_waits(curves: Curves) -> list[_Wait]:
+def _list_waits_after_first(curves: Curves) -> list[_Wait]:
     """Give the steps that print both times, but the first.
 
     Nothing where fewer than three do.
     """
-    found = _with_waits(curves)
+    found = _list_waits(curves)
     return found[1:] if len(found) >= 3 else []
 
 
-def _with_waits(curves: Curves) -> list[_Wait]:
+def _list_waits(curves: Curves) -> list[_Wait]:
     """Give the steps that print both times."""
     waits = curves.by_line(names.DATA_TIME)
     return [

@@ -15,15 +15,15 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, standing
+from postmortem.shapes.aligned import Curves, count_trailing_repeats
 from postmortem.shapes.course import is_young
-from postmortem.shapes.loss_of_training import CLAMPED, TrainingLoss, deviation
+from postmortem.shapes.loss_of_training import CLAMPED, TrainingLoss, compute_standard_deviation
 from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import called_scores
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.scores import list_score_names
+from postmortem.shapes.shape import Anomaly
 
 _FEW: Final = 4
 _FEWEST: Final = 6
@@ -59,25 +59,27 @@ _LEVEL: Final = 0.01
 _LOWEST: Final = 0.006
 _MOST_RATE: Final = 3.0
 """A rate of errors may be more than all, not many times as much: then it is in per cent."""
-_ERROR_RATE: Final = lazy_compile(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
-_OF_ONE_CLASS: Final = lazy_compile(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
-_ACCURACY: Final = lazy_compile(r"(?:^|[_/-])acc(?:u(?:racy)?)?(?:$|[_/])", re.IGNORECASE)
-_ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
+_ERROR_RATE: Final = compile_lazily(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
+_OF_ONE_CLASS: Final = compile_lazily(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
+_ACCURACY: Final = compile_lazily(r"(?:^|[_/-])acc(?:u(?:racy)?)?(?:$|[_/])", re.IGNORECASE)
+_ENTROPY: Final = compile_lazily(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
 _NO_METRIC: Final = frozenset({names.EPOCH, names.LEARNING_RATE, names.LOSS_SCALE, names.MEMORY})
 
 
-def stuck(observed: Observed) -> Iterable[Shape]:
+def detect_stuck_score(observed: Observed) -> Iterable[Anomaly]:
     """Find a low score that is one and the same value while the loss does not fall."""
     curves = observed.curves
-    if is_policy(curves) or not _learns_nothing(curves) or _is_no_classifier(curves):
+    if is_policy(curves) or not _is_loss_flat(curves) or _is_no_classifier(curves):
         return []
-    for name in called_scores(curves):
+    for name in list_score_names(curves):
         points = curves.points(name)
         values = [point.value for point in points]
-        count = standing(values)
+        count = count_trailing_repeats(values)
         if count < max(_FEWEST, _MOSTLY * len(values)) or is_young(curves, points):
             continue
-        if values[-1] == 0.0 or (0 < values[-1] < _LOW and _digits(values[-1]) >= 1):
+        if values[-1] == 0.0 or (
+            0 < values[-1] < _LOW and _count_significant_digits(values[-1]) >= 1
+        ):
             kind = "nothing-moves" if values[-1] == 0.0 else "stuck-score"
             said = say(
                 "{name} {value:.4g} in the last {count} records, and the loss does not fall",
@@ -90,18 +92,18 @@ def stuck(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def unmoved(observed: Observed) -> Iterable[Shape]:
+def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
     """Find a score that has been one and the same from the first of many records on, or is lost.
 
     A task is not solved before anything is learnt, and what it has lost it does not know any more.
     """
     curves = observed.curves
-    if _falls(curves) and not is_policy(curves):
+    if _is_loss_falling(curves) and not is_policy(curves):
         return []
-    for name in called_scores(curves):
+    for name in list_score_names(curves):
         points = curves.finite(name)
         values = [point.value for point in points]
-        count = standing(values)
+        count = count_trailing_repeats(values)
         if count < max(_VERY_MANY, _NEARLY_ALL * len(values)) or _is_whole(values[-1]):
             continue
         is_lost = count < len(values) and values[-1] == min(values)
@@ -135,7 +137,7 @@ def _is_no_classifier(curves: Curves) -> bool:
     return bool(values) and max(values) < _OF_A_CLASSIFIER
 
 
-def saturated(observed: Observed) -> Iterable[Shape]:
+def detect_saturated_cross_entropy(observed: Observed) -> Iterable[Anomaly]:
     """Find a cross entropy of exactly the logarithm of the smallest float: the answer is certain.
 
     And wrong: that is where Caffe and others clamp a probability of 0.
@@ -153,14 +155,14 @@ def saturated(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def hopeless(observed: Observed) -> Iterable[Shape]:
+def detect_near_total_error(observed: Observed) -> Iterable[Anomaly]:
     """Find a rate of errors near the whole, or an accuracy near 0, late in the run."""
     curves = observed.curves
-    told = _of_answers(curves)
+    told = _list_answer_metrics(curves)
     if not told or _is_no_classifier(curves):
         return []
     is_level = observed.loss is not None and _is_level_at_last(observed.loss)
-    if _falls(curves) and not is_level:
+    if _is_loss_falling(curves) and not is_level:
         return []
     for name in told:
         points = curves.finite(name)
@@ -186,10 +188,10 @@ def _is_level_at_last(loss: TrainingLoss) -> bool:
         return False
     level = statistics.fmean(late)
     moved = statistics.fmean(late[len(late) // 2 :]) - statistics.fmean(late[: len(late) // 2])
-    return deviation(late) < _LEVEL * level and abs(moved) < _LEVEL / 2 * level
+    return compute_standard_deviation(late) < _LEVEL * level and abs(moved) < _LEVEL / 2 * level
 
 
-def _of_answers(curves: Curves) -> list[str]:
+def _list_answer_metrics(curves: Curves) -> list[str]:
     """Name the figures that tell how many answers are wrong, or right."""
     told = {*curves.called(_ERROR_RATE), *curves.called(_ACCURACY)}
     return [name for name in curves.by_name if name in told] if told else []
@@ -206,11 +208,11 @@ def _is_hopeless(name: str, values: Sequence[float]) -> bool:
 def _is_at_its_end(curves: Curves, points: Sequence[Point]) -> bool:
     """Say whether a figure has gone to 0, is of a late part of the run, or gets no better."""
     values = [point.value for point in points]
-    is_gone = values[0] > 0 and _ends_at_zero(points)
-    return is_gone or _is_late(curves, points) or _sinks(curves, values)
+    is_gone = values[0] > 0 and _has_zero_tail(points)
+    return is_gone or _is_late(curves, points) or _has_no_late_gain(curves, values)
 
 
-def _sinks(curves: Curves, values: Sequence[float]) -> bool:
+def _has_no_late_gain(curves: Curves, values: Sequence[float]) -> bool:
     """Say whether many figures get no better behind the first pass over the data."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
     return len(values) >= _MANY and values[-1] < 1.5 * values[0] and bool(epochs and epochs[0] >= 1)
@@ -227,13 +229,13 @@ def _is_late(curves: Curves, points: Sequence[Point]) -> bool:
     return begins or (has_loss and points[-1].step >= _MANY_STEPS / 2)
 
 
-def _falls(curves: Curves) -> bool:
+def _is_loss_falling(curves: Curves) -> bool:
     """Say whether the loss falls, and is below that of a guess among many at last."""
     values = [point.value for point in curves.finite(names.LOSS)]
     return len(values) > 1 and values[-1] < min(_FALLEN * values[0], _GUESSES)
 
 
-def equal(observed: Observed) -> Iterable[Shape]:
+def detect_repeated_loss(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that has not fallen and comes again to the last of several digits.
 
     In most of the records with other figures, or by itself in all of many.
@@ -241,11 +243,11 @@ def equal(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     points = curves.points(names.LOSS)
     values = [point.value for point in points]
-    count = standing(values)
+    count = count_trailing_repeats(values)
     if count < max(_SEVERAL, _MOSTLY * len(points)) or not _is_no_chance(values[-1], count):
         return []
     beside = _as_lasting(curves, count)
-    is_all = count == len(points) >= (_FEW if _of_passes(curves, points) else _FEWEST)
+    is_all = count == len(points) >= (_FEW if _is_one_record_per_epoch(curves, points) else _FEWEST)
     if not (beside or is_all) or values[-1] <= max(_NOTHING, _STANDS * values[0]):
         return []
     said = say(
@@ -261,38 +263,40 @@ def equal(observed: Observed) -> Iterable[Shape]:
 def _as_lasting(curves: Curves, count: int) -> int:
     """Count the other figures that are the same in so many records at the end."""
     return sum(
-        standing([point.value for point in curves.points(name)]) >= count
+        count_trailing_repeats([point.value for point in curves.points(name)]) >= count
         for name in curves.by_name
         if name not in _NO_METRIC and name != names.LOSS and curves.finite(name)
     )
 
 
-def _of_passes(curves: Curves, points: Sequence[Point]) -> bool:
+def _is_one_record_per_epoch(curves: Curves, points: Sequence[Point]) -> bool:
     """Say whether each record is of another pass over the data: no such mean comes again."""
     epochs = curves.by_line(names.EPOCH)
     told = [epochs[point.line] for point in points if point.line in epochs]
-    return len(set(told)) == len(points) and _digits(points[-1].value) > _DIGITS
+    return len(set(told)) == len(points) and _count_significant_digits(points[-1].value) > _DIGITS
 
 
 def _is_no_chance(value: float, count: int) -> bool:
     """Say whether a figure has too many digits to come again by chance, or no loss stays there."""
-    return _digits(value) >= _DIGITS or (value > _AT_VOCABULARY and count >= _FEWEST)
+    return _count_significant_digits(value) >= _DIGITS or (
+        value > _AT_VOCABULARY and count >= _FEWEST
+    )
 
 
-def of_one_answer(observed: Observed) -> Iterator[Shape]:
+def detect_single_answer(observed: Observed) -> Iterator[Anomaly]:
     """Find a classifier that knows one class only, a policy that gave up."""
     curves = observed.curves
-    for found in (_one_class(curves), _given_up(curves)):
+    for found in (_detect_single_class(curves), _detect_collapsed_policy(curves)):
         if found is not None:
             yield found
 
 
-def _one_class(curves: Curves) -> Shape | None:
+def _detect_single_class(curves: Curves) -> Anomaly | None:
     """Find precision and recall of exactly 0 at last beside an accuracy that looks well."""
     zeros = [
         points
         for name in curves.called(_OF_ONE_CLASS)
-        if _ends_at_zero(points := curves.points(name))
+        if _has_zero_tail(points := curves.points(name))
     ]
     high = any(
         point.value > 1 - _LOW
@@ -304,20 +308,20 @@ def _one_class(curves: Curves) -> Shape | None:
     said = say(
         "precision and recall are exactly 0 in the last {count} records",
         "最后 {count} 条记录的精确率和召回率恰好为 0",
-        count=standing([point.value for point in zeros[0]]),
+        count=count_trailing_repeats([point.value for point in zeros[0]]),
     )
     return curves.shape("collapse", said, zeros[0][-_SEVERAL].line)
 
 
-def _ends_at_zero(points: Sequence[Point]) -> bool:
+def _has_zero_tail(points: Sequence[Point]) -> bool:
     last = points[-_SEVERAL:]
     return len(last) == _SEVERAL and all(point.value == 0.0 for point in last)
 
 
-def _given_up(curves: Curves) -> Shape | None:
+def _detect_collapsed_policy(curves: Curves) -> Anomaly | None:
     """Find a policy whose entropy and whose score have both come down to a fraction, for good."""
     entropies = [*map(curves.finite, curves.called(_ENTROPY))]
-    scores = [*map(curves.finite, called_scores(curves))]
+    scores = [*map(curves.finite, list_score_names(curves))]
     lost = next((points for points in entropies if _is_gone(points)), None)
     if lost is None or not scores or not all(map(_is_gone, scores)):
         return None
@@ -340,7 +344,7 @@ def _is_gone(points: Sequence[Point]) -> bool:
     )
 
 
-def _learns_nothing(curves: Curves) -> bool:
+def _is_loss_flat(curves: Curves) -> bool:
     """Say whether there is a loss, and the later half of it is about as high as the earlier."""
     name = names.LOSS if names.LOSS in curves.by_name else names.EVAL_LOSS
     values = [point.value for point in curves.finite(name)]
@@ -353,6 +357,6 @@ def _learns_nothing(curves: Curves) -> bool:
     return late >= (_STANDS * early if early > 0 else early)
 
 
-def _digits(value: float) -> int:
+def _count_significant_digits(value: float) -> int:
     """Count the digits of a figure but leading zeros."""
     return len(f"{abs(value):.12g}".replace(".", "").lstrip("0"))

@@ -13,19 +13,19 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.leaps import loss_explosion
 from postmortem.shapes.loss_of_training import (
     WORTH,
     TrainingLoss,
+    compute_typical_log_change,
     from_to,
-    restlessness,
 )
-from postmortem.shapes.objectives import is_policy, rises_by_design
+from postmortem.shapes.objectives import is_policy, is_rise_expected
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.spikes import jump_that_recedes, lasting_leap, late_spike
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.spikes import detect_lasting_jump, detect_late_spike, detect_receding_jump
 
 _ABSURD: Final = 1e9
 """A loss that no sound run has, whatever it sums over."""
@@ -52,26 +52,30 @@ _SOME: Final = 0.3
 """Share of the records, above twice the first value: a spike of the warm-up is over sooner."""
 
 
-def leaving(observed: Observed) -> Iterable[Shape]:
+def detect_divergence(observed: Observed) -> Iterable[Anomaly]:
     """Find the way in which a loss leaves its level, if it does."""
     curves, loss = observed.curves, observed.loss
     if loss is None or loss.is_broken or (is_policy(curves) and max(loss.values) < 1.0):
         return []
     if loss_explosion(curves) is not None:
         return []  # `shapes.leaps` tells of it
-    if rises_by_design(curves):
-        return _divergence(curves, loss, _BEYOND_DESIGN)
+    if is_rise_expected(curves):
+        return _detect_sustained_divergence(curves, loss, _BEYOND_DESIGN)
     return (
-        jump_that_recedes(curves, loss)
-        or _divergence(curves, loss, _RISE)
-        or late_spike(curves, loss)
-        or lasting_leap(curves, loss)
+        detect_receding_jump(curves, loss)
+        or _detect_sustained_divergence(curves, loss, _RISE)
+        or detect_late_spike(curves, loss)
+        or detect_lasting_jump(curves, loss)
     )
 
 
-def _divergence(curves: Curves, loss: TrainingLoss, times: float) -> list[Shape]:
+def _detect_sustained_divergence(curves: Curves, loss: TrainingLoss, times: float) -> list[Anomaly]:
     """Find a loss that ends, or stays, so many times above its level."""
-    found = _absurd(loss) or _risen(loss, times) or _high_from_start(curves, loss, times)
+    found = (
+        _find_implausible_loss(loss)
+        or _find_risen_loss(loss, times)
+        or _find_early_rise(curves, loss, times)
+    )
     if found is not None and _is_below_mean(curves, loss):
         return []
     return [] if found is None else [curves.shape("loss-divergence", *found)]
@@ -83,14 +87,14 @@ def _is_below_mean(curves: Curves, loss: TrainingLoss) -> bool:
     They are what the epoch had before: samples in the order of their length, of their kind.
     """
     means = [point.value for point in curves.so_far(names.LOSS)]
-    late = loss.values[-_quarter(loss.values) :]
+    late = loss.values[-_count_edge_records(loss.values) :]
     return len(means) > _FEWEST // 2 and means[-1] < means[0] and max(late) < means[-1]
 
 
-def _absurd(loss: TrainingLoss) -> tuple[Said, int] | None:
+def _find_implausible_loss(loss: TrainingLoss) -> tuple[Message, int] | None:
     """Find a loss that ends at figures no sound run has."""
     values = loss.values
-    late = values[-_quarter(values) :]
+    late = values[-_count_edge_records(values) :]
     if not (statistics.median(late) > _ABSURD and min(late) > 0.1 * values[0]):
         return None
     return from_to(values[0], values[-1]), next(
@@ -98,33 +102,33 @@ def _absurd(loss: TrainingLoss) -> tuple[Said, int] | None:
     )
 
 
-def _quarter(values: Sequence[float]) -> int:
+def _count_edge_records(values: Sequence[float]) -> int:
     """Give the number of records at either end that stand for it."""
     return max(2, len(values) // 4)
 
 
-def _risen(loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
+def _find_risen_loss(loss: TrainingLoss, times: float) -> tuple[Message, int] | None:
     """Find a loss that ends far above the lowest level that it kept, by more than its noise."""
     values = loss.values
-    quarter = _quarter(values)
+    quarter = _count_edge_records(values)
     late = statistics.median(values[-quarter:])
     if late <= 1.2 * statistics.median(values[:quarter]) or max(values) <= _LEARNT:
         return None
-    best, start = _lowest_level(values, quarter)
+    best, start = _find_lowest_level(values, quarter)
     is_up = best > 0 and late > times * best and min(values[-quarter:]) > 1.3 * best
     if (
         not is_up
-        or math.log(late / best) <= 2 * restlessness(values)
-        or _recedes(values, start, quarter)
+        or math.log(late / best) <= 2 * compute_typical_log_change(values)
+        or _is_receding(values, start, quarter)
         or _is_in_stages(values)
-        or _wanders(values, late, quarter)
+        or _is_wandering(values, late, quarter)
     ):
         return None
     rise = next(point for point in loss.points[start:] if point.value > 1.5 * best)
     return from_to(best, late), rise.line
 
 
-def _lowest_level(values: Sequence[float], quarter: int) -> tuple[float, int]:
+def _find_lowest_level(values: Sequence[float], quarter: int) -> tuple[float, int]:
     """Give the lowest level that the loss kept before its last quarter, not its luckiest record.
 
     With the index of the first record at which it had that level.
@@ -138,7 +142,7 @@ def _lowest_level(values: Sequence[float], quarter: int) -> tuple[float, int]:
     return best, levels.index(best)
 
 
-def _recedes(values: Sequence[float], best: int, quarter: int) -> bool:
+def _is_receding(values: Sequence[float], best: int, quarter: int) -> bool:
     """Say whether a rise within the later half is on its way back already."""
     top = max(range(best, len(values)), key=values.__getitem__)
     half = max(1, quarter // 2)
@@ -149,9 +153,9 @@ def _recedes(values: Sequence[float], best: int, quarter: int) -> bool:
     return is_late and is_falling and values[-1] < 0.7 * values[top] and top < len(values) - quarter
 
 
-def _wanders(values: Sequence[float], late: float, quarter: int) -> bool:
+def _is_wandering(values: Sequence[float], late: float, quarter: int) -> bool:
     """Say whether a curve that is all noise stood higher before than at last."""
-    if restlessness(values) <= _RESTLESS:
+    if compute_typical_log_change(values) <= _RESTLESS:
         return False
     levels = (
         sorted(values[index : index + _WIDTH])[_WIDTH // 2]
@@ -182,7 +186,9 @@ def _is_in_stages(values: Sequence[float]) -> bool:
     )
 
 
-def _high_from_start(curves: Curves, loss: TrainingLoss, times: float) -> tuple[Said, int] | None:
+def _find_early_rise(
+    curves: Curves, loss: TrainingLoss, times: float
+) -> tuple[Message, int] | None:
     """Find a loss that leaves the level of its first records within the run's beginning.
 
     It stays far above it, without leaping to and fro.
@@ -195,11 +201,11 @@ def _high_from_start(curves: Curves, loss: TrainingLoss, times: float) -> tuple[
     is_start_known = is_steep or sum(value < 1.5 * first for value in values) >= 2
     if len(values) < _FEWEST or first <= WORTH or not is_start_known:
         return None
-    high = _longest_above(loss.points, 2 * first)
+    high = _find_longest_stretch_above(loss.points, 2 * first)
     if (
         len(high) < max(_FEWEST, _SOME * len(values))
         or statistics.median(point.value for point in high) < 1.5 * times * first
-        or restlessness([point.value for point in high]) > _RESTLESS
+        or compute_typical_log_change([point.value for point in high]) > _RESTLESS
     ):
         return None
     said = say(
@@ -212,7 +218,7 @@ def _high_from_start(curves: Curves, loss: TrainingLoss, times: float) -> tuple[
     return said, high[0].line
 
 
-def _longest_above(points: Iterable[Point], limit: float) -> list[Point]:
+def _find_longest_stretch_above(points: Iterable[Point], limit: float) -> list[Point]:
     """Give the longest stretch of records above a limit."""
     runs = [
         list(run)

@@ -14,34 +14,36 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.fact_store import Testimony
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.speed import behind
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.speed import format_unit
 
 _LARGEST: Final = 1e150
 """Figures beyond are no memory, in whatever unit, and their sums are no numbers."""
 _FEWEST: Final = 5
 _ALL_BUT_FULL: Final = 0.8
-_FIGURE: Final = lazy_compile(r"(\d+(?:\.\d+)?)(?: ?/ ?\d+(?:\.\d+)?)? ?([GgMmTtKk]?)")
+_FIGURE: Final = compile_lazily(r"(\d+(?:\.\d+)?)(?: ?/ ?\d+(?:\.\d+)?)? ?([GgMmTtKk]?)")
 _IN_A_GIB: Final = {"G": 1.0, "M": 1024.0, "": 1024.0, "T": 1 / 1024, "K": 1024.0**2}
 _OF_HOST: Final = frozenset({"host_rss", "host_used"})
 _PER_GIB: Final = {"MiB": 1024.0, "MB": 1024.0, "M": 1024.0, "GiB": 1.0, "GB": 1.0}
 """Programs divide by 1024 whatever they call it."""
 
 
-def usage(observed: Observed) -> Iterable[Shape]:
+def detect_memory_trend(observed: Observed) -> Iterable[Anomaly]:
     """Find memory that rises over the run, with its slope and where that leads, or is level."""
     curves = observed.curves
     points = [point for point in curves.points(names.MEMORY) if 0 <= point.value < _LARGEST]
     if len(points) < _FEWEST:
         return []
     values, unit = [point.value for point in points], curves.by_name[names.MEMORY].unit
-    if _rises(values):
+    if _is_rising(values):
         capacity = observed.facts.cards.largest_gib()
-        return [curves.shape("memory-rising", _risen(points, unit, capacity), points[0].line)]
+        return [
+            curves.shape("memory-rising", _format_growth(points, unit, capacity), points[0].line)
+        ]
     late = values[len(values) // 2 :]
     if _is_level(late):
         said = say(
@@ -49,22 +51,22 @@ def usage(observed: Observed) -> Iterable[Shape]:
             "显存/内存在 {count} 条记录里保持在 {low:g} 到 {high:g}{unit}",
             low=min(late),
             high=max(late),
-            unit=behind(unit),
+            unit=format_unit(unit),
             count=len(late),
         )
         return [curves.shape("memory-flat", said, points[-1].line)]
     return []
 
 
-def printed(observed: Observed) -> Iterable[Shape]:
+def detect_printed_memory_growth(observed: Observed) -> Iterable[Anomaly]:
     """Find memory that rises by figures that are part of no metric record."""
     if any(one.name == names.MEMORY for one in observed.series):
         return
     capacity = observed.facts.cards.largest_gib()
-    for source, what, course, figures in _courses(observed):
+    for source, what, course, figures in _iter_memory_trends(observed):
         if what != "memory":
             continue
-        if _rises(figures) or _fills(figures, capacity):
+        if _is_rising(figures) or _is_filling_device(figures, capacity):
             said = say(
                 "memory {first} → {last} over {count} lines",
                 "显存/内存 {first} → {last}（{count} 行）",
@@ -72,13 +74,13 @@ def printed(observed: Observed) -> Iterable[Shape]:
                 last=course[-1].value,
                 count=len(course),
             )
-            yield Shape("memory-rising", said, source, NOWHERE, course[0].line)
+            yield Anomaly("memory-rising", said, source, NOWHERE, course[0].line)
 
 
-def of_host(observed: Observed) -> Iterable[Shape]:
+def detect_host_memory_growth(observed: Observed) -> Iterable[Anomaly]:
     """Find memory of the host, or of the process on it, that rises line by line."""
-    for source, what, course, figures in _courses(observed):
-        if what in _OF_HOST and _rises(figures):
+    for source, what, course, figures in _iter_memory_trends(observed):
+        if what in _OF_HOST and _is_rising(figures):
             said = say(
                 "memory of the host {first} → {last} over {count} lines",
                 "主机内存 {first} → {last}（{count} 行）",
@@ -86,24 +88,29 @@ def of_host(observed: Observed) -> Iterable[Shape]:
                 last=course[-1].value,
                 count=len(course),
             )
-            yield Shape("host-memory-rising", said, source, NOWHERE, course[0].line)
+            yield Anomaly("host-memory-rising", said, source, NOWHERE, course[0].line)
 
 
-def _courses(
+def _iter_memory_trends(
     observed: Observed,
 ) -> Iterator[tuple[int, str, Sequence[Testimony], Sequence[float]]]:
     """Yield what lines of their own tell: source, of what, the lines, their figures in GiB."""
     for (source, what), course in sorted(observed.facts.courses.items()):
-        yield source, what, course, [gib for one in course if (gib := _gib(one.value)) is not None]
+        yield (
+            source,
+            what,
+            course,
+            [gib for one in course if (gib := _parse_gib(one.value)) is not None],
+        )
 
 
-def _gib(text: str) -> float | None:
+def _parse_gib(text: str) -> float | None:
     """Read a printed figure in GiB; where programs print no unit they mean MiB."""
     match = _FIGURE.match(text)
     return None if match is None else float(match[1]) / _IN_A_GIB[match[2].upper()]
 
 
-def _fills(values: Sequence[float], capacity: float | None) -> bool:
+def _is_filling_device(values: Sequence[float], capacity: float | None) -> bool:
     """Say whether a few figures, each above the one before, lead to the end of the card."""
     return (
         3 <= len(values) < _FEWEST
@@ -114,7 +121,7 @@ def _fills(values: Sequence[float], capacity: float | None) -> bool:
     )
 
 
-def _rises(values: Sequence[float]) -> bool:
+def _is_rising(values: Sequence[float]) -> bool:
     """Say whether memory ends well above its start, and hardly ever fell on the way."""
     rising = sum(other > one for one, other in itertools.pairwise(values))
     falling = sum(other < one for one, other in itertools.pairwise(values))
@@ -135,19 +142,19 @@ def _is_level(late: Sequence[float]) -> bool:
     return 0 < max(late) < 1.5 * min(late) and late[-1] < 1.1 * statistics.median(late)
 
 
-def _risen(points: Sequence[Point], unit: str, capacity: float | None) -> Said:
+def _format_growth(points: Sequence[Point], unit: str, capacity: float | None) -> Message:
     return say(
         "memory {first:g} → {last:g}{unit} over {count} records{slope}",
         "显存/内存 {first:g} → {last:g}{unit}（{count} 条记录）{slope}",
         first=points[0].value,
         last=points[-1].value,
-        unit=behind(unit),
+        unit=format_unit(unit),
         count=len(points),
-        slope=_slope(points, unit, capacity),
+        slope=_format_growth_rate(points, unit, capacity),
     )
 
 
-def _slope(points: Sequence[Point], unit: str, capacity: float | None) -> Said:
+def _format_growth_rate(points: Sequence[Point], unit: str, capacity: float | None) -> Message:
     """Say how much is added a step, and at which step that would fill the device.
 
     Args:

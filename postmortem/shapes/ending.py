@@ -15,12 +15,12 @@ from postmortem import names
 from postmortem.facts.series import Series
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote, say
-from postmortem.model.visible import last_draw
+from postmortem.model.visible import get_last_draw
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 from postmortem.shapes.silence import STEP
 
 _FEWEST: Final = 10
@@ -30,16 +30,16 @@ _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
 _FEWEST_EPOCHS: Final = 3
-PART: Final = lazy_compile(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
-_EPOCH_PART: Final = lazy_compile(
+PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
+_EPOCH_PART: Final = compile_lazily(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
     re.IGNORECASE,
 )
-_HEADING: Final = lazy_compile(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
-_BAR_PART: Final = lazy_compile(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
+_HEADING: Final = compile_lazily(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
+_BAR_PART: Final = compile_lazily(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
 
 
-def last_step(observed: Observed) -> Iterable[Shape]:
+def detect_last_step(observed: Observed) -> Iterable[Anomaly]:
     """Find a training loss that is recorded up to the last step, reached once.
 
     A count that starts anew in each epoch reaches its end in each.
@@ -48,29 +48,33 @@ def last_step(observed: Observed) -> Iterable[Shape]:
     if not total >= _FEWEST:
         return []
     for series in observed.series:
-        if series.name == names.LOSS and series.last is not None and _rises_to(series, total):
+        if (
+            series.name == names.LOSS
+            and series.last is not None
+            and _is_counting_up_to(series, total)
+        ):
             said = say(
                 "the last record is of step {step:g} of {total:g}",
                 "最后一条记录是第 {step:g} 步，共 {total:g} 步",
                 step=series.last.step,
                 total=total,
             )
-            return [Shape("last-step", said, series.source, NOWHERE, series.last.line)]
-    return _full_bars(observed, total)
+            return [Anomaly("last-step", said, series.source, NOWHERE, series.last.line)]
+    return _detect_full_bars(observed, total)
 
 
-def _full_bars(observed: Observed, total: float) -> list[Shape]:
+def _detect_full_bars(observed: Observed, total: float) -> list[Anomaly]:
     """Find the bar of the whole run, full, at or behind the last record."""
     for source, last in observed.last_records.items():
         first, text = observed.tails.get(source, (1, ""))
         for number, line in enumerate(text.split("\n"), first):
-            part = _BAR_PART.search(last_draw(line))
+            part = _BAR_PART.search(get_last_draw(line))
             if number >= last and part and float(part["now"]) == float(part["of"]) == total:
-                return [Shape("last-step", quote(part[0].strip("| [")), source, NOWHERE, number)]
+                return [Anomaly("last-step", quote(part[0].strip("| [")), source, NOWHERE, number)]
     return []
 
 
-def last_epoch(observed: Observed) -> Iterator[Shape]:
+def detect_last_epoch(observed: Observed) -> Iterator[Anomaly]:
     """Find a last record that names the last epoch as `60/60`, one record an epoch.
 
     Whatever else it counts must be through as well.
@@ -80,27 +84,27 @@ def last_epoch(observed: Observed) -> Iterator[Shape]:
         rows = text.split("\n")
         line = rows[last - first] if 0 <= last - first < len(rows) else ""
         part = _EPOCH_PART.search(line)
-        epochs = _epochs(observed, source)
+        epochs = _list_epochs(observed, source)
         if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
             continue
         others = [one for one in PART.finditer(line) if one.start("now") != part.start("now")]
         is_through = all(one["now"] == one["of"] for one in others)
         is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
         if is_through and is_once and _is_last(part, epochs[0]):
-            yield Shape("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+            yield Anomaly("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
 
 
-def headed_epoch(observed: Observed) -> Iterator[Shape]:
+def detect_last_epoch_heading(observed: Observed) -> Iterator[Anomaly]:
     """Find a last record under the heading of the last epoch, a line `Epoch 12/12`."""
     for source, last in observed.last_records.items():
         first, text = observed.tails.get(source, (1, ""))
         rows = text.split("\n")[: max(0, last - first + 1)]
         heads = [part for row in rows if (part := _HEADING.match(row)) is not None]
-        if rows and _are_through(heads) and _is_whole(rows[-1]):
-            yield Shape("last-epoch", quote(heads[-1][0].strip()), source, NOWHERE, last)
+        if rows and _has_counted_to_last_epoch(heads) and _is_whole(rows[-1]):
+            yield Anomaly("last-epoch", quote(heads[-1][0].strip()), source, NOWHERE, last)
 
 
-def _are_through(heads: Sequence[re.Match[str]]) -> bool:
+def _has_counted_to_last_epoch(heads: Sequence[re.Match[str]]) -> bool:
     """Say whether several epochs are counted one by one, up to the last."""
     counted = [int(part["now"]) for part in heads]
     is_count = len(counted) >= _FEWEST_EPOCHS and counted == sorted(set(counted))
@@ -112,7 +116,7 @@ def _is_whole(row: str) -> bool:
     return all(one["now"] == one["of"] for one in PART.finditer(row))
 
 
-def _epochs(observed: Observed, source: int) -> list[float]:
+def _list_epochs(observed: Observed, source: int) -> list[float]:
     """Give the epochs that the records of a source name."""
     named = (one for one in observed.series if one.name == names.EPOCH and one.source == source)
     return list(next((one.values for one in named), ()))
@@ -124,7 +128,7 @@ def _is_last(part: re.Match[str], first: float) -> bool:
     return left == 0 or (left == 1 and first == 0)
 
 
-def _rises_to(series: Series, total: float) -> bool:
+def _is_counting_up_to(series: Series, total: float) -> bool:
     """Say whether the steps of a series only rise, and end at the last one."""
     if series.last is None or series.last.step != total:
         return False
@@ -132,7 +136,7 @@ def _rises_to(series: Series, total: float) -> bool:
     return steps == sorted(steps) and steps[0] < total
 
 
-def finished(observed: Observed) -> Iterable[Shape]:
+def detect_completion(observed: Observed) -> Iterable[Anomaly]:
     """Tell by which marker, or by which record, a completed run shows its end."""
     if observed.outcome != "completed":
         return []
@@ -142,23 +146,23 @@ def finished(observed: Observed) -> Iterable[Shape]:
     )
     if marker is not None:
         said = quote(cut(marker.text, _MOST_TEXT))
-        return [Shape("finished", said, marker.source, NOWHERE, marker.line)]
+        return [Anomaly("finished", said, marker.source, NOWHERE, marker.line)]
     ends = (observed.known.get(name) for name in ("last-step", "closing-words", "last-epoch"))
     end = next((shape for shape in ends if shape is not None), None)
-    source, line = _last_record(observed)
+    source, line = _find_last_record(observed)
     return [
         end._replace(id="finished")
         if end is not None
-        else Shape("finished", quote(""), source, NOWHERE, line)
+        else Anomaly("finished", quote(""), source, NOWHERE, line)
     ]
 
 
-def without_record(observed: Observed) -> Iterable[Shape]:
+def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
     """Find a run that stands still and has printed no training record at all."""
     if (
         observed.outcome != "stalled"
         or any(observed.records.values())
-        or any(_names_steps(text) for _, text in observed.tails.values())
+        or any(_has_step_lines(text) for _, text in observed.tails.values())
     ):
         return []
     said = say(
@@ -166,42 +170,42 @@ def without_record(observed: Observed) -> Iterable[Shape]:
         "{count} 行日志里没有任何指标记录",
         count=observed.lines,
     )
-    source, line = _last_record(observed)
-    return [Shape("no-record", said, source, NOWHERE, line)]
+    source, line = _find_last_record(observed)
+    return [Anomaly("no-record", said, source, NOWHERE, line)]
 
 
-def _names_steps(text: str) -> bool:
+def _has_step_lines(text: str) -> bool:
     """Say whether lines name several steps: training goes on, in a form that is not known."""
     return len({match["step"] for match in STEP.finditer(text)}) >= _FEWEST_STEPS
 
 
-def without_failure(observed: Observed) -> Iterable[Shape]:
+def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     """Find a run whose records go on to the end and that shows nothing bad."""
     count = sum(observed.records.values())
     if (
         observed.outcome not in {"running", "stalled"}
-        or not (count or _counts(observed))
+        or not (count or _has_counting_lines(observed))
         or any(CATALOGUE[name].is_bad for name in observed.known)
     ):
         return []
     if not count:
         return [observed.known["lines-count"]._replace(id="no-failure-shown")]
-    source, line = _last_record(observed)
+    source, line = _find_last_record(observed)
     said = say(
         "{count} metric records up to line {line}, no failure shown",
         "到第 {line} 行共 {count} 条指标记录，未见故障",
         count=count,
         line=line,
     )
-    shown = Shape("no-failure-shown", said, source, NOWHERE, line)
+    shown = Anomaly("no-failure-shown", said, source, NOWHERE, line)
     return [shown, shown._replace(id="steady-records")] if count >= _SEVERAL else [shown]
 
 
-def _counts(observed: Observed) -> bool:
+def _has_counting_lines(observed: Observed) -> bool:
     """Say whether lines count up of a run that nobody says stands still."""
     return observed.outcome == "running" and "lines-count" in observed.known
 
 
-def _last_record(observed: Observed) -> tuple[int, int]:
+def _find_last_record(observed: Observed) -> tuple[int, int]:
     """Give the source whose records were read first, and the raw line of its last one."""
     return next(iter(observed.last_records.items()), (0, 1))

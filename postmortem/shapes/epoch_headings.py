@@ -11,11 +11,11 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Series
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
 from postmortem.shapes.observed import Observed
 
-_HEADING: Final = lazy_compile(
+_HEADING: Final = compile_lazily(
     r"(?:^|[\s\]>=*#|:-])(?:[Ee]poch|EPOCH)\s?[:#]?\s?\[?\s?(?P<epoch>\d{1,6})"
     r"(?:\s?(?:/|of)\s?\d{1,6})?[\s\]=*#:.|<-]{0,80}$"
 )
@@ -23,8 +23,8 @@ _LONGEST: Final = 160
 _FEWEST: Final = 2
 
 
-def headed(
-    observed: Observed, members: Sequence[Series], process: tuple[int, Where]
+def build_epoch_series(
+    observed: Observed, members: Sequence[Series], process: tuple[int, ProcessId]
 ) -> list[Series]:
     """Give the epochs below whose headings the records of a process stand.
 
@@ -39,7 +39,7 @@ def headed(
     of_source = (one for one in observed.series if one.source == source)
     if any(one.name == names.EPOCH or one.where != where for one in of_source):
         return []
-    below = dict(_under_headings(observed.kept_lines(source)))
+    below = dict(_iter_lines_with_epoch(observed.kept_lines(source)))
     records = set[int]().union(*(below.keys() & one.lines for one in members if below))
     epochs = Series(names.EPOCH, "", source, where)
     for line in sorted(records):
@@ -48,7 +48,7 @@ def headed(
     return [epochs] if len(set(epochs.values)) >= _FEWEST else []
 
 
-def _under_headings(kept: Iterable[tuple[int, str]]) -> Iterator[tuple[int, float]]:
+def _iter_lines_with_epoch(kept: Iterable[tuple[int, str]]) -> Iterator[tuple[int, float]]:
     """Give the lines below headings with their epoch; behind a gap a heading must come again."""
     epoch, before = math.nan, 0
     for number, text in kept:

@@ -8,14 +8,14 @@ import statistics
 from collections.abc import Iterable
 from typing import Final
 
-from postmortem.facts.number_texts import digits
+from postmortem.facts.number_texts import count_digits
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, standing
+from postmortem.shapes.aligned import Curves, count_trailing_repeats
 from postmortem.shapes.low_scores import ACCURACY, BOUND
 from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import called_scores
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.scores import list_score_names
+from postmortem.shapes.shape import Anomaly
 
 _LOW: Final = 0.65
 _VERY_LOW: Final = 0.1
@@ -24,7 +24,7 @@ _BARELY: Final = 1.25
 _TWICE, _FEW, _SEVERAL, _MANY = 2, 3, 4, 8
 
 
-def several_stand(observed: Observed) -> Iterable[Shape]:
+def detect_flat_accuracies(observed: Observed) -> Iterable[Anomaly]:
     """Find a training and a validation accuracy of few records that both stand, at a low value.
 
     The shares of the largest class differ from one set to the other, and neither moves.
@@ -32,11 +32,11 @@ def several_stand(observed: Observed) -> Iterable[Shape]:
     curves = observed.curves
     standing_ones = [
         (name, points, count)
-        for name in _scores(curves)
+        for name in _list_score_metrics(curves)
         if len(points := curves.finite(name)) >= _SEVERAL
-        and (count := standing([point.value for point in points])) >= _FEW
+        and (count := count_trailing_repeats([point.value for point in points])) >= _FEW
         and 0 < points[-1].value < _LOW
-        and digits(points[-1].value) >= _FEW
+        and count_digits(points[-1].value) >= _FEW
     ]
     if len({points[-1].value for _, points, _ in standing_ones}) < _TWICE:
         return []
@@ -53,13 +53,13 @@ def several_stand(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("stuck-score", said, points[-count].line)]
 
 
-def _scores(curves: Curves) -> list[str]:
+def _list_score_metrics(curves: Curves) -> list[str]:
     """Name the accuracies, and the scores of another kind where no policy earns them."""
-    told = {*curves.called(ACCURACY), *(() if is_policy(curves) else called_scores(curves))}
+    told = {*curves.called(ACCURACY), *(() if is_policy(curves) else list_score_names(curves))}
     return [name for name in curves.by_name if name in told and not BOUND.search(name)]
 
 
-def never_higher(observed: Observed) -> Iterable[Shape]:
+def detect_unimproved_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
     """Find a very low accuracy that is no higher at last than at first, where no loss is told."""
     curves = observed.curves
     accuracies = curves.called(ACCURACY)

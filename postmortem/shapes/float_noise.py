@@ -15,24 +15,24 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _FEWEST: Final = 6
 _PARTS: Final = 2
 _RECORDS: Final = 5
 _ROUNDING: Final = 2e-6
 """Share of its size by which a float32 sum may differ with the order of its terms."""
-_NO_OBJECTIVE: Final = lazy_compile(
+_NO_OBJECTIVE: Final = compile_lazily(
     r"time|date|clock|elapsed|eta|speed|per_?s|throughput|mem|epoch|step|iter|lr|rate|token|sample"
     r"|acc|score|size|scale|weight_norm|param",
     re.IGNORECASE,
 )
 
 
-def noise_only(observed: Observed) -> Iterable[Shape]:
+def detect_constant_up_to_rounding(observed: Observed) -> Iterable[Anomaly]:
     """Find a figure that is the same but for rounding in all of several records."""
     curves = observed.curves
     if names.LOSS in curves.by_name:
@@ -52,7 +52,7 @@ def noise_only(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def parts_that_stand(observed: Observed) -> Iterable[Shape]:
+def detect_constant_loss_parts(observed: Observed) -> Iterable[Anomaly]:
     """Find several losses each of which is the same in all of several records, but for 0."""
     curves = observed.curves
     losses = {name: curves.points(name) for name in curves.by_name if "loss" in name.lower()}

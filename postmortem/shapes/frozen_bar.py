@@ -13,13 +13,13 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_DRAW: Final = lazy_compile(
+_DRAW: Final = compile_lazily(
     r"(?<![\d.])(?P<now>\d{1,9})/(?P<total>\d{1,9}) "
     r"\[(?:(?:(?P<days>\d{1,3}) days?, |)(?P<hours>\d{1,3}):|)(?P<minutes>\d\d):(?P<seconds>\d\d)<"
 )
@@ -37,31 +37,31 @@ class _Bar(NamedTuple):
     start: int
 
 
-def frozen(observed: Observed) -> Iterator[Shape]:
+def detect_frozen_bar(observed: Observed) -> Iterator[Anomaly]:
     """Find sources whose last bar stands at one position, short of its end, for long."""
     for source, (first, text) in observed.tails.items():
-        if (found := _standing(_draws(text))) is not None:
+        if (found := _find_frozen_position(_parse_bars(text))) is not None:
             draw, said = found
             line = first + text.count("\n", 0, draw.start)
-            yield Shape("same-step", said, source, NOWHERE, line)
+            yield Anomaly("same-step", said, source, NOWHERE, line)
 
 
-def _draws(text: str) -> list[_Bar]:
+def _parse_bars(text: str) -> list[_Bar]:
     """Read the bars on a text, in order."""
     return [
-        _Bar(int(found["now"]), int(found["total"]), _seconds(found), found.start())
+        _Bar(int(found["now"]), int(found["total"]), _parse_elapsed(found), found.start())
         for found in _DRAW.finditer(text)
     ]
 
 
-def _seconds(found: re.Match[str]) -> float:
+def _parse_elapsed(found: re.Match[str]) -> float:
     days, hours, minutes, rest = (
         int(found[name] or 0) for name in ("days", "hours", "minutes", "seconds")
     )
     return 86_400.0 * days + 3600.0 * hours + 60.0 * minutes + rest
 
 
-def _standing(draws: Sequence[_Bar]) -> tuple[_Bar, Said] | None:
+def _find_frozen_position(draws: Sequence[_Bar]) -> tuple[_Bar, Message] | None:
     """Find the last position of the last bar, if it is drawn there for long and nowhere else."""
     if not draws:
         return None
@@ -71,7 +71,7 @@ def _standing(draws: Sequence[_Bar]) -> tuple[_Bar, Said] | None:
         start -= 1
     stood = last.passed - draws[start].passed
     apart = [other.passed - one.passed for one, other in itertools.pairwise(draws[start:])]
-    usual = _usual(draws[:start], last)
+    usual = _estimate_seconds_per_step(draws[:start], last)
     if (
         len(apart) + 1 < _FEWEST
         or not 0 < last.now < last.total
@@ -93,7 +93,7 @@ def _standing(draws: Sequence[_Bar]) -> tuple[_Bar, Said] | None:
     return draws[start], said
 
 
-def _usual(before: Sequence[_Bar], last: _Bar) -> float:
+def _estimate_seconds_per_step(before: Sequence[_Bar], last: _Bar) -> float:
     """Give the seconds a step: of the draws before, else the mean since the bar's start."""
     own = [draw for draw in before if draw.total == last.total]
     paces = [

@@ -17,7 +17,7 @@ from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, show
 from postmortem.shapes.explosions import explosion_start
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _HUGE: Final = 1e5
 _ABSURD: Final = 1e6
@@ -29,7 +29,7 @@ _AGAIN: Final = 6
 """Records within which a high norm comes again if it is no accident."""
 
 
-def beside_finite_loss(observed: Observed) -> Iterable[Shape]:
+def detect_nonfinite_norms(observed: Observed) -> Iterable[Anomaly]:
     """Find norms that are not finite beside a loss that is, more often than a scaler explains."""
     curves = observed.curves
     points = curves.points(names.GRAD_NORM)
@@ -54,7 +54,7 @@ def beside_finite_loss(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("nan-grad-finite-loss", said, calm[0].line)]
 
 
-def never_finite(observed: Observed) -> Iterable[Shape]:
+def detect_norms_never_finite(observed: Observed) -> Iterable[Anomaly]:
     """Find norms that are finite in none of several records, though each loss is.
 
     A step that is skipped now and then leaves other records finite.
@@ -83,13 +83,17 @@ def _is_sound(loss: float) -> bool:
     return math.isfinite(loss) and loss != 0.0
 
 
-def explosion(observed: Observed) -> Iterable[Shape]:
+def detect_gradient_explosion(observed: Observed) -> Iterable[Anomaly]:
     """Find norms that grow by orders of magnitude, or to infinity."""
     curves = observed.curves
     finite = curves.finite(names.GRAD_NORM)
     if len(finite) >= _FEWEST:
         usual = statistics.median(point.value for point in finite[: max(3, len(finite) // 2)])
-        blown = _lasting(finite, usual) or _absurd(finite) or _grown(finite)
+        blown = (
+            _find_lasting_rise(finite, usual)
+            or _find_implausible_norm(finite)
+            or _find_grown_norm(finite)
+        )
         if blown is not None:
             said = say(
                 "grad_norm {usual:.3g} → {top:.3g}",
@@ -113,7 +117,7 @@ def explosion(observed: Observed) -> Iterable[Shape]:
             top=max(point.value for point in finite),
         )
         return [curves.shape("grad-explosion", said, finite[0].line)]
-    infinite = _infinite_before_loss(curves)
+    infinite = _find_infinite_norm_before_loss(curves)
     if infinite is None:
         return []
     said = say("grad_norm {norm}", "grad_norm 为 {norm}", norm=show(infinite))
@@ -126,7 +130,7 @@ def _is_lost_from_afar(curves: Curves, finite: Sequence[Point]) -> bool:
     return bad is not None and any(point.value > _HUGE for point in finite if point.line < bad.line)
 
 
-def _lasting(finite: Sequence[Point], usual: float) -> Point | None:
+def _find_lasting_rise(finite: Sequence[Point], usual: float) -> Point | None:
     """Give the first norm two orders above the usual that comes again soon, or ends the run."""
     high = [
         index
@@ -140,21 +144,21 @@ def _lasting(finite: Sequence[Point], usual: float) -> Point | None:
     return None
 
 
-def _absurd(finite: Sequence[Point]) -> Point | None:
+def _find_implausible_norm(finite: Sequence[Point]) -> Point | None:
     """Give the first of several norms that no sound run has."""
     beyond = [point for point in finite if point.value > _ABSURD]
     is_never = sum(point.value > _NEVER for point in beyond) >= 2
     return beyond[0] if is_never or len(beyond) >= 3 else None
 
 
-def _grown(finite: Sequence[Point]) -> Point | None:
+def _find_grown_norm(finite: Sequence[Point]) -> Point | None:
     """Give the last norm of a curve that grows from record to record to many times its first."""
     growing = sum(other.value > one.value for one, other in itertools.pairwise(finite))
     is_blown = finite[-1].value > max(20 * finite[0].value, 1e4)
     return finite[-1] if is_blown and growing >= 0.7 * (len(finite) - 1) else None
 
 
-def _infinite_before_loss(curves: Curves) -> Point | None:
+def _find_infinite_norm_before_loss(curves: Curves) -> Point | None:
     """Give the first infinite norm of several, if the loss was finite until behind it."""
     if curves.first_nonfinite(names.GRAD_NORM) is None:
         return None
@@ -168,7 +172,7 @@ def _infinite_before_loss(curves: Curves) -> Point | None:
     return infinite
 
 
-def huge_at_first(observed: Observed) -> Iterable[Shape]:
+def detect_huge_first_norm(observed: Observed) -> Iterable[Anomaly]:
     """Find a first norm that is huge, also for the loss beside it."""
     curves = observed.curves
     first = next(iter(curves.points(names.GRAD_NORM)), None)

@@ -12,13 +12,13 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, first_nonfinite
+from postmortem.shapes.aligned import Curves, find_first_nonfinite
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_OF_POLICY: Final = lazy_compile(r"reward|(?:^|[_/])returns?(?:$|[_/])|advantage", re.IGNORECASE)
+_OF_POLICY: Final = compile_lazily(r"reward|(?:^|[_/])returns?(?:$|[_/])|advantage", re.IGNORECASE)
 _ROUNDING: Final = 1e-15
 _OFTEN: Final = 0.2
 """Share of records with a loss of exactly 0 that are more than chance."""
@@ -29,7 +29,7 @@ _STARTED: Final = 0.1
 """A loss that had something left to lose when it dropped to 0."""
 
 
-def zeros(observed: Observed) -> list[Shape]:
+def detect_zero_loss(observed: Observed) -> list[Anomaly]:
     """Find a loss printed as 0: a NaN that the Trainer filters out, or labels all masked."""
     curves = observed.curves
     points = curves.points(names.LOSS)
@@ -41,12 +41,16 @@ def zeros(observed: Observed) -> list[Shape]:
         point for point in found if point.line in norms and not math.isfinite(norms[point.line])
     ]
     if beside_nan:
-        return [_beside_nan(curves, points, beside_nan)]
+        return [_build_nan_gradient_anomaly(curves, points, beside_nan)]
     if len(found) < max(1, min(2, len(points))) or _may_be_sound(curves, points, found[0]):
         return []
-    if not norms and _stays_at_zero(points, found[0]) and _had_more(curves, points, found[0]):
-        return [_dropped(curves, points, found[0])]
-    return _masked(curves, points, found)
+    if (
+        not norms
+        and _has_zero_tail(points, found[0])
+        and _is_zero_suspicious(curves, points, found[0])
+    ):
+        return [_build_drop_anomaly(curves, points, found[0])]
+    return _detect_masked_labels(curves, points, found)
 
 
 def _is_zero(point: Point) -> bool:
@@ -54,7 +58,9 @@ def _is_zero(point: Point) -> bool:
     return abs(point.value) < _ROUNDING
 
 
-def _beside_nan(curves: Curves, points: Sequence[Point], bad: Sequence[Point]) -> Shape:
+def _build_nan_gradient_anomaly(
+    curves: Curves, points: Sequence[Point], bad: Sequence[Point]
+) -> Anomaly:
     said = say(
         "loss 0.0 with grad_norm {norm} at {bad} of {count} records",
         "{count} 条记录中有 {bad} 条 loss 为 0.0 而 grad_norm 为 {norm}",
@@ -80,25 +86,25 @@ def _has_gradient(norms: Mapping[int, float]) -> bool:
     return any(0 < value < math.inf for value in norms.values())
 
 
-def _stays_at_zero(points: Sequence[Point], zero: Point) -> bool:
+def _has_zero_tail(points: Sequence[Point], zero: Point) -> bool:
     return all(_is_zero(point) for point in points[points.index(zero) :])
 
 
-def _started(points: Sequence[Point]) -> Point | None:
+def _find_first_nonzero(points: Sequence[Point]) -> Point | None:
     """Give the first record that is not 0."""
     return next((point for point in points if not _is_zero(point)), None)
 
 
-def _had_more(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
+def _is_zero_suspicious(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
     """Say whether a loss had something left to lose before a 0, or the evaluation is NaN."""
-    started = _started(points)
+    started = _find_first_nonzero(points)
     return any(math.isnan(point.value) for point in curves.points(names.EVAL_LOSS)) or (
         started is not None and started.value > _STARTED and started.line < zero.line
     )
 
 
-def _dropped(curves: Curves, points: Sequence[Point], zero: Point) -> Shape:
-    started = _started(points)
+def _build_drop_anomaly(curves: Curves, points: Sequence[Point], zero: Point) -> Anomaly:
+    started = _find_first_nonzero(points)
     said = say(
         "loss {before} drops to exactly 0.0 and stays",
         "loss 从 {before} 变为恰好 0.0，此后不变",
@@ -107,7 +113,9 @@ def _dropped(curves: Curves, points: Sequence[Point], zero: Point) -> Shape:
     return curves.shape("hidden-nan", said, zero.line)
 
 
-def _masked(curves: Curves, points: Sequence[Point], found: Sequence[Point]) -> list[Shape]:
+def _detect_masked_labels(
+    curves: Curves, points: Sequence[Point], found: Sequence[Point]
+) -> list[Anomaly]:
     """Find zeros that come in a row, or often.
 
     A loss that is learnt may be 0 for a batch, and one that is not finite as well is another
@@ -118,7 +126,7 @@ def _masked(curves: Curves, points: Sequence[Point], found: Sequence[Point]) -> 
     )
     is_often = longest >= _IN_A_ROW or len(found) >= _OFTEN * len(points)
     is_short = len(found) < 2 < len(points)
-    if is_short or not is_often or first_nonfinite(points) is not None:
+    if is_short or not is_often or find_first_nonfinite(points) is not None:
         return []
     said = say(
         "loss exactly 0.0 at {bad} of {count} records",

@@ -15,12 +15,12 @@ from typing import Final
 from postmortem import names
 from postmortem.facts.series import Point
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, at
-from postmortem.shapes.counting_lines import counted_columns
+from postmortem.shapes.aligned import Curves, format_position
+from postmortem.shapes.counting_lines import iter_counted_columns
 from postmortem.shapes.explosions import explosion_start
-from postmortem.shapes.objectives import rises_by_design
+from postmortem.shapes.objectives import is_rise_expected
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _TIMES: Final = 100.0
 _TIMES_BY_DESIGN: Final = 1000.0
@@ -39,7 +39,7 @@ _UNNAMED_TIMES: Final = 1e4
 """Times that a figure must leap of which nobody knows what it is, in fewer records than several."""
 
 
-def of_loss(observed: Observed) -> Iterator[Shape]:
+def detect_loss_jumps(observed: Observed) -> Iterator[Anomaly]:
     """Find a loss that leaps, and whether it comes back."""
     curves = observed.curves
     if any(series.nonfinite for series in curves.by_name.values()):
@@ -52,14 +52,14 @@ def of_loss(observed: Observed) -> Iterator[Shape]:
         yield from _leapt(curves, points)
 
 
-def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
+def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
     values = [point.value for point in points]
     if len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0:
         return
-    times = _TIMES_BY_DESIGN if rises_by_design(curves) else _TIMES
-    index = leap(values, times, _FEWEST) or leap(values, _TIMES_BY_DESIGN, 1)
+    times = _TIMES_BY_DESIGN if is_rise_expected(curves) else _TIMES
+    index = find_jump(values, times, _FEWEST) or find_jump(values, _TIMES_BY_DESIGN, 1)
     if index is None and times == _TIMES:
-        index = _with_evaluation(curves, values)
+        index = _find_jump_with_evaluation(curves, values)
     if index is None:
         return
     said = say(
@@ -67,7 +67,7 @@ def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
         "loss 突跳：{before:.4g} → {value:.4g}（{place}）",
         before=points[index - 1].value,
         value=points[index].value,
-        place=at(points[index]),
+        place=format_position(points[index]),
     )
     yield curves.shape("loss-spike", said, points[index].line)
     yield curves.shape("huge-spike", said, points[index].line)
@@ -79,31 +79,31 @@ def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
 def loss_explosion(curves: Curves) -> int | None:
     """Give the index of the record with which the loss leaves its level by orders, for good."""
     values = [point.value for point in curves.points(names.LOSS)]
-    return explosion_start(values, _BY_DESIGN if rises_by_design(curves) else 1.0)
+    return explosion_start(values, _BY_DESIGN if is_rise_expected(curves) else 1.0)
 
 
-def _exploded(curves: Curves, points: Sequence[Point], start: int) -> Shape:
+def _exploded(curves: Curves, points: Sequence[Point], start: int) -> Anomaly:
     said = say(
         "loss explodes: {before:.4g} → {value:.4g} ({place}), and does not come back",
         "loss 爆炸：{before:.4g} → {value:.4g}（{place}），此后没有回落",
         before=points[start - 1].value,
         value=points[-1].value,
-        place=at(points[start]),
+        place=format_position(points[start]),
     )
     return curves.shape("loss-divergence", said, points[start].line)
 
 
-def _with_evaluation(curves: Curves, values: Sequence[float]) -> int | None:
+def _find_jump_with_evaluation(curves: Curves, values: Sequence[float]) -> int | None:
     """Give the second record where the loss of the evaluation leaps with that of training."""
-    index = leap(values, _TIMES, 1)
-    other = leap([point.value for point in curves.points(names.EVAL_LOSS)], _TIMES, 1)
+    index = find_jump(values, _TIMES, 1)
+    other = find_jump([point.value for point in curves.points(names.EVAL_LOSS)], _TIMES, 1)
     return index if index == other == 1 else None
 
 
-def of_lines(observed: Observed) -> Iterable[Shape]:
+def detect_unnamed_metric_jumps(observed: Observed) -> Iterable[Anomaly]:
     """Find a figure without a name that leaps, in lines that count up."""
-    for source, where, lines, column in counted_columns(observed):
-        index = leap(column, _UNNAMED_TIMES if len(column) < _SEVERAL else _TIMES, _FEWEST)
+    for source, where, lines, column in iter_counted_columns(observed):
+        index = find_jump(column, _UNNAMED_TIMES if len(column) < _SEVERAL else _TIMES, _FEWEST)
         if index is not None:
             said = say(
                 "a figure {before:.4g} → {value:.4g}",
@@ -113,12 +113,13 @@ def of_lines(observed: Observed) -> Iterable[Shape]:
             )
             course = "loss-spike" if explosion_start(column) is None else "loss-divergence"
             return [
-                Shape(name, said, source, where, lines[index]) for name in ("metric-absurd", course)
+                Anomaly(name, said, source, where, lines[index])
+                for name in ("metric-absurd", course)
             ]
     return []
 
 
-def leap(values: Sequence[float], times: float, fewest: int) -> int | None:
+def find_jump(values: Sequence[float], times: float, fewest: int) -> int | None:
     """Give the index of the first value so many times as large as all before; None without one."""
     most = 0.0
     for index, value in enumerate(values):

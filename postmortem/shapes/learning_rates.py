@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.number_texts import digits
+from postmortem.facts.number_texts import count_digits
 from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _TINY: Final = 1e-8
 """With this rate no float32 weight of usual size moves by a step of an Adam-like optimiser."""
@@ -24,13 +24,13 @@ _SAME: Final = 0.95
 """Share of its first level below which a loss has fallen."""
 
 
-def out_of_the_usual(observed: Observed) -> Iterable[Shape]:
+def detect_unusual_learning_rate(observed: Observed) -> Iterable[Anomaly]:
     """Find a rate far above or below what is usual for Adam-like optimisers on transformers."""
     points = observed.curves.finite(names.LEARNING_RATE)
     top = max(points, key=lambda point: point.value, default=None)
     if top is None:
         return []
-    if top.value == 0.0 and _learns_nothing(observed, len(points)):
+    if top.value == 0.0 and _is_loss_flat_at_zero_rate(observed, len(points)):
         said = say(
             "learning rate 0 in all {count} records, and the loss does not fall",
             "全部 {count} 条记录的学习率都是 0，loss 也没有下降",
@@ -46,7 +46,7 @@ def out_of_the_usual(observed: Observed) -> Iterable[Shape]:
     return [observed.curves.shape("high-rate", said, top.line)]
 
 
-def _learns_nothing(observed: Observed, count: int) -> bool:
+def _is_loss_flat_at_zero_rate(observed: Observed, count: int) -> bool:
     """Say whether a loss stays where it is for as many records as a rate of 0 is printed.
 
     What is printed as 0 may be another rate than the one that is applied, or one of few digits.
@@ -55,7 +55,7 @@ def _learns_nothing(observed: Observed, count: int) -> bool:
     return loss is not None and count >= _MANY and loss.tail >= _SAME * loss.head > 0
 
 
-def standstill(observed: Observed) -> Iterable[Shape]:
+def detect_constant_learning_rate(observed: Observed) -> Iterable[Anomaly]:
     """Find a learning rate that does not move although a schedule is running."""
     rates = observed.curves.points(names.LEARNING_RATE)
     still = [other for one, other in itertools.pairwise(rates) if one.value == other.value]
@@ -85,8 +85,8 @@ def _is_schedule(rates: Sequence[Point]) -> bool:
     values = [point.value for point in rates]
     top = max(values)
     still = sum(
-        one == other and (one < top or digits(top) >= 6)
+        one == other and (one < top or count_digits(top) >= 6)
         for one, other in itertools.pairwise(values)
     )
     starts_at_zero = values[0] == values[1] == 0.0
-    return starts_at_zero or (still > 0 and any(digits(value) >= 7 for value in set(values)))
+    return starts_at_zero or (still > 0 and any(count_digits(value) >= 7 for value in set(values)))

@@ -10,26 +10,30 @@ the same dump shows how long ago that was.
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.facts.moments import between, newest, telling_time
-from postmortem.lazy_regex import lazy_compile
+from postmortem.facts.moments import (
+    compute_seconds_between,
+    find_newest_timestamp,
+    iter_timed_lines,
+)
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_CHANGED: Final = lazy_compile(
+_CHANGED: Final = compile_lazily(
     r"^\s*(?:Modify: |mtime[ =:]{1,3})?(?P<date>20\d\d-\d\d-\d\d) (?P<clock>\d\d:\d\d:\d\d)"
     r"\.\d{6,9} [+-]\d{4}\s*$"
 )
 """The time of change of a file, as `stat` prints it."""
-_ASKED: Final = lazy_compile(r"\bstat\b|^\s*File: ")
+_ASKED: Final = compile_lazily(r"\bstat\b|^\s*File: ")
 _ABOVE: Final = 8
 """Lines above the time, in which the file is named."""
 _LATEST: Final = 300.0
 """Seconds after which a log is no longer being written to."""
 
 
-def going_on(observed: Observed) -> Iterator[Shape]:
+def detect_recent_log_change(observed: Observed) -> Iterator[Anomaly]:
     """Find the time of change of a log, shortly before the newest clock of the same dump."""
     if not any(observed.records.values()):
         return
@@ -41,12 +45,18 @@ def going_on(observed: Observed) -> Iterator[Shape]:
             if match is None or not any(_ASKED.search(one) for one in above):
                 continue
             changed = f"{match['date']}T{match['clock']}"
-            age = newest((moment.time for moment, _ in telling_time(tail)), changed)
-            if age is not None and age[0] <= _LATEST and between(changed, age[1]) is not None:
+            age = find_newest_timestamp(
+                (moment.time for moment, _ in iter_timed_lines(tail)), changed
+            )
+            if (
+                age is not None
+                and age[0] <= _LATEST
+                and compute_seconds_between(changed, age[1]) is not None
+            ):
                 said = say(
                     "the log was written to {age:.0f} s before it was looked at",
                     "查看前 {age:.0f} 秒日志仍在写入",
                     age=age[0],
                 )
-                yield Shape("log-goes-on", said, source, NOWHERE, tail[0] + index)
+                yield Anomaly("log-goes-on", said, source, NOWHERE, tail[0] + index)
                 return

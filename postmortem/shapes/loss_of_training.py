@@ -13,7 +13,7 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.shapes.aligned import Curves
 
 _LARGEST: Final = 1e150
@@ -54,7 +54,7 @@ class TrainingLoss:
         return statistics.fmean(self.values[-self.third :])
 
 
-def training_loss(curves: Curves) -> TrainingLoss | None:
+def find_training_loss(curves: Curves) -> TrainingLoss | None:
     """Give the training loss of a process; None where too few records tell of it."""
     printed = curves.points(names.LOSS)
     clamped = itertools.takewhile(lambda point: abs(point.value - CLAMPED) < _LAST_DIGIT, printed)
@@ -66,7 +66,7 @@ def training_loss(curves: Curves) -> TrainingLoss | None:
     return TrainingLoss(points, [point.value for point in points], is_broken)
 
 
-def restlessness(values: Sequence[float]) -> float:
+def compute_typical_log_change(values: Sequence[float]) -> float:
     """Give the usual change from one record to the next, as a logarithm.
 
     0 where the loss is not positive.
@@ -78,13 +78,13 @@ def restlessness(values: Sequence[float]) -> float:
     )
 
 
-def deviation(values: Sequence[float]) -> float:
+def compute_standard_deviation(values: Sequence[float]) -> float:
     """Give the standard deviation: `statistics.pstdev` reckons with fractions, which takes long."""
     mean = statistics.fmean(values)
     return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
 
 
-def leaps(values: Sequence[float], start: int, end: int) -> Iterator[int]:
+def iter_jump_indexes(values: Sequence[float], start: int, end: int) -> Iterator[int]:
     """Yield the indexes in `[start, end)` of records half as high again as the one before.
 
     No spike of any kind begins elsewhere, and few records are such.
@@ -94,7 +94,7 @@ def leaps(values: Sequence[float], start: int, end: int) -> Iterator[int]:
             yield index
 
 
-def from_to(first: float, last: float) -> Said:
+def from_to(first: float, last: float) -> Message:
     """Word where a loss began and where it came."""
     return say(
         "loss {first:.4g} → {last:.4g}", "loss {first:.4g} → {last:.4g}", first=first, last=last

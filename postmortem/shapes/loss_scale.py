@@ -14,7 +14,7 @@ from postmortem.facts.series import Point
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _MANY: Final = 0.3
 """Share of skipped steps that no search for a scale explains, once the start of the run is past."""
@@ -25,7 +25,7 @@ _LOW: Final = 64
 _USABLE: Final = 128
 
 
-def level(observed: Observed) -> Iterable[Shape]:
+def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
     """Tell a loss scale that is finding its level from one that falls to the floor."""
     curves = observed.curves
     points = curves.points(names.LOSS_SCALE)
@@ -34,7 +34,7 @@ def level(observed: Observed) -> Iterable[Shape]:
         return []
     end = values[-1]
     halvings = math.log2(max(values) / end) if end > 0 else math.inf
-    sound = _sound_losses_behind(curves, points[-1].line)
+    sound = _count_sound_losses_after(curves, points[-1].line)
     said = say(
         "loss scale {first:g} → {end:g} in {count} events",
         "loss scale {first:g} → {end:g}，共 {count} 次变化",
@@ -42,25 +42,25 @@ def level(observed: Observed) -> Iterable[Shape]:
         end=end,
         count=len(values),
     )
-    if (end <= _FLOOR and halvings >= 3) or (_falls_low(values, halvings) and not sound):
-        return [curves.shape("scale-collapse", said, _first_fall(points).line)]
+    if (end <= _FLOOR and halvings >= 3) or (_is_collapsing(values, halvings) and not sound):
+        return [curves.shape("scale-collapse", said, _find_first_drop(points).line)]
     if halvings >= 1 and (end >= _USABLE or sound >= 3):
         return [curves.shape("scale-settling", said, points[0].line)]
     return []
 
 
-def _sound_losses_behind(curves: Curves, line: int) -> int:
+def _count_sound_losses_after(curves: Curves, line: int) -> int:
     """Count the losses behind a line that are finite and not 0: training went on."""
     return sum(point.line > line and point.value != 0.0 for point in curves.finite(names.LOSS))
 
 
-def _falls_low(values: Sequence[float], halvings: float) -> bool:
+def _is_collapsing(values: Sequence[float], halvings: float) -> bool:
     """Say whether a scale falls far and never rises."""
     rises = any(other > one for one, other in itertools.pairwise(values))
     return halvings >= 5 and values[-1] <= _LOW and not rises
 
 
-def _first_fall(points: Sequence[Point]) -> Point:
+def _find_first_drop(points: Sequence[Point]) -> Point:
     """Give the first record of a fall.
 
     A record of every step holds quiet ones first; a record of the overflows alone begins with the
@@ -72,12 +72,12 @@ def _first_fall(points: Sequence[Point]) -> Point:
     return next(falls, points[0])
 
 
-def skipped(observed: Observed) -> Iterable[Shape]:
+def detect_skipped_steps(observed: Observed) -> Iterable[Anomaly]:
     """Find many steps that are counted as skipped in the later half of the run.
 
     The first half may be the search for a scale.
     """
-    counted = _skipped_of_all(observed.curves) or _skipped_of_each(observed.curves)
+    counted = _read_cumulative_skips(observed.curves) or _read_per_record_skips(observed.curves)
     if counted is None:
         return []
     middle, steps, count = counted
@@ -93,18 +93,18 @@ def skipped(observed: Observed) -> Iterable[Shape]:
     return [observed.curves.shape("steps-skipped", said, middle.line)]
 
 
-def _skipped_of_all(curves: Curves) -> tuple[Point, float, float] | None:
+def _read_cumulative_skips(curves: Curves) -> tuple[Point, float, float] | None:
     """Read a count that goes on over the run: its middle, the steps and the skipped ones since."""
-    points = _with_steps(curves, names.SKIPPED_STEPS)
+    points = _list_points_with_step(curves, names.SKIPPED_STEPS)
     if len(points) < 2:
         return None
     middle, last = points[len(points) // 2 - (len(points) == 2)], points[-1]
     return middle, last.step - middle.step, last.value - middle.value
 
 
-def _skipped_of_each(curves: Curves) -> tuple[Point, float, float] | None:
+def _read_per_record_skips(curves: Curves) -> tuple[Point, float, float] | None:
     """Read a count that starts anew at every record, as Megatron's does."""
-    points = _with_steps(curves, "skipped_iterations")
+    points = _list_points_with_step(curves, "skipped_iterations")
     if len(points) < 4:
         return None
     half = len(points) // 2
@@ -112,5 +112,5 @@ def _skipped_of_each(curves: Curves) -> tuple[Point, float, float] | None:
     return points[half], points[-1].step - points[half].step, count
 
 
-def _with_steps(curves: Curves, name: str) -> list[Point]:
+def _list_points_with_step(curves: Curves, name: str) -> list[Point]:
     return [point for point in curves.points(name) if math.isfinite(point.step)]

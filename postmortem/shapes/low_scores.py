@@ -15,22 +15,22 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.number_texts import digits
+from postmortem.facts.number_texts import count_digits
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, standing
+from postmortem.shapes.aligned import Curves, count_trailing_repeats
 from postmortem.shapes.course import is_young
 from postmortem.shapes.objectives import is_policy
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import called_scores
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.scores import list_score_names
+from postmortem.shapes.shape import Anomaly
 
-ACCURACY: Final = lazy_compile(
+ACCURACY: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?[_@]?1?|prec@1|top_?1)(?:$|[_/ .-])",
     re.IGNORECASE,
 )
-BOUND: Final = lazy_compile(r"best|min|max|loss", re.IGNORECASE)
+BOUND: Final = compile_lazily(r"best|min|max|loss", re.IGNORECASE)
 _LOW: Final = 0.65
 _VERY_LOW: Final = 0.1
 _EXACT: Final = 6
@@ -47,14 +47,14 @@ _HARDLY: Final = 0.98
 _LOSSES: Final = (names.LOSS, names.EVAL_LOSS)
 _FALLEN: Final = 0.8
 _FEW: Final = 3
-_OF_RETRIEVAL: Final = lazy_compile(r"_[FPR]$|^(?:precision|recall)$")
+_OF_RETRIEVAL: Final = compile_lazily(r"_[FPR]$|^(?:precision|recall)$")
 """F-score, precision, recall of one kind of answer: `ENTS_F`."""
 _MANY_TIMES: Final = 10
 _EPOCHS: Final = 2
 _STEPS: Final = 1000
 
 
-def always_one_answer(observed: Observed) -> Iterable[Shape]:
+def detect_constant_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
     """Find an accuracy that is low and the same, or nearly so, in all records."""
     curves = observed.curves
     for name in curves.called(ACCURACY, BOUND):
@@ -62,7 +62,7 @@ def always_one_answer(observed: Observed) -> Iterable[Shape]:
         if len(points) < _TWICE:
             continue
         values = [point.value for point in points]
-        if _never_moves(values) or (_is_late(curves, points) and _is_low_and_level(values)):
+        if _is_constant(values) or (_is_late(curves, points) and _is_low_and_level(values)):
             said = say(
                 "{name} {value:.6g} in all {count} records, or nearly so",
                 "全部 {count} 条记录的 {name} 都是或几乎都是 {value:.6g}",
@@ -74,16 +74,16 @@ def always_one_answer(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def frozen_low(observed: Observed) -> Iterable[Shape]:
+def detect_frozen_low_score(observed: Observed) -> Iterable[Anomaly]:
     """Find a score that ends at one and the same value, far below what it was before.
 
     Of what the weights answer nothing depends on the input any more.
     """
     curves = observed.curves
-    for name in called_scores(curves):
+    for name in list_score_names(curves):
         points = curves.finite(name)
         values = [point.value for point in points]
-        count = standing(values)
+        count = count_trailing_repeats(values)
         before = values[: len(values) - count]
         if count < _LASTING or len(before) < _LASTING or is_young(curves, points):
             continue
@@ -101,15 +101,19 @@ def frozen_low(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def never_scored(observed: Observed) -> Iterable[Shape]:
+def detect_always_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     """Find several scores that are exactly 0 in all records while a loss grows or falls far."""
     curves = observed.curves
-    told = {*called_scores(curves), *curves.called(_OF_RETRIEVAL)}
-    zeros = [points for points in _several(curves, told) if not any(one.value for one in points)]
+    told = {*list_score_names(curves), *curves.called(_OF_RETRIEVAL)}
+    zeros = [
+        points
+        for points in _iter_finite_points(curves, told)
+        if not any(one.value for one in points)
+    ]
     if len(zeros) < _TWICE:
         return []
     losses = {name for name in curves.by_name if "loss" in name.lower()}
-    grown = [points for points in _several(curves, losses) if _goes_far(points)]
+    grown = [points for points in _iter_finite_points(curves, losses) if _has_large_change(points)]
     if not grown:
         return []
     said = say(
@@ -124,18 +128,23 @@ def never_scored(observed: Observed) -> Iterable[Shape]:
     return [curves.shape(kind, said, zeros[0][0].line)]
 
 
-def _several(curves: Curves, wanted: AbstractSet[str]) -> Iterator[Sequence[Point]]:
+def _iter_finite_points(curves: Curves, wanted: AbstractSet[str]) -> Iterator[Sequence[Point]]:
     """Yield the finite points of these curves, in their order, where there are several."""
     for name in curves.by_name if wanted else ():
         if name in wanted and len(points := curves.finite(name)) >= _FEW:
             yield points
 
 
-def never_better(observed: Observed) -> Iterable[Shape]:
+def detect_unimproved_accuracy(observed: Observed) -> Iterable[Anomaly]:
     """Find an accuracy as low in the first pass over the data as in the last of several."""
     curves = observed.curves
     epochs = [point.value for point in curves.finite(names.EPOCH)]
-    if len(set(epochs)) < _LASTING or epochs[0] > 1 or is_policy(curves) or _falls(curves):
+    if (
+        len(set(epochs)) < _LASTING
+        or epochs[0] > 1
+        or is_policy(curves)
+        or _is_loss_falling(curves)
+    ):
         return []
     for name in curves.called(ACCURACY, BOUND):
         points = curves.finite(name)
@@ -153,16 +162,16 @@ def never_better(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _goes_far(points: Sequence[Point]) -> bool:
+def _has_large_change(points: Sequence[Point]) -> bool:
     """Say whether a figure above 0 becomes many times larger or smaller."""
     first, last = points[0].value, points[-1].value
     return first > 0 and not first / _MANY_TIMES < last < first * _MANY_TIMES
 
 
-def _never_moves(values: Sequence[float]) -> bool:
+def _is_constant(values: Sequence[float]) -> bool:
     """Say whether many records give the same low figure to many digits."""
     is_same = len(set(values)) == 1 and len(values) >= _MANY
-    return is_same and 0 < values[0] < _LOW and digits(values[0]) >= _EXACT
+    return is_same and 0 < values[0] < _LOW and count_digits(values[0]) >= _EXACT
 
 
 def _is_low_and_level(values: Sequence[float]) -> bool:
@@ -170,7 +179,7 @@ def _is_low_and_level(values: Sequence[float]) -> bool:
     level = statistics.median(values)
     if not 0 < level < _VERY_LOW:
         return False
-    if len(set(values)) == 1 and digits(level) >= _FINE:
+    if len(set(values)) == 1 and count_digits(level) >= _FINE:
         return True
     return len(values) >= _SEVERAL and max(values) - min(values) < _LEVEL * level
 
@@ -182,7 +191,7 @@ def _is_late(curves: Curves, points: Sequence[Point]) -> bool:
     return is_far or bool(epochs and epochs[0] >= _EPOCHS) or points[0].step >= _STEPS
 
 
-def _falls(curves: Curves) -> bool:
+def _is_loss_falling(curves: Curves) -> bool:
     """Say whether a loss falls behind its first record, which is that of random weights."""
     losses = ([point.value for point in curves.finite(name)][1:] for name in _LOSSES)
     return any(values and values[-1] < _HARDLY * values[0] for values in losses)

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from postmortem.facts.fact_store import Testimony
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _FEW_FILES: Final = 8192
 _MANY_FILES: Final = 65535
@@ -26,77 +26,79 @@ _FULL: Final = 98
 _SPENT: Final = 0.05
 _NEARLY_FULL: Final = 95
 _UNIT: Final[Mapping[str, float]] = {"K": 1 / (1 << 20), "M": 1 / 1024, "G": 1.0, "T": 1024.0}
-_SIZE: Final = lazy_compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtT]?)")
-_OF_NO_FILES: Final = lazy_compile(
+_SIZE: Final = compile_lazily(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtT]?)")
+_OF_NO_FILES: Final = compile_lazily(
     r"% /(?:dev|run|sys|proc|boot|snap)\b|^(?:tmpfs|devtmpfs|udev)\s"
 )
 
 
-def limits(observed: Observed) -> Iterator[Shape]:
+def detect_machine_limits(observed: Observed) -> Iterator[Anomaly]:
     """Find what the tools of the machine say of its limits; of one kind the worst counts."""
     told = observed.facts.testimonies
     for what, judged in (
-        ("open_files", _files),
-        ("processes", _processes),
+        ("open_files", _check_open_file_limit),
+        ("processes", _check_process_limit),
     ):
-        for one in _of(told, what):
+        for one in _iter_testimonies_of(told, what):
             if name := judged(one.value):
-                yield _shape(name, one)
-    yield from _worse(_shm(told))
-    yield from _worse((_disk(one.value), one) for one in _of(told, "disk"))
-    yield from _worse(
+                yield _build_anomaly(name, one)
+    yield from _select_worst_anomaly(_check_shm_sizes(told))
+    yield from _select_worst_anomaly(
+        (_check_disk_row(one.value), one) for one in _iter_testimonies_of(told, "disk")
+    )
+    yield from _select_worst_anomaly(
         [
             *(
                 ("no-oom-kill-counted" if one.value == "0" else "oom-kill-counted", one)
-                for one in _of(told, "oom_kills")
+                for one in _iter_testimonies_of(told, "oom_kills")
             ),
             *(
                 ("oom-kill-counted" if one.value == "true" else "no-oom-kill-counted", one)
-                for one in _of(told, "oom_killed")
+                for one in _iter_testimonies_of(told, "oom_killed")
             ),
         ]
     )
 
 
-def host_memory(observed: Observed) -> Iterator[Shape]:
+def detect_host_memory_exhaustion(observed: Observed) -> Iterator[Anomaly]:
     """Find a host whose memory is all but spent by what the log prints of it last."""
     for (_, what), course in sorted(observed.facts.courses.items()):
         first, last = course[0], course[-1]
-        if what.startswith("host_") and (_spent_of_free if what == "host_free" else _spent_of_used)(
-            first.value, last.value
-        ):
+        if what.startswith("host_") and (
+            _is_free_memory_spent if what == "host_free" else _is_used_memory_full
+        )(first.value, last.value):
             said = quote(f"{first.value} → {last.value}")
-            yield Shape("host-memory-spent", said, last.source, NOWHERE, last.line)
+            yield Anomaly("host-memory-spent", said, last.source, NOWHERE, last.line)
 
 
-def _spent_of_free(first: str, last: str) -> bool:
-    begin, end = _gib(first, ""), _gib(last, "")
+def _is_free_memory_spent(first: str, last: str) -> bool:
+    begin, end = _parse_gib(first, ""), _parse_gib(last, "")
     return begin is not None and end is not None and begin >= 1.0 and end <= _SPENT * begin
 
 
-def _spent_of_used(_: str, last: str) -> bool:
+def _is_used_memory_full(_: str, last: str) -> bool:
     figures = [float(one) for one in re.findall(r"[0-9]+(?:\.[0-9]+)?", last)]
     if last.rstrip().endswith("%"):
         return bool(figures) and figures[0] >= 100 * (1 - _SPENT)
     return len(figures) == 2 and figures[0] >= (1 - _SPENT) * figures[1] > 0
 
 
-def _of(told: Iterable[Testimony], what: str) -> Iterator[Testimony]:
+def _iter_testimonies_of(told: Iterable[Testimony], what: str) -> Iterator[Testimony]:
     return (one for one in told if one.what == what)
 
 
-def _worse(judged: Iterable[tuple[str, Testimony]]) -> Iterator[Shape]:
+def _select_worst_anomaly(judged: Iterable[tuple[str, Testimony]]) -> Iterator[Anomaly]:
     """Give the shape that tells of trouble if there is one, else one that tells of none."""
     kept = [(name, one) for name, one in judged if name]
     trouble = [pair for pair in kept if pair[0] in _TROUBLE]
     for name, one in (trouble or kept)[:1]:
-        yield _shape(name, one)
+        yield _build_anomaly(name, one)
 
 
 _TROUBLE: Final = frozenset({"shm-small", "disk-at-its-end", "oom-kill-counted"})
 
 
-def _files(value: str) -> str:
+def _check_open_file_limit(value: str) -> str:
     if value == "unlimited":
         return "many-open-files"
     files = int(value) if value.isdecimal() else _FEW_FILES + 1
@@ -105,13 +107,13 @@ def _files(value: str) -> str:
     return "few-open-files" if files <= _FEW_FILES else ""
 
 
-def _processes(value: str) -> str:
+def _check_process_limit(value: str) -> str:
     return "few-processes" if value.isdecimal() and int(value) <= _FEW_PROCESSES else ""
 
 
-def _shm(told: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
+def _check_shm_sizes(told: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
     for one in told:
-        size = _gib_of(one)
+        size = _parse_shm_gib(one)
         if size is None:
             continue
         percent = re.search(r"([0-9]{1,3})% /dev/shm", one.value)
@@ -122,16 +124,16 @@ def _shm(told: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
             yield "shm-roomy", one
 
 
-def _gib_of(one: Testimony) -> float | None:
+def _parse_shm_gib(one: Testimony) -> float | None:
     """Read the size of shared memory, as each tool prints it; None for other testimonies."""
     if one.what == "shm":  # df counts in KiB where it names no unit
-        return _gib(" ".join(one.value.split()[1:2]), "K")
+        return _parse_gib(" ".join(one.value.split()[1:2]), "K")
     if one.what in {"shm_size", "shm_bytes", "shm_mount"}:
-        return _gib(one.value, "")
+        return _parse_gib(one.value, "")
     return None
 
 
-def _gib(text: str, unit: str) -> float | None:
+def _parse_gib(text: str, unit: str) -> float | None:
     match = _SIZE.match(text)
     if match is None:
         return None
@@ -139,7 +141,7 @@ def _gib(text: str, unit: str) -> float | None:
     return float(match[1]) * (_UNIT[named] if named else 1 / (1 << 30))
 
 
-def _disk(row: str) -> str:
+def _check_disk_row(row: str) -> str:
     """Judge a row of df, of room or of inodes, if files of the run may be there."""
     if _OF_NO_FILES.search(row):
         return ""
@@ -149,9 +151,9 @@ def _disk(row: str) -> str:
     return "disk-at-its-end" if int(percent[1]) >= _FULL else "disk-with-room"
 
 
-def _shape(name: str, one: Testimony) -> Shape:
+def _build_anomaly(name: str, one: Testimony) -> Anomaly:
     said = quote(f"{_LABELS.get(one.what, '')}{' '.join(one.value.split())}")
-    return Shape(name, said, one.source, NOWHERE, one.line)
+    return Anomaly(name, said, one.source, NOWHERE, one.line)
 
 
 _LABELS: Final[Mapping[str, str]] = {

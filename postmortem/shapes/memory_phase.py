@@ -11,12 +11,12 @@ loop is an evaluation, and loading the best weights within an evaluation is load
 from collections.abc import Iterable
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding, Frame
 from postmortem.model.said import quote, say
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.out_of_memory import FAMILY
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _SHAPES: Final = {
     "evaluation": "oom-in-evaluation",
@@ -24,40 +24,43 @@ _SHAPES: Final = {
     "saving": "oom-in-saving",
 }
 _PHASES: Final = (
-    ("training", lazy_compile(r"backward|(?:^|_)train(?:ing)?(?:_|$)|optimi[sz]er_step|save_for_")),
-    ("saving", lazy_compile(r"(?:^|_)(?:save|export|consolidate|merge)(?:_|$|d$)|full_tensor")),
+    (
+        "training",
+        compile_lazily(r"backward|(?:^|_)train(?:ing)?(?:_|$)|optimi[sz]er_step|save_for_"),
+    ),
+    ("saving", compile_lazily(r"(?:^|_)(?:save|export|consolidate|merge)(?:_|$|d$)|full_tensor")),
     (
         "loading",
-        lazy_compile(r"(?:^|_)(?:load|reload|restore|resume)(?:_(?!data|batch|image|sample)|$)"),
+        compile_lazily(r"(?:^|_)(?:load|reload|restore|resume)(?:_(?!data|batch|image|sample)|$)"),
     ),
-    ("loading", lazy_compile(r"from_pretrained|set_module_tensor")),
-    ("saving", lazy_compile(r"state_dict")),
+    ("loading", compile_lazily(r"from_pretrained|set_module_tensor")),
+    ("saving", compile_lazily(r"state_dict")),
     (
         "evaluation",
-        lazy_compile(
+        compile_lazily(
             r"(?:^|_)(?:eval|evaluate|evaluation|val|valid|validate|validation|test|dev|predict"
             r"|prediction|infer|inference|generate|generation|metrics)(?:_|$)"
         ),
     ),
 )
 """Names of functions that tell of a phase; the first that fits a name counts."""
-_LOSS: Final = lazy_compile(r"(?:^|_)(?:compute_loss|loss_fn|cross_entropy)(?:_|$)")
+_LOSS: Final = compile_lazily(r"(?:^|_)(?:compute_loss|loss_fn|cross_entropy)(?:_|$)")
 """Names of functions that are called in training and in evaluation, never in loading."""
 _MOVES: Final = frozenset({"to", "cuda", "_apply"})
 _MODULE: Final = "torch/nn/modules/module.py"
-_HUMP: Final = lazy_compile(r"(?<=[a-z])(?=[A-Z])")
+_HUMP: Final = compile_lazily(r"(?<=[a-z])(?=[A-Z])")
 
 
-def phase(observed: Observed) -> Iterable[Shape]:
+def detect_oom_phase(observed: Observed) -> Iterable[Anomaly]:
     """Find the phase of the first out-of-memory line."""
     for finding, _ in observed.findings:
         if finding.signature.startswith(FAMILY) and finding.role == "cause":
-            by_frames = _by_frames(finding, observed)
-            return _by_lines(finding, observed) if by_frames is None else by_frames
+            by_frames = _detect_phase_by_traceback(finding, observed)
+            return _detect_phase_by_lines(finding, observed) if by_frames is None else by_frames
     return []
 
 
-def of_function(frame: Frame) -> str:
+def infer_phase_from_function(frame: Frame) -> str:
     """Tell the phase that a function is of, by its name; empty if it tells of none."""
     if frame.function in _MOVES and frame.file.endswith(_MODULE):
         return "loading"
@@ -65,7 +68,7 @@ def of_function(frame: Frame) -> str:
     return next((phase for phase, names in _PHASES if names.search(name)), "")
 
 
-def _by_frames(finding: Finding, observed: Observed) -> list[Shape] | None:
+def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Anomaly] | None:
     """Ask the traceback that the line ends; None where no frame of it tells of a phase."""
     frames = next(
         (
@@ -76,16 +79,16 @@ def _by_frames(finding: Finding, observed: Observed) -> list[Shape] | None:
         (),
     )
     for frame in reversed(frames):
-        told = of_function(frame)
+        told = infer_phase_from_function(frame)
         if told in _SHAPES:
             said = quote(frame.function)
-            return [Shape(_SHAPES[told], said, finding.source, finding.where, finding.line)]
+            return [Anomaly(_SHAPES[told], said, finding.source, finding.where, finding.line)]
         if told:
             return []
     return [] if any(_LOSS.search(frame.function) for frame in frames) else None
 
 
-def _by_lines(finding: Finding, observed: Observed) -> list[Shape]:
+def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:
     """Ask the last line or bar before that tells of a phase; a later training record ends it."""
     before = [
         one for one in observed.facts.phases.get(finding.source, ()) if one.line < finding.line
@@ -96,4 +99,4 @@ def _by_lines(finding: Finding, observed: Observed) -> list[Shape]:
     if last.line < observed.last_records.get(finding.source, 0) < finding.line:
         return []
     said = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
-    return [Shape(_SHAPES[last.value], said, last.source, finding.where, last.line)]
+    return [Anomaly(_SHAPES[last.value], said, last.source, finding.where, last.line)]

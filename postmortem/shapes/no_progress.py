@@ -17,17 +17,17 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.number_texts import digits
+from postmortem.facts.number_texts import count_digits
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said, say
-from postmortem.shapes.aligned import Curves, standing
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message, say
+from postmortem.shapes.aligned import Curves, count_trailing_repeats
 from postmortem.shapes.loss_of_training import WORTH
 from postmortem.shapes.low_scores import ACCURACY, BOUND
-from postmortem.shapes.objectives import is_policy, rises_by_design
+from postmortem.shapes.objectives import is_policy, is_rise_expected
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import called_scores
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.scores import list_score_names
+from postmortem.shapes.shape import Anomaly
 
 _FEW, _SEVERAL, _MANY = 3, 4, 12
 _EPOCHS, _STEPS = 3, 1000
@@ -51,24 +51,31 @@ _FINE: Final = 5
 """Digits of a figure that are enough to see it move."""
 _MOST: Final = 0.5
 """Share of the whole loss that a part of it must be."""
-_PART: Final = lazy_compile(r"loss|nll|(?:^|[_/])ce(?:$|[_/])|entropy", re.IGNORECASE)
-_OF_TEST: Final = lazy_compile(r"test|eval", re.IGNORECASE)
-_NO_ANSWER: Final = lazy_compile(
+_PART: Final = compile_lazily(r"loss|nll|(?:^|[_/])ce(?:$|[_/])|entropy", re.IGNORECASE)
+_OF_TEST: Final = compile_lazily(r"test|eval", re.IGNORECASE)
+_NO_ANSWER: Final = compile_lazily(
     r"reg|weight|decay|scale|aux|balance|best|smooth|lambda|coef", re.IGNORECASE
 )
 
 
-def standing_guess(observed: Observed) -> Iterable[Shape]:
+def detect_chance_level(observed: Observed) -> Iterable[Anomaly]:
     """Find figures that stand at those of a guess."""
     curves = observed.curves
-    for way in (_coin, _among_thousands, _at_logarithm, _one_part, _same_evaluation, _same_reward):
+    for way in (
+        _find_coin_flip_accuracy,
+        _find_uniform_guess_loss,
+        _find_log_class_count_loss,
+        _find_unmoved_loss_part,
+        _find_identical_evaluations,
+        _find_identical_rewards,
+    ):
         told = way(curves)
         if told is not None:
             return [curves.shape("no-progress", *told)]
     return []
 
 
-def _coin(curves: Curves) -> tuple[Said, int] | None:
+def _find_coin_flip_accuracy(curves: Curves) -> tuple[Message, int] | None:
     """Find accuracies of a coin in several late epochs, beside no loss that falls."""
     accuracies = {
         name: points
@@ -117,9 +124,9 @@ def _is_a_coin(values: Sequence[float]) -> bool:
     return is_near and _COIN[0] <= statistics.median(shares) <= _COIN[1] and risen < _HIGHER
 
 
-def _among_thousands(curves: Curves) -> tuple[Said, int] | None:
+def _find_uniform_guess_loss(curves: Curves) -> tuple[Message, int] | None:
     """Find a loss that stays, late in the run, at the cross entropy of a guess among thousands."""
-    if rises_by_design(curves) or not _is_far(curves, _FEW):
+    if is_rise_expected(curves) or not _is_far(curves, _FEW):
         return None
     for name in (names.LOSS, names.EVAL_LOSS):
         points = curves.finite(name)
@@ -139,9 +146,9 @@ def _among_thousands(curves: Curves) -> tuple[Said, int] | None:
     return None
 
 
-def _at_logarithm(curves: Curves) -> tuple[Said, int] | None:
+def _find_log_class_count_loss(curves: Curves) -> tuple[Message, int] | None:
     """Find a loss that is, record after record, the logarithm of a round number of classes."""
-    if rises_by_design(curves) or not _is_far(curves, _SEVERAL):
+    if is_rise_expected(curves) or not _is_far(curves, _SEVERAL):
         return None
     points = curves.finite(names.LOSS)
     for classes in _ROUND:
@@ -161,10 +168,10 @@ def _at_logarithm(curves: Curves) -> tuple[Said, int] | None:
     return None
 
 
-def _one_part(curves: Curves) -> tuple[Said, int] | None:
+def _find_unmoved_loss_part(curves: Curves) -> tuple[Message, int] | None:
     """Find the greater part of a loss unmoved from batch to batch, far into the run."""
     whole = [point.value for point in curves.finite(names.LOSS)]
-    if len(whole) <= _SEVERAL or rises_by_design(curves) or not _is_far(curves, _FEW):
+    if len(whole) <= _SEVERAL or is_rise_expected(curves) or not _is_far(curves, _FEW):
         return None
     for name in curves.called(_PART, _NO_ANSWER):
         points = curves.finite(name)
@@ -185,15 +192,15 @@ def _one_part(curves: Curves) -> tuple[Said, int] | None:
 def _is_unmoved(values: Sequence[float]) -> bool:
     """Say whether a figure of many digits moves in its last ones alone, and does move."""
     is_close = 0 < max(values) - min(values) < _UNMOVED * min(values)
-    return is_close and min(map(digits, values)) >= _FINE
+    return is_close and min(map(count_digits, values)) >= _FINE
 
 
-def _same_evaluation(curves: Curves) -> tuple[Said, int] | None:
+def _find_identical_evaluations(curves: Curves) -> tuple[Message, int] | None:
     """Find evaluations that give one loss to many digits, with training between them."""
     points = curves.finite(names.EVAL_LOSS)
-    count = standing([point.value for point in points])
+    count = count_trailing_repeats([point.value for point in points])
     last = points[-count:] if count >= _FEW else []
-    if not last or digits(last[0].value) <= _FINE or last[0].value < WORTH:
+    if not last or count_digits(last[0].value) <= _FINE or last[0].value < WORTH:
         return None
     lines = [point.line for point in curves.finite(names.LOSS)]
     apart = (
@@ -211,15 +218,15 @@ def _same_evaluation(curves: Curves) -> tuple[Said, int] | None:
     return said, last[0].line
 
 
-def _same_reward(curves: Curves) -> tuple[Said, int] | None:
+def _find_identical_rewards(curves: Curves) -> tuple[Message, int] | None:
     """Find episode after episode with one and the same reward, which is no round figure."""
-    for name in called_scores(curves) if is_policy(curves) else ():
+    for name in list_score_names(curves) if is_policy(curves) else ():
         points = curves.finite(name)
         values = [point.value for point in points]
-        if not values or standing(values) < len(values) or values[0].is_integer():
+        if not values or count_trailing_repeats(values) < len(values) or values[0].is_integer():
             continue
         is_late = len(values) >= _MANY and points[0].step >= _MANY
-        if is_late or (_is_far(curves, _SEVERAL) and _are_evaluations(name, values)):
+        if is_late or (_is_far(curves, _SEVERAL) and _is_evaluation_reward(name, values)):
             said = say(
                 "{name} {value:.4g} in each of {count} records: the policy always does the same",
                 "{count} 条记录的 {name} 都是 {value:.4g}：策略总是做同样的事",
@@ -231,9 +238,13 @@ def _same_reward(curves: Curves) -> tuple[Said, int] | None:
     return None
 
 
-def _are_evaluations(name: str, values: Sequence[float]) -> bool:
+def _is_evaluation_reward(name: str, values: Sequence[float]) -> bool:
     """Say whether rewards are of evaluations, each of them the same to several digits."""
-    return bool(_OF_TEST.search(name)) and len(values) >= _SEVERAL and digits(values[0]) >= _SEVERAL
+    return (
+        bool(_OF_TEST.search(name))
+        and len(values) >= _SEVERAL
+        and count_digits(values[0]) >= _SEVERAL
+    )
 
 
 def _is_far(curves: Curves, epochs: int) -> bool:

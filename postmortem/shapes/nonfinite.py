@@ -14,11 +14,11 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.model.said import Said, listed, say
-from postmortem.shapes.aligned import Curves, at, show
+from postmortem.model.said import Message, join_list, say
+from postmortem.shapes.aligned import Curves, format_position, show
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.scores import ACCURACY
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _WIDE: Final = 5
 """Steps between two records beyond which a run-up may lie unseen between them."""
@@ -33,15 +33,21 @@ _FEW: Final = 8
 """Records below which nobody can say how much noise is usual."""
 
 
-def of_loss(observed: Observed) -> Iterable[Shape]:
+def detect_nonfinite_loss(observed: Observed) -> Iterable[Anomaly]:
     """Find a non-finite training loss: at once, after a run-up, or out of a calm curve."""
     curves = observed.curves
     points = curves.points(names.LOSS)
     first = curves.first_nonfinite(names.LOSS)
-    return _left_out(curves) if first is None else _printed(curves, points, points.index(first))
+    return (
+        _detect_skipped_nan_iterations(curves)
+        if first is None
+        else _detect_around_bad_record(curves, points, points.index(first))
+    )
 
 
-def _printed(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
+def _detect_around_bad_record(
+    curves: Curves, points: Sequence[Point], bad: int
+) -> Iterator[Anomaly]:
     """Tell of a bad record, by its index, and what stands before, beside and behind it."""
     first = points[bad]
     yield curves.shape(
@@ -50,17 +56,17 @@ def _printed(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shap
     if bad == 0:
         said = say("first record: {shown}", "第一条记录：{shown}", shown=show(first))
         yield curves.shape("nan-first-record", said, first.line)
-        yield from _before_update(curves, points)
-    yield from _in_interval(curves, points, bad)
-    yield from _without_gradient(curves, points)
-    if any(_follows(point, first) for point in points[bad:]):
+        yield from _detect_before_first_update(curves, points)
+    yield from _detect_in_first_interval(curves, points, bad)
+    yield from _detect_zero_gradient(curves, points)
+    if any(_is_finite_successor(point, first) for point in points[bad:]):
         said = say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(first))
         yield curves.shape("nan-recovers", said, first.line)
-    yield from _at_half_range(curves, points, bad)
-    yield from _behind(curves, points, bad)
+    yield from _detect_float16_overflow(curves, points, bad)
+    yield from _detect_preceding_trend(curves, points, bad)
 
 
-def _follows(point: Point, first: Point) -> bool:
+def _is_finite_successor(point: Point, first: Point) -> bool:
     """Say whether a record is finite and behind a bad one in the same run.
 
     A record of a step that is none later is of another run, which the log quotes beside it.
@@ -68,7 +74,7 @@ def _follows(point: Point, first: Point) -> bool:
     return math.isfinite(point.value) and not point.step <= first.step
 
 
-def _before_update(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
+def _detect_before_first_update(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
     """Find a loss that is bad in the first step: it is computed before the first update.
 
     A mean over an epoch is not of one step.
@@ -85,7 +91,9 @@ def _before_update(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
         yield curves.shape("nan-before-update", said, first.line)
 
 
-def _in_interval(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
+def _detect_in_first_interval(
+    curves: Curves, points: Sequence[Point], bad: int
+) -> Iterator[Anomaly]:
     """Find a first bad record that stands for several steps.
 
     What led to it cannot be seen.
@@ -104,7 +112,7 @@ def _in_interval(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[
         yield curves.shape("nan-in-interval", said, points[bad].line)
 
 
-def _without_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Shape]:
+def _detect_zero_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
     """Find a NaN loss beside a gradient of exactly 0: the mean over no label at all.
 
     A NaN that is computed from values has NaN gradients.
@@ -122,7 +130,9 @@ def _without_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Shape
         yield curves.shape("nan-zero-gradient", said, empty[0].line)
 
 
-def _at_half_range(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
+def _detect_float16_overflow(
+    curves: Curves, points: Sequence[Point], bad: int
+) -> Iterator[Anomaly]:
     """Find a loss that becomes infinite on its way to the largest number of float16.
 
     One that climbed from far below has diverged, whatever its type.
@@ -132,24 +142,26 @@ def _at_half_range(curves: Curves, points: Sequence[Point], bad: int) -> Iterato
     is_near = _LARGEST_HALF / _NEAR_HALF < last <= _LARGEST_HALF
     was_high = all(last / _NEAR_HALF < one.value <= last for one in points[:bad])
     if math.isinf(first.value) and is_near and was_high:
-        said = _then([one.value for one in before], first.value)
+        said = _format_transition([one.value for one in before], first.value)
         yield curves.shape("inf-at-half-range", said, first.line)
 
 
-def _behind(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Shape]:
+def _detect_preceding_trend(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Anomaly]:
     """Tell what came before the first bad record: a run-up, or a calm curve."""
     before, value = [point.value for point in points[:bad]], points[bad].value
-    part = _blown_up(curves, points[bad].line)
+    part = _format_exploded_part(curves, points[bad].line)
     if _is_runup(before) or _is_absurd(curves, points[:bad]):
         line = points[max(0, bad - 3)].line
-        yield curves.shape("nan-after-runup", _then(before[-5:], value), line)
+        yield curves.shape("nan-after-runup", _format_transition(before[-5:], value), line)
     elif len(before) >= 2 and part is not None:
         yield curves.shape("nan-after-runup", part, points[bad].line)
     elif len(before) >= 2:
-        yield curves.shape("nan-out-of-flat", _then(before[-4:], value), points[bad].line)
+        yield curves.shape(
+            "nan-out-of-flat", _format_transition(before[-4:], value), points[bad].line
+        )
 
 
-def _blown_up(curves: Curves, line: int) -> Said | None:
+def _format_exploded_part(curves: Curves, line: int) -> Message | None:
     """Word the part of the loss that is finite in the first bad record, and huge.
 
     It shows the climb that the total, not finite already, hides.
@@ -171,11 +183,11 @@ def _blown_up(curves: Curves, line: int) -> Said | None:
     return None
 
 
-def _then(before: Sequence[float], value: float) -> Said:
+def _format_transition(before: Sequence[float], value: float) -> Message:
     return say(
         "loss {before}, then {value}",
         "loss {before}，然后变成 {value}",
-        before=listed([f"{one:.4g}" for one in before]),
+        before=join_list([f"{one:.4g}" for one in before]),
         value=value,
     )
 
@@ -184,7 +196,7 @@ def _is_runup(values: Sequence[float]) -> bool:
     """Say whether a finite stretch ends in a climb, more than the usual noise of the curve."""
     if len(values) < 2 or values[-1] <= 0:
         return False
-    return _climbs(values) if len(values) < _FEW else _leaves_its_range(values)
+    return _is_climbing(values) if len(values) < _FEW else _has_left_range(values)
 
 
 def _is_absurd(curves: Curves, before: Sequence[Point]) -> bool:
@@ -194,7 +206,7 @@ def _is_absurd(curves: Curves, before: Sequence[Point]) -> bool:
     return any(before[-1].line in curves.by_line(name) for name in curves.called(ACCURACY))
 
 
-def _climbs(values: Sequence[float]) -> bool:
+def _is_climbing(values: Sequence[float]) -> bool:
     """Say whether a few records mostly rise, to well above the first and the lowest."""
     best, last = min(values), values[-1]
     rising = [other > one for one, other in itertools.pairwise(values)]
@@ -208,7 +220,7 @@ def _climbs(values: Sequence[float]) -> bool:
     )
 
 
-def _leaves_its_range(values: Sequence[float]) -> bool:
+def _has_left_range(values: Sequence[float]) -> bool:
     """Say whether the last records stand above all of the ones before, far or several times."""
     recent, ceiling = values[-5:], max(values[-30:-5])
     return max(recent) > 1.8 * ceiling or (
@@ -216,7 +228,7 @@ def _leaves_its_range(values: Sequence[float]) -> bool:
     )
 
 
-def _left_out(curves: Curves) -> Iterator[Shape]:
+def _detect_skipped_nan_iterations(curves: Curves) -> Iterator[Anomaly]:
     """Find the NaN of a program that counts such iterations, or omits their loss (Megatron)."""
     counted = next((point for point in curves.points("nan_iterations") if point.value > 0), None)
     if counted is not None:
@@ -224,7 +236,7 @@ def _left_out(curves: Curves) -> Iterator[Shape]:
             "{count:g} nan iterations at {place}",
             "{place}有 {count:g} 次 nan 迭代",
             count=counted.value,
-            place=at(counted),
+            place=format_position(counted),
         )
         yield curves.shape("nan-loss", said, counted.line)
         return

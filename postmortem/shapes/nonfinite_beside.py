@@ -12,13 +12,13 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, show
 from postmortem.shapes.gradients import is_settled
-from postmortem.shapes.hidden_loss import zeros
+from postmortem.shapes.hidden_loss import detect_zero_loss
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _FEWEST_PARTS: Final = 2
 _FEWEST_BEFORE: Final = 3
@@ -30,14 +30,14 @@ _JUST: Final = 5
 _OWN_WAYS: Final = frozenset(
     {names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE, names.LOSS_SCALE}
 )
-_NO_PART: Final = lazy_compile(
+_NO_PART: Final = compile_lazily(
     r"acc|ppl|perplex|psnr|ssim|iou|map|f1|auc|reward|return|score|norm|grad|rate|\blr|time|speed|tok"
     r"|mem|step|epoch|iter|scale|throughput|eval|val|test|best|mfu|_ms|eta|batch"
     r"|(?:^|_)(?:avg|average|mean|running|smooth\w{0,4})[_ ]loss",
     re.IGNORECASE,
 )
 """Figures that are no part of a loss, among them its own mean."""
-_OF_INPUTS: Final = lazy_compile(
+_OF_INPUTS: Final = compile_lazily(
     r"(?:x|inputs?|batch|images?|img|pixels?|pixel_values|features?|feats?|data|samples?|audio|wav"
     r"|mels?|src)_(?:abs_?)?(?:max|min|mean|std|var|norm|sum|amax|absmax|range)",
     re.IGNORECASE,
@@ -45,10 +45,10 @@ _OF_INPUTS: Final = lazy_compile(
 """Names of figures of what the model is given: `x_absmax`, `input_mean`, `pixel_values_max`."""
 
 
-def zero_rate(observed: Observed) -> Iterable[Shape]:
+def detect_nonfinite_at_zero_rate(observed: Observed) -> Iterable[Anomaly]:
     """Find a non-finite loss or gradient while no rate has been applied yet."""
     curves = observed.curves
-    bad = _first_bad(curves)
+    bad = _find_first_bad_point(curves)
     if bad is None or _is_search_for_scale(curves):
         return []
     rates = curves.by_line(names.LEARNING_RATE)
@@ -64,7 +64,7 @@ def zero_rate(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("nan-at-zero-rate", said, bad.line)]
 
 
-def _first_bad(curves: Curves) -> Point | None:
+def _find_first_bad_point(curves: Curves) -> Point | None:
     """Give the first loss or gradient norm that is not finite."""
     found = [curves.first_nonfinite(name) for name in (names.LOSS, names.GRAD_NORM)]
     return min(
@@ -79,13 +79,13 @@ def _is_search_for_scale(curves: Curves) -> bool:
     )
 
 
-def evaluation(observed: Observed) -> Iterable[Shape]:
+def detect_nonfinite_evaluation(observed: Observed) -> Iterable[Anomaly]:
     """Find an evaluation loss that is not finite although training is."""
     curves = observed.curves
     bad = curves.first_nonfinite(names.EVAL_LOSS)
     if (
         bad is None
-        or zeros(observed)
+        or detect_zero_loss(observed)
         or any(
             # In whatever file: trackers keep each curve in one of its own.
             one.name == names.LOSS and one.first_nonfinite is not None
@@ -101,7 +101,7 @@ def evaluation(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("nan-eval-only", said, bad.line)]
 
 
-def components(observed: Observed) -> Iterable[Shape]:
+def detect_nonfinite_component(observed: Observed) -> Iterable[Anomaly]:
     """Find one loss component that is not finite while the total, or most others, are."""
     curves = observed.curves
     total = curves.by_name.get(names.LOSS)
@@ -113,7 +113,7 @@ def components(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def first_part(observed: Observed) -> Iterable[Shape]:
+def detect_first_nonfinite_part(observed: Observed) -> Iterable[Anomaly]:
     """Find the one part of a loss that is not finite where the loss first is not.
 
     The other parts are finite still: what is wrong is in that one.
@@ -126,7 +126,7 @@ def first_part(observed: Observed) -> Iterable[Shape]:
         name: values[bad.line]
         for name in curves.by_name
         if name != names.LOSS and not _NO_PART.search(name)
-        if bad.line in (values := curves.by_line(name)) and _was_finite(values, bad.line)
+        if bad.line in (values := curves.by_line(name)) and _has_finite_history(values, bad.line)
     }
     broken = [name for name, value in beside.items() if not math.isfinite(value)]
     if len(broken) != 1 or len(beside) < _FEWEST_PARTS:
@@ -140,7 +140,7 @@ def first_part(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("nan-part-first", said, bad.line)]
 
 
-def vanishing(observed: Observed) -> Iterable[Shape]:
+def detect_vanishing_metric(observed: Observed) -> Iterable[Anomaly]:
     """Find a figure that shrinks to nothing just before the loss is not finite.
 
     A probability, a variance or a norm of which a logarithm or a quotient is taken.
@@ -151,7 +151,7 @@ def vanishing(observed: Observed) -> Iterable[Shape]:
         return []
     for name in curves.by_name:
         before = [point for point in curves.finite(name) if point.line < bad.line]
-        if name not in _OWN_WAYS and _vanishes(before):
+        if name not in _OWN_WAYS and _is_vanishing(before):
             last = min(before[-_JUST:], key=lambda point: point.value)
             said = say(
                 "{name} {first:.3g} → {last:.3g}, then the loss is not finite",
@@ -164,7 +164,7 @@ def vanishing(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _vanishes(points: Sequence[Point]) -> bool:
+def _is_vanishing(points: Sequence[Point]) -> bool:
     """Say whether a figure that never is 0 ends at next to nothing."""
     values = [point.value for point in points]
     return (
@@ -175,7 +175,7 @@ def _vanishes(points: Sequence[Point]) -> bool:
     )
 
 
-def _was_finite(values: Mapping[int, float], line: int) -> bool:
+def _has_finite_history(values: Mapping[int, float], line: int) -> bool:
     """Say whether several records before a line are finite, and differ from one another."""
     before = {value for place, value in values.items() if place < line and math.isfinite(value)}
     return len(before) >= _FEWEST_BEFORE
@@ -190,13 +190,13 @@ def _is_worse(series: Series, total: Series | None) -> bool:
     return total is None or total.nonfinite < series.nonfinite
 
 
-def inputs(observed: Observed) -> Iterable[Shape]:
+def detect_nonfinite_inputs(observed: Observed) -> Iterable[Anomaly]:
     """Find a figure of the inputs that is not finite when the loss first is not, or earlier.
 
     It was printed before anything was computed from them.
     """
     curves = observed.curves
-    bad = _first_bad(curves)
+    bad = _find_first_bad_point(curves)
     told = [
         (series.first_nonfinite, name)
         for name, series in curves.by_name.items()

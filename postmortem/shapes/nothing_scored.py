@@ -15,27 +15,27 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.low_scores import ACCURACY
 from postmortem.shapes.objectives import is_of_no_classes, is_policy
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_SCORE: Final = lazy_compile(
+_SCORE: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?[_@]?\d?|top_?\d|prec@\d|f[_-]?1|f_?score|mcc"
     r"|matthews\w{0,20}|kappa|dice|m?iou|auc|precision|recall|rec@\d|exact_match|em)"
     r"(?:$|[_/ .@-])",
     re.IGNORECASE,
 )
-_NO_SCORE: Final = lazy_compile(r"best|min|max|loss|lr|std|class|time|so_far", re.IGNORECASE)
-_OF_BOXES: Final = lazy_compile(r"(?:^|[_/ ])(?:bbox|box|obj|m?ap)(?:$|[_/ @\d])", re.IGNORECASE)
+_NO_SCORE: Final = compile_lazily(r"best|min|max|loss|lr|std|class|time|so_far", re.IGNORECASE)
+_OF_BOXES: Final = compile_lazily(r"(?:^|[_/ ])(?:bbox|box|obj|m?ap)(?:$|[_/ @\d])", re.IGNORECASE)
 """Figures of a detector, which finds nothing for some epochs before it finds anything."""
 _NOTHING: Final = 0.006
 _NOTHING_OF_FIVE: Final = 0.03
-_OF_FIVE: Final = lazy_compile(r"@5|top_?5", re.IGNORECASE)
-_PPL: Final = lazy_compile(r"(?:^|[_/])(?:ppl|perplexity)(?:$|[_/])", re.IGNORECASE)
+_OF_FIVE: Final = compile_lazily(r"@5|top_?5", re.IGNORECASE)
+_PPL: Final = compile_lazily(r"(?:^|[_/])(?:ppl|perplexity)(?:$|[_/])", re.IGNORECASE)
 _LEARNT: Final = 100.0
 """A perplexity below which many words are told right."""
 _RISEN: Final = 1.2
@@ -47,10 +47,10 @@ _LATE_EPOCH, _EPOCH, _STEP = 10, 3, 500
 _FALLEN: Final = 0.9
 
 
-def everywhere(observed: Observed) -> Iterable[Shape]:
+def detect_near_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     """Find a run all of whose scores are next to nothing in all records, and do not rise."""
     curves = observed.curves
-    told = _told(curves)
+    told = _collect_score_points(curves)
     most = max((point.value for points in told.values() for point in points), default=0.0)
     whole = 100.0 if most > 1 else 1.0
     if not told or is_policy(curves) or _is_none_of_these(curves, told):
@@ -67,24 +67,24 @@ def everywhere(observed: Observed) -> Iterable[Shape]:
         value=most,
         count=len(longest),
     )
-    kind = "collapse" if _falls(curves) else "nothing-moves"
+    kind = "collapse" if _is_loss_falling(curves) else "nothing-moves"
     return [curves.shape(kind, said, longest[0].line)]
 
 
-def _told(curves: Curves) -> dict[str, Sequence[Point]]:
+def _collect_score_points(curves: Curves) -> dict[str, Sequence[Point]]:
     """Give the points of all scores, those of their means so far where these are printed."""
     names_of = curves.called(_SCORE, _NO_SCORE)
     told = {name: curves.so_far(name) or curves.finite(name) for name in names_of}
     return {name: points for name, points in told.items() if points}
 
 
-def _from_the_beginning(curves: Curves, told: Mapping[str, Sequence[Point]]) -> list[Shape]:
+def _from_the_beginning(curves: Curves, told: Mapping[str, Sequence[Point]]) -> list[Anomaly]:
     """Find scores of several kinds that are exactly 0 in a second pass still, in training too."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
     points = max(told.values(), key=len)
     is_exact = not any(point.value for one in told.values() for point in one)
     is_told = len(told) >= _KINDS and len(points) >= _BOTH and len(set(epochs)) >= _FEW
-    if not (is_exact and is_told) or _falls(curves) or curves.called(_OF_BOXES):
+    if not (is_exact and is_told) or _is_loss_falling(curves) or curves.called(_OF_BOXES):
         return []
     said = say(
         "{scores} scores are exactly 0 in all {count} records of {epochs} passes over the data",
@@ -128,7 +128,7 @@ def _is_behind_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
     return len(points) >= _MANY and points[0].step >= _STEP
 
 
-def _falls(curves: Curves) -> bool:
+def _is_loss_falling(curves: Curves) -> bool:
     points = curves.so_far(names.LOSS) or curves.finite(names.LOSS)
     values = [point.value for point in points]
     third = max(1, len(values) // 3)

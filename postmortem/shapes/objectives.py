@@ -12,24 +12,24 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Series
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.shapes.aligned import Curves
 
-_POLICY: Final = lazy_compile(
+_POLICY: Final = compile_lazily(
     r"reward|(?:^|_)rew(?:$|_)|returns?(?:$|[^a-z])|advantage|clip_?frac|approx_?kl|policy"
     r"|(?<!cross)(?<!cross.)entropy|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor"
     r"|(?:^|[_/])(?:td|qf?\d?)(?:$|_)",
     re.IGNORECASE,
 )
-_ADVERSARIAL: Final = lazy_compile(
+_ADVERSARIAL: Final = compile_lazily(
     r"^(?:train[_/ ])?(?:loss|err|l)[ _/.-]?(?:d|g|dis|gen)(?:$|[ _/.-])"
     r"|^(?:train[_/ ])?(?:d|g|dis|gen|disc)[ _/.-]?(?:loss|err)"
     r"|discriminator|generator|(?:^|[_/])adv(?:ersarial)?(?:$|[_/])|wasserstein|critic_loss",
     re.IGNORECASE,
 )
-_DIVERGENCE: Final = lazy_compile(r"(?:^|[_/ .-])kl[dl]?(?:$|[_/ .-])|kl_?div", re.IGNORECASE)
-_RECONSTRUCTION: Final = lazy_compile(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", re.IGNORECASE)
-_CONTRASTIVE: Final = lazy_compile(
+_DIVERGENCE: Final = compile_lazily(r"(?:^|[_/ .-])kl[dl]?(?:$|[_/ .-])|kl_?div", re.IGNORECASE)
+_RECONSTRUCTION: Final = compile_lazily(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", re.IGNORECASE)
+_CONTRASTIVE: Final = compile_lazily(
     r"contrast|info_?nce|nt[-_]?xent|moco|simclr|queue|triplet", re.IGNORECASE
 )
 _FEWEST: Final = 3
@@ -39,10 +39,10 @@ _OF_HALF: Final = 0.25
 
 def is_policy(curves: Curves) -> bool:
     """Say whether the loss is a policy's: it begins near 0 and may go anywhere."""
-    return _named(curves, _POLICY)
+    return _has_finite_series(curves, _POLICY)
 
 
-def rises_by_design(curves: Curves) -> bool:
+def is_rise_expected(curves: Curves) -> bool:
     """Say whether the loss of a sound run may rise.
 
     A policy's, that of two networks against each other, one with a divergence whose weight grows,
@@ -50,9 +50,9 @@ def rises_by_design(curves: Curves) -> bool:
     """
     return (
         is_policy(curves)
-        or _named(curves, _ADVERSARIAL)
-        or _named(curves, _CONTRASTIVE)
-        or (_named(curves, _DIVERGENCE) and _named(curves, _RECONSTRUCTION))
+        or _has_finite_series(curves, _ADVERSARIAL)
+        or _has_finite_series(curves, _CONTRASTIVE)
+        or (_has_finite_series(curves, _DIVERGENCE) and _has_finite_series(curves, _RECONSTRUCTION))
     )
 
 
@@ -68,7 +68,7 @@ def is_of_no_classes(curves: Curves, accuracy: float) -> bool:
     return bool(late) and 0 <= max(late) < _OF_HALF * wrong * math.log(2)
 
 
-def _named(curves: Curves, pattern: re.Pattern[str]) -> bool:
+def _has_finite_series(curves: Curves, pattern: re.Pattern[str]) -> bool:
     """Say whether some curves have such a name, each of them finite throughout."""
     found = [curves.by_name[name] for name in curves.called(pattern)]
     return (

@@ -13,13 +13,13 @@ from typing import Any, Final, TypeVar
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
-from postmortem.gathering.gathered import Gathered, Seen, of_kind, process_of
+from postmortem.gathering.gathered import Extract, Seen, process_of, select_sources_by_type
 from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.model.findings import Finding, Traceback
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.shapes.aligned import Curves
-from postmortem.shapes.loss_of_training import TrainingLoss, training_loss
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.loss_of_training import TrainingLoss, find_training_loss
+from postmortem.shapes.shape import Anomaly
 
 _MOST_AROUND: Final = 40
 _Worked = TypeVar("_Worked")
@@ -49,7 +49,7 @@ class Observed:
     """The beginning of each source, as text."""
     around: Sequence[tuple[int, int, str]] = ()
     """Lines around values that are not finite: source, raw number of the first line, the text."""
-    processes: Mapping[int, Where] = field(default_factory=dict)
+    processes: Mapping[int, ProcessId] = field(default_factory=dict)
     """Of each source that reaches into the last attempt, the process that its name tells."""
     snapshots: frozenset[int] = frozenset()
     """The sources that tell how things stand, not what happened when."""
@@ -67,7 +67,7 @@ class Observed:
     """Of the same process; None where too few records tell of it."""
     outcome: str = ""
     """How the run ended, for the detectors that ask; one of `names.OUTCOMES`."""
-    known: Mapping[str, Shape] = field(default_factory=dict)
+    known: Mapping[str, Anomaly] = field(default_factory=dict)
     """The shapes found before, by id, for the same."""
     _worked_out: dict[Callable[["Observed"], Any], Any] = field(
         default_factory=dict, init=False, compare=False, repr=False
@@ -82,9 +82,9 @@ class Observed:
 
     def of(self, curves: Curves) -> "Observed":
         """Give the view of a detector that looks at the curves of one process."""
-        return dataclasses.replace(self, curves=curves, loss=training_loss(curves))
+        return dataclasses.replace(self, curves=curves, loss=find_training_loss(curves))
 
-    def at_end(self, outcome: str, known: Mapping[str, Shape]) -> "Observed":
+    def at_end(self, outcome: str, known: Mapping[str, Anomaly]) -> "Observed":
         """Give the view of a detector that asks how the run ended."""
         return dataclasses.replace(self, outcome=outcome, known=known)
 
@@ -96,10 +96,10 @@ class Observed:
         return [*enumerate(head, 1), *(line for line in tail if line[0] > len(head))]
 
 
-Detector = Callable[[Observed], Iterable[Shape]]
+Detector = Callable[[Observed], Iterable[Anomaly]]
 
 
-def observe(gathered: Gathered, seen: Iterable[Seen], begins: Mapping[int, int]) -> Observed:
+def build_observed(gathered: Extract, seen: Iterable[Seen], begins: Mapping[int, int]) -> Observed:
     """Put together what the detectors may look at.
 
     Args:
@@ -108,7 +108,7 @@ def observe(gathered: Gathered, seen: Iterable[Seen], begins: Mapping[int, int])
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
     """
     return Observed(
-        series=tuple(_not_mirrored(gathered)),
+        series=tuple(_select_unmirrored_series(gathered)),
         facts=gathered.facts,
         findings=tuple((one.finding, one.records_before) for one in seen),
         tracebacks=tuple(traceback for traceback, _ in gathered.tracebacks),
@@ -117,26 +117,26 @@ def observe(gathered: Gathered, seen: Iterable[Seen], begins: Mapping[int, int])
         last_records={source: line for source, (line, _) in gathered.last_record.items()},
         tails=gathered.tails,
         heads=gathered.heads,
-        around=_around(seen),
+        around=_collect_nonfinite_context(seen),
         processes={
             source: process_of(gathered, source)
             for source in gathered.tails
             if begins.get(source, 0) <= gathered.lines.get(source, 0)
         },
-        snapshots=of_kind(gathered, "environment"),
-        dumps=of_kind(gathered, "environment", "scheduler", "kernel"),
+        snapshots=select_sources_by_type(gathered, "environment"),
+        dumps=select_sources_by_type(gathered, "environment", "scheduler", "kernel"),
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
     )
 
 
-def _not_mirrored(gathered: Gathered) -> Iterable[Series]:
+def _select_unmirrored_series(gathered: Extract) -> Iterable[Series]:
     """Give the series but those of files that tell nothing that another does not."""
     mirrored = gathered.copies.mirrored
     return (one for one in gathered.series.values() if (one.source, one.where) not in mirrored)
 
 
-def _around(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
+def _collect_nonfinite_context(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
     """Give the surroundings of the first findings of values that are not finite."""
     kept = (
         (one.finding.source, *one.context)

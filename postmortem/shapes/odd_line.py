@@ -8,38 +8,38 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
-from postmortem.reading.prefixes import carries_srun_labels, clean
+from postmortem.reading.prefixes import clean, has_srun_labels
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.ranks import first_gone_wrong
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.ranks import detect_first_nonfinite_process
+from postmortem.shapes.shape import Anomaly
 
 _BEFORE: Final = 12
 """Lines before the first bad value in which its reason may stand."""
 _MOST_TEXT: Final = 300
-_NUMBER: Final = lazy_compile(r"[-+]?\d[\w.]*|\b(?:nan|inf)\b", re.IGNORECASE)
-_OF_DATA: Final = lazy_compile(
+_NUMBER: Final = compile_lazily(r"[-+]?\d[\w.]*|\b(?:nan|inf)\b", re.IGNORECASE)
+_OF_DATA: Final = compile_lazily(
     r"\b(?:non-?finite|not finite|infs?|nans?|corrupt\w*|broken|truncated|empty|outliers?"
     r"|out of range|invalid|malformed|unreadable|bad (?:sample|batch|record|file|image|row))\b",
     re.IGNORECASE,
 )
-_NAMES_DATA: Final = lazy_compile(
+_NAMES_DATA: Final = compile_lazily(
     r"\b(?:samples?|batch(?:es)?|records?|rows?|images?|volumes?|files?|shards?|items?|ids?|ind(?:ex"
     r"|ices)|inputs?|labels?|targets?|voxels?|pixels?|tokens?|utterances?|clips?)\b|\w\.[a-z]\w{1,5}\b",
     re.IGNORECASE,
 )
 
 
-def before_it(observed: Observed) -> Iterable[Shape]:
+def detect_odd_data_line(observed: Observed) -> Iterable[Anomaly]:
     """Find a line about data that the first process to go wrong prints alone, just before."""
-    first = next(iter(first_gone_wrong(observed)), None)
+    first = next(iter(detect_first_nonfinite_process(observed)), None)
     if first is None or first.source not in observed.tails:
         return []
     begin, text = observed.tails[first.source]
     own = observed.processes.get(first.source, NOWHERE)
-    srun = carries_srun_labels(text)
+    srun = has_srun_labels(text)
     kinds: dict[str, set[object]] = {}
     near: list[tuple[int, str]] = []
     for number, line in enumerate(text.split("\n"), begin):
@@ -52,5 +52,5 @@ def before_it(observed: Observed) -> Iterable[Shape]:
         alone = kinds[_NUMBER.sub("#", said)] == {first.where}
         if alone and _OF_DATA.search(said) and _NAMES_DATA.search(said):
             told = quote(cut(said, _MOST_TEXT))
-            return [Shape("odd-line", told, first.source, first.where, number)]
+            return [Anomaly("odd-line", told, first.source, first.where, number)]
     return []

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote, say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_TOLD: Final = lazy_compile(
+_TOLD: Final = compile_lazily(
     r"(?:^|[-|>\]\s])(?:(?P<reference>src|ref(?:erence)?|target|truth|gt|ground[_ ]truth|expected)"
     r"|(?P<output>res|pred(?:icted|iction)?|hyp(?:othesis)?|decoded|generated))"
     r"\s?[:=]\s{0,4}(?P<text>\S.{0,200})$",
@@ -28,10 +28,10 @@ _LONGEST: Final = 400
 """Characters of a line that may tell of a sample."""
 
 
-def always(observed: Observed) -> Iterable[Shape]:
+def detect_output_collapse(observed: Observed) -> Iterable[Anomaly]:
     """Find such samples among the last that a source shows."""
     for source in observed.tails:
-        pairs = _pairs(observed.kept_lines(source))[-_MOST:]
+        pairs = _list_output_pairs(observed.kept_lines(source))[-_MOST:]
         outputs = {output for _, output, _ in pairs}
         references = {reference for reference, _, _ in pairs}
         if len(outputs) != 1 or len(references) != len(pairs) or len(pairs) < _TWICE:
@@ -45,11 +45,11 @@ def always(observed: Observed) -> Iterable[Shape]:
                 count=len(pairs),
                 output=quote(cut(output, 60)),
             )
-            return [Shape("collapse", said, source, NOWHERE, pairs[0][2])]
+            return [Anomaly("collapse", said, source, NOWHERE, pairs[0][2])]
     return []
 
 
-def _pairs(lines: Sequence[tuple[int, str]]) -> list[tuple[str, str, int]]:
+def _list_output_pairs(lines: Sequence[tuple[int, str]]) -> list[tuple[str, str, int]]:
     """Give what was expected and what came, with the line of the latter; in whichever order."""
     found, waiting = list[tuple[str, str, int]](), dict[str, tuple[str, int]]()
     for number, line in lines:

@@ -10,23 +10,23 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, standing
+from postmortem.shapes.aligned import Curves, count_trailing_repeats
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_DISCRIMINATOR: Final = lazy_compile(
+_DISCRIMINATOR: Final = compile_lazily(
     r"^(?:train[_/ ])?(?:(?:loss|err)[_ /.-]?(?:d|dis|disc|discriminator)"
     r"|(?:d|dis|disc|discriminator)[_ /.-]?(?:loss|err))$",
     re.IGNORECASE,
 )
-_GENERATOR: Final = lazy_compile(
+_GENERATOR: Final = compile_lazily(
     r"^(?:train[_/ ])?(?:(?:loss|err)[_ /.-]?(?:g|gen|generator)"
     r"|(?:g|gen|generator)[_ /.-]?(?:loss|err))$",
     re.IGNORECASE,
 )
-_ALIKE: Final = lazy_compile(
+_ALIKE: Final = compile_lazily(
     r"(?:emb(?:ed(?:ding)?s?)?|repr(?:esentations?)?|feat(?:ure)?s?|latents?|proj(?:ections?)?|^z)"
     r"[_/. ](?:std|var|spread)(?:$|[_/. ])",
     re.IGNORECASE,
@@ -44,10 +44,13 @@ _HIGH: Final = 3.0
 _GONE: Final = 0.03
 
 
-def adversary(observed: Observed) -> Iterable[Shape]:
+def detect_dominant_discriminator(observed: Observed) -> Iterable[Anomaly]:
     """Find a discriminator that makes no error any more while the generator's loss is high."""
     curves = observed.curves
-    judge, forger = _named(curves, _DISCRIMINATOR), _named(curves, _GENERATOR)
+    judge, forger = (
+        _find_points_by_name(curves, _DISCRIMINATOR),
+        _find_points_by_name(curves, _GENERATOR),
+    )
     if min(len(judge), len(forger)) < _SEVERAL or min(point.value for point in judge) < 0:
         return []
     late = len(judge) // 2
@@ -69,14 +72,17 @@ def adversary(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("collapse", said, judge[-late].line)]
 
 
-def silenced(observed: Observed) -> Iterable[Shape]:
+def detect_silenced_generator(observed: Observed) -> Iterable[Anomaly]:
     """Find a generator whose loss is exactly 0 to the end while the discriminator's is high.
 
     The logarithm is cut off there: nothing tells it any more in which direction to change.
     """
     curves = observed.curves
-    judge, forger = _named(curves, _DISCRIMINATOR), _named(curves, _GENERATOR)
-    count = standing([point.value for point in forger])
+    judge, forger = (
+        _find_points_by_name(curves, _DISCRIMINATOR),
+        _find_points_by_name(curves, _GENERATOR),
+    )
+    count = count_trailing_repeats([point.value for point in forger])
     if count < _SEVERAL or forger[-1].value != 0.0 or len(judge) < _SEVERAL:
         return []
     least = min(point.value for point in judge[-_SEVERAL:])
@@ -92,10 +98,10 @@ def silenced(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("collapse", said, forger[-count].line)]
 
 
-def alike(observed: Observed) -> Iterable[Shape]:
+def detect_representation_collapse(observed: Observed) -> Iterable[Anomaly]:
     """Find representations whose spread over the samples has gone to nothing."""
     curves = observed.curves
-    points = _named(curves, _ALIKE)
+    points = _find_points_by_name(curves, _ALIKE)
     if len(points) < _FEWEST:
         return []
     early = statistics.median(point.value for point in points[:3])
@@ -112,7 +118,7 @@ def alike(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("collapse", said, line)]
 
 
-def _named(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
+def _find_points_by_name(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
     """Give the finite points of the first series with such a name."""
     name = next(iter(curves.called(pattern)), "")
     return curves.finite(name)

@@ -9,25 +9,25 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, say
 from postmortem.reading.prefixes import LOUD, Cleaned, clean
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _MOST_LINES: Final = 30
 _MOST_TEXT: Final = 160
 _TELLING: Final = frozenset({"cause", "consequence", "warning"})
 """Roles of what a rule says of a failure."""
 _QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO"})
-_WARNED: Final = lazy_compile(
+_WARNED: Final = compile_lazily(
     r"^(?:\S{1,300}:\d{1,6}: )?(?:[A-Z]\w{0,40}Warning: |warning: |\[?warn(?:ing)?\b)|警告|注意",
     re.IGNORECASE,
 )
-_REST: Final = lazy_compile(r"^\s+\S|^\s*$")
+_REST: Final = compile_lazily(r"^\s+\S|^\s*$")
 """The source line below a warning of Python, and blank lines."""
-_ALARMING: Final = lazy_compile(
+_ALARMING: Final = compile_lazily(
     r"error|exception|traceback|fail|fatal|abort|kill|crash|cannot|can't|could(?: not|n't)|unable"
     r"|not (?:found|available|installed|enough|match)|no such|no module|denied|refused"
     r"|time[d ]* ?out|out of memory|\bnans?\b|\binf\b|overflow|illegal|invalid|missing|corrupt"
@@ -38,7 +38,7 @@ _ALARMING: Final = lazy_compile(
 )
 
 
-def only(observed: Observed) -> Iterable[Shape]:
+def detect_only_warnings(observed: Observed) -> Iterable[Anomaly]:
     """Find a text of warnings alone, none of which is a failure by its words."""
     is_told = any(finding.role in _TELLING for finding, _ in observed.findings)
     is_more = (
@@ -49,17 +49,17 @@ def only(observed: Observed) -> Iterable[Shape]:
     source, (first, text) = next(iter(observed.tails.items()))
     rows = [clean(line) for line in text.split("\n")]
     if first == 1 and len(rows) <= _MOST_LINES and not _ALARMING.search(text):
-        warned = _warned(rows)
+        warned = _find_first_warning(rows)
         if warned is not None:
             said = say(
                 "nothing but notices — {text}",
                 "只有提示性的警告 — {text}",
                 text=cut(rows[warned].text.strip(), _MOST_TEXT),
             )
-            yield Shape("only-notices", said, source, NOWHERE, warned + 1)
+            yield Anomaly("only-notices", said, source, NOWHERE, warned + 1)
 
 
-def _warned(rows: Sequence[Cleaned]) -> int | None:
+def _find_first_warning(rows: Sequence[Cleaned]) -> int | None:
     """Give the first row that warns, where all rows do or are what stands around warnings."""
     warned = [
         number

@@ -17,18 +17,18 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Finding
-from postmortem.model.said import Said, listed, quote, say
+from postmortem.model.said import Message, join_list, quote, say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 FAMILY: Final = "memory.cuda-oom."
-_SIZE: Final = lazy_compile(
+_SIZE: Final = compile_lazily(
     r"(?<!\d)(\d{1,25}(?:\.\d{1,25})?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE
 )
 _UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
-_PROCESS: Final = lazy_compile(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
+_PROCESS: Final = compile_lazily(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
 _OTHERS_SHARE: Final = 0.1
 _OTHERS_GIB: Final = 1.5
 _UNNAMED_GIB: Final = 2.0
@@ -40,7 +40,7 @@ _CONTEXT_GIB: Final = 1.0
 _ROUNDING: Final = 1.02
 _CONTRARY: Final = (("oom-fragmented", "oom-little-spare"), ("oom-other-process", "oom-all-own"))
 """What holds on any rank, and what is not said of the job then."""
-_Told = tuple[str, Said]
+_Told = tuple[str, Message]
 """The id of a shape, and the figures that show it."""
 
 
@@ -71,68 +71,68 @@ class Account(NamedTuple):
         )
 
 
-def gib(text: str | None) -> float | None:
+def parse_gib(text: str | None) -> float | None:
     """Read a printed size as GiB; None if there is none."""
     match = _SIZE.search(text or "")
     return None if match is None else float(match[1]) * _UNITS[match[2][0].lower()]
 
 
-def account(finding: Finding) -> Account:
+def parse_memory_account(finding: Finding) -> Account:
     """Read the figures of a line."""
     asked, total, free, allocated, spare = (
-        gib(finding.capture(name))
+        parse_gib(finding.capture(name))
         for name in ("asked", "total", "free", "allocated", "unallocated")
     )
-    reserved = gib(finding.capture("reserved"))
+    reserved = parse_gib(finding.capture("reserved"))
     if spare is None and reserved is not None and allocated is not None:
         spare = reserved - allocated
     if reserved is None and allocated is not None:
         reserved = allocated + (spare or 0.0)
-    mine = _in_use(finding, total)
+    mine = _parse_memory_in_use(finding, total)
     return Account(
-        asked=asked if asked is not None else gib(finding.capture("asked2")),
+        asked=asked if asked is not None else parse_gib(finding.capture("asked2")),
         total=total,
         free=free,
         allocated=allocated,
         spare=spare,
         own=mine if mine is not None else reserved,
-        processes=tuple(_processes(finding)),
+        processes=tuple(_iter_processes(finding)),
         is_own_named=mine is not None,
     )
 
 
-def _in_use(finding: Finding, total: float | None) -> float | None:
+def _parse_memory_in_use(finding: Finding, total: float | None) -> float | None:
     """Read what this process has in use as the driver counts it.
 
     None also for a counter that the driver does not keep (2**64 bytes).
     """
-    mine = gib(finding.capture("process_in_use"))
+    mine = parse_gib(finding.capture("process_in_use"))
     is_possible = mine is None or total is None or mine <= _ROUNDING * total
     return mine if is_possible else None
 
 
-def _processes(finding: Finding) -> Iterator[tuple[str, float]]:
+def _iter_processes(finding: Finding) -> Iterator[tuple[str, float]]:
     for pid, text in _PROCESS.findall(finding.text):
-        size = gib(text)
+        size = parse_gib(text)
         if size is not None:
             yield pid, size
 
 
-def accounts(observed: Observed) -> Iterable[Shape]:
+def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
     """Judge every out-of-memory line; each shape once, at its first line.
 
     The largest GPU that was printed stands for the card of lines that do not tell of theirs.
     """
     card = observed.facts.cards.largest_gib()
-    found: dict[str, Shape] = {}
+    found: dict[str, Anomaly] = {}
     read: set[tuple[object, ...]] = set()
     for finding, records_before in observed.findings:
         told = (bool(records_before), finding.text, finding.captures)
         if not finding.signature.startswith(FAMILY) or told in read:
             continue
         read.add(told)  # what a thousand processes say alike gives the same shapes
-        for name, said in _told(finding, records_before, card):
-            shape = Shape(name, said, finding.source, finding.where, finding.line)
+        for name, said in _iter_oom_conditions(finding, records_before, card):
+            shape = Anomaly(name, said, finding.source, finding.where, finding.line)
             found.setdefault(name, shape)
     for present, absent in _CONTRARY:
         if present in found:
@@ -140,7 +140,9 @@ def accounts(observed: Observed) -> Iterable[Shape]:
     return found.values()
 
 
-def _told(finding: Finding, records_before: int, card: float | None) -> Iterator[_Told]:
+def _iter_oom_conditions(
+    finding: Finding, records_before: int, card: float | None
+) -> Iterator[_Told]:
     """Tell all that one line shows."""
     yield (
         "oom-after-steps" if records_before else "oom-before-steps",
@@ -150,19 +152,19 @@ def _told(finding: Finding, records_before: int, card: float | None) -> Iterator
             count=records_before,
         ),
     )
-    figures = account(finding)
+    figures = parse_memory_account(finding)
     for told in (
-        _spare(figures, figures.total if figures.total is not None else card),
-        _others(figures),
-        _stray(figures),
-        _too_large(figures, gib(finding.capture("needed")), card),
-        _capped(figures, gib(finding.capture("allowed"))),
+        _check_fragmentation(figures, figures.total if figures.total is not None else card),
+        _compare_other_processes(figures),
+        _find_stray_contexts(figures),
+        _find_oversized_request(figures, parse_gib(finding.capture("needed")), card),
+        _find_capped_process(figures, parse_gib(finding.capture("allowed"))),
     ):
         if told is not None:
             yield told
 
 
-def _spare(one: Account, card: float | None) -> _Told | None:
+def _check_fragmentation(one: Account, card: float | None) -> _Told | None:
     """Compare what was asked for, and the card, with what was reserved and not allocated."""
     if one.asked is None or one.spare is None:
         return None
@@ -187,7 +189,7 @@ def _spare(one: Account, card: float | None) -> _Told | None:
     return ("oom-fragmented" if is_enough else "oom-little-spare", said)
 
 
-def _others(one: Account) -> _Told | None:
+def _compare_other_processes(one: Account) -> _Told | None:
     """Compare what others hold of the card with what contexts cost."""
     others = one.others
     if one.total is None or one.free is None or one.own is None or others is None:
@@ -209,22 +211,22 @@ def _others(one: Account) -> _Told | None:
         "{sum} held elsewhere{by_whom}",
         "{sum} 被其他进程占用{by_whom}",
         sum=total,
-        by_whom=_by_whom(one, one.own),
+        by_whom=_format_top_holders(one, one.own),
     )
     return ("oom-other-process", said)
 
 
-def _by_whom(one: Account, own: float) -> Said:
+def _format_top_holders(one: Account, own: float) -> Message:
     """Name the processes that hold most, but this one."""
     held = [
         say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size)
         for pid, size in sorted(one.processes, key=lambda entry: -entry[1])[:4]
         if one.is_own_named or abs(size - own) > _CONTEXT_GIB
     ]
-    return say(" ({held})", "（{held}）", held=listed(held)) if held else quote("")
+    return say(" ({held})", "（{held}）", held=join_list(held)) if held else quote("")
 
 
-def _stray(one: Account) -> _Told | None:
+def _find_stray_contexts(one: Account) -> _Told | None:
     """Several processes with hardly more than a context each.
 
     Ranks of one job that opened one on the wrong card.
@@ -242,7 +244,9 @@ def _stray(one: Account) -> _Told | None:
     return ("oom-stray-contexts", said)
 
 
-def _too_large(one: Account, needed: float | None, card_gib: float | None) -> _Told | None:
+def _find_oversized_request(
+    one: Account, needed: float | None, card_gib: float | None
+) -> _Told | None:
     """One request, or one compiled program, that no empty card could hold."""
     total, asked = (
         one.total if one.total is not None else card_gib,
@@ -261,7 +265,7 @@ def _too_large(one: Account, needed: float | None, card_gib: float | None) -> _T
     )
 
 
-def _capped(one: Account, allowed: float | None) -> _Told | None:
+def _find_capped_process(one: Account, allowed: float | None) -> _Told | None:
     """Find a process that is allowed less than the card has."""
     if allowed is None or one.total is None or allowed * _ROUNDING > one.total:
         return None

@@ -14,11 +14,11 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _FEWEST: Final = 10
 _SEVERAL: Final = 3
@@ -32,23 +32,23 @@ _FAR: Final = 1e6
 """Steps after which something should have been learnt of a game."""
 _CERTAIN: Final = 0.02
 """Entropy, in nats, of a policy that leaves next to nothing to chance."""
-_REWARD: Final = lazy_compile(
+_REWARD: Final = compile_lazily(
     r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:\d+_episode_)?(?:reward|return)"
 )
-_ENTROPY: Final = lazy_compile(r"(?:^|[_/])(?:policy_)?entropy(?:_loss)?$", re.IGNORECASE)
-_CHANGE: Final = lazy_compile(r"(?:^|[_/])(?:approx_?kl|clip_?frac(?:tion)?)$", re.IGNORECASE)
+_ENTROPY: Final = compile_lazily(r"(?:^|[_/])(?:policy_)?entropy(?:_loss)?$", re.IGNORECASE)
+_CHANGE: Final = compile_lazily(r"(?:^|[_/])(?:approx_?kl|clip_?frac(?:tion)?)$", re.IGNORECASE)
 """How far an update has changed what the policy does."""
-_SPREAD: Final = lazy_compile(r"^(?:train/|total_|grouped_)?rewards?[_/]std(?:/mean)?$")
+_SPREAD: Final = compile_lazily(r"^(?:train/|total_|grouped_)?rewards?[_/]std(?:/mean)?$")
 
 
-def rewards(observed: Observed) -> Iterable[Shape]:
+def detect_uniform_rewards(observed: Observed) -> Iterable[Anomaly]:
     """Find rewards whose spread within a group is 0: from the start, or after they had differed."""
     curves = observed.curves
     series = next(map(curves.by_name.__getitem__, curves.called(_SPREAD)), None)
     if series is None or (series.points < _SEVERAL and not _has_no_reward(curves)):
         return []
     points = curves.points(series.name)
-    last = _last(points, lambda value: value != 0.0)
+    last = _find_last_index(points, lambda value: value != 0.0)
     if last < 0:
         said = say(
             "{name} is 0 at all {count} records",
@@ -76,13 +76,13 @@ def _has_no_reward(curves: Curves) -> bool:
     return bool(losses) and not any(rewards) and not any(losses)
 
 
-def entropy(observed: Observed) -> Iterable[Shape]:
+def detect_entropy_collapse(observed: Observed) -> Iterable[Anomaly]:
     """Find the entropy of a policy that has gone to nothing and stays there."""
     points = observed.curves.finite("entropy")
     if len(points) < _FEWEST or points[0].value <= 0:
         return []
     top = max(point.value for point in points[:_LASTING])
-    last = _last(points, lambda value: abs(value) >= _NOTHING * top)
+    last = _find_last_index(points, lambda value: abs(value) >= _NOTHING * top)
     gone = len(points) - last - 1
     if gone < _LASTING:
         return []
@@ -95,14 +95,14 @@ def entropy(observed: Observed) -> Iterable[Shape]:
     return [observed.curves.shape("collapse", said, points[last + 1].line)]
 
 
-def certainty(observed: Observed) -> Iterable[Shape]:
+def detect_premature_certainty(observed: Observed) -> Iterable[Anomaly]:
     """Find a policy that is certain of its actions while its reward has not risen.
 
     Stable-Baselines3 prints the entropy negated, as the part of the loss that it is. Continuous
     actions pass 0 on their way and do not stay there.
     """
     curves = observed.curves
-    points, returns = curves.finite("entropy_loss"), _returns(curves)
+    points, returns = curves.finite("entropy_loss"), _list_return_points(curves)
     late = points[len(points) // 2 :]
     if len(late) < _FEWEST or len(returns) < _FEWEST:
         return []
@@ -118,9 +118,9 @@ def certainty(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("collapse", said, late[0].line)]
 
 
-def never_rewarded(observed: Observed) -> Iterable[Shape]:
+def detect_absent_reward(observed: Observed) -> Iterable[Anomaly]:
     """Find a mean reward that is one and the same, and no reward, far into the run."""
-    points = _returns(observed.curves)
+    points = _list_return_points(observed.curves)
     values = {point.value for point in points}
     if len(points) < _LASTING or len(values) != 1 or not points[-1].step >= _FAR:
         return []
@@ -137,11 +137,11 @@ def never_rewarded(observed: Observed) -> Iterable[Shape]:
     return [observed.curves.shape("nothing-moves", said, points[0].line)]
 
 
-def frozen(observed: Observed) -> Iterable[Shape]:
+def detect_frozen_policy(observed: Observed) -> Iterable[Anomaly]:
     """Find a policy without chance, whose last update changed nothing: one record tells of it."""
     curves = observed.curves
-    entropies = [abs(point.value) for point in _last_of(curves, _ENTROPY)]
-    changes = _last_of(curves, _CHANGE)
+    entropies = [abs(point.value) for point in _list_last_points(curves, _ENTROPY)]
+    changes = _list_last_points(curves, _CHANGE)
     is_certain = bool(entropies) and max(entropies) < _NOTHING
     if not is_certain or len(changes) < len(("kl", "clipped")) or any(one.value for one in changes):
         return []
@@ -153,12 +153,12 @@ def frozen(observed: Observed) -> Iterable[Shape]:
     return [curves.shape("collapse", said, changes[0].line)]
 
 
-def _last_of(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
+def _list_last_points(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
     """Give the last point of each series with such a name."""
     return [points[-1] for name in curves.called(pattern) if (points := curves.points(name))]
 
 
-def _returns(curves: Curves) -> list[Point]:
+def _list_return_points(curves: Curves) -> list[Point]:
     """Give the points of the mean reward of an episode."""
     name = next(iter(curves.called(_REWARD)), "")
     return curves.finite(name)
@@ -171,13 +171,13 @@ def _has_risen(values: Sequence[float]) -> bool:
     return last - first > 0.5 * abs(first)
 
 
-def _last(points: Sequence[Point], is_there: Callable[[float], bool]) -> int:
+def _find_last_index(points: Sequence[Point], is_there: Callable[[float], bool]) -> int:
     """Give the index of the last point whose value is still there; -1 if none is."""
     backwards = range(len(points) - 1, -1, -1)
     return next((index for index in backwards if is_there(points[index].value)), -1)
 
 
-def preferences(observed: Observed) -> Iterable[Shape]:
+def detect_preference_collapse(observed: Observed) -> Iterable[Anomaly]:
     """Find a preference loss that has gone to nothing while preferred answers became unlikely."""
     losses, chosen = (
         observed.curves.points(names.LOSS),

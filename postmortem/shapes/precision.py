@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.number_texts import digits
+from postmortem.facts.number_texts import count_digits
 from postmortem.facts.series import Point
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, at
+from postmortem.shapes.aligned import Curves, format_position
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _TYPES: Final = {"fp16-figures": "float16", "bf16-figures": "bfloat16"}
 _LOOKED_AT: Final = 400
@@ -27,7 +27,7 @@ _WHOLE_STEPS: Final = 4096
 """From here on float16 knows only every fourth whole number, or fewer."""
 
 
-def figures(observed: Observed) -> Iterable[Shape]:
+def detect_half_precision_values(observed: Observed) -> Iterable[Anomaly]:
     """Find losses or gradient norms that all are exact in float16 or in bfloat16."""
     for name in (names.LOSS, names.GRAD_NORM):
         points = [
@@ -40,19 +40,19 @@ def figures(observed: Observed) -> Iterable[Shape]:
             continue
         if all(map(_is_bf16, values)):
             return (
-                _exact(observed.curves, name, points, "bf16-figures")
+                _detect_exact_values(observed.curves, name, points, "bf16-figures")
                 if _is_telling(values, 5)
                 else []
             )
         if all(map(_is_fp16, values)) and _is_telling(values, 6):
             return [
-                *_exact(observed.curves, name, points, "fp16-figures"),
-                *_limit(observed.curves, name),
+                *_detect_exact_values(observed.curves, name, points, "fp16-figures"),
+                *_detect_float16_limit(observed.curves, name),
             ]
     return []
 
 
-def _limit(curves: Curves, name: str) -> Iterator[Shape]:
+def _detect_float16_limit(curves: Curves, name: str) -> Iterator[Anomaly]:
     """Find a figure that is infinite where it would pass the largest number of float16."""
     points = curves.points(name)
     bad = next((index for index, point in enumerate(points) if math.isinf(point.value)), 0)
@@ -64,21 +64,23 @@ def _limit(curves: Curves, name: str) -> Iterator[Shape]:
             name=name,
             top=top,
             value=points[bad].value,
-            place=at(points[bad]),
+            place=format_position(points[bad]),
             limit=_LARGEST_HALF,
         )
         yield curves.shape("fp16-limit", said, points[bad].line)
 
 
-def _exact(curves: Curves, name: str, points: Sequence[Point], shape: str) -> list[Shape]:
+def _detect_exact_values(
+    curves: Curves, name: str, points: Sequence[Point], shape: str
+) -> list[Anomaly]:
     """Tell of figures that all are exact in a type, by one that is printed in full."""
-    shown = next((point for point in points if digits(point.value) >= 5), points[0])
+    shown = next((point for point in points if count_digits(point.value) >= 5), points[0])
     said = say(
         "{name} {value!r} at {place}: all {count} values are exact in {kind}",
         "{name} {value!r}（{place}）：全部 {count} 个值都能用 {kind} 精确表示",
         name=name,
         value=shown.value,
-        place=at(shown),
+        place=format_position(shown),
         count=len(points),
         kind=_TYPES[shape],
     )
@@ -92,8 +94,8 @@ def _is_telling(values: Sequence[float], least: int) -> bool:
             {
                 value
                 for value in values
-                if digits(value) >= least
-                or (value >= _WHOLE_STEPS and value.is_integer() and digits(value) >= 4)
+                if count_digits(value) >= least
+                or (value >= _WHOLE_STEPS and value.is_integer() and count_digits(value) >= 4)
             }
         )
         >= _TELLING

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem import names
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_PRECISION: Final = lazy_compile(r"(?:^|[_/-])m?AP(?:50|_?0\.5)?$")
+_PRECISION: Final = compile_lazily(r"(?:^|[_/-])m?AP(?:50|_?0\.5)?$")
 _LOWEST: Final = 0.006
 _SEVERAL: Final = 3
 _EVALUATIONS: Final = 12
@@ -21,7 +21,7 @@ _OF_COCO: Final = "coco-eval"
 """What evaluates a trained model; others begin with an evaluation of one that is not."""
 
 
-def found_nothing(observed: Observed) -> Iterable[Shape]:
+def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
     """Find a precision of about 0 in many evaluations, or where no loss tells that it is early."""
     curves = observed.curves
     for name in curves.called(_PRECISION):

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.facts.series import Point, Series
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves, show
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_RANK: Final = lazy_compile(
+_RANK: Final = compile_lazily(
     r"(?P<before>(?:\w{0,30}[_/.@ -])?)(?:r|rk|ranks?|gpu|cuda|dev(?:ice)?|replica|worker|dp)"
     r"[_:\[ -]?(?P<rank>\d{1,4})\]?(?P<behind>(?:[_/. -]\w{1,30})?)",
     re.IGNORECASE,
@@ -24,15 +24,15 @@ _RANK: Final = lazy_compile(
 _FEWEST: Final = 2
 
 
-def alone(observed: Observed) -> Iterable[Shape]:
+def detect_first_nonfinite_rank(observed: Observed) -> Iterable[Anomaly]:
     """Find the one column of a rank that stops being finite before those of all others."""
     curves = observed.curves
-    for members in _by_rank(curves):
+    for members in _group_by_rank(curves):
         bad = sorted(
             ((one.first_nonfinite, one) for one in members if one.first_nonfinite is not None),
             key=lambda pair: pair[0].line,
         )
-        if not bad or len(members) < _FEWEST or not _goes_on(members, bad[0][0]):
+        if not bad or len(members) < _FEWEST or not _has_later_peer(members, bad[0][0]):
             continue
         (point, first), *others = bad
         if others and others[0][0].line <= point.line:
@@ -47,7 +47,7 @@ def alone(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _by_rank(curves: Curves) -> list[list[Series]]:
+def _group_by_rank(curves: Curves) -> list[list[Series]]:
     """Put the columns side by side whose names differ in the rank alone."""
     groups: dict[tuple[str, str], list[Series]] = defaultdict(list)
     for name in curves.called(_RANK):
@@ -56,7 +56,7 @@ def _by_rank(curves: Curves) -> list[list[Series]]:
     return list(groups.values())
 
 
-def _goes_on(members: Iterable[Series], point: Point) -> bool:
+def _has_later_peer(members: Iterable[Series], point: Point) -> bool:
     """Say whether another column has a figure as late as a point."""
     return any(
         one.last is not None and one.last.line >= point.line and one.first_nonfinite is not point

@@ -18,22 +18,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.facts.series import Point, Series
-from postmortem.lazy_regex import lazy_needing
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, listed, say
-from postmortem.reading.prefixes import carries_srun_labels, clean
+from postmortem.lazy_regex import compile_lazily_with_words
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message, join_list, say
+from postmortem.reading.prefixes import clean, has_srun_labels
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _NOT_TRAINING: Final = ("eval", "val", "test")
 _MOST_NAMED: Final = 64
 _MOST_SHOWN: Final = 8
-_OF: Final = lazy_needing(
+_OF: Final = compile_lazily_with_words(
     "step iter batch",
     r"\b(?P<word>step|iter(?:ation)?|batch)\W{0,3}(?P<done>\d{1,9}) ?/ ?(?P<total>\d{1,9})\b",
     re.IGNORECASE,
 )
-_PLANNED: Final = lazy_needing(
+_PLANNED: Final = compile_lazily_with_words(
     "step iter batch",
     r"\b(?:(?P<done>\d{1,9}) of )?(?P<total>\d{1,9}) (?P<word>step|iter(?:ation)?|batch)(?:e?s)?\b"
     r"(?= per | in | done|,|;|\.?$| each| this)",
@@ -42,14 +42,14 @@ _PLANNED: Final = lazy_needing(
 """The same in words: `769 batches per epoch`, `12 of 768 batches`."""
 
 
-def first_gone_wrong(observed: Observed) -> Iterable[Shape]:
+def detect_first_nonfinite_process(observed: Observed) -> Iterable[Anomaly]:
     """Find the one process whose training loss stops being finite before that of all the others."""
     by_name: dict[str, list[Series]] = defaultdict(list)
     for series in observed.series:
         if _is_loss_of_a_process(series):
             by_name[series.name].append(series)
     for members in by_name.values():
-        shape = _first(members)
+        shape = _compare_processes(members)
         if shape is not None:
             return [shape]
     return []
@@ -65,7 +65,7 @@ def _is_loss_of_a_process(series: Series) -> bool:
     )
 
 
-def _first(members: Sequence[Series]) -> Shape | None:
+def _compare_processes(members: Sequence[Series]) -> Anomaly | None:
     """Compare one series over its processes."""
     bad = [
         (one.first_nonfinite, one)
@@ -76,37 +76,41 @@ def _first(members: Sequence[Series]) -> Shape | None:
         return None
     (point, first), *others = sorted(bad, key=lambda pair: pair[0].step)
     is_alone = all(other.step > point.step for other, _ in others)
-    if not is_alone or not any(_reaches(one, point) for one in members if one is not first):
+    if not is_alone or not any(_has_reached(one, point) for one in members if one is not first):
         return None
     said = say(
         "{rank}: {name} {value} at step {step:g}; {rest}",
         "{rank}：{name} 在第 {step:g} 步为 {value}；{rest}",
-        rank=first.where.said(),
+        rank=first.where.describe(),
         name=first.name,
         value=point.value,
         step=point.step,
-        rest=_rest(members, first, others),
+        rest=_describe_others(members, first, others),
     )
-    return Shape("one-rank-first", said, first.source, first.where, point.line)
+    return Anomaly("one-rank-first", said, first.source, first.where, point.line)
 
 
-def _reaches(series: Series, point: Point) -> bool:
+def _has_reached(series: Series, point: Point) -> bool:
     """Say whether a series goes on to the step of a point."""
     return series.last is not None and series.last.step >= point.step
 
 
-def _named(processes: Sequence[Said]) -> Said:
+def _format_processes(processes: Sequence[Message]) -> Message:
     """List processes; of a crowd the first ones, and how many more there are."""
-    names, over = listed([*processes[:_MOST_NAMED]]), len(processes) - _MOST_NAMED
+    names, over = join_list([*processes[:_MOST_NAMED]]), len(processes) - _MOST_NAMED
     if over <= 0:
         return names
     return say("{names} and {over} more", "{names}，以及另外 {over} 个进程", names=names, over=over)
 
 
-def _rest(members: Sequence[Series], first: Series, others: Sequence[tuple[Point, Series]]) -> Said:
+def _describe_others(
+    members: Sequence[Series], first: Series, others: Sequence[tuple[Point, Series]]
+) -> Message:
     """Say how the others fared."""
     steps = sorted({f"{point.step:g}" for point, _ in others}, key=float)
-    names = _named([series.where.said() for series in members if series is not first])
+    names = _format_processes(
+        [series.where.describe() for series in members if series is not first]
+    )
     if steps:
         return say(
             "{names}: from step {step} on", "{names}：从第 {step} 步起", names=names, step=steps[0]
@@ -122,32 +126,37 @@ class _Total(NamedTuple):
     line: int
 
 
-def uneven(observed: Observed) -> Iterable[Shape]:
+def detect_uneven_step_counts(observed: Observed) -> Iterable[Anomaly]:
     """Find processes that count to different numbers of steps."""
-    for word, totals in _totals(observed).items():
+    for word, totals in _read_step_totals(observed).items():
         if len({total.steps for total in totals.values()}) > 1:
             ordered = sorted(totals.items(), key=lambda entry: entry[1].steps)
             counts = [
-                say("{total} on {rank}", "{rank} 为 {total}", total=total.steps, rank=where.said())
+                say(
+                    "{total} on {rank}",
+                    "{rank} 为 {total}",
+                    total=total.steps,
+                    rank=where.describe(),
+                )
                 for where, total in ordered[:_MOST_SHOWN]
             ]
             said = say(
                 "{word} counts to {counts}",
                 "{word} 的总数不同：{counts}",
                 word=word,
-                counts=listed(counts),
+                counts=join_list(counts),
             )
             where, most = max(totals.items(), key=lambda entry: entry[1].steps)
-            return [Shape("uneven-work", said, most.source, where, most.line)]
+            return [Anomaly("uneven-work", said, most.source, where, most.line)]
     return []
 
 
-def _totals(observed: Observed) -> Mapping[str, Mapping[Where, _Total]]:
+def _read_step_totals(observed: Observed) -> Mapping[str, Mapping[ProcessId, _Total]]:
     """Read off the last lines of each source to how many steps, or batches, each process counts."""
-    totals: dict[str, dict[Where, _Total]] = defaultdict(dict)
+    totals: dict[str, dict[ProcessId, _Total]] = defaultdict(dict)
     for source, own in observed.processes.items():
         begin, text = observed.tails[source]
-        srun = carries_srun_labels(text)
+        srun = has_srun_labels(text)
         for number, raw in enumerate(text.split("\n"), begin):
             if (match := _OF.search(raw) or _PLANNED.search(raw)) is None:
                 continue

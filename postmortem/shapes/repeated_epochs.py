@@ -10,17 +10,17 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.number_texts import digits
+from postmortem.facts.number_texts import count_digits
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _FEWEST: Final = 4
 """Losses that come again one after the other."""
 _DIGITS: Final = 3
 
 
-def repeated(observed: Observed) -> Iterable[Shape]:
+def detect_repeated_epoch(observed: Observed) -> Iterable[Anomaly]:
     """Find such an epoch."""
     curves = observed.curves
     epochs = curves.by_line(names.EPOCH)
@@ -31,7 +31,11 @@ def repeated(observed: Observed) -> Iterable[Shape]:
     numbers = sorted(by_epoch)
     for number in numbers[1:]:
         before, values = by_epoch.get(number - 1, []), by_epoch[number]
-        if len(values) >= _FEWEST and values == before[: len(values)] and _are_told_apart(values):
+        if (
+            len(values) >= _FEWEST
+            and values == before[: len(values)]
+            and _is_distinguishable(values)
+        ):
             said = say(
                 "epoch {number:g} has the {count} losses of epoch {before:g}, to the last digit",
                 "第 {number:g} 轮的 {count} 个 loss 与第 {before:g} 轮的完全相同",
@@ -44,6 +48,6 @@ def repeated(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _are_told_apart(values: list[float]) -> bool:
+def _is_distinguishable(values: list[float]) -> bool:
     """Say whether losses differ from each other, and have digits enough not to meet by chance."""
-    return len(set(values)) >= _FEWEST - 1 and max(map(digits, values)) >= _DIGITS
+    return len(set(values)) >= _FEWEST - 1 and max(map(count_digits, values)) >= _DIGITS

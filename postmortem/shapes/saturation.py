@@ -14,11 +14,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
-from postmortem.shapes.aligned import standing
+from postmortem.shapes.aligned import count_trailing_repeats
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _FLOORS: Final = (
     -math.log(2.0**-126),
@@ -31,14 +31,14 @@ _FLOORS: Final = (
 """The smallest normal and subnormal float32, the usual epsilons, the bound of torch's BCELoss."""
 _CLOSE: Final = 1e-5
 _FEWEST: Final = 2
-_OF_LOSS: Final = lazy_compile(r"loss|entropy(?!_?coef)|nll", re.IGNORECASE)
+_OF_LOSS: Final = compile_lazily(r"loss|entropy(?!_?coef)|nll", re.IGNORECASE)
 _DIGITS: Final = 5
 """Digits of a printed figure below which its being a floor may be chance."""
 _SEVERAL: Final = 4
 """Records that make up for fewer digits."""
 
 
-def at_floor(observed: Observed) -> Iterable[Shape]:
+def detect_loss_at_log_floor(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss, or a part of it, whose last records are all the floor of a logarithm."""
     curves = observed.curves
     for name in curves.called(_OF_LOSS):
@@ -46,9 +46,11 @@ def at_floor(observed: Observed) -> Iterable[Shape]:
         value = points[-1].value if points else 0.0
         if not _is_floor(value):
             continue
-        count = standing([point.value for point in points])
+        count = count_trailing_repeats([point.value for point in points])
         is_exact = len(f"{value:.7g}".replace(".", "")) >= _DIGITS
-        is_last = count >= (_FEWEST if is_exact else _SEVERAL) or (is_exact and _falls_to(points))
+        is_last = count >= (_FEWEST if is_exact else _SEVERAL) or (
+            is_exact and _is_last_above_first(points)
+        )
         if not is_last:
             continue
         said = say(
@@ -63,7 +65,7 @@ def at_floor(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _falls_to(points: Sequence[Point]) -> bool:
+def _is_last_above_first(points: Sequence[Point]) -> bool:
     """Say whether the last record alone is another value, which is no first one."""
     return len(points) > 1 and points[-1].value > points[0].value > 0
 

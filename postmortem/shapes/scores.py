@@ -14,25 +14,25 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.course import is_young
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_SCORE: Final = lazy_compile(
+_SCORE: Final = compile_lazily(
     r"(?:^|[_/ .@-])(?:(?:ep(?:isode|isodic)?_?)?(?:rew(?:ards?)?|returns?)"
     r"|acc(?:uracy)?(?:_?top)?_?\d?|top_?1|f1|bleu|m?iou|m?ap(?:50)?|auc|score|win_?rate"
     r"|success(?:_?rate)?)(?:$|[_/ .@-])",
     re.IGNORECASE,
 )
-_NO_SCORE: Final = lazy_compile(
+_NO_SCORE: Final = compile_lazily(
     r"std|best|min|loss|chosen|rejected|margin|ratio|bonus|penalty|rate/|lr|var|len|time|grad"
     r"|(?:^|[_/])n_",
     re.IGNORECASE,
 )
-ACCURACY: Final = lazy_compile(
+ACCURACY: Final = compile_lazily(
     r"(?:^|[_/ .@-])(?:acc(?:uracy)?|top_?1)(?:$|[_/ .@1-])", re.IGNORECASE
 )
 _FEWEST: Final = 8
@@ -52,12 +52,12 @@ _ABOUT: Final = 0.03
 _MOST_CLASSES: Final = 1000
 
 
-def lost(observed: Observed) -> Iterable[Shape]:
+def detect_lost_score(observed: Observed) -> Iterable[Anomaly]:
     """Find a score that had risen far above its noise, and is back where it began, or below."""
     curves = observed.curves
-    for name in called_scores(curves):
+    for name in list_score_names(curves):
         points = curves.finite(name)
-        found = _fall([point.value for point in points])
+        found = _find_score_drop([point.value for point in points])
         if found is not None:
             best, late, index = found
             said = say(
@@ -68,15 +68,15 @@ def lost(observed: Observed) -> Iterable[Shape]:
                 late=late,
             )
             return [curves.shape("collapse", said, points[index].line)]
-    return _sunk(curves)
+    return _detect_sinking_reward(curves)
 
 
-def _sunk(curves: Curves) -> list[Shape]:
+def _detect_sinking_reward(curves: Curves) -> list[Anomaly]:
     """Find a reward that ends, sinking still, many times further down than it ever varied before.
 
     Few records show it: from +1 to -80 no exploration leads.
     """
-    for name in called_scores(curves):
+    for name in list_score_names(curves):
         points = curves.finite(name)
         values = [point.value for point in points]
         if not _FEW < len(values) < _FEWEST or values[-1] >= 0 or not _is_reward(name):
@@ -103,19 +103,19 @@ def _is_reward(name: str) -> bool:
     return any(word in name.lower() for word in ("rew", "return", "score"))
 
 
-def called_scores(curves: Curves) -> list[str]:
+def list_score_names(curves: Curves) -> list[str]:
     """Give the names of the figures that are the better the higher they are."""
     return curves.called(_SCORE, _NO_SCORE)
 
 
-def _fall(values: Sequence[float]) -> tuple[float, float, int] | None:
+def _find_score_drop(values: Sequence[float]) -> tuple[float, float, int] | None:
     """Give the best level, the last one, and where it was lost; None where it was not."""
     if len(values) < _FEWEST:
         return None
-    return _fall_to_nothing(values) or _fall_from_gain(values)
+    return _find_drop_to_zero(values) or _find_drop_from_gain(values)
 
 
-def _fall_to_nothing(values: Sequence[float]) -> tuple[float, float, int] | None:
+def _find_drop_to_zero(values: Sequence[float]) -> tuple[float, float, int] | None:
     """Find a score that stood well above 0 from the first record on, and is nearly 0 at last.
 
     What it had gained before is not in the log.
@@ -130,7 +130,7 @@ def _fall_to_nothing(values: Sequence[float]) -> tuple[float, float, int] | None
     return max(values), late, index
 
 
-def _fall_from_gain(values: Sequence[float]) -> tuple[float, float, int] | None:
+def _find_drop_from_gain(values: Sequence[float]) -> tuple[float, float, int] | None:
     """Find a score that is back where it began, or below, after it had risen."""
     quarter = max(2, len(values) // 5)
     levels = [statistics.median(values[index : index + 3]) for index in range(len(values) - 2)]
@@ -149,7 +149,7 @@ def _fall_from_gain(values: Sequence[float]) -> tuple[float, float, int] | None:
     return best, late, next(lost, len(values) - 1)
 
 
-def guessing(observed: Observed) -> Iterable[Shape]:
+def detect_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
     """Find an accuracy of one in so many classes beside a loss that is their logarithm."""
     curves = observed.curves
     accuracies = [
@@ -161,31 +161,31 @@ def guessing(observed: Observed) -> Iterable[Shape]:
         points = curves.finite(name)
         if len(points) < _FEW or is_young(curves, points):
             continue
-        level = _late(points)
+        level = _compute_late_level(points)
         for accuracy in accuracies:
-            classes = _classes(_late(accuracy))
-            is_guess = classes and _stays(points, math.log(classes))
-            if is_guess and not _improves(points, accuracy):
+            classes = _infer_class_count(_compute_late_level(accuracy))
+            is_guess = classes and _is_steady_at(points, math.log(classes))
+            if is_guess and not _is_improving(points, accuracy):
                 said = say(
                     "{name} {level:.4g} = ln({classes}), accuracy {accuracy:.4g}",
                     "{name} {level:.4g} = ln({classes})，准确率 {accuracy:.4g}",
                     name=name,
                     level=level,
                     classes=classes,
-                    accuracy=_late(accuracy),
+                    accuracy=_compute_late_level(accuracy),
                 )
                 return [curves.shape("at-chance", said, points[len(points) // 2].line)]
     return []
 
 
-def _improves(losses: Sequence[Point], accuracy: Sequence[Point]) -> bool:
+def _is_improving(losses: Sequence[Point], accuracy: Sequence[Point]) -> bool:
     """Say whether the loss falls and the accuracy rises from each record to the next."""
     return all(other.value < one.value for one, other in itertools.pairwise(losses)) and all(
         other.value > one.value for one, other in itertools.pairwise(accuracy)
     )
 
 
-def unmoved_guess(observed: Observed) -> Iterable[Shape]:
+def detect_constant_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
     """Find a low accuracy that never moves beside a loss that is the logarithm of it.
 
     So it is where every class is as likely as any other; of very many the accuracy, printed with a
@@ -213,12 +213,12 @@ def unmoved_guess(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _late(points: Sequence[Point]) -> float:
+def _compute_late_level(points: Sequence[Point]) -> float:
     """Give the level of the later half."""
     return statistics.median(point.value for point in points[len(points) // 2 :])
 
 
-def _classes(accuracy: float) -> int:
+def _infer_class_count(accuracy: float) -> int:
     """Give the number of classes of which an accuracy, also in per cent, is the share of one."""
     for share in (accuracy, accuracy / 100):
         if 1 / (2 * _MOST_CLASSES) < share < 0.6:
@@ -228,7 +228,7 @@ def _classes(accuracy: float) -> int:
     return 0
 
 
-def _stays(points: Sequence[Point], level: float) -> bool:
+def _is_steady_at(points: Sequence[Point], level: float) -> bool:
     """Say whether the later half, three records at least, stays at a level."""
     late = points[-max(_FEW, len(points) // 2) :]
     return all(abs(point.value - level) < 2 * _CLOSE * level for point in late) and (

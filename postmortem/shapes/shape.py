@@ -6,17 +6,17 @@ In: nothing. Out: `Shape`. Not here: what is known of its kind (`knowledge.catal
 
 from typing import NamedTuple
 
-from postmortem.model.lines import Where
-from postmortem.model.said import Said
+from postmortem.model.lines import ProcessId
+from postmortem.model.said import Message
 
 
-class Shape(NamedTuple):
+class Anomaly(NamedTuple):
     """A shape seen in one or more series, in findings, or in the end of a log."""
 
     id: str
     """One of `knowledge.catalogue.CATALOGUE`."""
-    said: Said
+    said: Message
     """The figures that show it."""
     source: int
-    where: Where
+    where: ProcessId
     line: int

@@ -12,11 +12,11 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.facts.moments import Moment, between, telling_time
+from postmortem.facts.moments import Moment, compute_seconds_between, iter_timed_lines
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
-from postmortem.reading.prefixes import carries_srun_labels
-from postmortem.shapes.heartbeats import Beats, beats
+from postmortem.lazy_regex import compile_lazily
+from postmortem.reading.prefixes import has_srun_labels
+from postmortem.shapes.heartbeats import Beats, find_heartbeats
 from postmortem.shapes.observed import Observed
 from postmortem.shapes.silence import STEP
 
@@ -24,7 +24,7 @@ _FEWEST: Final = 5
 _FEW_BEHIND: Final = 8
 """Lines without a clock behind the last one that has one: more of them may have taken long."""
 _STEPS: Final = 3
-_DRAWN: Final = lazy_compile(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
+_DRAWN: Final = compile_lazily(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b(?:loss|acc)")
 """A bar of Keras, which shows a loss beside it."""
 
 
@@ -39,30 +39,30 @@ class Speaker(NamedTuple):
     beats: Beats | None
 
 
-def speaking(job: Observed) -> list[int]:
+def list_active_sources(job: Observed) -> list[int]:
     """Name the sources in which the run itself speaks: those with records, else all logs."""
     every = list(job.processes)
     here = [source for source in every if source not in job.snapshots] or every
     return [source for source in here if source in job.last_records] or here
 
 
-def speaker(observed: Observed, source: int) -> Speaker:
+def find_last_activity(observed: Observed, source: int) -> Speaker:
     """Tell when a source said something last, and who watched it from then on."""
     tail, record = observed.tails[source], observed.last_records.get(source, 0)
-    lines = lines_before(end_of(observed, source), tail)
-    srun = carries_srun_labels(tail[1])
-    watch = beats([line for line in lines if line[0] > record], srun=srun)
+    lines = list_lines_before(end_of(observed, source), tail)
+    srun = has_srun_labels(tail[1])
+    watch = find_heartbeats([line for line in lines if line[0] > record], srun=srun)
     if watch is not None:
         lines = [line for line in lines if line[0] < watch.line]
     last_line = lines[-1][0] if lines else 0
-    told = [moment for moment, _ in telling_time(tail) if moment.line <= last_line]
+    told = [moment for moment, _ in iter_timed_lines(tail) if moment.line <= last_line]
     last = told[-1] if told else None
     if last is not None and not _is_the_end(last, record, lines):
         last = None
-    return Speaker(source, last, _usual(told), watch)
+    return Speaker(source, last, _compute_usual_interval(told), watch)
 
 
-def lines_before(end: float, tail: tuple[int, str]) -> list[tuple[int, str]]:
+def list_lines_before(end: float, tail: tuple[int, str]) -> list[tuple[int, str]]:
     """Give the lines in front of the one that tells of the end, but empty ones."""
     first, text = tail
     return [
@@ -78,7 +78,7 @@ def _is_the_end(last: Moment, record: int, lines: Iterable[tuple[int, str]]) -> 
     return last.line >= record and behind <= _FEW_BEHIND
 
 
-def with_ends(job: Observed) -> Observed:
+def add_end_lines(job: Observed) -> Observed:
     """Add the line, behind its last record, from which on each source tells how it was ended."""
     ends: dict[int, float] = {}
     for finding, _ in job.findings:
@@ -97,19 +97,20 @@ def end_of(observed: Observed, source: int) -> float:
     return observed.ended.get(source, math.inf)
 
 
-def _usual(told: Sequence[Moment]) -> float:
+def _compute_usual_interval(told: Sequence[Moment]) -> float:
     """Give the seconds between two lines: the median or the mean, whichever is longer."""
     spans = [
         span
         for one, other in itertools.pairwise(told)
-        if one.basis() == other.basis() and (span := between(one.time, other.time)) is not None
+        if one.basis() == other.basis()
+        and (span := compute_seconds_between(one.time, other.time)) is not None
     ]
     if len(spans) < _FEWEST - 1:
         return math.nan
     return max(statistics.median(spans), statistics.fmean(spans))
 
 
-def failed_by_itself(job: Observed) -> bool:
+def has_own_failure(job: Observed) -> bool:
     """Say whether a process, behind the last record, tells of a failure that is its own."""
     return any(
         finding.role == "cause"
@@ -120,7 +121,7 @@ def failed_by_itself(job: Observed) -> bool:
     )
 
 
-def names_steps(text: str) -> bool:
+def has_several_steps(text: str) -> bool:
     """Say whether lines name several steps: training goes on, in a form that is not known."""
     steps = {match["step"] for match in STEP.finditer(text)}
     return max(len(steps), len(set(_DRAWN.findall(text)))) >= _STEPS

@@ -13,20 +13,20 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.facts.clock import time_of
-from postmortem.lazy_regex import lazy_compile
+from postmortem.facts.clock import parse_time
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import Said, say
-from postmortem.reading.prefixes import seconds
+from postmortem.model.said import Message, say
+from postmortem.reading.prefixes import convert_to_seconds
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _FEWEST: Final = 5
 _TIMES: Final = 30
 _SHORTEST_SECONDS: Final = 10.0
 _AGAIN: Final = 4
 """Lines with the same step that no program prints while it is working."""
-STEP: Final = lazy_compile(
+STEP: Final = compile_lazily(
     r"(?<![A-Za-z])(?:global[_ ])?(?:step|iter(?:ation)?|update|batch)s?[\"']?\s?[:=]?\s?"
     r"(?P<step>\d{1,12})(?![\d.])",
     re.IGNORECASE,
@@ -42,18 +42,18 @@ class _Clocked(NamedTuple):
     text: str
 
 
-def standing(observed: Observed) -> Iterator[Shape]:
+def detect_stalled_output(observed: Observed) -> Iterator[Anomaly]:
     """Find sources behind whose last record nothing was done for long; the last one counts."""
     for source, record in reversed(list(observed.last_records.items())):
         if source in observed.tails:
-            shape = standstill(observed.tails[source], source, record)
+            shape = detect_stall_after_record(observed.tails[source], source, record)
             if shape is not None:
                 yield shape
 
 
-def standstill(
+def detect_stall_after_record(
     tail: tuple[int, str], source: int, last_record: int, least: float = _SHORTEST_SECONDS
-) -> Shape | None:
+) -> Anomaly | None:
     """Find a time behind the last record in which nothing, or no step, was done.
 
     It is many times as long as the usual distance of the lines before it.
@@ -64,30 +64,30 @@ def standstill(
         last_record: raw line of the last metric record.
         least: seconds below which no time is long.
     """
-    lines = _clocked(tail)
+    lines = _list_clocked_lines(tail)
     before = [line for line in lines if line.number <= last_record]
     after = [line for line in lines if line.number > last_record]
     if len(before) < _FEWEST or not after or before[-1].number != last_record:
         return None
-    usual = _usual_distance(before)
+    usual = _compute_usual_interval(before)
     long = max(least, _TIMES * usual)
-    if (said := _same_step(before[-1], after, usual, long)) is not None:
-        return Shape("same-step", said, source, NOWHERE, after[0].number)
-    if (said := _nothing(before[-1], after, usual, long)) is not None:
-        return Shape("silence", said, source, NOWHERE, last_record)
+    if (said := _describe_repeated_step(before[-1], after, usual, long)) is not None:
+        return Anomaly("same-step", said, source, NOWHERE, after[0].number)
+    if (said := _describe_missing_output(before[-1], after, usual, long)) is not None:
+        return Anomaly("silence", said, source, NOWHERE, last_record)
     return None
 
 
-def _clocked(tail: tuple[int, str]) -> list[_Clocked]:
+def _list_clocked_lines(tail: tuple[int, str]) -> list[_Clocked]:
     first, text = tail
     return [
-        _Clocked(number, seconds(time), line)
+        _Clocked(number, convert_to_seconds(time), line)
         for number, line in enumerate(text.split("\n"), first)
-        if (time := time_of(line)) is not None
+        if (time := parse_time(line)) is not None
     ]
 
 
-def _usual_distance(lines: Sequence[_Clocked]) -> float:
+def _compute_usual_interval(lines: Sequence[_Clocked]) -> float:
     """Give the seconds between two lines: the median or the mean, whichever is longer."""
     return max(
         statistics.median(other.second - one.second for one, other in itertools.pairwise(lines)),
@@ -95,9 +95,9 @@ def _usual_distance(lines: Sequence[_Clocked]) -> float:
     )
 
 
-def _same_step(
+def _describe_repeated_step(
     record: _Clocked, after: Sequence[_Clocked], usual: float, long: float
-) -> Said | None:
+) -> Message | None:
     """Say how many lines behind a record name one step, if that goes on for long."""
     steps = [match["step"] for line in after if (match := STEP.search(line.text))]
     stood = after[-1].second - record.second
@@ -114,7 +114,9 @@ def _same_step(
     )
 
 
-def _nothing(record: _Clocked, after: Sequence[_Clocked], usual: float, long: float) -> Said | None:
+def _describe_missing_output(
+    record: _Clocked, after: Sequence[_Clocked], usual: float, long: float
+) -> Message | None:
     """Say for how long no line came behind a record, if that is long."""
     gap = after[0].second - record.second
     if gap < long:

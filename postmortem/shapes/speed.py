@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.clock import time_of
+from postmortem.facts.clock import parse_time
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said, say
-from postmortem.reading.prefixes import seconds
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message, say
+from postmortem.reading.prefixes import convert_to_seconds
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.told_durations import durations
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.told_durations import list_durations
 
 _FEWEST: Final = 10
 _FEWEST_TOLD: Final = 7
@@ -40,7 +40,7 @@ _USUAL: Final = 0.7
 _LASTING: Final = 0.9
 _PARTS: Final = 5
 _DWINDLED: Final = 0.4
-_SPEED: Final = lazy_compile(
+_SPEED: Final = compile_lazily(
     r"^(?!eval|val|test|train_samples|train_steps).*"
     r"(?:(?:tokens?|samples?|images?|steps?|iter(?:ation)?s?|frames?)_per_s(?:ec(?:ond)?)?(?:_|$)"
     r"|^(?:fps|tps|wps|ups|tgs)$)",
@@ -61,28 +61,33 @@ class _StepPace:
     """The share of the early speed that is a fall."""
 
 
-def slowing(observed: Observed) -> Iterable[Shape]:
+def detect_slowdown(observed: Observed) -> Iterable[Anomaly]:
     """Find a speed that falls to less than half and stays there, or that dwindles.
 
     The first tenth of the records holds compilation, caches and warm-up.
     """
     curves = observed.curves
     for name in (names.THROUGHPUT, names.STEP_TIME, *curves.called(_SPEED)):
-        pace = _pace(curves, name)
-        if pace is not None and (slowed := _break(pace) or _dwindling(pace)) is not None:
-            return _shapes(curves, pace, slowed)
-    for pace in (_pace_as_told(observed), _pace_by_clock(observed)):
-        if pace is not None and (slowed := _break(pace)) is not None:
-            return _shapes(curves, pace, slowed)
+        pace = _read_pace(curves, name)
+        if (
+            pace is not None
+            and (slowed := _find_sudden_slowdown(pace) or _find_gradual_slowdown(pace)) is not None
+        ):
+            return _build_slowdown_anomalies(curves, pace, slowed)
+    for pace in (_read_pace_from_lines(observed), _read_pace_from_clocks(observed)):
+        if pace is not None and (slowed := _find_sudden_slowdown(pace)) is not None:
+            return _build_slowdown_anomalies(curves, pace, slowed)
     return []
 
 
-def _shapes(curves: Curves, pace: _StepPace, slowed: tuple[Said, int]) -> Iterable[Shape]:
+def _build_slowdown_anomalies(
+    curves: Curves, pace: _StepPace, slowed: tuple[Message, int]
+) -> Iterable[Anomaly]:
     down = curves.shape("slow-down", *slowed)
-    return [down, down._replace(id="slow-fivefold")] if _crawls(pace) else [down]
+    return [down, down._replace(id="slow-fivefold")] if _is_crawling(pace) else [down]
 
 
-def _crawls(pace: _StepPace) -> bool:
+def _is_crawling(pace: _StepPace) -> bool:
     """Say whether the last quarter has a fifth of the early speed or less."""
     rates = pace.rates
     early = rates[len(rates) // 10 : len(rates) // 3]
@@ -90,7 +95,7 @@ def _crawls(pace: _StepPace) -> bool:
     return statistics.median(late) < _CRAWL * statistics.median(early)
 
 
-def _pace(curves: Curves, name: str) -> _StepPace | None:
+def _read_pace(curves: Curves, name: str) -> _StepPace | None:
     """Read a speed off a series of it, or of times a step; None where too few records tell of it.
 
     A time since the start, printed beside each record, grows at every one of them and is no time a
@@ -107,27 +112,31 @@ def _pace(curves: Curves, name: str) -> _StepPace | None:
     return _StepPace(name, curves.by_name[name].unit, points, rates, slowed)
 
 
-def _pace_as_told(observed: Observed) -> _StepPace | None:
+def _read_pace_from_lines(observed: Observed) -> _StepPace | None:
     """Read the seconds a record off what its line, or the one behind it, tells."""
-    points = [point for point in durations(observed, records(observed.curves)) if point.value > 0]
+    points = [
+        point
+        for point in list_durations(observed, get_longest_series_points(observed.curves))
+        if point.value > 0
+    ]
     if len(points) < _FEWEST_TOLD:
         return None
     slowed = _CRAWL if len(points) < _FEWEST else _SLOWED_FEW
     return _StepPace("time", "s", points, [1 / point.value for point in points], slowed)
 
 
-def records(curves: Curves) -> list[Point]:
+def get_longest_series_points(curves: Curves) -> list[Point]:
     """Give the points of the series that has most of them."""
     series = max(curves.by_name, key=curves.count, default="")
     return curves.points(series) if series else []
 
 
-def _pace_by_clock(observed: Observed) -> _StepPace | None:
+def _read_pace_from_clocks(observed: Observed) -> _StepPace | None:
     """Read the seconds a step off the clocks of the records at both ends of the log."""
     clocked = [
-        (point, seconds(time))
-        for point, line in _printed(observed, records(observed.curves))
-        if (time := time_of(line)) is not None
+        (point, convert_to_seconds(time))
+        for point, line in _iter_record_lines(observed, get_longest_series_points(observed.curves))
+        if (time := parse_time(line)) is not None
     ]
     pairs = list(itertools.pairwise(clocked))
     points = [
@@ -141,21 +150,23 @@ def _pace_by_clock(observed: Observed) -> _StepPace | None:
     return _StepPace(names.STEP_TIME, "s", points, rates, _SLOWED_FEW)
 
 
-def _printed(observed: Observed, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
+def _iter_record_lines(observed: Observed, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
     """Give the lines of records as far as they are kept."""
     lines = dict(observed.kept_lines(observed.curves.source))
     return ((point, lines[point.line]) for point in points if point.line in lines)
 
 
-def _break(pace: _StepPace) -> tuple[Said, int] | None:
+def _find_sudden_slowdown(pace: _StepPace) -> tuple[Message, int] | None:
     """Find a steady speed that falls at some record and stays low."""
     count = len(pace.rates)
     tenth = count // 10
     ends = {count // 3, tenth + max(_FEWEST // 2, count // 6)}
-    return next((found for end in sorted(ends) if (found := _fall(pace, tenth, end))), None)
+    return next(
+        (found for end in sorted(ends) if (found := _find_drop_between(pace, tenth, end))), None
+    )
 
 
-def _fall(pace: _StepPace, begin: int, end: int) -> tuple[Said, int] | None:
+def _find_drop_between(pace: _StepPace, begin: int, end: int) -> tuple[Message, int] | None:
     """Find a fall from the speed between these records."""
     rates, points = pace.rates, pace.points
     quarter = max(_FEWEST_LATE, len(rates) // 4)
@@ -169,7 +180,7 @@ def _fall(pace: _StepPace, begin: int, end: int) -> tuple[Said, int] | None:
     return _from_to(pace, points[begin:end], points[-quarter:]), points[start].line
 
 
-def _dwindling(pace: _StepPace) -> tuple[Said, int] | None:
+def _find_gradual_slowdown(pace: _StepPace) -> tuple[Message, int] | None:
     """Find a speed that becomes ever lower from part to part of the run."""
     rates, points = pace.rates, pace.points
     if len(rates) < _MANY:
@@ -188,7 +199,7 @@ def _dwindling(pace: _StepPace) -> tuple[Said, int] | None:
     return said, points[size].line
 
 
-def _from_to(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> Said:
+def _from_to(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> Message:
     """Word the medians of two stretches of records."""
     first, last = (statistics.median(point.value for point in part) for part in (early, late))
     return say(
@@ -197,10 +208,10 @@ def _from_to(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> 
         name=pace.name,
         first=first,
         last=last,
-        unit=behind(pace.unit),
+        unit=format_unit(pace.unit),
     )
 
 
-def behind(unit: str) -> str:
+def format_unit(unit: str) -> str:
     """Write a unit behind a number; nothing where none is known."""
     return f" {unit}" if unit else ""

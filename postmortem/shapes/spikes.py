@@ -12,10 +12,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.facts.series import Point
-from postmortem.model.said import Said, say
-from postmortem.shapes.aligned import Curves, at
-from postmortem.shapes.loss_of_training import WORTH, TrainingLoss, from_to, leaps, restlessness
-from postmortem.shapes.shape import Shape
+from postmortem.model.said import Message, say
+from postmortem.shapes.aligned import Curves, format_position
+from postmortem.shapes.loss_of_training import (
+    WORTH,
+    TrainingLoss,
+    compute_typical_log_change,
+    from_to,
+    iter_jump_indexes,
+)
+from postmortem.shapes.shape import Anomaly
 
 _SMALLEST: Final = 1e-3
 _HUGE: Final = 10
@@ -43,13 +49,13 @@ _OVER: Final = 20
 """Records at the old level after which a spike belongs to the past."""
 
 
-def jump_that_recedes(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+def detect_receding_jump(curves: Curves, loss: TrainingLoss) -> list[Anomaly]:
     """Find a steady curve that leaps within one record or two and then falls again.
 
     Back to its level or not.
     """
     values = loss.values
-    for index in leaps(values, 3, len(values) - 1):
+    for index in iter_jump_indexes(values, 3, len(values) - 1):
         before = values[max(0, index - 10) : index]
         if values[index] <= 1.8 * min(before):  # nor is it above the median, which takes longer
             continue
@@ -63,16 +69,16 @@ def jump_that_recedes(curves: Curves, loss: TrainingLoss) -> list[Shape]:
             and values[-1] < 0.85 * peak
             and max(values[index + 2 :], default=0.0) < peak
         ):
-            return list(_leap(curves, loss.points, index, level, peak))
+            return list(_detect_jump(curves, loss.points, index, level, peak))
     return []
 
 
-def late_spike(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+def detect_late_spike(curves: Curves, loss: TrainingLoss) -> list[Anomaly]:
     """Find the first record that stands far above the ones before, by more than their noise."""
     values = loss.values
     times = 0.0
-    for index in leaps(values, 5, len(values)):
-        times = times or max(3.0, math.exp(min(3 * restlessness(values), 30.0)))
+    for index in iter_jump_indexes(values, 5, len(values)):
+        times = times or max(3.0, math.exp(min(3 * compute_typical_log_change(values), 30.0)))
         before = values[max(0, index - 10) : index]
         if values[index] <= times * min(before):
             continue
@@ -83,14 +89,14 @@ def late_spike(curves: Curves, loss: TrainingLoss) -> list[Shape]:
             and values[index] - level > 0.5
             and values[index] > 1.5 * max(values[max(0, index - 40) : index])
         ):
-            return list(_leap(curves, loss.points, index, level, values[index]))
+            return list(_detect_jump(curves, loss.points, index, level, values[index]))
     return []
 
 
-def lasting_leap(curves: Curves, loss: TrainingLoss) -> list[Shape]:
+def detect_lasting_jump(curves: Curves, loss: TrainingLoss) -> list[Anomaly]:
     """Find a calm, long curve that leaps at once to another level and does not come back."""
     values, points = loss.values, loss.points
-    for index in leaps(values, _KNOWN, len(values) - 3):
+    for index in iter_jump_indexes(values, _KNOWN, len(values) - 3):
         before = values[index - _KNOWN : index]
         if values[index] <= _SHIFT * max(before[-_KNOWN + 10 :]):
             continue
@@ -104,26 +110,29 @@ def lasting_leap(curves: Curves, loss: TrainingLoss) -> list[Shape]:
                 "{rise} at {place}, and not back at the end",
                 "{rise}（{place}），直到最后也没有回落",
                 rise=from_to(level, peak),
-                place=at(points[index]),
+                place=format_position(points[index]),
             )
             return [curves.shape(name, said, points[index].line) for name in _LASTING]
     return []
 
 
-def _leap(
+def _detect_jump(
     curves: Curves, points: Sequence[Point], index: int, level: float, peak: float
-) -> Iterator[Shape]:
+) -> Iterator[Anomaly]:
     """Tell of a leap from a level to a peak at a record: how high it is, and whether it is over."""
     line = points[index].line
     said = say(
-        "{rise} at {place}", "{rise}（{place}）", rise=from_to(level, peak), place=at(points[index])
+        "{rise} at {place}",
+        "{rise}（{place}）",
+        rise=from_to(level, peak),
+        place=format_position(points[index]),
     )
     yield curves.shape("loss-spike", said, line)
     if _is_huge([point.value for point in points[:index]], level, peak):
         yield curves.shape("huge-spike", said, line)
-    back = _back(points, index, level)
+    back = _find_recovery(points, index, level)
     if back is not None:
-        recovered = _recovered(said, points[back])
+        recovered = _format_recovery(said, points[back])
         yield curves.shape("spike-recovers", recovered, line)
         if _is_over(points[back:], peak):
             yield curves.shape("spike-over", recovered, line)
@@ -147,7 +156,7 @@ def _is_huge(before: Sequence[float], level: float, peak: float) -> bool:
     return level > WORTH and (is_above_all or peak > _HUGE * max(before[-40:]))
 
 
-def _back(points: Sequence[Point], index: int, level: float) -> int | None:
+def _find_recovery(points: Sequence[Point], index: int, level: float) -> int | None:
     """Give the index of the first record near the old level behind a leap.
 
     None unless the curve ends there too.
@@ -158,13 +167,13 @@ def _back(points: Sequence[Point], index: int, level: float) -> int | None:
     return next((later for later in behind if points[later].value < _BACK * level), None)
 
 
-def _recovered(spike: Said, back: Point) -> Said:
+def _format_recovery(spike: Message, back: Point) -> Message:
     return say(
         "{rise}, {value:.4g} at {place}",
         "{rise}，{place}回到 {value:.4g}",
         rise=spike,
         value=back.value,
-        place=at(back),
+        place=format_position(back),
     )
 
 

@@ -15,22 +15,22 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.loss_of_training import WORTH, from_to
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import called_scores
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.scores import list_score_names
+from postmortem.shapes.shape import Anomaly
 
-_ERROR: Final = lazy_compile(
+_ERROR: Final = compile_lazily(
     r"(?:^|[_/. -])(?:td|bellman|critic\d?|value|values|qf?\d?|vf?\d?)[_ ./-]?(?:\d[_ ./-]?)?"
     r"(?:function[_ ])?(?:loss|err(?:or)?|mse)(?:$|[_/. \d-])"
     r"|(?:^|[_/. ])(?:loss(?:es)?|err(?:or)?)[_/. -](?:td|bellman|critic|value|qf?|vf?)"
     r"(?:$|[_/. \d-])",
     re.IGNORECASE,
 )
-_ADVERSARY: Final = lazy_compile(
+_ADVERSARY: Final = compile_lazily(
     r"wasserstein|disc|generator|(?:^|[_/])(?:gen|g)_loss|loss_?g$", re.IGNORECASE
 )
 """The critic of two networks against each other scores, and its loss is no square."""
@@ -45,16 +45,16 @@ _BETTER: Final = 0.25
 """Share of the whole range of a score by which it is higher at last than at first."""
 
 
-def of_critic(observed: Observed) -> Iterable[Shape]:
+def detect_critic_error_growth(observed: Observed) -> Iterable[Anomaly]:
     """Find an error of values that has grown a hundredfold while no score has got better."""
     curves = observed.curves
     if curves.called(_ADVERSARY):
         return []
     for name in curves.called(_ERROR):
         points = curves.finite(name)
-        if _has_grown(points) and not _gets_better(curves):
+        if _has_grown(points) and not _has_better_score(curves):
             values = [point.value for point in points]
-            early, late = _early(values), _late(values)
+            early, late = _compute_early_level(values), _compute_late_level(values)
             said = say("{name}: {rise}", "{name}：{rise}", name=name, rise=from_to(early, late))
             line = next(point.line for point in points if point.value > 10 * early)
             is_proved = _is_scored(curves) or late > _BEYOND_RETURNS * early
@@ -62,27 +62,27 @@ def of_critic(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def _leaps_on(values: Sequence[float]) -> bool:
+def _is_growing_each_record(values: Sequence[float]) -> bool:
     """Say whether a few records grow from each to the next, beyond what returns explain."""
     is_growing = all(other > one for one, other in itertools.pairwise(values))
     return len(values) >= _FEW and is_growing and values[-1] > _BEYOND_RETURNS * abs(values[0])
 
 
-def _early(values: Sequence[float]) -> float:
+def _compute_early_level(values: Sequence[float]) -> float:
     """Give the level of the first records."""
     return statistics.median(values[: max(3, len(values) // 6)])
 
 
-def _late(values: Sequence[float]) -> float:
+def _compute_late_level(values: Sequence[float]) -> float:
     return statistics.median(values[-max(3, len(values) // 6) :])
 
 
 def _has_grown(points: Sequence[Point]) -> bool:
     """Say whether a square stays a hundred times above its first level, which is no mere 0."""
     values = [point.value for point in points]
-    if len(values) < _FEWEST and not _leaps_on(values):
+    if len(values) < _FEWEST and not _is_growing_each_record(values):
         return False
-    early, late = _early(values), _late(values)
+    early, late = _compute_early_level(values), _compute_late_level(values)
     return (
         min(values) >= 0
         and late > _TIMES * max(early, WORTH / _TIMES)
@@ -94,12 +94,12 @@ def _has_grown(points: Sequence[Point]) -> bool:
 
 def _is_scored(curves: Curves) -> bool:
     """Say whether a score is printed at all."""
-    return any(len(curves.finite(name)) >= _FEWEST for name in called_scores(curves))
+    return any(len(curves.finite(name)) >= _FEWEST for name in list_score_names(curves))
 
 
-def _gets_better(curves: Curves) -> bool:
+def _has_better_score(curves: Curves) -> bool:
     """Say whether a score ends clearly above its first level: larger rewards, larger errors."""
-    for name in called_scores(curves):
+    for name in list_score_names(curves):
         values = [point.value for point in curves.finite(name)]
         if len(values) >= _FEWEST:
             third = len(values) // 3

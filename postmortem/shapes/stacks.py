@@ -12,22 +12,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.stack_dumps import Stack, StackCall, stacks_of
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.stack_dumps import Stack, StackCall, read_stacks
 
-_COLLECTIVE: Final = lazy_compile(
+_COLLECTIVE: Final = compile_lazily(
     r"all_?reduce|all_?gather|reduce_scatter|broadcast|barrier|all_to_all|synchronize|_wait_for"
     r"|distributed_c10d|\bsend\b|\brecv\b|allgather|allreduce"
 )
-_DEVICE: Final = lazy_compile(
+_DEVICE: Final = compile_lazily(
     r"^(?:backward|_engine_run_backward|run_backward|_call_backend|synchronize|wait_stream)$"
 )
 """Calls of torch in which a process waits for what its device does."""
-_IN_TURN: Final = lazy_compile(r"pipelin|p2p|(?:send|recv)_(?:forward|backward)")
+_IN_TURN: Final = compile_lazily(r"pipelin|p2p|(?:send|recv)_(?:forward|backward)")
 """Schedules by which processes rightly stand in different places."""
 _MOST: Final = 3
 """Innermost calls by which it is told whether a process waits."""
@@ -44,9 +44,9 @@ class _OddStack(NamedTuple):
     other_at: StackCall
 
 
-def dumped(observed: Observed) -> Iterable[Shape]:
+def detect_stack_outlier(observed: Observed) -> Iterable[Anomaly]:
     """Find stacks of living processes, and the process that stands elsewhere than the others."""
-    stacks = stacks_of(observed)
+    stacks = read_stacks(observed)
     if not stacks:
         return
     first = stacks[0]
@@ -57,22 +57,22 @@ def dumped(observed: Observed) -> Iterable[Shape]:
         place=first.place().name,
     )
     where = first.where if len(stacks) == 1 else NOWHERE
-    yield Shape("stacks-dumped", said, first.source, where, first.place().line)
-    apart = _not_waiting(stacks) or _by_another_way(stacks)
+    yield Anomaly("stacks-dumped", said, first.source, where, first.place().line)
+    apart = _find_non_waiting_process(stacks) or _find_different_wait(stacks)
     if apart is not None:
         odd = apart.odd
         said = say(
             "{name} stands in {place}, the other {count} in {other}",
             "{name} 停在 {place}，其余 {count} 个停在 {other}",
-            name=odd.where.said(),
+            name=odd.where.describe(),
             place=apart.at.name,
             count=len(stacks) - 1,
             other=apart.other_at.name,
         )
-        yield Shape("stack-apart", said, odd.source, odd.where, apart.at.line)
+        yield Anomaly("stack-apart", said, odd.source, odd.where, apart.at.line)
 
 
-def _waits(stack: Stack) -> bool:
+def _is_waiting(stack: Stack) -> bool:
     """Say whether a process waits for its peers, or for its device, which may."""
     at = stack.place()
     is_for_device = "torch/" in at.path and _DEVICE.search(at.name.split(" (")[0]) is not None
@@ -81,22 +81,22 @@ def _waits(stack: Stack) -> bool:
     )
 
 
-def _not_waiting(stacks: Sequence[Stack]) -> _OddStack | None:
+def _find_non_waiting_process(stacks: Sequence[Stack]) -> _OddStack | None:
     """Find the one process that waits for no other and stands where no other does."""
     places = Counter(stack.place()[:2] for stack in stacks)
-    alone = [stack for stack in stacks if places[stack.place()[:2]] == 1 and not _waits(stack)]
+    alone = [stack for stack in stacks if places[stack.place()[:2]] == 1 and not _is_waiting(stack)]
     if len(alone) != 1 or len(stacks) == 1:
         return None
     others = [stack for stack in stacks if stack is not alone[0]]
-    other = next((stack for stack in others if _waits(stack)), None)
+    other = next((stack for stack in others if _is_waiting(stack)), None)
     if other is None:
         return None
     return _OddStack(alone[0], alone[0].place(), other, other.place())
 
 
-def _by_another_way(stacks: Sequence[Stack]) -> _OddStack | None:
+def _find_different_wait(stacks: Sequence[Stack]) -> _OddStack | None:
     """Find the one process that waits behind another call than all the others do."""
-    if len(stacks) < _FEWEST or not all(map(_waits, stacks)):
+    if len(stacks) < _FEWEST or not all(map(_is_waiting, stacks)):
         return None
     if any(_IN_TURN.search(frame.name) for stack in stacks for frame in stack.frames):
         return None

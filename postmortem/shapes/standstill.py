@@ -13,24 +13,29 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.facts.moments import Moment, between, newest, telling_time
+from postmortem.facts.moments import (
+    Moment,
+    compute_seconds_between,
+    find_newest_timestamp,
+    iter_timed_lines,
+)
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import NOTHING, Said, cut, quote, say
-from postmortem.shapes.ending import last_step
-from postmortem.shapes.heartbeats import Beats, beats
+from postmortem.model.said import NOTHING, Message, cut, quote, say
+from postmortem.shapes.ending import detect_last_step
+from postmortem.shapes.heartbeats import Beats, find_heartbeats
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 from postmortem.shapes.signs_of_life import (
     Speaker,
+    add_end_lines,
     end_of,
-    failed_by_itself,
-    lines_before,
-    names_steps,
-    speaker,
-    speaking,
-    with_ends,
+    find_last_activity,
+    has_own_failure,
+    has_several_steps,
+    list_active_sources,
+    list_lines_before,
 )
 
 _TIMES: Final = 30
@@ -52,7 +57,7 @@ _VERY_MANY: Final = 10
 _WATCHED: Final = 2
 """Workers with a watcher beside which one without any stands out."""
 _MOST_TEXT: Final = 160
-_LIVES: Final = lazy_compile(
+_LIVES: Final = compile_lazily(
     r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
     r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
     r"|\bpython[\d.]* .{0,200}\.py\b"
@@ -75,30 +80,30 @@ class _Still(NamedTuple):
     line: int
 
 
-def still(observed: Observed) -> Iterator[Shape]:
+def detect_stall(observed: Observed) -> Iterator[Anomaly]:
     """Find a job that stood still at its end, for much longer than its lines lie apart."""
-    observed = with_ends(observed)
-    workers = [speaker(observed, source) for source in speaking(observed)]
-    if not workers or failed_by_itself(observed) or _is_through(observed):
+    observed = add_end_lines(observed)
+    workers = [find_last_activity(observed, source) for source in list_active_sources(observed)]
+    if not workers or has_own_failure(observed) or _is_through(observed):
         return
     found = (
-        _watched(observed, workers)
-        or _by_the_clock(observed, workers)
-        or _watched_elsewhere(observed, workers)
+        _find_own_watcher(observed, workers)
+        or _find_clock_gap(observed, workers)
+        or _find_external_watcher(observed, workers)
     )
     if found is not None:
-        found = found._replace(worker=_at_fault(found.worker, workers))
+        found = found._replace(worker=_find_faulty_worker(found.worker, workers))
         is_known = found.worker.last is not None
         source = found.worker.source if is_known else found.source
         line = found.worker.last.line if found.worker.last is not None else found.line
         began = any(observed.records.values()) or any(
-            names_steps(text) for _, text in observed.tails.values()
+            has_several_steps(text) for _, text in observed.tails.values()
         )
         name = "stood-still" if began else "stood-still-at-start"
-        yield Shape(name, _said(found), source, NOWHERE, line)
+        yield Anomaly(name, _format_stall(found), source, NOWHERE, line)
 
 
-def _at_fault(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
+def _find_faulty_worker(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
     """Give the one worker whose watcher does not speak while those of all others do."""
     mute = [other for other in workers if other.beats is None and other.last is not None]
     is_one = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
@@ -107,30 +112,32 @@ def _at_fault(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
 
 def _is_through(observed: Observed) -> bool:
     """Say whether the run has made its last step, or says that it is through."""
-    return any(last_step(observed)) or any(
+    return any(detect_last_step(observed)) or any(
         has_trait(finding.signature, Trait.SOUND) for finding, _ in observed.findings
     )
 
 
-def _watched_elsewhere(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
+def _find_external_watcher(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
     """Find a watcher with a file of its own that tells how long a run without clocks is silent."""
     if any(worker.last is not None for worker in workers):
         return None
     for source in set(observed.processes) - {worker.source for worker in workers}:
-        watch = beats(lines_before(math.inf, observed.tails[source]))
+        watch = find_heartbeats(list_lines_before(math.inf, observed.tails[source]))
         if watch is not None and watch.aged >= _LEAST_UNKNOWN:
             return _Still(watch.aged, workers[0]._replace(beats=watch), source, watch.line)
     return None
 
 
-def _watched(observed: Observed, workers: Iterable[Speaker]) -> _Still | None:
+def _find_own_watcher(observed: Observed, workers: Iterable[Speaker]) -> _Still | None:
     """Find a watcher in the file of a worker that goes on where the worker does not."""
     for worker in workers:
         watch = worker.beats
         if watch is None or not _is_alone(worker, workers) or _is_all(observed, worker, watch):
             continue
         since = worker.last.time if worker.last is not None else ""
-        passed = max(watch.span, (between(since, watch.last) or 0.0) if since else 0.0)
+        passed = max(
+            watch.span, (compute_seconds_between(since, watch.last) or 0.0) if since else 0.0
+        )
         if _is_long(observed, worker, passed, watch.times):
             return _Still(passed, worker, worker.source, watch.line)
     return None
@@ -149,7 +156,7 @@ def _is_alone(worker: Speaker, workers: Iterable[Speaker]) -> bool:
         or other.beats is not None
         or other.last is None
         or not start
-        or between(start, other.last.time) is None
+        or compute_seconds_between(start, other.last.time) is None
         for other in workers
     )
 
@@ -163,23 +170,31 @@ def _is_long(observed: Observed, worker: Speaker, passed: float, count: int) -> 
     return passed >= _LEAST_UNKNOWN or (count >= _VERY_MANY and passed >= _LEAST)
 
 
-def _by_the_clock(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
+def _find_clock_gap(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
     """Find the newest clock of the job, and how long before it the last worker fell silent."""
     latest: Speaker | None = None
     for worker in workers:
         if worker.last is None:
             return None
         is_later = (
-            latest is None or latest.last is None or between(latest.last.time, worker.last.time)
+            latest is None
+            or latest.last is None
+            or compute_seconds_between(latest.last.time, worker.last.time)
         )
         latest = worker if is_later else latest
     if latest is None:
         return None
-    found = _newest(observed, latest, {other.source for other in workers})
-    return found if found and found.seconds >= _limit(observed, workers, found) else None
+    found = _find_newest_clock(observed, latest, {other.source for other in workers})
+    return (
+        found
+        if found and found.seconds >= _compute_stall_threshold(observed, workers, found)
+        else None
+    )
 
 
-def _limit(observed: Observed, workers: Iterable[Speaker], found: _Still) -> float:
+def _compute_stall_threshold(
+    observed: Observed, workers: Iterable[Speaker], found: _Still
+) -> float:
     """Give the seconds below which no time is long."""
     if found.worker.source not in observed.last_records:
         return _LEAST_AT_START
@@ -190,13 +205,13 @@ def _limit(observed: Observed, workers: Iterable[Speaker], found: _Still) -> flo
     return max(_LEAST if is_own else _LEAST_ELSEWHERE, _TIMES * usual)
 
 
-def _newest(observed: Observed, worker: Speaker, working: set[int]) -> _Still | None:
+def _find_newest_clock(observed: Observed, worker: Speaker, working: set[int]) -> _Still | None:
     """Give the newest clock that shows how long a worker has been silent."""
     if worker.last is None:
         return None
     found: list[_Still] = []
-    for source, times in _clocks(observed, worker, working).items():
-        latest = newest((moment.time for moment in times), worker.last.time)
+    for source, times in _collect_clocks(observed, worker, working).items():
+        latest = find_newest_timestamp((moment.time for moment in times), worker.last.time)
         if latest is not None and _is_telling(observed, source, worker, latest[0]):
             line = next(moment.line for moment in times if moment.time == latest[1])
             found.append(_Still(latest[0], worker, source, line))
@@ -218,7 +233,7 @@ def _is_telling(observed: Observed, source: int, worker: Speaker, passed: float)
     return not is_zone or not math.isinf(end_of(observed, source))
 
 
-def _clocks(
+def _collect_clocks(
     observed: Observed, worker: Speaker, working: set[int]
 ) -> Mapping[int, Sequence[Moment]]:
     """Give the times that show that a worker was silent, by who tells them.
@@ -238,11 +253,11 @@ def _clocks(
         else:
             least = end_of(observed, source) if source in working else 0.0
         if not math.isinf(least):
-            found[source] = [moment for moment, _ in telling_time(tail) if moment.line >= least]
+            found[source] = [moment for moment, _ in iter_timed_lines(tail) if moment.line >= least]
     return found
 
 
-def _said(found: _Still) -> Said:
+def _format_stall(found: _Still) -> Message:
     watch, usual = found.worker.beats, found.worker.usual
     if watch is not None and (found.source == found.worker.source or found.worker.last is None):
         return say(

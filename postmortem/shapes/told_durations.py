@@ -13,23 +13,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.shapes.observed import Observed
 
-_TOLD: Final = lazy_compile(
+_TOLD: Final = compile_lazily(
     r"(?P<label>\(|(?<![A-Za-z])(?:took|time|elapsed|duration|cost|secs?|seconds)"
     r"(?:[_ ](?:taken|cost|used|elapsed))?(?: ?\((?:s|sec|ms)\))?[\"']?\s?[:=]?\s?)"
     r"(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)?"
     r"(?![\w:.%]|\s?/(?!\s?(?:step|it(?:er(?:ation)?)?|batch)\b))",
     re.IGNORECASE,
 )
-_OTHER: Final = lazy_compile(
+_OTHER: Final = compile_lazily(
     r"(?:data|load(?:ing)?|wait(?:ing)?|eval|val(?:id(?:ation)?)?|test|eta|remain(?:ing)?|total|all"
     r"|since|start|comm|fwd|bwd|forward|backward|average|avg|mean)[ _:=(-]{0,3}$",
     re.IGNORECASE,
 )
 """What stands before a time that is not that of the record."""
-_RATE: Final = lazy_compile(
+_RATE: Final = compile_lazily(
     r"(?<![\w.])(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>(?:it(?:er(?:ation)?)?s?|batch(?:es)?"
     r"|steps?)/s(?:ec)?|(?:s|ms|sec)/(?:it(?:er)?|batch|step))(?![\w/])"
 )
@@ -41,7 +41,7 @@ _RISING: Final = 0.8
 """Share of the records above which times only grow: they are since some start."""
 
 
-def durations(observed: Observed, records: Sequence[Point]) -> list[Point]:
+def list_durations(observed: Observed, records: Sequence[Point]) -> list[Point]:
     """Give the seconds that records took, by the label that most of them have.
 
     Args:
@@ -49,14 +49,14 @@ def durations(observed: Observed, records: Sequence[Point]) -> list[Point]:
         records: points of a series of it, one a record.
     """
     found: defaultdict[str, list[Point]] = defaultdict(list)
-    for record, text in _texts(observed, records):
-        for label, seconds in _told(text):
+    for record, text in _iter_record_lines(observed, records):
+        for label, seconds in _parse_times(text):
             found[label].append(Point(record.step, seconds, record.line))
     points = max(found.values(), key=len, default=[])
     return [] if _is_since_start([point.value for point in points]) else points
 
 
-def rates(observed: Observed, records: Sequence[Point]) -> list[Point]:
+def list_step_rates(observed: Observed, records: Sequence[Point]) -> list[Point]:
     """Give the steps a second that the lines of records tell, whichever way round.
 
     Args:
@@ -65,7 +65,7 @@ def rates(observed: Observed, records: Sequence[Point]) -> list[Point]:
     """
     found: dict[int, Point] = {}
     lines = {record.line for record in records}
-    for record, text in _texts(observed, records):
+    for record, text in _iter_record_lines(observed, records):
         # Of a bar that is drawn again and again on one line the last draw counts.
         told = list(_RATE.finditer(text)) if record.line in lines else []
         if not told or not float(told[-1]["value"]):
@@ -84,7 +84,7 @@ def _is_since_start(seconds: Sequence[float]) -> bool:
     return rising > _RISING * len(pairs) or (rising > _STEPS_UP and not falling)
 
 
-def _texts(observed: Observed, records: Sequence[Point]) -> Iterator[tuple[Point, str]]:
+def _iter_record_lines(observed: Observed, records: Sequence[Point]) -> Iterator[tuple[Point, str]]:
     """Give each line with the record that it is of: its own, or that before it."""
     lines = [record.line for record in records]
     behind = 0
@@ -97,7 +97,7 @@ def _texts(observed: Observed, records: Sequence[Point]) -> Iterator[tuple[Point
             yield records[place], text
 
 
-def _told(text: str) -> Iterable[tuple[str, float]]:
+def _parse_times(text: str) -> Iterable[tuple[str, float]]:
     """Give the times on a line, each with what stands before it; of one label the first."""
     found: dict[str, float] = {}
     for match in _TOLD.finditer(text):

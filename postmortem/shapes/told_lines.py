@@ -9,36 +9,38 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.visible import last_draw
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.visible import get_last_draw
 from postmortem.reading.prefixes import clean
 from postmortem.shapes.observed import Observed
 
 _MOST_LINE: Final = 400
 _MOST_UNDER: Final = 12
 """Lines that may stand under a heading."""
-_ASKS: Final = lazy_compile(r"(?:isnan|isinf|isfinite)\(")
-_YES: Final = lazy_compile(
+_ASKS: Final = compile_lazily(r"(?:isnan|isinf|isfinite)\(")
+_YES: Final = compile_lazily(
     r"""\[['"(]|True\b|tensor\(True|False\b|[\w.]{1,120}\.(?:weight|bias)\b"""
 )
 """The answer to such a question, but an empty list or a plain no."""
-_OF_WEIGHTS: Final = lazy_compile(r"param|state_?dict|weight|ckpt|checkpoint|\.bias", re.IGNORECASE)
-_CODE: Final = lazy_compile(
+_OF_WEIGHTS: Final = compile_lazily(
+    r"param|state_?dict|weight|ckpt|checkpoint|\.bias", re.IGNORECASE
+)
+_CODE: Final = compile_lazily(
     r"(?:^|[^\w.])(?:torch|np|nn|F|self|math|tf|jnp|K)\.\w+[(.]|^\s*(?:def|return|import|from|class"
     r"|assert|if|elif|for|while|with|raise)\b.*[:)]\s*$|^\s*[\w.\[\]]{1,40} = \S"
 )
 
 
-def lines_told(job: Observed) -> Sequence[tuple[int, int, str]]:
+def get_context_lines(job: Observed) -> Sequence[tuple[int, int, str]]:
     """Give the lines of both ends, and those around bad values: source, number, text."""
-    return job.once(_lines_told)
+    return job.once(_list_context_lines)
 
 
-def _lines_told(job: Observed) -> list[tuple[int, int, str]]:
-    return list(_told(job))
+def _list_context_lines(job: Observed) -> list[tuple[int, int, str]]:
+    return list(_iter_context_lines(job))
 
 
-def _told(job: Observed) -> Iterator[tuple[int, int, str]]:
+def _iter_context_lines(job: Observed) -> Iterator[tuple[int, int, str]]:
     told: set[tuple[int, int]] = set()
     for source in job.processes:
         parts = [(1, job.heads.get(source, "")), job.tails.get(source, (1, ""))]
@@ -48,11 +50,11 @@ def _told(job: Observed) -> Iterator[tuple[int, int, str]]:
             for number, row in enumerate(rows, begin):
                 if row.strip() and (source, number) not in told:
                     told.add((source, number))
-                    text = _whole(row, rows[number - begin + 1 :])
-                    yield source, number, _headed(text, row, rows[: number - begin])
+                    text = _extract_statement(row, rows[number - begin + 1 :])
+                    yield source, number, _join_heading(text, row, rows[: number - begin])
 
 
-def _headed(text: str, row: str, above: Sequence[str]) -> str:
+def _join_heading(text: str, row: str, above: Sequence[str]) -> str:
     """Put the heading before a line that stands indented under it: `the batch:`, `  mean nan`."""
     if not text or not row.startswith((" ", "\t")):
         return text
@@ -60,9 +62,9 @@ def _headed(text: str, row: str, above: Sequence[str]) -> str:
     return f"{heading.strip()} {text}"[:_MOST_LINE] if heading.rstrip().endswith(":") else text
 
 
-def _whole(row: str, behind: Sequence[str]) -> str:
+def _extract_statement(row: str, behind: Sequence[str]) -> str:
     """Give the text of a line; nothing for code, unless it asks and gets an answer."""
-    text = clean(last_draw(row)[:_MOST_LINE]).text.strip()
+    text = clean(get_last_draw(row)[:_MOST_LINE]).text.strip()
     if _ASKS.search(text) is None:
         return "" if _CODE.search(text) else text
     answer = next((line.strip() for line in behind if line.strip()), "")

@@ -12,27 +12,27 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.told_lines import lines_told
-from postmortem.shapes.told_topics import denies, figures_not_finite
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.told_lines import get_context_lines
+from postmortem.shapes.told_topics import is_denial, iter_nonfinite_names
 
 _MOST_TEXT: Final = 200
-_LOSS: Final = lazy_compile(
+_LOSS: Final = compile_lazily(
     r"loss|损失|nll|elbo|objective|perplex|ppl|(?-i:^L(?:[a-z]{1,3}|_\w{1,12})$)", re.IGNORECASE
 )
-_PACE: Final = lazy_compile(r"\d ?(?:it/s|s/it)[,\]]")
+_PACE: Final = compile_lazily(r"\d ?(?:it/s|s/it)[,\]]")
 """The pace of a bar: whatever is named behind it is a figure of the training."""
-_NOT_OF_TRAINING: Final = lazy_compile(
+_NOT_OF_TRAINING: Final = compile_lazily(
     r"scal|best|lowest|min(?!i)|initial|previous|early|patience|improv|thresh", re.IGNORECASE
 )
 """A loss scale; a bound, which is infinite before anything is measured."""
 
 
-def told(observed: Observed) -> Iterator[Shape]:
+def detect_reported_nonfinite_loss(observed: Observed) -> Iterator[Anomaly]:
     """Find the first line that calls a loss not finite, if no curve and no rule tells of one."""
     if any("loss" in one.name and one.first_nonfinite for one in observed.series):
         return
@@ -41,14 +41,14 @@ def told(observed: Observed) -> Iterator[Shape]:
         for finding, _ in observed.findings
         for number in range(finding.line, finding.end_line + 1)
     }
-    for source, number, text in lines_told(observed):
-        if (source, number) not in known and _calls_loss_not_finite(text):
-            yield Shape("told-not-finite", quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
+    for source, number, text in get_context_lines(observed):
+        if (source, number) not in known and _is_loss_called_nonfinite(text):
+            yield Anomaly("told-not-finite", quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
             return
 
 
-def _calls_loss_not_finite(text: str) -> bool:
-    named = [*figures_not_finite(text)]
-    if not named or _NOT_OF_TRAINING.search(text) or denies(text):
+def _is_loss_called_nonfinite(text: str) -> bool:
+    named = [*iter_nonfinite_names(text)]
+    if not named or _NOT_OF_TRAINING.search(text) or is_denial(text):
         return False
     return _PACE.search(text) is not None or any(map(_LOSS.search, named))

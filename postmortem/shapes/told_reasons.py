@@ -13,9 +13,14 @@ from postmortem.facts.series import Series
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.told_lines import lines_told
-from postmortem.shapes.told_topics import WEIGHTS, names_bad_figure, tells_of_bad_values, topic_of
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.told_lines import get_context_lines
+from postmortem.shapes.told_topics import (
+    WEIGHTS,
+    find_topic,
+    has_nonfinite_metric,
+    has_nonfinite_values,
+)
 
 BEFORE: Final = "told-before"
 _MOST_TEXT: Final = 300
@@ -43,46 +48,46 @@ _LOADING: Final = (
 )  # fmt: skip
 
 
-def reasons(observed: Observed) -> Iterator[Shape]:
+def detect_nonfinite_hints(observed: Observed) -> Iterator[Anomaly]:
     """Tell of what is said to be bad where values are not finite, or the loss is 0."""
-    first = _first_bad(observed)
+    first = _find_first_bad_lines(observed)
     if not first:
         return
-    known = _known(observed)
+    known = _collect_known_lines(observed)
     found: set[str] = set()
-    yield from _told_before(observed, first)
-    for source, number, text in lines_told(observed):
-        topic = topic_of(text, number - first.get(source, number))
+    yield from _detect_hint_before(observed, first)
+    for source, number, text in get_context_lines(observed):
+        topic = find_topic(text, number - first.get(source, number))
         if topic is None or topic in found or (source, number) in known:
             continue
         if topic != WEIGHTS or _may_be_origin(observed, source, number, text):
             found.add(topic)
-            yield Shape(topic, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
+            yield Anomaly(topic, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
 
 
-def _told_before(observed: Observed, first: dict[int, int]) -> Iterator[Shape]:
+def _detect_hint_before(observed: Observed, first: dict[int, int]) -> Iterator[Anomaly]:
     """Give the first line before a bad value that tells of one, or right before it of a reason.
 
     What is told of the data before anything is trained on them is how they are, not what happened.
     """
-    begun = _first_records(observed)
+    begun = _find_first_record_lines(observed)
     told = {
         (finding.source, finding.line)
         for finding, _ in observed.findings
         if finding.signature.endswith(".told")
     }
-    for source, number, text in lines_told(observed):
+    for source, number, text in get_context_lines(observed):
         ahead = first.get(source, 0) - number
         if ahead <= 0:
             continue
-        is_reason = (source, number) in told or topic_of(text, -ahead) is not None
+        is_reason = (source, number) in told or find_topic(text, -ahead) is not None
         is_event = is_reason and ahead <= _NEAR and number > begun.get(source, number)
-        if is_event or tells_of_bad_values(text):
-            yield Shape(BEFORE, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
+        if is_event or has_nonfinite_values(text):
+            yield Anomaly(BEFORE, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
             return
 
 
-def _first_records(observed: Observed) -> dict[int, int]:
+def _find_first_record_lines(observed: Observed) -> dict[int, int]:
     """Give the line of the first record by source."""
     found: dict[int, int] = {}
     for series in observed.series:
@@ -92,7 +97,7 @@ def _first_records(observed: Observed) -> dict[int, int]:
     return found
 
 
-def _known(observed: Observed) -> set[tuple[int, int]]:
+def _collect_known_lines(observed: Observed) -> set[tuple[int, int]]:
     """Name the lines on which a rule of known wording has its say."""
     return {
         (finding.source, number)
@@ -102,10 +107,12 @@ def _known(observed: Observed) -> set[tuple[int, int]]:
     }
 
 
-def _first_bad(observed: Observed) -> dict[int, int]:
+def _find_first_bad_lines(observed: Observed) -> dict[int, int]:
     """Give the first line of a bad value by source; empty where no value is bad."""
-    lines = [*_of_series(observed), *_of_findings(observed)] or [
-        (source, number) for source, number, text in lines_told(observed) if names_bad_figure(text)
+    lines = [*_iter_bad_series_lines(observed), *_iter_bad_finding_lines(observed)] or [
+        (source, number)
+        for source, number, text in get_context_lines(observed)
+        if has_nonfinite_metric(text)
     ]
     found: dict[int, int] = {}
     for source, line in lines:
@@ -113,7 +120,7 @@ def _first_bad(observed: Observed) -> dict[int, int]:
     return found
 
 
-def _of_series(observed: Observed) -> Iterator[tuple[int, int]]:
+def _iter_bad_series_lines(observed: Observed) -> Iterator[tuple[int, int]]:
     for series in observed.series:
         bad = series.first_nonfinite or (series.first if _is_zero(series) else None)
         if bad is not None:
@@ -128,7 +135,7 @@ def _is_zero(series: Series) -> bool:
     return ends == [0.0, 0.0]
 
 
-def _of_findings(observed: Observed) -> Iterator[tuple[int, int]]:
+def _iter_bad_finding_lines(observed: Observed) -> Iterator[tuple[int, int]]:
     for finding, _ in observed.findings:
         if finding.signature.startswith(_SIGNS):
             yield finding.source, finding.line

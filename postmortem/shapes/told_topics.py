@@ -12,16 +12,16 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile, lazy_needing
+from postmortem.lazy_regex import compile_lazily, compile_lazily_with_words
 
 _BAD: Final = r"(?:nans?|[+-]?infs?|non-?finite|not finite)"
-NOT_FINITE: Final = lazy_needing(
+NOT_FINITE: Final = compile_lazily_with_words(
     "nan inf finite 无穷 非数",
     r"(?<![A-Za-z\d_-])(?:nans?|[+-]?infs?|infinit\w{1,3}|non-?finites?|not[ _]finite|isnan|isinf"
     r"|无穷|非数)(?![A-Za-z\d_-])",
     re.IGNORECASE,
 )
-_NO_TELLING: Final = lazy_compile(
+_NO_TELLING: Final = compile_lazily(
     r"\b(?:no|zero|0|without|never|neither|not|any|removed|dropped) (?:[\w-]{1,20} ){0,3}"
     r"(?:nans?|infs?|non-?finites?)\b|\ball finite|\b(?:is|are) finite|\bfinite[ =:]{1,3}true"
     r"|\bis(?:nan|inf)\w*\W{1,6}(?:false|0)\b|\bnans?[_ ]?\w{0,8}[ =:]{1,3}(?:0|false|none)\b"
@@ -31,13 +31,13 @@ _NO_TELLING: Final = lazy_compile(
     re.IGNORECASE,
 )
 """What denies it, or only asks, warns and supposes."""
-_OF_GRADIENTS: Final = lazy_compile(r"\b[dw]?grad|\bscaler|loss[ _]scal", re.IGNORECASE)
-_FIGURE: Final = lazy_compile(
+_OF_GRADIENTS: Final = compile_lazily(r"\b[dw]?grad|\bscaler|loss[ _]scal", re.IGNORECASE)
+_FIGURE: Final = compile_lazily(
     r"loss|grad|norm|acc|ppl|perplex|psnr|ssim|reward|return|score|kl\b|nll|elbo|recon|logp"
     r"|entropy|r?mse|mae|bpc|bpd|dice|iou|map\b|^ce$|bce|total|value|ratio|\blr\b|rate|advantage",
     re.IGNORECASE,
 )
-_PAIR: Final = lazy_needing(
+_PAIR: Final = compile_lazily_with_words(
     "nan inf finite",
     r"(?<![A-Za-z\d_.])(?P<name>[A-Za-z_][A-Za-z\d_/.@-]{0,40}|损失)[\"']?"
     r"(?: (?:is|was|are|became|turned|went|got)|[一-鿿，、]{1,12})?"
@@ -46,7 +46,7 @@ _PAIR: Final = lazy_needing(
     r"|(?:loss|grad)\w{0,12}(?: \w{1,8}){0,3} (?:non-?finite|not finite)",
     re.IGNORECASE,
 )
-_HELD: Final = lazy_needing(
+_HELD: Final = compile_lazily_with_words(
     "nan inf finite",
     r"(?:\b|_)(?:contain\w*|has|have|had|holds?|found|with|min|max|abs_?max|mean|std|sum|var|range|is"
     rf"|are|was|were|any)\W{{1,4}}(?:[\w-]{{1,12}} ){{0,2}}{_BAD}(?![\w-])"
@@ -58,7 +58,7 @@ _HELD: Final = lazy_needing(
     re.IGNORECASE,
 )
 """That something holds such values, and is not only a figure of a table."""
-_SUBSET: Final = lazy_compile(
+_SUBSET: Final = compile_lazily(
     r"\b(?P<some>\d{1,9}) (?:of|out of) (?:the )?(?P<all>\d{1,9}) (?:\w+ )?(?:samples?|rows?"
     r"|utterances?|images?|items?|examples?|records?|graphs?|clips?|frames?|crops?)\b",
     re.IGNORECASE,
@@ -84,7 +84,7 @@ class _Topic(NamedTuple):
 
 
 @functools.cache
-def _pattern(text: str) -> re.Pattern[str]:
+def _compile_pattern(text: str) -> re.Pattern[str]:
     """Compile a pattern when a log first asks for it: a start does not pay for it."""
     return re.compile(text, re.IGNORECASE)
 
@@ -161,52 +161,54 @@ _TOPICS: Final = (
 )
 
 
-def topic_of(text: str, behind: int) -> str | None:
+def find_topic(text: str, behind: int) -> str | None:
     """Say what a line tells of, so many lines behind the first bad value."""
-    topic = _named_in(text, behind)
-    if topic is None or denies(text) or _OF_GRADIENTS.search(text):
+    topic = _find_named_subject(text, behind)
+    if topic is None or is_denial(text) or _OF_GRADIENTS.search(text):
         return None
     return topic
 
 
-def _named_in(text: str, behind: int) -> str | None:
+def _find_named_subject(text: str, behind: int) -> str | None:
     """Say what a line names in a bad state, be it to deny it."""
-    rest = _PAIR.sub(_kept, text)
+    rest = _PAIR.sub(_remove_training_metric, text)
     is_bad = _HELD.search(rest) is not None
     for topic in _TOPICS:
-        if _pattern(topic.subject).search(rest) is None:
+        if _compile_pattern(topic.subject).search(rest) is None:
             continue
         is_near = topic.id != _INPUTS or -_NEAR <= behind <= 2
-        if (topic.takes_values and is_bad) or (is_near and _pattern(topic.state).search(text)):
+        if (topic.takes_values and is_bad) or (
+            is_near and _compile_pattern(topic.state).search(text)
+        ):
             return topic.id
     subset = _SUBSET.search(text) if NOT_FINITE.search(text) else None
     is_part = subset is not None and int(subset["some"]) < int(subset["all"])
     return _INPUTS if is_part else None
 
 
-def names_bad_figure(text: str) -> bool:
+def has_nonfinite_metric(text: str) -> bool:
     """Say whether a line gives a figure of the training that is not finite."""
-    return any(_FIGURE.search(name) for name in figures_not_finite(text))
+    return any(_FIGURE.search(name) for name in iter_nonfinite_names(text))
 
 
-def tells_of_bad_values(text: str) -> bool:
+def has_nonfinite_values(text: str) -> bool:
     """Say whether a line tells that anything but a figure of the training is not finite."""
-    if denies(text) or _OF_GRADIENTS.search(text):
+    if is_denial(text) or _OF_GRADIENTS.search(text):
         return False
-    return _HELD.search(_PAIR.sub(_kept, text)) is not None
+    return _HELD.search(_PAIR.sub(_remove_training_metric, text)) is not None
 
 
-def figures_not_finite(text: str) -> Iterator[str]:
+def iter_nonfinite_names(text: str) -> Iterator[str]:
     """Yield the names of what a line says is not finite."""
     return (match["name"] for match in _PAIR.finditer(text) if match["name"])
 
 
-def denies(text: str) -> bool:
+def is_denial(text: str) -> bool:
     """Say whether a line denies such values, or only asks, warns and supposes."""
     return _NO_TELLING.search(text) is not None
 
 
-def _kept(match: re.Match[str]) -> str:
+def _remove_training_metric(match: re.Match[str]) -> str:
     """Take out the figures of the training, leave those of anything else."""
     name = match["name"]
     return match[0] if name is not None and not _FIGURE.search(name) else " "

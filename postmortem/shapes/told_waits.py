@@ -13,23 +13,23 @@ import statistics
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.speed import records
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.speed import get_longest_series_points
 
-_PART: Final = lazy_compile(
+_PART: Final = compile_lazily(
     r"(?<![\w.])(?P<name>[A-Za-z][\w. ]{0,24}?)\s?[:=(]?\s{0,4}"
     r"(?P<value>\d{1,6}\.\d{1,9})\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)(?![\w/%])"
 )
-_WAIT: Final = lazy_compile(
+_WAIT: Final = compile_lazily(
     r"(?:^|[\s_.])(?:data|load(?:ing|er)?|read(?:ing|er)?|fetch(?:ing)?|input|io|prefetch|wait)"
     r"(?:[\s_.]?(?:time|cost|data|batch|load\w{0,3}|wait\w{0,3}|read\w{0,3}|fetch\w{0,3}))?$",
     re.IGNORECASE,
 )
-_NO_PART: Final = lazy_compile(r"eta|elapsed|remain|since|start|avg|mean|epoch", re.IGNORECASE)
+_NO_PART: Final = compile_lazily(r"eta|elapsed|remain|since|start|avg|mean|epoch", re.IGNORECASE)
 _FEWEST: Final = 3
 _NEARLY_ALL: Final = 0.8
 _LONG: Final = 0.5
@@ -45,14 +45,14 @@ class _Parts(NamedTuple):
     whole: float
 
 
-def parts(observed: Observed, curves: Curves) -> Iterable[Shape]:
+def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[Anomaly]:
     """Find steps whose parts, as their lines tell them, are mostly the waiting for data.
 
     Args:
         observed: holds the lines.
         curves: of the process that is looked at, without times of a step.
     """
-    found = list(_told(observed, curves))
+    found = list(_iter_step_parts(observed, curves))
     # The first step is none like the others.
     late = found[1:] if len(found) > _FEWEST else found
     if len(late) < _FEWEST or any(one.wait < _NEARLY_ALL * one.whole for one in late):
@@ -74,17 +74,17 @@ def parts(observed: Observed, curves: Curves) -> Iterable[Shape]:
     return [curves.shape(name, said, late[0].line) for name in ("input-bound", "input-starved")]
 
 
-def _told(observed: Observed, curves: Curves) -> Iterator[_Parts]:
+def _iter_step_parts(observed: Observed, curves: Curves) -> Iterator[_Parts]:
     """Yield the waiting and the whole of each record that tells both."""
-    lines = {point.line for point in records(curves)}
+    lines = {point.line for point in get_longest_series_points(curves)}
     for number, text in observed.kept_lines(curves.source) if lines else ():
         if number in lines and len(text) <= _LONGEST:
-            found = _of_line(number, text)
+            found = _parse_step_parts(number, text)
             if found is not None:
                 yield found
 
 
-def _of_line(number: int, text: str) -> _Parts | None:
+def _parse_step_parts(number: int, text: str) -> _Parts | None:
     """Read the parts of a step on a line; None where it tells of no waiting, or of nothing else."""
     waits, others = [], []
     for part in _PART.finditer(text):

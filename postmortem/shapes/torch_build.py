@@ -8,63 +8,63 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from postmortem.facts.fact_store import Fact, Testimony
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote, say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
-_TAG: Final = lazy_compile(
+_TAG: Final = compile_lazily(
     r"(?<![\w-])([A-Za-z][\w-]{0,60}?)(?:==|\s{1,40}|-)(\d[\w.]{0,40})(?:\+|%2B)(?:cu(\d{2,4}))?(?:torch|pt)(\d[\d.]{0,20})"
 )
-_RELEASE: Final = lazy_compile(r"(?<!\d)(\d{1,6})\.(\d{1,6})")
+_RELEASE: Final = compile_lazily(r"(?<!\d)(\d{1,6})\.(\d{1,6})")
 
 
-def builds(observed: Observed) -> Iterable[Shape]:
+def detect_torch_build_mismatch(observed: Observed) -> Iterable[Anomaly]:
     """Find a torch without CUDA, one that finds no GPU, and wheels of another torch."""
     torch = observed.facts.facts.get("package.torch")
-    for_cpu = next(_for_cpu(observed, torch), None)
+    for_cpu = next(_detect_cpu_build(observed, torch), None)
     if for_cpu is not None:
         yield for_cpu
     for told in observed.facts.testimonies:
         if told.what == "gpu_unavailable":
-            yield _shape("torch-finds-no-gpu", told.value, told)
+            yield _build_anomaly("torch-finds-no-gpu", told.value, told)
         elif told.what == "wheel" and torch is not None:
-            yield from _wheel(told, torch)
+            yield from _detect_wheel_mismatch(told, torch)
         elif told.what == "wheel_deepspeed" and torch is not None:
             release = _RELEASE.search(told.value)
-            if release and not _fits(release[0], torch.value):
-                yield _other("deepspeed", release[0], torch, told)
+            if release and not _is_compatible(release[0], torch.value):
+                yield _build_mismatch_anomaly("deepspeed", release[0], torch, told)
 
 
-def _for_cpu(observed: Observed, torch: Fact | None) -> Iterator[Shape]:
+def _detect_cpu_build(observed: Observed, torch: Fact | None) -> Iterator[Anomaly]:
     """A build that names CUDA takes back what another line says of another installation."""
     if torch is not None and torch.value.endswith("+cpu"):
         said = quote(f"torch {torch.value}")
-        yield Shape("torch-built-for-cpu", said, torch.source, NOWHERE, torch.line)
+        yield Anomaly("torch-built-for-cpu", said, torch.source, NOWHERE, torch.line)
     if torch is not None and "+cu" in torch.value:
         return
     for told in observed.facts.testimonies:
         if told.what == "torch_cpu":
-            yield _shape("torch-built-for-cpu", told.value, told)
+            yield _build_anomaly("torch-built-for-cpu", told.value, told)
 
 
-def _wheel(told: Testimony, torch: Fact) -> Iterator[Shape]:
+def _detect_wheel_mismatch(told: Testimony, torch: Fact) -> Iterator[Anomaly]:
     match = _TAG.search(told.value.rsplit("/", 1)[-1])
     if match is None:
         return
     wanted = match[4] if "." in match[4] else f"{match[4][:1]}.{match[4][1:]}"
-    if not _fits(wanted, torch.value):
-        yield _other(match[1], wanted, torch, told)
+    if not _is_compatible(wanted, torch.value):
+        yield _build_mismatch_anomaly(match[1], wanted, torch, told)
 
 
-def _fits(wanted: str, installed: str) -> bool:
+def _is_compatible(wanted: str, installed: str) -> bool:
     """Say whether two versions are of one minor release; what cannot be read fits."""
     one, other = _RELEASE.match(wanted), _RELEASE.match(installed)
     return one is None or other is None or one.groups() == other.groups()
 
 
-def _other(package: str, wanted: str, torch: Fact, told: Testimony) -> Shape:
+def _build_mismatch_anomaly(package: str, wanted: str, torch: Fact, told: Testimony) -> Anomaly:
     said = say(
         "{package} was built for torch {wanted}, torch {installed} is installed",
         "{package} 为 torch {wanted} 构建，而安装的是 torch {installed}",
@@ -72,8 +72,8 @@ def _other(package: str, wanted: str, torch: Fact, told: Testimony) -> Shape:
         wanted=wanted,
         installed=torch.value,
     )
-    return Shape("wheel-of-other-torch", said, told.source, NOWHERE, told.line)
+    return Anomaly("wheel-of-other-torch", said, told.source, NOWHERE, told.line)
 
 
-def _shape(name: str, value: str, told: Testimony) -> Shape:
-    return Shape(name, quote(" ".join(value.split())), told.source, NOWHERE, told.line)
+def _build_anomaly(name: str, value: str, told: Testimony) -> Anomaly:
+    return Anomaly(name, quote(" ".join(value.split())), told.source, NOWHERE, told.line)

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem import names
-from postmortem.facts.number_texts import digits
+from postmortem.facts.number_texts import count_digits
 from postmortem.facts.series import Point
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said, say
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message, say
 from postmortem.shapes.aligned import Curves
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.speed import behind, records
-from postmortem.shapes.told_durations import durations, rates
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.speed import format_unit, get_longest_series_points
+from postmortem.shapes.told_durations import list_durations, list_step_rates
 
 _TWO: Final = 2
 _FEWEST: Final = 4
@@ -45,7 +45,7 @@ _STEADY_FROM: Final = 3
 _FALLEN: Final = 0.3
 _ON_THE_WAY: Final = 0.6
 _STEADY: Final = 0.8
-_SECONDS_A_STEP: Final = lazy_compile(
+_SECONDS_A_STEP: Final = compile_lazily(
     r"(?:^|[_/])(?:s|secs?|seconds|time)_(?:per_|a_)?(?:step|iter(?:ation)?|batch|it)$",
     re.IGNORECASE,
 )
@@ -56,16 +56,16 @@ _FAR: Final = 500
 """Step from which on two records show a fall to a fifth."""
 
 
-def uneven(observed: Observed) -> Iterable[Shape]:
+def detect_uneven_pace(observed: Observed) -> Iterable[Anomaly]:
     """Find steps that stall again and again, or a speed that falls at the end."""
-    return _stalling(observed) or _fallen(observed)
+    return _detect_stalling_steps(observed) or _detect_late_slowdown(observed)
 
 
-def _stalling(observed: Observed) -> list[Shape]:
+def _detect_stalling_steps(observed: Observed) -> list[Anomaly]:
     """Find steps of which some take many times as long as others, and most of the time."""
     # The first steps of a run take long by nature.
-    late = [time for time in _times(observed) if not time.step < _NOT_FIRST]
-    stalls = _stalls(late) if _FEWEST <= len(late) <= _MOST else []
+    late = [time for time in _list_step_times(observed) if not time.step < _NOT_FIRST]
+    stalls = _find_stalls(late) if _FEWEST <= len(late) <= _MOST else []
     if not stalls or _may_begin_epochs(observed.curves, late, stalls):
         return []
     values = [time.value for time in late]
@@ -93,7 +93,7 @@ def _may_begin_epochs(curves: Curves, late: Sequence[Point], stalls: Sequence[Po
     return waiting and any(other.step - one.step > 1 for one, other in itertools.pairwise(late))
 
 
-def _stalls(times: Sequence[Point]) -> list[Point]:
+def _find_stalls(times: Sequence[Point]) -> list[Point]:
     """Give the steps that stall, where they do so again and again and take most of the time."""
     values = [time.value for time in times]
     limit = _STALL * min(values)
@@ -105,22 +105,28 @@ def _stalls(times: Sequence[Point]) -> list[Point]:
     return stalls if again and is_long and is_often else []
 
 
-def _times(observed: Observed) -> Sequence[Point]:
+def _list_step_times(observed: Observed) -> Sequence[Point]:
     """Give the seconds that records tell of their steps, in whatever way."""
     curves = observed.curves
     series = curves.by_name.get(names.STEP_TIME)
     if series is not None and series.unit.startswith("s"):
         return [point for point in curves.finite(names.STEP_TIME) if point.value > 0]
-    return [point for point in durations(observed, records(curves)) if point.value > 0]
+    return [
+        point
+        for point in list_durations(observed, get_longest_series_points(curves))
+        if point.value > 0
+    ]
 
 
-def _fallen(observed: Observed) -> list[Shape]:
+def _detect_late_slowdown(observed: Observed) -> list[Anomaly]:
     """Find a steady speed that falls at the very end, or one of two records far into the run."""
     curves = observed.curves
-    for unit, points in _paces(observed):
+    for unit, points in _iter_paces(observed):
         if not _TWO <= len(points) <= _MOST:
             continue
-        place = _of_two(points) if len(points) == _TWO else _at_the_end(points)
+        place = (
+            _find_drop_in_two_records(points) if len(points) == _TWO else _find_drop_at_end(points)
+        )
         if place:
             first = statistics.median(point.value for point in points[:place])
             said = _from_to(first, points[-1].value, unit)
@@ -128,42 +134,45 @@ def _fallen(observed: Observed) -> list[Shape]:
     return []
 
 
-def _paces(observed: Observed) -> Iterator[tuple[str, Sequence[Point]]]:
+def _iter_paces(observed: Observed) -> Iterator[tuple[str, Sequence[Point]]]:
     """Yield what tells of the pace, with its unit: a throughput, times turned over, a bar."""
     curves = observed.curves
     speeds = [point for point in curves.finite(names.THROUGHPUT) if point.value > 0]
     if speeds:
-        yield behind(curves.by_name[names.THROUGHPUT].unit), _once(speeds)
-    lines = records(curves)
-    yield " it/s", rates(observed, lines)
+        yield (
+            format_unit(curves.by_name[names.THROUGHPUT].unit),
+            _remove_adjacent_duplicates(speeds),
+        )
+    lines = get_longest_series_points(curves)
+    yield " it/s", list_step_rates(observed, lines)
     for name in (names.STEP_TIME, *curves.called(_SECONDS_A_STEP)):
-        yield " it/s", _turned(curves.finite(name))
-    durations_told = durations(observed, lines)
+        yield " it/s", _convert_to_speeds(curves.finite(name))
+    durations_told = list_durations(observed, lines)
     if len(durations_told) == len(lines):
-        yield " /s", _turned(durations_told)
+        yield " /s", _convert_to_speeds(durations_told)
 
 
-def _turned(points: Iterable[Point]) -> list[Point]:
+def _convert_to_speeds(points: Iterable[Point]) -> list[Point]:
     """Make times speeds."""
     return [Point(one.step, 1 / one.value, one.line) for one in points if one.value > 0]
 
 
-def _once(points: Sequence[Point]) -> list[Point]:
+def _remove_adjacent_duplicates(points: Sequence[Point]) -> list[Point]:
     """Keep one record of those that tell the same figure on lines right behind each other."""
     return [
         point
         for before, point in zip([None, *points], points, strict=False)
-        if before is None or before.value != point.value or digits(point.value) < _FINE
+        if before is None or before.value != point.value or count_digits(point.value) < _FINE
     ]
 
 
-def _of_two(points: Sequence[Point]) -> int:
+def _find_drop_in_two_records(points: Sequence[Point]) -> int:
     """Give the place of the second of two records, far into the run, with a fifth of the speed."""
     one, other = points
     return int(one.step >= _FAR and other.step > one.step and other.value < _FIFTH * one.value)
 
 
-def _at_the_end(points: Sequence[Point]) -> int:
+def _find_drop_at_end(points: Sequence[Point]) -> int:
     """Give the place from which on a steady speed falls to the end; 0 where it does not."""
     values = [point.value for point in points]
     for place in range(_STEADY_FROM, len(values) - 1):
@@ -176,7 +185,7 @@ def _at_the_end(points: Sequence[Point]) -> int:
     return 0
 
 
-def _from_to(first: float, last: float, unit: str) -> Said:
+def _from_to(first: float, last: float, unit: str) -> Message:
     return say(
         "speed {first:.4g} → {last:.4g}{unit}",
         "速度 {first:.4g} → {last:.4g}{unit}",

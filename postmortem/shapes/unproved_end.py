@@ -12,16 +12,16 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Series
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import Where
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import ProcessId
 from postmortem.model.said import say
 from postmortem.shapes.aligned import Curves
-from postmortem.shapes.baseline import class_counts
+from postmortem.shapes.baseline import list_class_counts
 from postmortem.shapes.loss_of_training import WORTH
-from postmortem.shapes.objectives import rises_by_design
+from postmortem.shapes.objectives import is_rise_expected
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.scores import called_scores
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.scores import list_score_names
+from postmortem.shapes.shape import Anomaly
 
 _LOSSES: Final = (names.LOSS, names.EVAL_LOSS)
 _FEW: Final = 4
@@ -42,32 +42,32 @@ _FREQUENCY: Final = 0.6
 """Share of the logarithm of the words to which it comes to know how frequent each is."""
 _HIGH_SCORE: Final = 0.5
 _RISEN: Final = 1.2
-_PERPLEXITY: Final = lazy_compile(r"(?:^|[_/ ])(?:ppl|perplexity)$", re.IGNORECASE)
+_PERPLEXITY: Final = compile_lazily(r"(?:^|[_/ ])(?:ppl|perplexity)$", re.IGNORECASE)
 _KNOWS_NOTHING: Final = 6.0
 """Cross entropy of knowing how frequent words are, where their number is not printed."""
 
 
-def unproved(observed: Observed) -> Iterable[Shape]:
+def detect_unproved_learning(observed: Observed) -> Iterable[Anomaly]:
     """Find a run that is through, and whose few figures do not show that it has learned."""
     if observed.outcome != "completed":
         return []
-    processes = [one for one in _processes(observed.series) if one.count(names.LOSS)]
+    processes = [one for one in _group_curves_by_process(observed.series) if one.count(names.LOSS)]
     if not processes or any(map(_has_learned, processes)):
         return []
     curves = max(processes, key=lambda one: one.count(names.LOSS))
     values = [point.value for point in curves.finite(names.LOSS)]
-    if not values or rises_by_design(curves) or abs(values[-1]) <= WORTH:
+    if not values or is_rise_expected(curves) or abs(values[-1]) <= WORTH:
         return []
     return (
-        _at_chance(observed, curves, values)
-        or _no_better(observed, curves, values)
-        or _few(curves, values)
+        _detect_chance_level_loss(observed, curves, values)
+        or _detect_unimproved_loss(observed, curves, values)
+        or _detect_too_few_records(curves, values)
     )
 
 
-def _processes(series: Iterable[Series]) -> list[Curves]:
+def _group_curves_by_process(series: Iterable[Series]) -> list[Curves]:
     """Put the series of each process side by side."""
-    groups: dict[tuple[int, Where], list[Series]] = {}
+    groups: dict[tuple[int, ProcessId], list[Series]] = {}
     for one in series:
         groups.setdefault((one.source, one.where), []).append(one)
     return [Curves(members, *process) for process, members in groups.items()]
@@ -76,7 +76,7 @@ def _processes(series: Iterable[Series]) -> list[Curves]:
 def _has_learned(curves: Curves) -> bool:
     """Say whether a loss fell clearly, or a score rose or is high."""
     losses = [[point.value for point in curves.finite(name)] for name in _LOSSES]
-    scores = [[one.value for one in curves.finite(name)] for name in called_scores(curves)]
+    scores = [[one.value for one in curves.finite(name)] for name in list_score_names(curves)]
     return any(map(_has_fallen, losses)) or any(map(_is_good, scores))
 
 
@@ -93,11 +93,13 @@ def _is_good(values: Sequence[float]) -> bool:
     return share > _HIGH_SCORE or (len(values) > 1 and values[-1] > _RISEN * abs(values[0]))
 
 
-def _at_chance(observed: Observed, curves: Curves, values: Sequence[float]) -> list[Shape]:
+def _detect_chance_level_loss(
+    observed: Observed, curves: Curves, values: Sequence[float]
+) -> list[Anomaly]:
     """Find two records or more of which the last costs what guessing among the classes does."""
     if len(values) < len(("first", "last")):
         return []
-    for classes in class_counts(observed.facts, _FEWEST_CLASSES):
+    for classes in list_class_counts(observed.facts, _FEWEST_CLASSES):
         level = math.log(classes)
         if _NEAR * level <= values[-1] <= _BEYOND * level and values[-1] > _HARDLY * values[0]:
             said = say(
@@ -112,7 +114,9 @@ def _at_chance(observed: Observed, curves: Curves, values: Sequence[float]) -> l
     return []
 
 
-def _no_better(observed: Observed, curves: Curves, values: Sequence[float]) -> list[Shape]:
+def _detect_unimproved_loss(
+    observed: Observed, curves: Curves, values: Sequence[float]
+) -> list[Anomaly]:
     """Find a last loss as high as the first, or that of words whose frequency alone is known."""
     line = curves.finite(names.LOSS)[-1].line
     if 1 < len(values) < _LEVEL_FROM and values[-1] > _HARDLY * values[0] > 0:
@@ -124,7 +128,7 @@ def _no_better(observed: Observed, curves: Curves, values: Sequence[float]) -> l
             count=len(values),
         )
         return [curves.shape("loss-no-better", said, line)]
-    level = _of_frequency(observed, curves)
+    level = _estimate_word_frequency_loss(observed, curves)
     if len(values) <= _FEW and values[-1] >= level:
         said = say(
             "loss {last:.4g} at last: who knows but how frequent words are comes to {level:.2g}",
@@ -136,15 +140,15 @@ def _no_better(observed: Observed, curves: Curves, values: Sequence[float]) -> l
     return []
 
 
-def _of_frequency(observed: Observed, curves: Curves) -> float:
+def _estimate_word_frequency_loss(observed: Observed, curves: Curves) -> float:
     """Give the loss of a language model that knows how frequent words are; inf if it is none."""
-    words = max(class_counts(observed.facts, _WORDS), default=0)
+    words = max(list_class_counts(observed.facts, _WORDS), default=0)
     if words:
         return _FREQUENCY * math.log(words)
     return _KNOWS_NOTHING if curves.called(_PERPLEXITY) else math.inf
 
 
-def _few(curves: Curves, values: Sequence[float]) -> list[Shape]:
+def _detect_too_few_records(curves: Curves, values: Sequence[float]) -> list[Anomaly]:
     """Find one record of the loss, or a few between which it hardly falls."""
     if len(values) > _FEW:
         return []

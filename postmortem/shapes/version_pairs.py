@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from postmortem.facts.fact_store import FactStore
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Traceback
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, listed, say
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message, join_list, say
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 if TYPE_CHECKING:
     from postmortem.facts.version_needs import Unmet
@@ -24,37 +24,40 @@ MEASURED: Final = 2
 """Strength of what a dump says of the versions: what prose names is not installed for sure."""
 _FEWEST: Final = 2
 _MOST_NAMED: Final = 3
-_BY_VERSIONS: Final = lazy_compile(
+_BY_VERSIONS: Final = compile_lazily(
     r"(?:ImportError|ModuleNotFoundError|AttributeError|TypeError|VersionConflict|OSError|"
     r"RuntimeError|KeyError|ValueError|NotImplementedError)$"
 )
 _LAST_FRAMES: Final = 4
 
 
-def pairs(observed: Observed) -> Iterable[Shape]:
+def detect_version_conflict(observed: Observed) -> Iterable[Anomaly]:
     """Find versions that do not fit, and the pair of them in which the run failed."""
-    packages, python = measured(observed.facts), observed.facts.get("env.python")
+    packages, python = get_listed_versions(observed.facts), observed.facts.get("env.python")
     if len(packages) < _FEWEST:
         return
     # Only a list of packages pays for reading versions.
-    from postmortem.facts.version_needs import fitting, unmet  # noqa: PLC0415
+    from postmortem.facts.version_needs import (  # noqa: PLC0415
+        find_compatible_versions,
+        find_unmet,
+    )
 
-    broken = unmet(packages, python)
+    broken = find_unmet(packages, python)
     if not broken:
         return
     asking = observed.facts.facts[f"package.{broken[0].asking}"]
-    said = listed([_said(one) for one in broken[:_MOST_NAMED]], "; ", "；")
-    fits = fitting(packages, python)
+    said = join_list([_format_conflict(one) for one in broken[:_MOST_NAMED]], "; ", "；")
+    fits = find_compatible_versions(packages, python)
     if fits:
-        versions = listed([f"{name} {version}" for name, version in fits.items()])
+        versions = join_list([f"{name} {version}" for name, version in fits.items()])
         said = say("{said} (→ {versions})", "{said}（→ {versions}）", said=said, versions=versions)
-    yield Shape("versions-unfit", said, asking.source, NOWHERE, asking.line)
+    yield Anomaly("versions-unfit", said, asking.source, NOWHERE, asking.line)
     for one in broken:
-        for source, where, line in _failures(one, observed):
-            yield Shape("versions-unfit-at-failure", _said(one), source, where, line)
+        for source, where, line in _find_failures(one, observed):
+            yield Anomaly("versions-unfit-at-failure", _format_conflict(one), source, where, line)
 
 
-def measured(facts: FactStore) -> dict[str, str]:
+def get_listed_versions(facts: FactStore) -> dict[str, str]:
     """Give the versions that one source lists; where several do, that of the first package."""
     found = {
         name.removeprefix("package."): fact
@@ -66,7 +69,7 @@ def measured(facts: FactStore) -> dict[str, str]:
     return {name: fact.value for name, fact in found.items() if fact.source == most}
 
 
-def _said(one: "Unmet") -> Said:
+def _format_conflict(one: "Unmet") -> Message:
     wording = (
         (
             "{asked} is too new for {asking}, which asks for {wanted}",
@@ -86,7 +89,7 @@ def _said(one: "Unmet") -> Said:
     )
 
 
-def _failures(one: "Unmet", observed: Observed) -> Iterator[tuple[int, Where, int]]:
+def _find_failures(one: "Unmet", observed: Observed) -> Iterator[tuple[int, ProcessId, int]]:
     """Find the errors in which both of a pair stand, or one of them and an import that failed."""
     modules = [name.replace("-", "[-_]") for name in (one.asking, one.asked)]
     named = [re.compile(rf"(?<![\w-]){module}(?![\w-])") for module in modules]

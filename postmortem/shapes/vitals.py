@@ -14,36 +14,36 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
-from postmortem.shapes.aligned import Curves, first_nonfinite, show
+from postmortem.shapes.aligned import Curves, find_first_nonfinite, show
 from postmortem.shapes.loss_of_training import WORTH
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _TOLD_ELSEWHERE: Final = frozenset({names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE})
-_MAY_LACK: Final = lazy_compile(
+_MAY_LACK: Final = compile_lazily(
     r"best|^min[_/ ]|^max[_/ ]|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|patience|_time$"
     r"|per_?s(?:ec)?(?:ond)?$|speed|throughput|memory|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad"
     r"|norm$|loss_scale|(?:^|[_/])(?:iou|ap|acc|dice)[_/.](?!mean|avg|all|top|1$|5$)[a-z0-9]",
     re.IGNORECASE,
 )
 """Names of figures that a sound run may not have: a bound, a time, a score of an absent class."""
-_BOUNDED: Final = lazy_compile(
+_BOUNDED: Final = compile_lazily(
     r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
 )
-_OVER_EPISODES: Final = lazy_compile(
+_OVER_EPISODES: Final = compile_lazily(
     r"(?:^|[_/])(?:ep(?:isode)?s?_?(?:rew(?:ard)?|len(?:gth)?|return)s?|eplen|eprew)_?mean$",
     re.IGNORECASE,
 )
-_SPREAD: Final = lazy_compile(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
-_MAY_LEAP: Final = lazy_compile(
+_SPREAD: Final = compile_lazily(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+_MAY_LEAP: Final = compile_lazily(
     r"^best|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|_time$|per_?s(?:ec)?(?:ond)?$"
     r"|speed|throughput|memory|flop|bytes|tokens|samples|_scale$|^scale",
     re.IGNORECASE,
 )
 """Names of figures whose size says nothing of the training."""
-_COUNTED: Final = lazy_compile(
+_COUNTED: Final = compile_lazily(
     r"^(?:count|num(?:_\w{1,20})?|n(?:_\w{1,20})?|total|samples|objects|instances|boxes|gts?"
     r"|positives?)$",
     re.IGNORECASE,
@@ -60,20 +60,20 @@ _GONE: Final = 5
 """Records without a loss that always stood beside the others before."""
 
 
-def others(observed: Observed) -> Iterable[Shape]:
+def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
     """Find any other figure that is not finite, once it has been or for good."""
     curves = observed.curves
     for name, series in curves.by_name.items():
         if series.first_nonfinite is None or name in _TOLD_ELSEWHERE or _MAY_LACK.search(name):
             continue
-        bad = _behind_a_figure(curves, series)
+        bad = _find_nonfinite_after_finite(curves, series)
         if bad is not None:
             said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(bad))
             return [curves.shape("nan-metric", said, bad.line)]
     return []
 
 
-def _behind_a_figure(curves: Curves, series: Series) -> Point | None:
+def _find_nonfinite_after_finite(curves: Curves, series: Series) -> Point | None:
     """Give the first point that is not finite; none where only the first ones are.
 
     The mean over episodes is not finite before one has ended, or where nobody counts them.
@@ -81,12 +81,12 @@ def _behind_a_figure(curves: Curves, series: Series) -> Point | None:
     points = curves.points(series.name)
     if _OVER_EPISODES.search(series.name) and not curves.finite(series.name):
         return None
-    points = [point for point in points if point.line not in _of_nothing(curves)]
+    points = [point for point in points if point.line not in _find_empty_mean_lines(curves)]
     start = next((index for index, one in enumerate(points) if math.isfinite(one.value)), None)
-    return first_nonfinite(points if start is None else points[start:])
+    return find_first_nonfinite(points if start is None else points[start:])
 
 
-def _of_nothing(curves: Curves) -> set[int]:
+def _find_empty_mean_lines(curves: Curves) -> set[int]:
     """Name the lines that count nothing: a mean over nothing is not finite, and no fault."""
     return {
         point.line
@@ -96,7 +96,7 @@ def _of_nothing(curves: Curves) -> set[int]:
     }
 
 
-def absurd(observed: Observed) -> Iterable[Shape]:
+def detect_implausible_end(observed: Observed) -> Iterable[Anomaly]:
     """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
     curves = observed.curves
     for name in curves.called(_BOUNDED):
@@ -107,16 +107,16 @@ def absurd(observed: Observed) -> Iterable[Shape]:
         if not points:
             continue
         found = (
-            _grown(curves, name, points)
+            _detect_metric_growth(curves, name, points)
             if len(points) >= _SOME
-            else _never_so_large(curves, name, points)
+            else _detect_implausible_size(curves, name, points)
         )
         if found is not None:
             return [found]
     return []
 
 
-def _grown(curves: Curves, name: str, points: Sequence[Point]) -> Shape | None:
+def _detect_metric_growth(curves: Curves, name: str, points: Sequence[Point]) -> Anomaly | None:
     """Find a figure that has grown beyond its early level by orders of magnitude."""
     quarter = max(2, len(points) // 4)
     early = statistics.median(abs(point.value) for point in points[: 2 * quarter])
@@ -135,7 +135,7 @@ def _grown(curves: Curves, name: str, points: Sequence[Point]) -> Shape | None:
     return curves.shape("metric-absurd", said, line)
 
 
-def _never_so_large(curves: Curves, name: str, points: Sequence[Point]) -> Shape | None:
+def _detect_implausible_size(curves: Curves, name: str, points: Sequence[Point]) -> Anomaly | None:
     """Find a figure that ends at a size no sound run has in any record, however few there are."""
     value = points[-1].value
     if value <= _NEVER:
@@ -145,7 +145,7 @@ def _never_so_large(curves: Curves, name: str, points: Sequence[Point]) -> Shape
     return curves.shape("metric-absurd", said, line)
 
 
-def astronomic(observed: Observed) -> Iterable[Shape]:
+def detect_astronomic_jump(observed: Observed) -> Iterable[Anomaly]:
     """Find a figure that leaps among calm ones to a size no sound run has, be it but once."""
     curves = observed.curves
     for name in curves.by_name:
@@ -161,7 +161,7 @@ def astronomic(observed: Observed) -> Iterable[Shape]:
     return []
 
 
-def without_gradient(observed: Observed) -> Iterable[Shape]:
+def detect_zero_gradients(observed: Observed) -> Iterable[Anomaly]:
     """Find gradients of exactly 0 to the end: no weight moves, whatever the rewards do.
 
     Where the loss falls all the same the figure is wrong, not the training.
@@ -173,7 +173,7 @@ def without_gradient(observed: Observed) -> Iterable[Shape]:
         return []
     zeros = sum(point.value == 0.0 for point in points)
     falls = loss is not None and 0 < loss.tail < 0.97 * loss.head
-    is_told = len(points) >= _fewest(curves) or _has_to_learn(curves)
+    is_told = len(points) >= _get_min_record_count(curves) or _has_to_learn(curves)
     if zeros < _MOSTLY * len(points) or falls or not is_told:
         return []
     said = say(
@@ -193,13 +193,13 @@ def _has_to_learn(curves: Curves) -> bool:
     return bool(beside) and min(beside) > WORTH
 
 
-def _fewest(curves: Curves) -> int:
+def _get_min_record_count(curves: Curves) -> int:
     """Give the records that show it: fewer where rewards differ, of which a gradient comes."""
     spread = [point.value for name in curves.called(_SPREAD) for point in curves.finite(name)]
     return _FEWEST - 1 if spread and min(spread) > 0 else _FEWEST
 
 
-def vanished(observed: Observed) -> Iterable[Shape]:
+def detect_vanished_loss(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that is printed no more while what always stood beside it goes on."""
     curves = observed.curves
     losses = curves.points(names.LOSS)

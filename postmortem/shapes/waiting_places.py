@@ -8,18 +8,24 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.lines import NOWHERE
 from postmortem.model.said import cut, quote
-from postmortem.shapes.heartbeats import beats
+from postmortem.shapes.heartbeats import find_heartbeats
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
-from postmortem.shapes.signs_of_life import end_of, lines_before, names_steps, speaking, with_ends
+from postmortem.shapes.shape import Anomaly
+from postmortem.shapes.signs_of_life import (
+    add_end_lines,
+    end_of,
+    has_several_steps,
+    list_active_sources,
+    list_lines_before,
+)
 
 _LAST: Final = 3
 """Lines at the end of a log that may be the last of their process."""
 _MOST_TEXT: Final = 160
-_WAITS: Final = lazy_compile(
+_WAITS: Final = compile_lazily(
     r"\bwait(?:ing|s)? (?:for|on|until|at)\b|\binit_process_group|\b(?:initiali[sz]|start|creat"
     r"|join|form)\w{0,12} (?:the )?(?:\w{1,24} )?"
     r"(?:process group|rendezvous|communicator|distributed)"
@@ -30,21 +36,21 @@ _WAITS: Final = lazy_compile(
 """A phase in which a process waits for another, or for what another holds."""
 
 
-def waiting_at_start(observed: Observed) -> Iterator[Shape]:
+def detect_wait_at_start(observed: Observed) -> Iterator[Anomaly]:
     """Find a last line, before any record, that names something that a process waits for.
 
     Of several processes in one log, it may be the last line of any of them.
     """
     if any(observed.records.values()):
         return
-    observed = with_ends(observed)
-    for source in speaking(observed):
-        own = lines_before(end_of(observed, source), observed.tails[source])
+    observed = add_end_lines(observed)
+    for source in list_active_sources(observed):
+        own = list_lines_before(end_of(observed, source), observed.tails[source])
         text = observed.tails[source][1]
-        watch = beats(own)
+        watch = find_heartbeats(own)
         last = [entry for entry in own if watch is None or entry[0] < watch.line][-_LAST:]
         for number, line in reversed(last):
-            if _WAITS.search(line) and not names_steps(text):
+            if _WAITS.search(line) and not has_several_steps(text):
                 said = quote(cut(line.strip(), _MOST_TEXT))
-                yield Shape("waits-at-start", said, source, NOWHERE, number)
+                yield Anomaly("waits-at-start", said, source, NOWHERE, number)
                 return

@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.facts.series import Series
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import cut, quote
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 _WARNING: Final = "numerics.context.numpy-invalid"
 _RECORDS: Final = 2
 """Sound records behind a warning that still leave it near: a mean comes later than its batch."""
-_OF_DATA: Final = lazy_compile(
+_OF_DATA: Final = compile_lazily(
     r"(?:data|loader|transform|augment|pre_?proc|collat|feature|sampl|reader|normali[sz]|scaler)"
     r"[\w-]{0,30}(?:[/\\][\w.-]{1,60})?\.py:\d+: RuntimeWarning"
 )
@@ -26,7 +26,7 @@ _OF_DATA: Final = lazy_compile(
 _MOST_TEXT: Final = 300
 
 
-def before_bad_loss(observed: Observed) -> Iterable[Shape]:
+def detect_data_warning(observed: Observed) -> Iterable[Anomaly]:
     """Find the first such warning."""
     for finding, _ in observed.findings:
         if finding.signature != _WARNING or not _OF_DATA.search(finding.text):
@@ -37,7 +37,7 @@ def before_bad_loss(observed: Observed) -> Iterable[Shape]:
             if one.source == finding.source
         ):
             told = quote(cut(finding.text, _MOST_TEXT))
-            return [Shape("data-warned", told, finding.source, finding.where, finding.line)]
+            return [Anomaly("data-warned", told, finding.source, finding.where, finding.line)]
     return []
 
 

@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
-from postmortem.gathering.frames import framed, is_library
+from postmortem.gathering.frames import is_library, match_frame
 from postmortem.model.diagnosis import Analysis
 from postmortem.model.passages import Passage
-from postmortem.reading.excerpt import lines_in
+from postmortem.reading.excerpt import read_lines_in
 from postmortem.reading.prefixes import clean
 
 _HEAD: Final = "Traceback (most recent call last)"
@@ -39,24 +39,24 @@ class _RankLine(NamedTuple):
     text: str
 
 
-def whole_traceback(analysis: Analysis) -> list[Passage]:
+def extract_traceback(analysis: Analysis) -> list[Passage]:
     """Give the lines of the traceback at the first failure; none where there is no traceback."""
     first = analysis.first_failure
     if first is None:
         return []
-    told = _of_process(analysis, first.source, first.line)
-    groups = [group for group in _chains(told) if group]
+    told = _read_process_lines(analysis, first.source, first.line)
+    groups = [group for group in _iter_traceback_chains(told) if group]
     inside = [group for group in groups if group[0].number <= first.line <= group[-1].number]
     near = [group for group in groups if 0 < group[0].number - first.line <= _NEAR]
     chosen = next(iter(inside or near), ())
-    return [Passage(first.source, line, line) for line in _bounded(chosen)]
+    return [Passage(first.source, line, line) for line in _truncate_traceback(chosen)]
 
 
-def _of_process(analysis: Analysis, source: int, line: int) -> list[_RankLine]:
+def _read_process_lines(analysis: Analysis, source: int, line: int) -> list[_RankLine]:
     """Read the lines around a line that its process printed, without what stands before them."""
     window = (max(1, line - _BEFORE), line + _BEHIND)
     try:
-        read = lines_in(analysis.sources[source].path, [window])
+        read = read_lines_in(analysis.sources[source].path, [window])
     except (InputError, OSError):
         return []
     cleaned = {number: clean(raw.text) for number, raw in read.items()}
@@ -66,7 +66,7 @@ def _of_process(analysis: Analysis, source: int, line: int) -> list[_RankLine]:
     return [_RankLine(number, one.text) for number, one in cleaned.items() if one.where == where]
 
 
-def _chains(told: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
+def _iter_traceback_chains(told: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
     """Yield tracebacks up to their exception; those that are chained are one."""
     group: list[_RankLine] = []
     between: list[_RankLine] = []
@@ -87,17 +87,17 @@ def _chains(told: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
 
 def _is_inner(text: str) -> bool:
     """Say whether a line stands above the exception of its traceback."""
-    return not text.strip() or text[0] in " \t│|╭╰" or framed(text) is not None
+    return not text.strip() or text[0] in " \t│|╭╰" or match_frame(text) is not None
 
 
-def _bounded(group: Sequence[_RankLine]) -> list[int]:
+def _truncate_traceback(group: Sequence[_RankLine]) -> list[int]:
     """Keep of a very long traceback both ends and the frames of the user's own code."""
     if len(group) <= _MOST:
         return [one.number for one in group]
     own = [
         at
         for at, one in enumerate(group)
-        if (frame := framed(one.text)) is not None and not is_library(frame["file"])
+        if (frame := match_frame(one.text)) is not None and not is_library(frame["file"])
     ][:_OWN_FRAMES]
     kept = {*range(_FIRST), *range(len(group) - _LAST, len(group))}
     for at, after in pairwise([*own, len(group)]):

@@ -19,7 +19,7 @@ _AT_AN_END: Final = 40
 LEVELS: Final = len(_ENDS)
 
 
-def logs_of_job(analysis: Analysis) -> list[int]:
+def list_log_indexes(analysis: Analysis) -> list[int]:
     """Give the indexes of the sources that are logs."""
     return [
         index
@@ -31,24 +31,24 @@ def logs_of_job(analysis: Analysis) -> list[int]:
 def must_stay(analysis: Analysis) -> Iterator[Passage]:
     """Yield what people look for: the first failure, and the last lines of its source."""
     first = analysis.first_failure
-    source = first.source if first is not None else next(iter(logs_of_job(analysis)), 0)
+    source = first.source if first is not None else next(iter(list_log_indexes(analysis)), 0)
     if first is not None:
         yield Passage(source, first.line - 6, first.line + 2)
     lines = analysis.sources[source].lines
     yield Passage(source, lines - 2, lines)
 
 
-def passages_at(analysis: Analysis, level: int) -> Iterator[Passage]:
+def iter_passages(analysis: Analysis, level: int) -> Iterator[Passage]:
     """Yield what a text of this level holds, from what the verdict rests on outwards."""
-    yield from _of_the_verdict(analysis)
+    yield from _iter_verdict_passages(analysis)
     if level >= _WITH_FINDINGS:
-        yield from _of_the_findings(analysis)
+        yield from _iter_finding_passages(analysis)
     if level >= _WITH_CURVES:
-        yield from _of_the_curves(analysis)
-    yield from _of_the_ends(analysis, _ENDS[level])
+        yield from _iter_curve_passages(analysis)
+    yield from _iter_end_passages(analysis, _ENDS[level])
 
 
-def _of_the_verdict(analysis: Analysis) -> Iterator[Passage]:
+def _iter_verdict_passages(analysis: Analysis) -> Iterator[Passage]:
     for item in analysis.causes[0].evidence:
         if item.source is not None and item.line is not None:
             yield Passage(item.source, item.line - 1, (item.end_line or item.line) + 1)
@@ -57,7 +57,7 @@ def _of_the_verdict(analysis: Analysis) -> Iterator[Passage]:
         yield Passage(first.source, first.line - 25, first.line + 10)
 
 
-def _of_the_findings(analysis: Analysis) -> Iterator[Passage]:
+def _iter_finding_passages(analysis: Analysis) -> Iterator[Passage]:
     for hit in analysis.signatures:
         yield Passage(hit.source, hit.line, hit.end_line)
     for setting in analysis.settings.values():
@@ -65,15 +65,15 @@ def _of_the_findings(analysis: Analysis) -> Iterator[Passage]:
             yield Passage(setting.source, setting.line, setting.line)
 
 
-def _of_the_curves(analysis: Analysis) -> Iterator[Passage]:
+def _iter_curve_passages(analysis: Analysis) -> Iterator[Passage]:
     for curve in analysis.series:
         for _, _, line in (*curve.samples[:_AT_AN_END], *curve.samples[-_AT_AN_END:]):
             yield Passage(curve.source, line, line)
 
 
-def _of_the_ends(analysis: Analysis, lines: int) -> Iterator[Passage]:
+def _iter_end_passages(analysis: Analysis, lines: int) -> Iterator[Passage]:
     """Yield so many first and last lines of each log."""
-    for index in logs_of_job(analysis):
+    for index in list_log_indexes(analysis):
         last = analysis.sources[index].lines
         if last and lines:
             yield Passage(index, 1, lines)

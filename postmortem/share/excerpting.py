@@ -20,12 +20,12 @@ from typing import Final
 from postmortem import pipeline
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.passages import Passage, joined
-from postmortem.reading.excerpt import lines_in
+from postmortem.model.passages import Passage, merge_passages
+from postmortem.reading.excerpt import read_lines_in
 from postmortem.reading.sources import Stream
 from postmortem.report.sharing import IssueText
-from postmortem.share.chained_tracebacks import whole_traceback
-from postmortem.share.chosen_passages import LEVELS, logs_of_job, must_stay, passages_at
+from postmortem.share.chained_tracebacks import extract_traceback
+from postmortem.share.chosen_passages import LEVELS, iter_passages, list_log_indexes, must_stay
 
 GAP: Final = "[...]"
 _TRIES: Final = 10
@@ -46,7 +46,7 @@ class Shared:
     """Whether it is judged as the whole job was."""
 
 
-def smallest_text(
+def build_minimal_excerpt(
     paths: Sequence[str | Path],
     *,
     env: Sequence[str | Path] = (),
@@ -73,25 +73,25 @@ def smallest_text(
         raise InputError(
             "standard input cannot be read a second time", "-", "write it to a file first"
         )
-    analysis = pipeline.analyze(paths, env_files=env, patterns=patterns, within=within)
+    analysis = pipeline.run_pipeline(paths, env_files=env, patterns=patterns, within=within)
 
     def judge(written: str) -> Analysis:
         issue = Stream("issue.md", written.encode("utf-8", "replace"))
-        return pipeline.analyze(issue, env_files=env, patterns=patterns)
+        return pipeline.run_pipeline(issue, env_files=env, patterns=patterns)
 
     issue = text(analysis)
     maker = _Maker(analysis, issue.of, judge)
-    passages, is_same = _smallest(maker, analysis)
+    passages, is_same = _select_passages(maker, analysis)
     return maker.made(passages, issue.asking if prompt else issue.of, is_same=is_same)
 
 
-def _smallest(maker: "_Maker", analysis: Analysis) -> tuple[list[Passage], bool]:
+def _select_passages(maker: "_Maker", analysis: Analysis) -> tuple[list[Passage], bool]:
     """Choose the fewest passages, and say whether their text is judged as the whole is."""
     looked_for = list(must_stay(analysis))
     passages: list[Passage] = []
-    for must in ([*looked_for, *whole_traceback(analysis)], looked_for):
+    for must in ([*looked_for, *extract_traceback(analysis)], looked_for):
         for level in range(LEVELS):
-            passages = maker.joined([*passages_at(analysis, level), *must])
+            passages = maker.joined([*iter_passages(analysis, level), *must])
             if maker.is_same(passages):
                 return maker.smallest(passages, must), True
     return passages, False
@@ -120,12 +120,14 @@ class _Maker:
         judge: Callable[[str], Analysis],
     ) -> None:
         self.analysis, self._write, self._judge = analysis, write, judge
-        self._counts = {index: analysis.sources[index].lines for index in logs_of_job(analysis)}
+        self._counts = {
+            index: analysis.sources[index].lines for index in list_log_indexes(analysis)
+        }
         self._lines: dict[tuple[int, int], str] = {}
 
     def joined(self, passages: Iterable[Passage]) -> list[Passage]:
         """Bring passages into order, within the logs of the job."""
-        return joined(passages, self._counts)
+        return merge_passages(passages, self._counts)
 
     def is_same(self, passages: Sequence[Passage]) -> bool:
         """Say whether the text of these passages is judged as the whole is."""
@@ -193,5 +195,5 @@ class _Maker:
             if any((source, number) not in self._lines for number in range(first, last + 1))
         ]
         if missing:
-            read = lines_in(self.analysis.sources[source].path, missing)
+            read = read_lines_in(self.analysis.sources[source].path, missing)
             self._lines.update({(source, number): line.text for number, line in read.items()})

@@ -15,7 +15,7 @@ from uuid import uuid4
 from sqlalchemy import bindparam, exists, or_, select, update
 from sqlalchemy.sql.elements import ColumnElement
 
-from postmortem.store.databases import CHUNK, Database, Seconds, chunks
+from postmortem.store.databases import CHUNK, Database, Seconds, iter_chunks
 from postmortem.store.store_tables import ANALYSES, JUDGINGS
 from postmortem.store.stored_rows import WAITING, AnalysisRow, AnalysisSummary
 
@@ -50,7 +50,7 @@ class AnalysisRecords:
             The granted keys, sorted.
         """
         granted: list[str] = []
-        for some in chunks(sorted(set(keys))):
+        for some in iter_chunks(sorted(set(keys))):
             granted += self._claim(some, owner, seconds, again)
         return granted
 
@@ -94,7 +94,7 @@ class AnalysisRecords:
     def states(self, keys: Collection[str]) -> Mapping[str, str]:
         """Give the state of each key that is known; `waiting`: claimed once, and not kept."""
         found: dict[str, str] = {}
-        for some in chunks(sorted(set(keys))):
+        for some in iter_chunks(sorted(set(keys))):
             wanted = select(ANALYSES.c.key, ANALYSES.c.state).where(ANALYSES.c.key.in_(some))
             with self._database.reading() as connection:
                 found.update((key, state) for key, state in connection.execute(wanted))
@@ -102,7 +102,7 @@ class AnalysisRecords:
 
     def summaries(self, keys: Collection[str]) -> Iterator[AnalysisSummary]:
         """Yield what is kept of these keys, by key."""
-        for some in chunks(sorted(set(keys))):
+        for some in iter_chunks(sorted(set(keys))):
             yield from self._page(ANALYSES.c.key.in_(some), "")[0]
 
     def of_triage(self, triage: int) -> Iterator[AnalysisSummary]:
@@ -172,10 +172,10 @@ class AnalysisRecords:
             .limit(CHUNK)
         )
         with self._database.reading() as connection:
-            rows = [_summary(row._asdict()) for row in connection.execute(asked)]
+            rows = [_build_summary(row._asdict()) for row in connection.execute(asked)]
         return rows, rows[-1].key if len(rows) == CHUNK else None
 
 
-def _summary(values: dict[str, Any]) -> AnalysisSummary:
+def _build_summary(values: dict[str, Any]) -> AnalysisSummary:
     lists = {name: tuple(values[name]) for name in ("frameworks", "hosts")}
     return AnalysisSummary(**{**values, **lists})

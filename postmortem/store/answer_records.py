@@ -12,7 +12,7 @@ from sqlalchemy import Select, and_, func, select, update
 
 from postmortem.store.answer_rows import AnswerRow, AskedPlace
 from postmortem.store.databases import Database, Seconds
-from postmortem.store.delivery_records import at
+from postmortem.store.delivery_records import match_thread
 from postmortem.store.store_tables import ANSWERS, DELIVERIES
 from postmortem.store.stored_rows import WAITING
 
@@ -40,7 +40,10 @@ class AnswerRecords:
             trackers: of which it may be.
         """
         with self._database.reading() as connection:
-            places = [AskedPlace(*row[:4]) for row in connection.execute(_due(trackers))]
+            places = [
+                AskedPlace(*row[:4])
+                for row in connection.execute(_select_pending_threads(trackers))
+            ]
         return next((row for place in places if (row := self._claim(place, owner, seconds))), None)
 
     def renew(self, claims: Collection[str], seconds: float) -> None:
@@ -58,11 +61,13 @@ class AnswerRecords:
 
     def note(self, row: AnswerRow) -> bool:
         """Keep what stands in a place now; the lease goes on. False if it was lost before."""
-        return self._change(row.claim, _told(row))
+        return self._change(row.claim, _build_row_values(row))
 
     def keep(self, row: AnswerRow) -> bool:
         """Keep what stands in a place now and end the lease; False if it was lost before."""
-        return self._change(row.claim, {**_FREE, **_told(row), "attempts": 0, "not_before": 0.0})
+        return self._change(
+            row.claim, {**_FREE, **_build_row_values(row), "attempts": 0, "not_before": 0.0}
+        )
 
     def end(self, claim: str) -> bool:
         """End a lease and forget the attempts; False if it was lost before."""
@@ -76,8 +81,10 @@ class AnswerRecords:
     def answer(self, place: AskedPlace) -> AnswerRow | None:
         """Give what is kept of a place."""
         with self._database.reading() as connection:
-            found = connection.execute(select(ANSWERS).where(at(ANSWERS, place))).one_or_none()
-        return None if found is None else _row(found._asdict())
+            found = connection.execute(
+                select(ANSWERS).where(match_thread(ANSWERS, place))
+            ).one_or_none()
+        return None if found is None else _build_row(found._asdict())
 
     def owners(self) -> list[str]:
         """Give who holds leases now, sorted."""
@@ -98,13 +105,13 @@ class AnswerRecords:
         with self._database.writing() as connection:
             done = connection.execute(
                 update(ANSWERS)
-                .where(at(ANSWERS, place), _IS_FREE, _IS_DUE)
+                .where(match_thread(ANSWERS, place), _IS_FREE, _IS_DUE)
                 .values(owner=owner, claim=mark, lease_until=Seconds() + seconds)
             )
             if not done.rowcount:
                 return None
-            found = connection.execute(select(ANSWERS).where(at(ANSWERS, place))).one()
-        return _row(found._asdict())
+            found = connection.execute(select(ANSWERS).where(match_thread(ANSWERS, place))).one()
+        return _build_row(found._asdict())
 
     def _change(self, claim: str, values: dict[str, Any]) -> bool:
         with self._database.writing() as connection:
@@ -114,7 +121,7 @@ class AnswerRecords:
             return bool(done.rowcount)
 
 
-def _due(trackers: Collection[str]) -> "Select[Any]":
+def _select_pending_threads(trackers: Collection[str]) -> "Select[Any]":
     """Ask for the places where something waits and nobody is at work."""
     keys = [ANSWERS.c[name] for name in AskedPlace._fields]
     same = and_(*(DELIVERIES.c[key.name] == key for key in keys))
@@ -129,11 +136,11 @@ def _due(trackers: Collection[str]) -> "Select[Any]":
     )
 
 
-def _told(row: AnswerRow) -> dict[str, Any]:
+def _build_row_values(row: AnswerRow) -> dict[str, Any]:
     return {"comment": row.comment, "run": row.run, "labels": list(row.labels)}
 
 
-def _row(values: dict[str, Any]) -> AnswerRow:
+def _build_row(values: dict[str, Any]) -> AnswerRow:
     place = AskedPlace(*(values[name] for name in AskedPlace._fields))
     own = {name: values[name] for name in ("comment", "run", "attempts", "claim")}
     return AnswerRow(place, labels=tuple(values["labels"]), **own)

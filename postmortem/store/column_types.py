@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from sqlalchemy import Dialect, Text, TypeDecorator
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _MARK: Final = "\ufdd0"
 """No character: it stands before the code of one that a database refuses."""
-_REFUSED: Final = lazy_compile(f"[\0\ud800-\udfff{_MARK}]")
-_ESCAPED: Final = lazy_compile(f"{_MARK}([0-9a-f]{{4}})")
+_REFUSED: Final = compile_lazily(f"[\0\ud800-\udfff{_MARK}]")
+_ESCAPED: Final = compile_lazily(f"{_MARK}([0-9a-f]{{4}})")
 
 
 class AnyText(TypeDecorator[str]):

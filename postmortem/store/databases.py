@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 
 from postmortem.errors import InputError, MissingExtra, install_hint
-from postmortem.store.store_address import shown, without_secrets
+from postmortem.store.store_address import format_store_url, remove_url_secrets
 
 CHUNK: Final = 500
 """Values of one statement, rows of one transaction, rows of one page."""
@@ -38,12 +38,12 @@ class Seconds(FunctionElement[float]):
 
 
 @compiles(Seconds, "sqlite")
-def _on_sqlite(*_: Any, **__: Any) -> str:
+def _compile_seconds_sqlite(*_: Any, **__: Any) -> str:
     return "((julianday('now') - 2440587.5) * 86400.0)"
 
 
 @compiles(Seconds, "postgresql")
-def _on_postgresql(*_: Any, **__: Any) -> str:
+def _compile_seconds_postgresql(*_: Any, **__: Any) -> str:
     return "extract(epoch from clock_timestamp())::float8"
 
 
@@ -58,13 +58,13 @@ class Database:
 
     def __init__(self, url: URL) -> None:
         self._url = url
-        self._engine = _engine(url)
+        self._engine = _create_engine(url)
         self._reader = self._engine.execution_options(is_reading=True)
 
     @property
     def name(self) -> str:
         """Name it for people, without a password."""
-        return shown(self._url)
+        return format_store_url(self._url)
 
     @property
     def is_server(self) -> bool:
@@ -74,15 +74,15 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Give a transaction, kept whole or not at all; on SQLite no other writes meanwhile."""
-        with self._told(), self._engine.begin() as connection:
+        with self._translate_errors(), self._engine.begin() as connection:
             yield connection
 
-    def let_read_beside_writing(self) -> None:
+    def enable_write_ahead_log(self) -> None:
         """Have SQLite keep a write-ahead log, which it remembers; harmless to say twice."""
         if self.is_server:
             return
         with (
-            self._told(),
+            self._translate_errors(),
             closing(self._engine.raw_connection()) as connection,
             suppress(sqlite3.OperationalError),  # locked: another process says it right now
         ):
@@ -91,7 +91,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a transaction that only reads, and holds nobody up."""
-        with self._told(), self._reader.connect() as connection:
+        with self._translate_errors(), self._reader.connect() as connection:
             yield connection
 
     def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
@@ -103,24 +103,24 @@ class Database:
         self._engine.dispose()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Turn what the driver raises into an error for users."""
         try:
             yield
         except (DBAPIError, sqlite3.Error) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
-            said = without_secrets(" ".join(str(cause).split()), self._url)
+            said = remove_url_secrets(" ".join(str(cause).split()), self._url)
             raise InputError(
                 f"the store cannot be used: {said}", self.name, _MEND[self._engine.dialect.name]
             ) from error
 
 
-def _engine(url: URL) -> Engine:
+def _create_engine(url: URL) -> Engine:
     if url.drivername == "sqlite":
         engine = create_engine(
             url, hide_parameters=True, connect_args={"timeout": _PATIENCE, "isolation_level": None}
         )
-        event.listen(engine, "connect", _settle)
+        event.listen(engine, "connect", _prepare_sqlite_connection)
         event.listen(engine, "begin", _begin)
         return engine
     try:
@@ -135,7 +135,7 @@ def _engine(url: URL) -> Engine:
         ) from error
 
 
-def _settle(connection: sqlite3.Connection, _: object) -> None:
+def _prepare_sqlite_connection(connection: sqlite3.Connection, _: object) -> None:
     """Set a new connection of SQLite up: references hold."""
     connection.execute("PRAGMA foreign_keys = ON")
 
@@ -146,6 +146,6 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
 
 
-def chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def iter_chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Cut rows into pieces of one statement."""
     return (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))

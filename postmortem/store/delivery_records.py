@@ -44,11 +44,11 @@ class DeliveryRecords:
         """Give what is to be answered in a place, in the order in which it came."""
         wanted = (
             select(DELIVERIES)
-            .where(at(DELIVERIES, place), DELIVERIES.c.state == WAITING)
+            .where(match_thread(DELIVERIES, place), DELIVERIES.c.state == WAITING)
             .order_by(DELIVERIES.c.number)
         )
         with self._database.reading() as connection:
-            return [_row(one._asdict()) for one in connection.execute(wanted)]
+            return [_build_row(one._asdict()) for one in connection.execute(wanted)]
 
     def of_tracker(self, tracker: str) -> list[DeliveryRow]:
         """Give all that is kept of a tracker, in the order in which it came."""
@@ -56,7 +56,7 @@ class DeliveryRecords:
             select(DELIVERIES).where(DELIVERIES.c.tracker == tracker).order_by(DELIVERIES.c.number)
         )
         with self._database.reading() as connection:
-            return [_row(one._asdict()) for one in connection.execute(wanted)]
+            return [_build_row(one._asdict()) for one in connection.execute(wanted)]
 
     def settle(self, numbers: Collection[int], state: str, reason: str = "", *, claim: str) -> None:
         """Take note of what became of some, unless the claim to their place was lost."""
@@ -98,7 +98,7 @@ class DeliveryRecords:
         )
 
 
-def at(table: Any, place: AskedPlace) -> "ColumnElement[bool]":
+def match_thread(table: Any, place: AskedPlace) -> "ColumnElement[bool]":
     """Ask for the rows of a place."""
     return and_(*(table.c[name] == value for name, value in place._asdict().items()))
 
@@ -107,7 +107,7 @@ def _is_held(claim: str) -> "ColumnElement[bool]":
     return exists().where(ANSWERS.c.claim == claim)
 
 
-def _row(values: dict[str, Any]) -> DeliveryRow:
+def _build_row(values: dict[str, Any]) -> DeliveryRow:
     del values["received"]
     place = AskedPlace(*(values.pop(name) for name in AskedPlace._fields))
     return DeliveryRow(place=place, **values)

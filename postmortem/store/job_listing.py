@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Select, func, or_, select
 
 from postmortem.store.databases import Database
-from postmortem.store.job_records import JOB_COLUMNS, JOINED, job_row
+from postmortem.store.job_records import JOB_COLUMNS, JOINED, build_job_row
 from postmortem.store.store_tables import ANALYSES, JOBS, JUDGINGS, TRIAGES
 from postmortem.store.stored_rows import JobRow, TriageRow
 
@@ -75,7 +75,7 @@ class JobListing:
         asked = JOBS.c.last_triage if triage is None else triage
         wanted = select(*JOB_COLUMNS).select_from(JOINED)
         rows = self._all(wanted.where(JOBS.c.number == number, JUDGINGS.c.triage == asked))
-        return job_row(rows[0]) if rows else None
+        return build_job_row(rows[0]) if rows else None
 
     def jobs(self, asked: WantedJobs) -> list[ListedJob]:
         """Give jobs of a triage by identity, in the order of code points."""
@@ -103,15 +103,15 @@ class JobListing:
                     )
                 )
             )
-        return [_listed(row) for row in self._all(wanted)]
+        return [_build_listed_job(row) for row in self._all(wanted)]
 
     def _all(self, wanted: "Select[Any]") -> list[Any]:
         with self._database.reading() as connection:
             return list(connection.execute(wanted).all())
 
 
-def _listed(row: Any) -> ListedJob:
+def _build_listed_job(row: Any) -> ListedJob:
     number, cause, *told = row[: 1 + len(_TOLD)]
     en, zh, probability, outcome, retry = (one or "" for one in told)
-    job = job_row(row[1 + len(_TOLD) :])
+    job = build_job_row(row[1 + len(_TOLD) :])
     return ListedJob(int(number), job, cause, en, zh, float(probability or 0), outcome, retry)

@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from postmortem.store.databases import CHUNK, Database, chunks
+from postmortem.store.databases import CHUNK, Database, iter_chunks
 from postmortem.store.store_tables import ANALYSES, JOBS, JUDGINGS
 from postmortem.store.stored_rows import WAITING, FileRow, JobRow
 
@@ -41,7 +41,7 @@ class JobRecords:
         """
         rows = iter(jobs)
         while batch := list(islice(rows, CHUNK)):
-            values = sorted(map(_values, batch), key=lambda value: str(value["identity"]))
+            values = sorted(map(_build_job_values, batch), key=lambda value: str(value["identity"]))
             with self._database.writing() as connection:
                 self._note(connection, triage, values)
 
@@ -58,21 +58,21 @@ class JobRecords:
         self._write(
             statement,
             [
-                {"of": job.identity, "read": _files(job), "found": job.digest}
+                {"of": job.identity, "read": _list_file_values(job), "found": job.digest}
                 for job in sorted(jobs, key=lambda job: job.identity)
             ],
         )
 
     def note_keys(self, triage: int, keys: Mapping[str, str]) -> None:
         """Take note, by identity, of the analysis that each job has in a triage."""
-        statement = _judging(triage).values(key=bindparam("found"))
+        statement = _update_judging(triage).values(key=bindparam("found"))
         self._write(statement, [{"of": job, "found": key} for job, key in sorted(keys.items())])
 
     def note_refused(
         self, triage: int, identity: str, state: str, reason_en: str, reason_zh: str
     ) -> None:
         """Take note that a job cannot be judged in a triage, and why."""
-        statement = _judging(triage).values(
+        statement = _update_judging(triage).values(
             state=bindparam("is"), reason_en=bindparam("en"), reason_zh=bindparam("zh")
         )
         self._write(statement, [{"of": identity, "is": state, "en": reason_en, "zh": reason_zh}])
@@ -90,7 +90,7 @@ class JobRecords:
         while True:
             with self._database.reading() as connection:
                 page = connection.execute(wanted, {"last": last}).all()
-            yield from map(job_row, page)
+            yield from map(build_job_row, page)
             if len(page) < CHUNK:
                 return
             last = page[-1].identity
@@ -126,7 +126,7 @@ class JobRecords:
         )
 
     def _write(self, statement: Any, rows: list[dict[str, Any]]) -> None:
-        for some in chunks(rows):
+        for some in iter_chunks(rows):
             with self._database.writing() as connection:
                 connection.execute(statement, some)
 
@@ -151,29 +151,31 @@ JOB_COLUMNS: Final = (
 """What a `JobRow` is made of."""
 
 
-def job_row(row: Sequence[Any]) -> JobRow:
+def build_job_row(row: Sequence[Any]) -> JobRow:
     """Make a job of a row of `JOB_COLUMNS`."""
     identity, title, files, *rest = row
     return JobRow(identity, title, tuple(FileRow(*file) for file in files), *rest)
 
 
-def _judging(triage: int) -> Any:
-    return update(JUDGINGS).where(JUDGINGS.c.triage == triage, JUDGINGS.c.job == _number())
+def _update_judging(triage: int) -> Any:
+    return update(JUDGINGS).where(
+        JUDGINGS.c.triage == triage, JUDGINGS.c.job == _select_job_number()
+    )
 
 
-def _number() -> "ScalarSelect[int]":
+def _select_job_number() -> "ScalarSelect[int]":
     return select(JOBS.c.number).where(JOBS.c.identity == bindparam("of")).scalar_subquery()
 
 
-def _values(job: JobRow) -> dict[str, Any]:
+def _build_job_values(job: JobRow) -> dict[str, Any]:
     return {
         "identity": job.identity,
         "title": job.title,
         "scheduler_id": job.scheduler_id,
         "attempt": job.attempt,
-        "files": _files(job),
+        "files": _list_file_values(job),
     }
 
 
-def _files(job: JobRow) -> list[tuple[Any, ...]]:
+def _list_file_values(job: JobRow) -> list[tuple[Any, ...]]:
     return [astuple(file) for file in sorted(job.files)]

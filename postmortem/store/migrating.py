@@ -25,30 +25,30 @@ _LOCK_NUMBER: Final = 7_305_811_940
 """Of the lock that migrations take on a server; any number that nobody else takes."""
 
 
-def migrate(database: Database) -> None:
+def update_tables(database: Database) -> None:
     """Make the tables, or bring those that are there up to date.
 
     Raises:
         InputError: a newer program made them, or the file is the database of another program.
     """
-    config = _config()
+    config = _build_alembic_config()
     scripts = ScriptDirectory.from_config(config)
     newest = scripts.get_current_head()
     known = {script.revision for script in scripts.walk_revisions()}
     with database.reading() as connection:
-        found = _revision(connection, database, known)
-    database.let_read_beside_writing()
+        found = _read_revision(connection, database, known)
+    database.enable_write_ahead_log()
     if found == newest:
         return
     with _ONE_AT_A_TIME, database.writing() as connection:
         if database.is_server:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK_NUMBER})"))
-        if _revision(connection, database, known) != newest:
+        if _read_revision(connection, database, known) != newest:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
 
 
-def settings() -> dict[str, Any]:
+def get_alembic_settings() -> dict[str, Any]:
     """Give what Alembic must know of our tables, for `migrations/env.py` and for comparisons."""
     return {
         "target_metadata": METADATA,
@@ -63,14 +63,14 @@ def _is_ours(name: str | None, kind: str, _: object) -> bool:
     return kind != "table" or name in METADATA.tables
 
 
-def _config() -> Config:
+def _build_alembic_config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config
 
 
-def _revision(connection: Connection, database: Database, known: set[str]) -> str | None:
+def _read_revision(connection: Connection, database: Database, known: set[str]) -> str | None:
     """Tell the revision that a database has; None if it has none of our tables.
 
     Raises:

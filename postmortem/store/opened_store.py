@@ -14,8 +14,8 @@ from postmortem.store.delivery_records import DeliveryRecords
 from postmortem.store.group_records import GroupRecords
 from postmortem.store.job_listing import JobListing
 from postmortem.store.job_records import JobRecords
-from postmortem.store.migrating import migrate
-from postmortem.store.store_address import url_of
+from postmortem.store.migrating import update_tables
+from postmortem.store.store_address import parse_store_url
 from postmortem.store.triage_records import TriageRecords
 
 
@@ -60,11 +60,11 @@ class Store:
         self.close()
 
 
-def opened(named: str | Path) -> Store:
+def open_database_store(named: str | Path) -> Store:
     """Open what `entrance.open_store` names, when all that it needs is installed."""
-    database = Database(url_of(named))
+    database = Database(parse_store_url(named))
     try:
-        migrate(database)
+        update_tables(database)
     except BaseException:
         database.close()
         raise

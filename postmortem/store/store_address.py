@@ -19,7 +19,7 @@ _SECRET: Final = ("password", "sslpassword", "passfile")
 _HOW: Final = "name a file, sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 
 
-def url_of(named: str | Path) -> URL:
+def parse_store_url(named: str | Path) -> URL:
     """Read what a user named: a path, or a URL of SQLite or PostgreSQL.
 
     Raises:
@@ -28,7 +28,7 @@ def url_of(named: str | Path) -> URL:
     """
     text = str(named)
     if "://" not in text:
-        return _file(text)
+        return _build_sqlite_url(text)
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
@@ -38,13 +38,13 @@ def url_of(named: str | Path) -> URL:
     if url.drivername not in _SQLITE:
         raise UsageError(
             f"a store is a SQLite file or a PostgreSQL database, not {url.drivername}",
-            shown(url),
+            format_store_url(url),
             _HOW,
         )
-    return _file(url.database or "")
+    return _build_sqlite_url(url.database or "")
 
 
-def _file(path: str) -> URL:
+def _build_sqlite_url(path: str) -> URL:
     if path in {"", ":memory:"} or path.startswith("file:"):
         raise UsageError("a store in SQLite is a file", path, _HOW)
     if Path(path).is_dir():
@@ -54,7 +54,7 @@ def _file(path: str) -> URL:
     return URL.create("sqlite", database=path)
 
 
-def shown(url: URL) -> str:
+def format_store_url(url: URL) -> str:
     """Name a database for people: a file as its path, a server without its password."""
     if url.drivername in _SQLITE:
         return url.database or ""
@@ -65,7 +65,7 @@ def shown(url: URL) -> str:
     )
 
 
-def without_secrets(text: str, url: URL) -> str:
+def remove_url_secrets(text: str, url: URL) -> str:
     """Take the secrets of a URL out of a message of the driver, in each spelling."""
     secrets = [url.password, *(url.query.get(name) for name in _SECRET)]
     for secret in (one for one in secrets if isinstance(one, str) and one):

@@ -7,19 +7,19 @@ In: the case. Out: `FirstFailure`. Not here: what came first of all that may hav
 from dataclasses import replace
 from typing import Final
 
-from postmortem.case.culprit import Meant, meant_by
+from postmortem.case.culprit import Meant, find_faulty_process
 from postmortem.case.failures import Failure
-from postmortem.case.named_elsewhere import ranked
+from postmortem.case.named_elsewhere import infer_global_rank
 from postmortem.case.values import Case, Occurrence
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, cut, labelled, quote
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message, add_label, cut, quote
 from postmortem.model.shown import FirstFailure
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 from postmortem.shapes.told_reasons import BEFORE
-from postmortem.story.own_words import in_its_own_file
+from postmortem.story.own_words import find_in_own_log
 
 _MOST_TEXT: Final = 400
 ONE_RANK: Final = "one-rank-first"
@@ -41,7 +41,9 @@ _RANKED: Final = {"odd-line": 0, ONE_RANK: 1}
 _HUGE_AT_FIRST: Final = "grad-huge-first"
 
 
-def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailure[Said] | None:
+def build_first_failure(
+    case: Case, knowledge: KnowledgeBase, area: str
+) -> FirstFailure[Message] | None:
     """Name the first real failure over all sources and processes.
 
     Of a numerical cause, the first bad value before the exception; of a hang, the last sign of
@@ -52,15 +54,17 @@ def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailu
         knowledge: the titles.
         area: of the cause that is named first.
     """
-    failure = _first_failure(case, knowledge, area)
+    failure = _find_first_failure(case, knowledge, area)
     if failure is not None:
-        failure = replace(failure, where=ranked(case, failure.where))
-    shown = _shown(case, area)
-    meant = meant_by(case, case.first) if case.first is not None and shown is None else None
+        failure = replace(failure, where=infer_global_rank(case, failure.where))
+    shown = _select_anomaly(case, area)
+    meant = (
+        find_faulty_process(case, case.first) if case.first is not None and shown is None else None
+    )
     if failure is None or (meant is None if shown is None else shown.id not in _TOLD_OF):
         return failure
     by_id, told = knowledge.by_id, case.first.finding if case.first is not None else None
-    return in_its_own_file(
+    return find_in_own_log(
         case,
         failure,
         lambda name: by_id[name].title,
@@ -69,44 +73,50 @@ def first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailu
     )
 
 
-def _first_failure(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailure[Said] | None:
+def _find_first_failure(
+    case: Case, knowledge: KnowledgeBase, area: str
+) -> FirstFailure[Message] | None:
     """Give the line that shows it first, with the process that is meant."""
     first, meant = case.first, None
-    shown = _shown(case, area)
+    shown = _select_anomaly(case, area)
     if first is not None and shown is None:
-        meant = meant_by(case, first)
+        meant = find_faulty_process(case, first)
         shown = meant.witness if meant is not None else None
     if shown is not None:
         where = shown.where if meant is None else meant.where
         return FirstFailure(shown.source, where, shown.line, None, shown.said.settled())
     if first is None:
-        return _told_by_others(case, knowledge, area)
+        return _find_reported_by_peers(case, knowledge, area)
     if meant is None:
         meant = Meant(first.where)
     found = meant.seen or first.finding
     if found is not None:
         title = knowledge.by_id[found.signature].title
-        said = labelled(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+        said = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
         return FirstFailure(found.source, meant.where, found.line, found.time, said)
-    return _raised(first, meant.where)
+    return _build_from_traceback(first, meant.where)
 
 
-def _told_by_others(case: Case, knowledge: KnowledgeBase, area: str) -> FirstFailure[Said] | None:
+def _find_reported_by_peers(
+    case: Case, knowledge: KnowledgeBase, area: str
+) -> FirstFailure[Message] | None:
     """Give the first line that tells of a failure which nobody shows; it is not the teller's.
 
     Peers tell of one that is gone, a cluster of what it waits for.
     """
     if (area, case.outcome) not in {("distributed", "failed"), ("hang", "stalled")}:
         return None
-    found = next((event.finding for event in case.events if _tells(event, knowledge, area)), None)
+    found = next(
+        (event.finding for event in case.events if _is_peer_report(event, knowledge, area)), None
+    )
     if found is None:
         return None
     title = knowledge.by_id[found.signature].title
-    said = labelled(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+    said = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
     return FirstFailure(found.source, NOWHERE, found.line, found.time, said)
 
 
-def _tells(event: Occurrence, knowledge: KnowledgeBase, area: str) -> bool:
+def _is_peer_report(event: Occurrence, knowledge: KnowledgeBase, area: str) -> bool:
     """Say whether a line of a program tells of what peers, or a cluster, wait for in vain."""
     finding = event.finding
     if event.because or has_trait(finding.signature, Trait.STANDSTILL):
@@ -119,7 +129,7 @@ def _tells(event: Occurrence, knowledge: KnowledgeBase, area: str) -> bool:
     return finding.role == "consequence" and has_trait(finding.signature, Trait.AMONG_PROCESSES)
 
 
-def _raised(first: Failure, where: Where) -> FirstFailure[Said]:
+def _build_from_traceback(first: Failure, where: ProcessId) -> FirstFailure[Message]:
     raised = first.traceback
     assert raised is not None  # noqa: S101 -- a Failure has one of the two
     message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
@@ -127,10 +137,10 @@ def _raised(first: Failure, where: Where) -> FirstFailure[Said]:
     return FirstFailure(raised.source, where, raised.exception_line, raised.time, said)
 
 
-def _shown(case: Case, area: str) -> Shape | None:
+def _select_anomaly(case: Case, area: str) -> Anomaly | None:
     """Give the shape whose place is the first failure rather than what ended the run."""
-    first, bad = case.first, _first_bad(case)
-    if area == "hang" and (still := _last_sign(case)) is not None:
+    first, bad = case.first, _find_first_bad_value(case)
+    if area == "hang" and (still := _find_last_sign_of_life(case)) is not None:
         return still
     areas = _OF_VALUES if bad is not None and bad.id == BEFORE else _OF_CURVES
     if bad is not None and (first is None or (area in areas and _is_before(bad, first))):
@@ -140,7 +150,7 @@ def _shown(case: Case, area: str) -> Shape | None:
     return case.shapes.get("peer-named") if first is None and case.outcome == "failed" else None
 
 
-def _last_sign(case: Case) -> Shape | None:
+def _find_last_sign_of_life(case: Case) -> Anomaly | None:
     """Give the last sign of life of a run that stood still, as far as nothing else ended it."""
     told = case.first.finding if case.first is not None else None
     is_told_late = told is not None and has_trait(told.signature, Trait.ENDS_WHAT_STOOD_STILL)
@@ -151,7 +161,7 @@ def _last_sign(case: Case) -> Shape | None:
     return still if missed is None else still._replace(where=missed.where)
 
 
-def _first_bad(case: Case) -> Shape | None:
+def _find_first_bad_value(case: Case) -> Anomaly | None:
     """Give the place where the curves go wrong first, as far as that may be the first failure."""
     bad = [shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first]
     if not bad:
@@ -161,5 +171,5 @@ def _first_bad(case: Case) -> Shape | None:
     return min(bad, key=lambda shape: (_RANKED.get(shape.id, 2), shape.source, shape.line))
 
 
-def _is_before(shape: Shape, failure: Failure) -> bool:
+def _is_before(shape: Anomaly, failure: Failure) -> bool:
     return shape.source != failure.source or shape.line < failure.line

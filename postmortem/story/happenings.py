@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 from postmortem import names
 from postmortem.case.values import Case
 from postmortem.facts import checkpoints
-from postmortem.facts.number_texts import whole
+from postmortem.facts.number_texts import normalise_step
 from postmortem.facts.series import Series
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import NOTHING, Said, cut, labelled, quote, say
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import NOTHING, Message, add_label, cut, quote, say
 from postmortem.model.shown import Event, FirstFailure, Progress
 
 _MOST_TEXT: Final = 400
@@ -30,7 +30,7 @@ _FAILURE, _BAD, EVIDENCE, _SAFE, _FRAME, _FATAL, _FOLLOWING, _WARNING, _ASIDE = 
     9, 8, 8, 7, 6, 6, 5, 4, 2,
 )  # fmt: skip
 """What is kept where there is too much: the failure first, notes aside last."""
-_NUMBER: Final = lazy_compile(r"\d+")
+_NUMBER: Final = compile_lazily(r"\d+")
 _FIRST: Final = say("first metric record", "第一条指标")
 _LAST: Final = say("last metric record", "最后一条指标")
 _FAILED: Final = say("first failure", "首个故障")
@@ -46,7 +46,7 @@ _ENDED_BY: Final = (
     ("env.exit_status", ("exit status {value}", "退出码 {value}")),
 )
 _WEIGHTS: Final = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}
-_TOLD: Final = lazy_compile(r"^healthy\.|(?:^|\.)context\.")
+_TOLD: Final = compile_lazily(r"^healthy\.|(?:^|\.)context\.")
 """Of the notes aside, starts, resumptions and ends."""
 
 
@@ -54,49 +54,49 @@ class Entry(NamedTuple):
     """An event that may be told."""
 
     weight: int
-    event: Event[Said]
+    event: Event[Message]
     same: str = ""
     """What entries of several processes agree in if they are told as one; empty for none."""
     is_quote: bool = False
     """True if it quotes a line: of one line only the weightiest is told."""
 
 
-def what_happened(
+def iter_entries(
     case: Case,
-    failure: FirstFailure[Said] | None,
+    failure: FirstFailure[Message] | None,
     done: Progress,
-    titles: Callable[[str], Said],
+    titles: Callable[[str], Message],
     main: int | None,
 ) -> Iterator[Entry]:
     """Yield what happened, but for the ends; `main` is the source that the report is about."""
-    yield from _records(case.gathered, main)
-    yield from _saved(case.gathered, done)
-    yield from _evaluations(case.gathered)
-    yield from _turns(case, failure)
-    yield from _seen(case, titles)
+    yield from _iter_record_entries(case.gathered, main)
+    yield from _iter_checkpoint_entries(case.gathered, done)
+    yield from _iter_evaluation_entries(case.gathered)
+    yield from _iter_curve_entries(case, failure)
+    yield from _iter_signature_entries(case, titles)
     if failure is not None:
-        yield _failed(case.gathered, failure)
+        yield _build_failure_entry(case.gathered, failure)
 
 
-def _event(
+def _build_event(
     source: int,
     line: int,
-    text: Said,
+    text: Message,
     *,
     role: str = "context",
-    where: Where = NOWHERE,
+    where: ProcessId = NOWHERE,
     time: str | None = None,
     step: float | None = None,
-    title: Said = NOTHING,
-) -> Event[Said]:
+    title: Message = NOTHING,
+) -> Event[Message]:
     return Event(source, where, line, time, step, role, text, title)
 
 
-def _failed(gathered: Gathered, failure: FirstFailure[Said]) -> Entry:
-    event = _event(
+def _build_failure_entry(gathered: Extract, failure: FirstFailure[Message]) -> Entry:
+    event = _build_event(
         failure.source,
         failure.line,
-        labelled(_FAILED, failure.why),
+        add_label(_FAILED, failure.why),
         role="cause",
         where=failure.where,
         time=failure.time,
@@ -106,7 +106,7 @@ def _failed(gathered: Gathered, failure: FirstFailure[Said]) -> Entry:
     return Entry(_FAILURE, event, is_quote=True)
 
 
-def _records(gathered: Gathered, main: int | None) -> Iterator[Entry]:
+def _iter_record_entries(gathered: Extract, main: int | None) -> Iterator[Entry]:
     """The first metric record of each source, and the last one."""
     mirrored = {source for source, _ in gathered.copies.mirrored}
     for source, (first, _) in gathered.first_record.items():
@@ -116,23 +116,25 @@ def _records(gathered: Gathered, main: int | None) -> Iterator[Entry]:
         last = gathered.last_record[source][0]
         for line, text, same in ((first, _FIRST, "first"), (last, _LAST, "last")):
             if same == "first" or last != first:
-                step = whole(gathered.step_at(source, line))
-                yield Entry(weight, _event(source, line, text, step=step), same)
+                step = normalise_step(gathered.step_at(source, line))
+                yield Entry(weight, _build_event(source, line, text, step=step), same)
 
 
-def _saved(gathered: Gathered, done: Progress) -> Iterator[Entry]:
+def _iter_checkpoint_entries(gathered: Extract, done: Progress) -> Iterator[Entry]:
     """The first checkpoints, the last ones, and the one to go back to."""
-    listed = checkpoints.saved(gathered.facts.checkpoints)
+    listed = checkpoints.list_in_save_order(gathered.facts.checkpoints)
     half = _MOST_CHECKPOINTS // 2
     chosen = [*listed[:half], *listed[max(half, len(listed) - half) :]]
     chosen += [saved for saved in listed if saved.value == done.resume_from and saved not in chosen]
     for value, place in chosen:
         text = say(*_SAVED, value=value).cut(_MOST_TEXT)
-        event = _event(place.source, place.line, text, time=place.time, step=whole(place.step))
+        event = _build_event(
+            place.source, place.line, text, time=place.time, step=normalise_step(place.step)
+        )
         yield Entry(_SAFE if value == done.resume_from else _ASIDE, event)
 
 
-def _evaluations(gathered: Gathered) -> Iterator[Entry]:
+def _iter_evaluation_entries(gathered: Extract) -> Iterator[Entry]:
     """The first, the best, the last evaluation, and the first whose loss is not finite."""
     for series in gathered.copies.leading(gathered.series):
         if series.name != names.EVAL_LOSS or series.first is None or series.last is None:
@@ -144,40 +146,40 @@ def _evaluations(gathered: Gathered) -> Iterator[Entry]:
         )
         told = (series.first, best, series.first_nonfinite, series.last)
         for point in {point.line: point for point in told if point is not None}.values():
-            event = _event(
+            event = _build_event(
                 series.source,
                 point.line,
                 say(*_EVALUATED, value=point.value),
                 where=series.where,
-                step=_step(series, point.step),
+                step=_get_step(series, point.step),
             )
             yield Entry(_ASIDE + 1, event)
 
 
-def _step(series: Series, step: float) -> float | None:
-    return None if series.interleaved else whole(step)
+def _get_step(series: Series, step: float) -> float | None:
+    return None if series.interleaved else normalise_step(step)
 
 
-def _turns(case: Case, failure: FirstFailure[Said] | None) -> Iterator[Entry]:
+def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> Iterator[Entry]:
     """What the curves do, except where it is the failure itself."""
     told = (failure.source, failure.line) if failure is not None else None
     for shape in case.shapes.values():
         if CATALOGUE[shape.id].is_turn and told != (shape.source, shape.line):
-            event = _event(
+            event = _build_event(
                 shape.source,
                 shape.line,
                 shape.said.cut(_MOST_TEXT),
                 role="warning",
                 where=shape.where,
-                step=whole(case.gathered.step_at(shape.source, shape.line)),
+                step=normalise_step(case.gathered.step_at(shape.source, shape.line)),
             )
             yield Entry(_BAD if CATALOGUE[shape.id].is_grave else _WARNING, event)
 
 
-def _seen(case: Case, titles: Callable[[str], Said]) -> Iterator[Entry]:
+def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Iterator[Entry]:
     """Each signature once a source, with how often it came."""
     shown: set[tuple[str, int]] = set()
-    counts = _counts(case.gathered)
+    counts = _count_signatures(case.gathered)
     for event in case.events:
         finding = event.finding
         key = (finding.signature, finding.source)
@@ -192,21 +194,21 @@ def _seen(case: Case, titles: Callable[[str], Said]) -> Iterator[Entry]:
         count, last = counts.get(key, (1, 0))
         if count > 1:
             text = say(*_TIMES, text=text, count=count, line=last)
-        told = _event(
+        told = _build_event(
             finding.source,
             finding.line,
             text,
             role=event.role,
             where=finding.where,
             time=finding.time,
-            step=whole(case.gathered.step_at(finding.source, finding.line)),
+            step=normalise_step(case.gathered.step_at(finding.source, finding.line)),
             title=NOTHING if event.role == "context" else titles(finding.signature),
         )
         same = f"{finding.signature} {_NUMBER.sub('#', line)[:SAME_TEXT]}"
         yield Entry(_WEIGHTS.get(event.role, _FRAME), told, same, is_quote=True)
 
 
-def _counts(gathered: Gathered) -> dict[tuple[str, int], tuple[int, int]]:
+def _count_signatures(gathered: Extract) -> dict[tuple[str, int], tuple[int, int]]:
     """Count each signature in each source, and name its last line there."""
     counts: dict[tuple[str, int], tuple[int, int]] = {}
     for (signature, source, _), kept in gathered.findings.items():
@@ -215,7 +217,7 @@ def _counts(gathered: Gathered) -> dict[tuple[str, int], tuple[int, int]]:
     return counts
 
 
-def ends(gathered: Gathered, main: int | None) -> Iterator[Entry]:
+def iter_end_entries(gathered: Extract, main: int | None) -> Iterator[Entry]:
     """How the processes ended, as far as a line says so, and where the log ends."""
     if main is None:
         return
@@ -226,6 +228,8 @@ def ends(gathered: Gathered, main: int | None) -> Iterator[Entry]:
             end = (main, gathered.lines.get(main, 1))
             source, line = (fact.source, fact.line) if fact.line else end
             text = say(*words, value=fact.value)
-            yield Entry(_FRAME, _event(source, line, text, role="consequence", time=fact.time))
+            yield Entry(
+                _FRAME, _build_event(source, line, text, role="consequence", time=fact.time)
+            )
     if gathered.lines.get(main):
-        yield Entry(_FRAME, _event(main, gathered.lines[main], _END))
+        yield Entry(_FRAME, _build_event(main, gathered.lines[main], _END))

@@ -11,8 +11,8 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts.series import Point, Series
-from postmortem.gathering.gathered import Gathered
-from postmortem.model.said import Said, say
+from postmortem.gathering.gathered import Extract
+from postmortem.model.said import Message, say
 
 _FEWEST: Final = 5
 """Evaluations below which a rise may be chance."""
@@ -21,7 +21,7 @@ _RISE: Final = 1.15
 """Times the lowest evaluation, which all of the last ones must reach."""
 
 
-def learnt_by_heart(gathered: Gathered) -> Iterator[Said]:
+def describe_overfitting(gathered: Extract) -> Iterator[Message]:
     """Say where the loss of the evaluation was lowest, if it rose while that of training fell."""
     losses = list(gathered.copies.leading(gathered.series))
     for series in losses:
@@ -32,7 +32,7 @@ def learnt_by_heart(gathered: Gathered) -> Iterator[Said]:
             continue
         best = min(points, key=lambda point: point.value)
         is_risen = all(point.value >= _RISE * best.value for point in points[-_LAST:])
-        if best.value > 0 and is_risen and _fell(losses, series, best):
+        if best.value > 0 and is_risen and _has_fallen(losses, series, best):
             yield say(
                 "the loss of the evaluation was lowest at {place} ({low:.4g}) and is {last:.4g} at"
                 " the end, while the training loss went on falling: the run overfits from there;"
@@ -46,7 +46,7 @@ def learnt_by_heart(gathered: Gathered) -> Iterator[Said]:
             return
 
 
-def _fell(losses: list[Series], evaluated: Series, best: Point) -> bool:
+def _has_fallen(losses: list[Series], evaluated: Series, best: Point) -> bool:
     """Say whether the training loss of the same process is lower at the end than at the best."""
     for series in losses:
         of_run = (series.source, series.where) == (evaluated.source, evaluated.where)
@@ -59,7 +59,7 @@ def _fell(losses: list[Series], evaluated: Series, best: Point) -> bool:
     return False
 
 
-def _place(series: Series, best: Point) -> Said:
+def _place(series: Series, best: Point) -> Message:
     """Word where the evaluation was lowest."""
     if series.interleaved or math.isnan(best.step):
         return say("line {line}", "第 {line} 行", line=best.line)

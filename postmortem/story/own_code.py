@@ -12,21 +12,21 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.gathering.frames import is_library
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.findings import Frame, Traceback
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.shown import FirstFailure, OwnFrame
 
-_NAMED_FILE: Final = lazy_compile(r"\((?P<file>(?:/|[A-Za-z]:\\)[^()\n]{1,300}\.py)\)")
+_NAMED_FILE: Final = compile_lazily(r"\((?P<file>(?:/|[A-Za-z]:\\)[^()\n]{1,300}\.py)\)")
 _MOST_BETWEEN: Final = 8
 """Lines between a traceback and one that is chained to it."""
 
 
-def with_frame(failure: FirstFailure[Said] | None, case: Case) -> FirstFailure[Said] | None:
+def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure[Message] | None:
     """Add the innermost frame of the user's own code, of the traceback that tells of it."""
     if failure is None:
         return None
-    around = list(_around(failure, case))
+    around = list(_find_tracebacks_around(failure, case))
     if around and (file := _standing_in(around[0])):
         return replace(failure, frame=OwnFrame(file, 1, "", ""))
     tracebacks = itertools.chain(around, *(_handed_to(one, case) for one in around))
@@ -46,7 +46,7 @@ def _standing_in(one: Traceback) -> str:
     return named["file"] if named and is_of_an_import and not is_library(named["file"]) else ""
 
 
-def _ended_in(failure: FirstFailure[Said], case: Case) -> Frame | None:
+def _ended_in(failure: FirstFailure[Message], case: Case) -> Frame | None:
     """Give the frame in which a run ended whose first failure is a line before its traceback."""
     first = case.first
     if first is None or (first.source, first.line) != (failure.source, failure.line):
@@ -73,7 +73,7 @@ def _handed_to(one: Traceback, case: Case) -> Iterator[Traceback]:
             end = other.end_line
 
 
-def _around(failure: FirstFailure[Said], case: Case) -> Iterator[Traceback]:
+def _find_tracebacks_around(failure: FirstFailure[Message], case: Case) -> Iterator[Traceback]:
     """Yield the tracebacks that hold the line of the failure, the narrowest first.
 
     Of one that quotes another the quoted one is narrower: it was raised in a worker.

@@ -14,12 +14,12 @@ from typing import Final, NamedTuple
 from postmortem.case.failures import is_consequence
 from postmortem.case.named_elsewhere import is_of
 from postmortem.case.values import Case
-from postmortem.facts.moments import between, telling_time
+from postmortem.facts.moments import compute_seconds_between, iter_timed_lines
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.model.said import Said, cut, labelled, quote, say
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.model.said import Message, add_label, cut, quote, say
 from postmortem.model.shown import FirstFailure
-from postmortem.shapes.signs_of_life import lines_before
+from postmortem.shapes.signs_of_life import list_lines_before
 
 _MOST_TEXT: Final = 200
 _LAST: Final = ("last sign of life: {text}", "最后一行输出：{text}")
@@ -35,17 +35,17 @@ class _Words(NamedTuple):
     source: int
     line: int
     time: str | None
-    text: Said
+    text: Message
 
 
-def in_its_own_file(
+def find_in_own_log(
     case: Case,
-    failure: FirstFailure[Said],
-    titles: Callable[[str], Said],
+    failure: FirstFailure[Message],
+    titles: Callable[[str], Message],
     file: int | None = None,
     *,
     may_be_silent: bool = True,
-) -> FirstFailure[Said]:
+) -> FirstFailure[Message]:
     """Give the same failure where the process at fault shows it, if it has a file that does.
 
     Args:
@@ -56,23 +56,25 @@ def in_its_own_file(
         may_be_silent: a last sign of life will do. It does not where a launcher tells how its
             child ended: nobody but the child has seen it nearer.
     """
-    own = [file] if file is not None else _files_of(case, failure.where)
+    own = [file] if file is not None else _list_logs(case, failure.where)
     if not own or failure.source in own:
         return failure
-    found = min(_errors(case, own, titles), key=lambda words: words[:2], default=None)
+    found = min(_iter_own_errors(case, own, titles), key=lambda words: words[:2], default=None)
     if found is None and may_be_silent:
-        found = _last_sign(case, own, failure.time)
-    return failure if found is None else _told(case, failure, found)
+        found = _find_last_sign(case, own, failure.time)
+    return failure if found is None else _add_reporter(case, failure, found)
 
 
-def _told(case: Case, failure: FirstFailure[Said], found: _Words) -> FirstFailure[Said]:
+def _add_reporter(
+    case: Case, failure: FirstFailure[Message], found: _Words
+) -> FirstFailure[Message]:
     """Say who has told of it."""
     teller = _name(case, failure.source)
     why = say(*_TOLD, own=found.text, teller=teller, line=failure.line, why=failure.why).settled()
     return replace(failure, source=found.source, line=found.line, time=found.time, why=why)
 
 
-def _files_of(case: Case, where: Where) -> list[int]:
+def _list_logs(case: Case, where: ProcessId) -> list[int]:
     """Name the logs of one process; of a machine, where one process of it has logs."""
     logs = {
         number: source.where
@@ -81,24 +83,26 @@ def _files_of(case: Case, where: Where) -> list[int]:
     }
     if named := [number for number, own in logs.items() if is_of(own, where)]:
         return named
-    return _of_machine(logs, where)
+    return _list_machine_logs(logs, where)
 
 
-def _of_machine(logs: Mapping[int, Where], where: Where) -> list[int]:
+def _list_machine_logs(logs: Mapping[int, ProcessId], where: ProcessId) -> list[int]:
     """Name the logs of a machine, all of one process: of the one that is meant, or of any."""
     here = [number for number, own in logs.items() if own.node == where.node is not None]
     ranks = {logs[number].rank for number in here}
     return here if len(ranks) == 1 and (where.rank is None or ranks == {None}) else []
 
 
-def _errors(case: Case, own: Sequence[int], titles: Callable[[str], Said]) -> Iterator[_Words]:
+def _iter_own_errors(
+    case: Case, own: Sequence[int], titles: Callable[[str], Message]
+) -> Iterator[_Words]:
     """Yield what the process tells of its own failure."""
     for event in case.events:
         finding = event.finding
         is_its = finding.source in own and finding.role == "cause" and event.is_fatal
         is_last = finding.line >= case.begins.get(finding.source, 0)
         if is_its and is_last and not has_trait(finding.signature, Trait.MET_WHEN_OTHERS_ENDED):
-            text = labelled(titles(finding.signature), _cut(finding.text))
+            text = add_label(titles(finding.signature), _cut(finding.text))
             yield _Words(finding.source, finding.line, finding.time, text)
     for raised in case.tracebacks:
         if raised.source in own and not is_consequence(raised):
@@ -106,7 +110,7 @@ def _errors(case: Case, own: Sequence[int], titles: Callable[[str], Said]) -> It
             yield _Words(raised.source, raised.exception_line, raised.time, text)
 
 
-def _last_sign(case: Case, own: Sequence[int], told_at: str | None) -> _Words | None:
+def _find_last_sign(case: Case, own: Sequence[int], told_at: str | None) -> _Words | None:
     """Give the last line that tells of no end, out of the file that tells of the training.
 
     A process that goes on while others have given it up has its say before they do.
@@ -126,18 +130,18 @@ def _last_sign(case: Case, own: Sequence[int], told_at: str | None) -> _Words | 
     tail = gathered.tails[source]
     later = [
         moment.line
-        for moment, _ in telling_time(tail)
-        if told_at is not None and between(told_at, moment.time)
+        for moment, _ in iter_timed_lines(tail)
+        if told_at is not None and compute_seconds_between(told_at, moment.time)
     ]
     end = min([*ends, *later], default=math.inf)
-    lines = lines_before(end, tail) or lines_before(min(ends, default=math.inf), tail)
+    lines = list_lines_before(end, tail) or list_lines_before(min(ends, default=math.inf), tail)
     if not lines:
         return None
     line, text = lines[-1]
     return _Words(source, line, None, say(*_LAST, text=_cut(text)))
 
 
-def _cut(text: str) -> Said:
+def _cut(text: str) -> Message:
     return quote(cut((text.strip().splitlines() or [""])[0], _MOST_TEXT))
 
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem.case.values import Case
-from postmortem.facts.number_texts import whole
+from postmortem.facts.number_texts import normalise_step
 from postmortem.facts.series import Point, Series
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.shown import Excerpt, FirstFailure, SeriesView, SignatureHit
-from postmortem.reading.excerpt import lines_around
-from postmortem.reading.prefixes import time_basis
+from postmortem.reading.excerpt import read_lines_around
+from postmortem.reading.prefixes import get_time_basis
 
 _MOST_LINES: Final = 120
 _MOST_LAST: Final = 60
@@ -28,9 +28,9 @@ _ALL_SAMPLES: Final = 200_000
 """The same of all series together: of thousands of processes each shows fewer."""
 
 
-def signature_hits(
-    case: Case, gathered: Gathered, knowledge: KnowledgeBase
-) -> tuple[SignatureHit[Said], ...]:
+def list_signature_hits(
+    case: Case, gathered: Extract, knowledge: KnowledgeBase
+) -> tuple[SignatureHit[Message], ...]:
     """List every kept finding with its role in this run."""
     hits = []
     for event in case.events:
@@ -46,7 +46,7 @@ def signature_hits(
                 finding.line,
                 finding.end_line,
                 finding.time,
-                time_basis(finding.time),
+                get_time_basis(finding.time),
                 gathered.count_of(finding),
                 finding.text,
                 finding.captures,
@@ -57,8 +57,8 @@ def signature_hits(
     return tuple(hits)
 
 
-def series_view(
-    series: Series, failure: FirstFailure[Said] | None = None, beside: int = 1
+def build_series_view(
+    series: Series, failure: FirstFailure[Message] | None = None, beside: int = 1
 ) -> SeriesView:
     """Give a series as the report shows it, one of so many.
 
@@ -79,15 +79,15 @@ def series_view(
         series.unit,
         series.points,
         series.nonfinite,
-        (whole(first.step), first.value),
-        (whole(last.step), last.value),
+        (normalise_step(first.step), first.value),
+        (normalise_step(last.step), last.value),
         series.min if has_finite else None,
         series.max if has_finite else None,
-        (whole(bad.step), bad.line) if bad else None,
+        (normalise_step(bad.step), bad.line) if bad else None,
         series.interleaved,
         tuple(
             [
-                (whole(step), value, at)
+                (normalise_step(step), value, at)
                 for step, value, at in series.samples(
                     min(_MOST_SAMPLES, _ALL_SAMPLES // beside), line
                 )
@@ -96,7 +96,7 @@ def series_view(
     )
 
 
-def excerpt(case: Case, failure: FirstFailure[Said] | None) -> Excerpt | None:
+def build_excerpt(case: Case, failure: FirstFailure[Message] | None) -> Excerpt | None:
     """Give the raw lines around the first failure: kept ones, or read again.
 
     Without a failure, the end of the log.
@@ -104,16 +104,16 @@ def excerpt(case: Case, failure: FirstFailure[Said] | None) -> Excerpt | None:
     gathered = case.gathered
     around = None
     if failure is not None:
-        around = _kept_around(gathered, failure) or _read_around(gathered, failure)
+        around = _get_kept_lines(gathered, failure) or _read_around(gathered, failure)
     if failure is None or around is None:
         return _end(gathered)
     begin, lines = around
-    marked = _marked(case, failure, begin, len(lines))
+    marked = _select_marked_lines(case, failure, begin, len(lines))
     return Excerpt(failure.source, begin, tuple(lines[:_MOST_LINES]), marked)
 
 
-def _kept_around(
-    gathered: Gathered, failure: FirstFailure[Said]
+def _get_kept_lines(
+    gathered: Extract, failure: FirstFailure[Message]
 ) -> tuple[int, Sequence[str]] | None:
     """Give the lines that were kept beside a finding, with the number of the first."""
     for kept in gathered.findings.values():
@@ -127,14 +127,14 @@ def _kept_around(
 
 
 def _read_around(
-    gathered: Gathered, failure: FirstFailure[Said]
+    gathered: Extract, failure: FirstFailure[Message]
 ) -> tuple[int, Sequence[str]] | None:
     if failure.source >= len(gathered.origins):
         return None
-    return lines_around(gathered.origins[failure.source], failure.line)
+    return read_lines_around(gathered.origins[failure.source], failure.line)
 
 
-def _end(gathered: Gathered) -> Excerpt | None:
+def _end(gathered: Extract) -> Excerpt | None:
     """Give the last lines of the first source that has any."""
     for source, (number, text) in gathered.tails.items():
         if text.strip():
@@ -144,7 +144,9 @@ def _end(gathered: Gathered) -> Excerpt | None:
     return None
 
 
-def _marked(case: Case, failure: FirstFailure[Said], begin: int, count: int) -> tuple[int, ...]:
+def _select_marked_lines(
+    case: Case, failure: FirstFailure[Message], begin: int, count: int
+) -> tuple[int, ...]:
     lines = {
         event.finding.line
         for event in case.events

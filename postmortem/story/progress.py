@@ -18,14 +18,14 @@ from postmortem import names
 from postmortem.case.attempts import COMMAND, START
 from postmortem.case.values import Case
 from postmortem.facts import checkpoints, clock
-from postmortem.facts.number_texts import whole
+from postmortem.facts.number_texts import normalise_step
 from postmortem.facts.series import Point
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.knowledge.catalogue import CATALOGUE
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.shown import Excerpt, FirstFailure, Progress
-from postmortem.reading.prefixes import seconds, time_basis
+from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
 
 _MANY: Final = 20
 """Sound records at the end of a loss with which it is back."""
@@ -37,8 +37,8 @@ _EPOCHS: Final = 2
 """Times that a count begins anew before it is one within an epoch."""
 
 
-def clocks(
-    gathered: Gathered, failure: FirstFailure[Said] | None, excerpt: Excerpt | None
+def collect_stamps(
+    gathered: Extract, failure: FirstFailure[Message] | None, excerpt: Excerpt | None
 ) -> list[clock.Stamp]:
     """Collect the printed times around the first failure, out of what is at hand."""
     if failure is None:
@@ -55,28 +55,28 @@ def clocks(
         if one.source == source and one.time is not None
     ]
     if excerpt is not None and excerpt.source == source:
-        found += clock.stamps(excerpt.first_line, excerpt.lines)
+        found += clock.parse_stamps(excerpt.first_line, excerpt.lines)
     return found + _end_of(gathered, source)
 
 
-def dated(
-    failure: FirstFailure[Said] | None, known: Iterable[clock.Stamp]
-) -> FirstFailure[Said] | None:
+def add_time(
+    failure: FirstFailure[Message] | None, known: Iterable[clock.Stamp]
+) -> FirstFailure[Message] | None:
     """Give the first failure the time that its line prints."""
     if failure is None or failure.time is not None:
         return failure
-    return replace(failure, time=clock.time_at(list(known), failure.line))
+    return replace(failure, time=clock.get_time_at(list(known), failure.line))
 
 
-def _end_of(gathered: Gathered, source: int) -> list[clock.Stamp]:
+def _end_of(gathered: Extract, source: int) -> list[clock.Stamp]:
     first, text = gathered.tails.get(source, (1, ""))
-    return clock.stamps(first, text.split("\n"))
+    return clock.parse_stamps(first, text.split("\n"))
 
 
-def progress_of(
-    gathered: Gathered,
+def compute_progress(
+    gathered: Extract,
     case: Case,
-    failure: FirstFailure[Said] | None,
+    failure: FirstFailure[Message] | None,
     cause: str,
     known: Iterable[clock.Stamp],
     logs: Collection[int],
@@ -97,7 +97,7 @@ def progress_of(
     limit = bad or (
         _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
     )
-    listed = checkpoints.saved(gathered.facts.checkpoints)
+    listed = checkpoints.list_in_save_order(gathered.facts.checkpoints)
     if (
         has_trait(cause, Trait.SPOILS_A_CHECKPOINT)
         and failure is not None
@@ -105,20 +105,20 @@ def progress_of(
         and _is_unfinished(gathered, listed[-1].place, failure)
     ):
         listed.pop()
-    before, good = _standing(
+    before, good = _find_good_checkpoint(
         listed, limit, is_stopped=has_trait(cause, Trait.STOPPED_FROM_OUTSIDE) and not bad
     )
     return Progress(
-        last_good_step=_reached(_last_good(losses, bad), good, bad),
+        last_good_step=_select_last_good_step(_find_last_good_step(losses, bad), good, bad),
         last_checkpoint=listed[-1].value if listed else None,
         checkpoint_before_first_bad=before,
-        seconds_after_failure=_lost(gathered, case, failure, stamps, logs),
+        seconds_after_failure=_compute_lost_time(gathered, case, failure, stamps, logs),
         resume_from=good.value if good else None,
-        first_bad=(whole(bad.step), bad.line) if bad else None,
+        first_bad=(normalise_step(bad.step), bad.line) if bad else None,
     )
 
 
-def _standing(
+def _find_good_checkpoint(
     listed: Sequence[checkpoints.Saved], limit: checkpoints.Place | None, *, is_stopped: bool
 ) -> tuple[str, checkpoints.Saved | None]:
     """Say whether a good checkpoint stands before a place, and give it.
@@ -126,15 +126,15 @@ def _standing(
     Of a run that was stopped from outside the last one is good, wherever it stands.
     """
     if not is_stopped or not listed:
-        return checkpoints.standing(listed, limit)
-    return checkpoints.standing(listed[-1:], limit)[0], listed[-1]
+        return checkpoints.find_checkpoint_before(listed, limit)
+    return checkpoints.find_checkpoint_before(listed[-1:], limit)[0], listed[-1]
 
 
 def _place(
-    gathered: Gathered, source: int, line: int, stamps: Iterable[clock.Stamp]
+    gathered: Extract, source: int, line: int, stamps: Iterable[clock.Stamp]
 ) -> checkpoints.Place:
     return checkpoints.Place(
-        source, line, clock.time_at(list(stamps), line), gathered.step_at(source, line)
+        source, line, clock.get_time_at(list(stamps), line), gathered.step_at(source, line)
     )
 
 
@@ -143,22 +143,22 @@ def _is_unsound(cause: str) -> bool:
 
 
 def _lasting_bad(
-    gathered: Gathered,
+    gathered: Extract,
     case: Case,
-    failure: FirstFailure[Said] | None,
+    failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
     losses: Mapping[int, Sequence[Sequence[Point]]],
 ) -> checkpoints.Place | None:
     """Give the place where the curves go wrong; none if the loss has outlived it."""
-    bad = _first_bad(gathered, case, failure, stamps)
+    bad = _find_first_bad_place(gathered, case, failure, stamps)
     is_back = bad is not None and any(_is_back(one, bad) for one in losses.get(bad.source, ()))
     return None if is_back else bad
 
 
-def _first_bad(
-    gathered: Gathered,
+def _find_first_bad_place(
+    gathered: Extract,
     case: Case,
-    failure: FirstFailure[Said] | None,
+    failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
 ) -> checkpoints.Place | None:
     shapes = sorted(
@@ -176,7 +176,7 @@ def _first_bad(
 
 
 def _is_unfinished(
-    gathered: Gathered, place: checkpoints.Place, failure: FirstFailure[Said]
+    gathered: Extract, place: checkpoints.Place, failure: FirstFailure[Message]
 ) -> bool:
     """Say whether nothing was trained between a saving and the failure."""
     return (
@@ -185,7 +185,7 @@ def _is_unfinished(
     )
 
 
-def _losses(gathered: Gathered, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
+def _losses(gathered: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
     """Give the points of the training losses of the last attempt, by source."""
     found: dict[int, list[Sequence[Point]]] = {}
     for series in gathered.copies.leading(gathered.series):
@@ -205,7 +205,7 @@ def _is_back(points: Sequence[Point], bad: checkpoints.Place) -> bool:
     return statistics.median(behind) < _LEVEL * statistics.median(before[-_MANY:])
 
 
-def _last_good(
+def _find_last_good_step(
     losses: Mapping[int, Sequence[Sequence[Point]]], bad: checkpoints.Place | None
 ) -> float | None:
     """Give the last step whose training loss is finite, before the curves go wrong.
@@ -215,11 +215,11 @@ def _last_good(
     beside = losses.get(bad.source, ()) if bad is not None else ()
     limit = bad.line if bad is not None and beside else math.inf
     every = [points for group in losses.values() for points in group]
-    steps = (_last_finite(points, limit) for points in beside or every)
+    steps = (_find_last_finite_step(points, limit) for points in beside or every)
     return max((step for step in steps if step is not None), default=None)
 
 
-def _last_finite(points: Sequence[Point], limit: float) -> float | None:
+def _find_last_finite_step(points: Sequence[Point], limit: float) -> float | None:
     """Give the last step that is finite, before a raw line.
 
     None where the count begins anew again and again: it is one within an epoch.
@@ -228,10 +228,10 @@ def _last_finite(points: Sequence[Point], limit: float) -> float | None:
     if not sound:
         return None
     restarts = sum(other.step < one.step for one, other in itertools.pairwise(sound))
-    return None if restarts >= _EPOCHS else whole(sound[-1].step)
+    return None if restarts >= _EPOCHS else normalise_step(sound[-1].step)
 
 
-def _reached(
+def _select_last_good_step(
     step: float | None, good: checkpoints.Saved | None, bad: checkpoints.Place | None
 ) -> float | None:
     """Give the last good step: a good checkpoint proves that its own was reached.
@@ -245,10 +245,10 @@ def _reached(
     return step if is_beyond else max(step, saved)
 
 
-def _lost(
-    gathered: Gathered,
+def _compute_lost_time(
+    gathered: Extract,
     case: Case,
-    failure: FirstFailure[Said] | None,
+    failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
     logs: Collection[int],
 ) -> float | None:
@@ -262,12 +262,12 @@ def _lost(
     for source in logs:
         if source != failure.source and failed is not None and _ran_at(gathered, source, failed):
             found = _end_of(gathered, source)
-            ends += [stamp.time for stamp in found if time_basis(stamp.time) == "full"]
-    lasted = clock.seconds_behind(near, failure.line, ends)
+            ends += [stamp.time for stamp in found if get_time_basis(stamp.time) == "full"]
+    lasted = clock.compute_seconds_after(near, failure.line, ends)
     return None if lasted is None else round(lasted, 3)
 
 
-def _next_start(case: Case, failure: FirstFailure[Said]) -> float:
+def _next_start(case: Case, failure: FirstFailure[Message]) -> float:
     """Give the line behind a failure at which another attempt begins; infinity without one."""
     starts = (
         event.finding.line
@@ -278,8 +278,11 @@ def _next_start(case: Case, failure: FirstFailure[Said]) -> float:
     return min(starts, default=math.inf)
 
 
-def _ran_at(gathered: Gathered, source: int, failed: clock.Stamp) -> bool:
+def _ran_at(gathered: Extract, source: int, failed: clock.Stamp) -> bool:
     """Say whether the log of another process had begun when the first one failed."""
-    begun = clock.stamps(1, gathered.heads.get(source, "").split("\n"))
-    first = next((one.time for one in begun if time_basis(one.time) == "full"), None)
-    return first is not None and seconds(first) <= seconds(failed.time) + _TOGETHER
+    begun = clock.parse_stamps(1, gathered.heads.get(source, "").split("\n"))
+    first = next((one.time for one in begun if get_time_basis(one.time) == "full"), None)
+    return (
+        first is not None
+        and convert_to_seconds(first) <= convert_to_seconds(failed.time) + _TOGETHER
+    )

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.shown import Excerpt
-from postmortem.reading.excerpt import RawLine, lines_again
+from postmortem.reading.excerpt import RawLine, read_lines_again
 from postmortem.reading.sources import Origin
 
 _BEFORE, _BEHIND = 8, 3
@@ -39,37 +39,37 @@ class _Stretch(NamedTuple):
     last: int
 
 
-def quoted(diagnosis: Analysis, origins: Sequence[Origin]) -> Analysis:
+def add_quotes(diagnosis: Analysis, origins: Sequence[Origin]) -> Analysis:
     """Fill `quotes`, from where the sources come from.
 
     A source that cannot be read again is quoted by the lines that were kept around the failure.
     """
     excerpt = diagnosis.excerpt
     wanted: defaultdict[int, list[_Stretch]] = defaultdict(list)
-    for stretch in _joined(_chosen(diagnosis)):
+    for stretch in _merge_stretches(_choose_stretches(diagnosis)):
         wanted[stretch.source].append(stretch)
     found: list[Excerpt] = []
     for source, stretches in wanted.items():
         windows = [(stretch.first, stretch.last) for stretch in stretches]
-        lines = lines_again(origins[source], windows) if source < len(origins) else {}
+        lines = read_lines_again(origins[source], windows) if source < len(origins) else {}
         if lines:
-            found += _stretches(source, stretches, lines, excerpt)
+            found += _iter_excerpts(source, stretches, lines, excerpt)
         elif excerpt is not None and excerpt.source == source:
             found.append(excerpt)
     return replace(diagnosis, quotes=tuple(found))
 
 
-def _chosen(diagnosis: Analysis) -> Iterator[_Stretch]:
+def _choose_stretches(diagnosis: Analysis) -> Iterator[_Stretch]:
     """Give the stretches that matter most, up to `_MOST_LINES` lines."""
     room = _MOST_LINES
-    for stretch in _named(diagnosis):
+    for stretch in _iter_named_places(diagnosis):
         room -= stretch.last - stretch.first + 1
         if room < 0:
             return
         yield stretch
 
 
-def _named(diagnosis: Analysis) -> Iterator[_Stretch]:
+def _iter_named_places(diagnosis: Analysis) -> Iterator[_Stretch]:
     """Name every place that the page does, the weightiest first."""
     excerpt = diagnosis.excerpt
     if excerpt is not None and excerpt.lines:
@@ -80,30 +80,30 @@ def _named(diagnosis: Analysis) -> Iterator[_Stretch]:
     rivals = [cause for cause in diagnosis.causes if cause.id != diagnosis.verdict.cause][
         :_MOST_RIVALS
     ]
-    yield from _of(diagnosis, main, _BEFORE, _BEHIND)
+    yield from _iter_cause_stretches(diagnosis, main, _BEFORE, _BEHIND)
     for event in diagnosis.timeline:
-        yield _around(diagnosis, event.source, event.line, event.line, _BESIDE, _BESIDE)
-    yield from _of(diagnosis, rivals, _BESIDE, _BESIDE)
+        yield _expand_place(diagnosis, event.source, event.line, event.line, _BESIDE, _BESIDE)
+    yield from _iter_cause_stretches(diagnosis, rivals, _BESIDE, _BESIDE)
     for hit in diagnosis.signatures:
         if hit.role == "harmless":
-            yield _around(diagnosis, hit.source, hit.line, hit.line, _BESIDE, _BESIDE)
+            yield _expand_place(diagnosis, hit.source, hit.line, hit.line, _BESIDE, _BESIDE)
     for setting in diagnosis.settings.values():
-        yield _around(diagnosis, setting.source, setting.line, setting.line, 0, 0)
+        yield _expand_place(diagnosis, setting.source, setting.line, setting.line, 0, 0)
 
 
-def _of(
-    diagnosis: Analysis, causes: Iterable[Cause[Said]], before: int, behind: int
+def _iter_cause_stretches(
+    diagnosis: Analysis, causes: Iterable[Cause[Message]], before: int, behind: int
 ) -> Iterator[_Stretch]:
     for cause in causes:
         placed = ((item.source, item.line, item.end_line) for item in cause.evidence)
         for source, line, end in islice(placed, _MOST_EVIDENCE):
             if source is not None and line is not None:
-                yield _around(
+                yield _expand_place(
                     diagnosis, source, line, min(end or line, line + _LONGEST_ITEM), before, behind
                 )
 
 
-def _around(
+def _expand_place(
     diagnosis: Analysis, source: int, first: int, last: int, before: int, behind: int
 ) -> _Stretch:
     """Widen a place, within its source."""
@@ -111,7 +111,7 @@ def _around(
     return _Stretch(source, max(1, first - before), max(first, min(last + behind, count)))
 
 
-def _joined(stretches: Iterable[_Stretch]) -> list[_Stretch]:
+def _merge_stretches(stretches: Iterable[_Stretch]) -> list[_Stretch]:
     """Put stretches in order and join those that touch."""
     joined: list[_Stretch] = []
     for one in sorted(stretches):
@@ -127,7 +127,7 @@ def _joined(stretches: Iterable[_Stretch]) -> list[_Stretch]:
     return joined
 
 
-def _stretches(
+def _iter_excerpts(
     source: int, stretches: Iterable[_Stretch], lines: dict[int, RawLine], excerpt: Excerpt | None
 ) -> Iterator[Excerpt]:
     marked = excerpt.marked if excerpt is not None and excerpt.source == source else ()

@@ -9,13 +9,13 @@ from typing import Final
 
 from postmortem.case.values import Case
 from postmortem.gathering.gathered import CROWD
-from postmortem.inference.known_defects import concerning, told
+from postmortem.inference.known_defects import describe_defect, list_matching_advisories
 from postmortem.inference.verdict import Ranking
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.causes import Advisory
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.said import Said, say
-from postmortem.story.overfitting import learnt_by_heart
+from postmortem.model.said import Message, say
+from postmortem.story.overfitting import describe_overfitting
 
 _REMARKS: Final = 3
 """Known defects that are told beside a log that does not show them."""
@@ -54,12 +54,12 @@ _COUNTED: Final = (
 """What is counted while reading, with its sentence; nothing is said of a count of 0."""
 
 
-def _found_in(case: Case) -> set[int]:
+def _list_matched_sources(case: Case) -> set[int]:
     """Give the sources in which a rule fired."""
     return {event.finding.source for event in case.events}
 
 
-def reading_remarks(case: Case) -> Iterator[Said]:
+def iter_reading_notes(case: Case) -> Iterator[Message]:
     """Say what of the reading a reader of the report should know."""
     for source, ahead in case.skews.items():
         yield say(
@@ -71,7 +71,10 @@ def reading_remarks(case: Case) -> Iterator[Said]:
         )
     gathered = case.gathered
     for index, dump in enumerate(case.sources):
-        if dump.kind == "environment" and index not in gathered.facts.tellers | _found_in(case):
+        if (
+            dump.kind == "environment"
+            and index not in gathered.facts.tellers | _list_matched_sources(case)
+        ):
             yield say(
                 "{path} states nothing that is known of environments: python -m"
                 " torch.utils.collect_env, nvidia-smi, pip list or postmortem env write what does",
@@ -93,14 +96,14 @@ def reading_remarks(case: Case) -> Iterator[Said]:
             yield say(english, chinese, count=counts[name])
 
 
-def all_of(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Said]:
+def iter_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:
     """Give all remarks."""
-    yield from reading_remarks(case)
-    yield from learnt_by_heart(case.gathered)
-    yield from version_remarks(case, ranking, knowledge)
+    yield from iter_reading_notes(case)
+    yield from describe_overfitting(case.gathered)
+    yield from iter_version_notes(case, ranking, knowledge)
 
 
-def version_remarks(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Said]:
+def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:
     """Say which versions do not fit, and which known defects those at hand have.
 
     Beside a failure that is explained otherwise only what does not fit: the symptom of a defect is
@@ -108,22 +111,23 @@ def version_remarks(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> I
     """
     if "versions-unfit" in case.shapes:
         yield case.shapes["versions-unfit"].said
-    told_already = _evidence_of(ranking)
+    told_already = _collect_verdict_advisories(ranking)
     is_explained = not (
         ranking.verdict.cause is None or has_trait(ranking.verdict.cause, Trait.SOUND)
     )
     concerned = [
         entry
-        for entry in concerning(case, knowledge)
-        if (_unfit(entry) if is_explained else _is_defect(entry)) and entry.id not in told_already
+        for entry in list_matching_advisories(case, knowledge)
+        if (_is_incompatibility(entry) if is_explained else _is_defect(entry))
+        and entry.id not in told_already
     ]
     ordered = sorted(concerned, key=lambda entry: (not entry.where.wanted, not entry.beside))
     apart = {(entry.package, entry.install or entry.id): entry for entry in reversed(ordered)}
     most = _REMARKS if case.logs else _REMARKS_ON_A_DUMP
-    yield from (told(entry, case) for entry in list(apart.values())[::-1][:most])
+    yield from (describe_defect(entry, case) for entry in list(apart.values())[::-1][:most])
 
 
-def _evidence_of(ranking: Ranking) -> set[str]:
+def _collect_verdict_advisories(ranking: Ranking) -> set[str]:
     """Give the known defects that speak for the verdict."""
     return {
         item.id
@@ -139,9 +143,9 @@ def _is_defect(entry: Advisory) -> bool:
 
     What a version has removed for good is none: it matters where something asks for it.
     """
-    return _unfit(entry) or any(sign in entry.range for sign in ("<", "=="))
+    return _is_incompatibility(entry) or any(sign in entry.range for sign in ("<", "=="))
 
 
-def _unfit(entry: Advisory) -> bool:
+def _is_incompatibility(entry: Advisory) -> bool:
     """Say whether an advisory is about what does not fit: a pair of versions, or the machine."""
     return bool(entry.beside or entry.where.wanted)

@@ -7,21 +7,21 @@ a report quotes. Not here: judging (`inference`), the language and the layout (`
 from dataclasses import replace
 
 from postmortem.case.values import Case
-from postmortem.fixes.advised import with_advised
-from postmortem.fixes.known import captures_of, known_numbers
+from postmortem.fixes.advised import add_advisory_fixes
+from postmortem.fixes.known import collect_captures, collect_known_numbers
 from postmortem.fixes.raised import explained
-from postmortem.fixes.select import fixes_for
+from postmortem.fixes.select import select_fixes
 from postmortem.fixes.worded_advice import WordedAdvice, text_around, word_advice
 from postmortem.inference.ranking import Ranked
-from postmortem.inference.verdict import Ranking, separated
+from postmortem.inference.verdict import Ranking, describe_distinction
 from postmortem.knowledge.base import KnowledgeBase
 from postmortem.knowledge.traits import Trait, get_id, has_trait
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Analysis, Diagnosis
 from postmortem.model.job_facts import Attempt, Framework
-from postmortem.model.said import NOTHING, Said, both
+from postmortem.model.said import NOTHING, Message, parse_bilingual
 from postmortem.model.shown import Event, FirstFailure, Progress, SeriesView
-from postmortem.model.wording import worded
+from postmortem.model.wording import convert_texts
 from postmortem.story import (
     beginning,
     marks,
@@ -34,46 +34,52 @@ from postmortem.story import (
 )
 
 
-def tell(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
+def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     """Put together all that a report shows."""
-    gathered, best, is_sound = case.gathered, _best(ranking), _is_sound(case, ranking)
+    gathered, best, is_sound = case.gathered, _select_best_cause(ranking), _is_sound(case, ranking)
     failure = None
     if not is_sound:
-        failure = beginning.first_failure(case, knowledge, area=best.partition(".")[0])
-        failure = own_code.with_frame(failure, case)
-    excerpt = places.excerpt(case, failure)
-    clocks = progress.clocks(gathered, failure, excerpt)
-    failure = progress.dated(failure, clocks)
-    done = progress.progress_of(gathered, case, failure, best, clocks, case.logs)
-    happened, left = timeline.timeline_of(
-        case, failure, done, lambda name: knowledge.by_id[name].title, _told(ranking)
+        failure = beginning.build_first_failure(case, knowledge, area=best.partition(".")[0])
+        failure = own_code.add_frame(failure, case)
+    excerpt = places.build_excerpt(case, failure)
+    clocks = progress.collect_stamps(gathered, failure, excerpt)
+    failure = progress.add_time(failure, clocks)
+    done = progress.compute_progress(gathered, case, failure, best, clocks, case.logs)
+    happened, left = timeline.build_timeline(
+        case,
+        failure,
+        done,
+        lambda name: knowledge.by_id[name].title,
+        _collect_evidence_places(ranking),
     )
     analysis = Diagnosis(
         knowledge_base=knowledge.version,
         sources=tuple(case.sources),
-        attempts=_attempts(case),
+        attempts=_list_attempts(case),
         outcome=case.outcome,
-        frameworks=_frameworks(case),
+        frameworks=_list_frameworks(case),
         verdict=ranking.verdict,
-        causes=_causes(case, ranking, knowledge, done, failure),
-        signatures=places.signature_hits(case, gathered, knowledge),
+        causes=_build_causes(case, ranking, knowledge, done, failure),
+        signatures=places.list_signature_hits(case, gathered, knowledge),
         first_failure=failure,
-        timeline=tuple(map(_survived, happened)) if is_sound else happened,
-        series=_curves(case, failure),
+        timeline=tuple(map(_mark_survived, happened)) if is_sound else happened,
+        series=_build_curves(case, failure),
         environment=case.environment,
         settings=dict(case.settings),
         progress=done,
-        warnings=(*gathered.warnings, *remarks.all_of(case, ranking, knowledge)),
+        warnings=(*gathered.warnings, *remarks.iter_notes(case, ranking, knowledge)),
         excerpt=excerpt,
-        marks=marks.marks_of(case, gathered, failure, is_sound=is_sound),
+        marks=marks.list_marks(case, gathered, failure, is_sound=is_sound),
         events_left=left,
         given=tuple(gathered.given),
     )
-    settled: Analysis = worded(quotes.quoted(analysis, gathered.origins), Said.settled)
+    settled: Analysis = convert_texts(
+        quotes.add_quotes(analysis, gathered.origins), Message.settled
+    )
     return settled
 
 
-def _best(ranking: Ranking) -> str:
+def _select_best_cause(ranking: Ranking) -> str:
     """Give the id of the first cause; where health is not believed, that of no cause."""
     best = ranking.causes[0].id
     is_denied = has_trait(best, Trait.SOUND) and ranking.verdict.cause is None
@@ -86,12 +92,12 @@ def _is_sound(case: Case, ranking: Ranking) -> bool:
     return is_healthy and case.outcome not in {"failed", "stalled"}
 
 
-def _survived(event: Event[Said]) -> Event[Said]:
+def _mark_survived(event: Event[Message]) -> Event[Message]:
     """Tell of what ended nothing as a warning."""
     return replace(event, role="warning") if event.role == "cause" else event
 
 
-def _told(ranking: Ranking) -> set[tuple[int | None, int | None]]:
+def _collect_evidence_places(ranking: Ranking) -> set[tuple[int | None, int | None]]:
     """Give the places of what speaks for the first causes."""
     return {
         (item.source, item.line)
@@ -101,25 +107,25 @@ def _told(ranking: Ranking) -> set[tuple[int | None, int | None]]:
     }
 
 
-def _frameworks(case: Case) -> tuple[Framework, ...]:
+def _list_frameworks(case: Case) -> tuple[Framework, ...]:
     lines = case.gathered.facts.framework_lines
     return tuple(
         Framework(name, version, lines.get(name, 0)) for name, version in case.frameworks.items()
     )
 
 
-def _causes(
+def _build_causes(
     case: Case,
     ranking: Ranking,
     knowledge: KnowledgeBase,
     done: Progress,
-    failure: FirstFailure[Said] | None,
-) -> tuple[Cause[Said], ...]:
-    known, answer = known_numbers(case, done), ranking.verdict
+    failure: FirstFailure[Message] | None,
+) -> tuple[Cause[Message], ...]:
+    known, answer = collect_known_numbers(case, done), ranking.verdict
     proved = answer.cause if answer.status == "established" else None
     best = ranking.causes[0]
     causes = [
-        _cause(ranked, best, case, knowledge, known, is_proved=ranked.id == proved)
+        _build_cause(ranked, best, case, knowledge, known, is_proved=ranked.id == proved)
         for ranked in ranking.causes
     ]
     advice = _advice(case, best, knowledge, failure)
@@ -129,7 +135,7 @@ def _causes(
 
 
 def _advice(
-    case: Case, best: Ranked, knowledge: KnowledgeBase, failure: FirstFailure[Said] | None
+    case: Case, best: Ranked, knowledge: KnowledgeBase, failure: FirstFailure[Message] | None
 ) -> WordedAdvice | None:
     """Find what the message of the first failure asks for."""
     if failure is None:
@@ -142,7 +148,7 @@ def _advice(
     return None if found is None else word_advice(found, text_around(found, case))
 
 
-def _advised(cause: Cause[Said], advice: WordedAdvice, *, is_best: bool) -> Cause[Said]:
+def _advised(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:
     """Let the message speak before the general text and the general fixes of a cause."""
     if not advice.fits(cause.id, cause.evidence, is_best=is_best):
         return cause
@@ -153,7 +159,7 @@ def _advised(cause: Cause[Said], advice: WordedAdvice, *, is_best: bool) -> Caus
     )
 
 
-def _cause(
+def _build_cause(
     ranked: Ranked,
     best: Ranked,
     case: Case,
@@ -161,34 +167,34 @@ def _cause(
     known: dict[str, str],
     *,
     is_proved: bool,
-) -> Cause[Said]:
+) -> Cause[Message]:
     explanation = knowledge.cause(ranked.id).explanation
-    extra = known | captures_of(ranked.evidence, case)
-    fixes = fixes_for(ranked.id, case, knowledge, is_proved=is_proved, extra=extra)
+    extra = known | collect_captures(ranked.evidence, case)
+    fixes = select_fixes(ranked.id, case, knowledge, is_proved=is_proved, extra=extra)
     return Cause(
         ranked.id,
         ranked.id.split(".")[0],
         knowledge.title(ranked.id),
         ranked.probability,
-        both(explanation) if explanation else NOTHING,
+        parse_bilingual(explanation) if explanation else NOTHING,
         ranked.evidence,
-        with_advised(fixes, ranked.evidence, knowledge.advisories, case),
+        add_advisory_fixes(fixes, ranked.evidence, knowledge.advisories, case),
         ranked.score,
-        separated(best.id, ranked.id, knowledge),
+        describe_distinction(best.id, ranked.id, knowledge),
     )
 
 
-def _curves(case: Case, failure: FirstFailure[Said] | None) -> tuple[SeriesView, ...]:
+def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[SeriesView, ...]:
     series = sorted(
         case.gathered.copies.leading(case.gathered.series),
         key=lambda curve: (curve.source, curve.name, curve.where.rank or 0, curve.producer),
     )
     return tuple(
-        places.series_view(curve, failure, len(series)) for curve in series if curve.points
+        places.build_series_view(curve, failure, len(series)) for curve in series if curve.points
     )
 
 
-def _attempts(case: Case) -> tuple[Attempt, ...]:
+def _list_attempts(case: Case) -> tuple[Attempt, ...]:
     found = []
     mirrored = {source for source, _ in case.gathered.copies.mirrored}
     for index, source in enumerate(case.sources):

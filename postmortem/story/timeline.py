@@ -16,9 +16,9 @@ from typing import Final
 from postmortem.case.order_of_time import Clock
 from postmortem.case.values import Case
 from postmortem.facts import clock
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 from postmortem.model.shown import Event, FirstFailure, Progress
-from postmortem.story.happenings import EVIDENCE, SAME_TEXT, Entry, ends, what_happened
+from postmortem.story.happenings import EVIDENCE, SAME_TEXT, Entry, iter_end_entries, iter_entries
 
 _MOST: Final = 60
 _MOST_HEAD: Final = 40
@@ -28,13 +28,13 @@ _FOLDED: Final = 3
 _PROCESSES: Final = ("{text} ({count} processes)", "{text}（{count} 个进程）")
 
 
-def timeline_of(
+def build_timeline(
     case: Case,
-    failure: FirstFailure[Said] | None,
+    failure: FirstFailure[Message] | None,
     done: Progress,
-    titles: Callable[[str], Said] = quote,
+    titles: Callable[[str], Message] = quote,
     evidence: Container[tuple[int | None, int | None]] = frozenset(),
-) -> tuple[tuple[Event[Said], ...], int]:
+) -> tuple[tuple[Event[Message], ...], int]:
     """List what happened, at most _MOST events, and say how many were left out.
 
     Args:
@@ -47,28 +47,30 @@ def timeline_of(
     """
     gathered, logs = case.gathered, case.logs
     main = failure.source if failure is not None else min(logs, default=None)
-    found = what_happened(case, failure, done, titles, main)
-    weighed = [_weighed(entry, evidence) for entry in found if entry.event.source in logs]
-    entries = _folded(_once(weighed))
+    found = iter_entries(case, failure, done, titles, main)
+    weighed = [_weigh_entry(entry, evidence) for entry in found if entry.event.source in logs]
+    entries = _fold_entries(_merge_line_entries(weighed))
     taken = {_place(entry.event) for entry in entries}
-    entries += [entry for entry in ends(gathered, main) if _place(entry.event) not in taken]
+    entries += [
+        entry for entry in iter_end_entries(gathered, main) if _place(entry.event) not in taken
+    ]
     kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]
-    ordered = _ordered([entry.event for entry in kept], case, failure)
+    ordered = _sort_events([entry.event for entry in kept], case, failure)
     return tuple(ordered), len(entries) - len(kept)
 
 
-def _weighed(entry: Entry, evidence: Container[tuple[int | None, int | None]]) -> Entry:
+def _weigh_entry(entry: Entry, evidence: Container[tuple[int | None, int | None]]) -> Entry:
     """Keep what speaks for a cause whatever else is left out."""
     if entry.is_quote and _place(entry.event) in evidence:
         return entry._replace(weight=max(entry.weight, EVIDENCE))
     return entry
 
 
-def _place(event: Event[Said]) -> tuple[int, int]:
+def _place(event: Event[Message]) -> tuple[int, int]:
     return event.source, event.line
 
 
-def _once(entries: Iterable[Entry]) -> list[Entry]:
+def _merge_line_entries(entries: Iterable[Entry]) -> list[Entry]:
     """Tell a line once.
 
     Of entries that quote it the weightiest, of others those that say something else.
@@ -81,7 +83,7 @@ def _once(entries: Iterable[Entry]) -> list[Entry]:
     return list(found.values())
 
 
-def _folded(entries: Sequence[Entry]) -> list[Entry]:
+def _fold_entries(entries: Sequence[Entry]) -> list[Entry]:
     """Tell what several processes say alike once, at the weightiest of its places.
 
     Who says something else stands alone.
@@ -107,22 +109,22 @@ def _folded(entries: Sequence[Entry]) -> list[Entry]:
     return told
 
 
-def _ordered(
-    events: list[Event[Said]], case: Case, failure: FirstFailure[Said] | None
-) -> list[Event[Said]]:
+def _sort_events(
+    events: list[Event[Message]], case: Case, failure: FirstFailure[Message] | None
+) -> list[Event[Message]]:
     """Sort by the printed time that stands nearest before, as far as the clocks can be compared.
 
     Then by step; else by source and line; what another file says without a time of what followed
     from the failure stands behind it.
     """
-    by_time = _clock_of(events, case)
-    steps = _carried(events) if by_time.is_of_use else {}
-    echoes = {} if failure is None else _echoes(events, failure)
+    by_time = _build_clock(events, case)
+    steps = _track_largest_steps(events) if by_time.is_of_use else {}
+    echoes = {} if failure is None else _find_echoes(events, failure)
 
     def placed(source: int, line: int) -> tuple[float, float, int, int]:
         return by_time.key(source, line)[0], steps.get((source, line), 0.0), source, line
 
-    def key(event: Event[Said]) -> tuple[tuple[float, float, int, int], bool, tuple[int, int]]:
+    def key(event: Event[Message]) -> tuple[tuple[float, float, int, int], bool, tuple[int, int]]:
         own = origin = placed(event.source, event.line)
         if failure is not None and event.line >= echoes.get(event.source, math.inf):
             origin = placed(failure.source, failure.line)
@@ -131,7 +133,9 @@ def _ordered(
     return sorted(events, key=key)
 
 
-def _echoes(events: Sequence[Event[Said]], failure: FirstFailure[Said]) -> dict[int, int]:
+def _find_echoes(
+    events: Sequence[Event[Message]], failure: FirstFailure[Message]
+) -> dict[int, int]:
     """Give the line from which on another file tells what followed from the failure.
 
     That is its first consequence behind its last record that bears no time; any, where the file of
@@ -154,20 +158,22 @@ def _echoes(events: Sequence[Event[Said]], failure: FirstFailure[Said]) -> dict[
     return echoes
 
 
-def _clock_of(events: list[Event[Said]], case: Case) -> Clock:
+def _build_clock(events: list[Event[Message]], case: Case) -> Clock:
     """Build the clock from the events' times and the first time that each file prints."""
     sources = {event.source for event in events}
-    times = [(source, 1, _first_time(case.gathered.heads.get(source, ""))) for source in sources]
+    times = [
+        (source, 1, _find_first_time(case.gathered.heads.get(source, ""))) for source in sources
+    ]
     times += [(event.source, event.line, event.time) for event in events]
     return Clock(times, case.skews, sources)
 
 
-def _first_time(head: str) -> str | None:
+def _find_first_time(head: str) -> str | None:
     lines = head.split("\n", _MOST_HEAD)[:_MOST_HEAD]
-    return next(filter(None, map(clock.time_of, lines)), None)
+    return next(filter(None, map(clock.parse_time, lines)), None)
 
 
-def _carried(events: Iterable[Event[Said]]) -> dict[tuple[int, int], float]:
+def _track_largest_steps(events: Iterable[Event[Message]]) -> dict[tuple[int, int], float]:
     """Give each place the largest step that its source has told by then.
 
     Clocks often print whole seconds, in which many steps pass.

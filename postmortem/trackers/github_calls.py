@@ -28,7 +28,7 @@ from jwt.exceptions import PyJWTError
 
 from postmortem.errors import UsageError
 from postmortem.trackers.github_settings import GithubSettings
-from postmortem.trackers.secret_values import revealed
+from postmortem.trackers.secret_values import read_secret
 from postmortem.trackers.tracker_answers import wait_asked_for
 from postmortem.trackers.tracker_errors import NotThere, TrackerError, TryLater
 
@@ -64,7 +64,7 @@ class GithubCalls:
         Raises:
             TrackerError: there is none.
         """
-        return value_of(self.send("GET", path, project, params=params))
+        return parse_response(self.send("GET", path, project, params=params))
 
     def pages(self, path: str, project: str, inside: str = "", **params: str) -> Iterator[Any]:
         """Yield the items of a list, page by page.
@@ -95,7 +95,7 @@ class GithubCalls:
         """
         is_own = not self.is_app or path.startswith("/app")
         client = self.own if is_own else self._installation(project)
-        return _sent(client, method, path, params=params, json=json)
+        return _send_request(client, method, path, params=params, json=json)
 
     def _installation(self, project: str) -> "GitHub[Any]":
         """Give what asks on behalf of the installation that a project belongs to.
@@ -119,8 +119,14 @@ class GithubCalls:
             TrackerError: the app is installed nowhere, or not there.
         """
         if project:
-            return int(value_of(_sent(self.own, "GET", f"/repos/{project}/installation"))["id"])
-        found = value_of(_sent(self.own, "GET", "/app/installations", params={"per_page": 1}))
+            return int(
+                parse_response(_send_request(self.own, "GET", f"/repos/{project}/installation"))[
+                    "id"
+                ]
+            )
+        found = parse_response(
+            _send_request(self.own, "GET", "/app/installations", params={"per_page": 1})
+        )
         if not found:
             raise TrackerError("the app is installed nowhere", "/app/installations")
         return int(found[0]["id"])
@@ -128,13 +134,13 @@ class GithubCalls:
     def _app(self) -> AppAuthStrategy:
         if self._settings.private_key is None:
             raise UsageError("an app needs its private key", "private_key")
-        key = revealed(self._settings.private_key, "the app's private key").get_secret_value()
+        key = read_secret(self._settings.private_key, "the app's private key").get_secret_value()
         return AppAuthStrategy(self._settings.app_id, key)
 
     def _token(self) -> TokenAuthStrategy:
         if self._settings.token is None:
             raise UsageError("neither a token nor an app is named", "token")
-        return TokenAuthStrategy(revealed(self._settings.token, "the token").get_secret_value())
+        return TokenAuthStrategy(read_secret(self._settings.token, "the token").get_secret_value())
 
     def _opened(self, auth: Any) -> "GitHub[Any]":
         return GitHub(
@@ -150,7 +156,7 @@ class GithubCalls:
         )
 
 
-def value_of(response: httpx.Response) -> Any:
+def parse_response(response: httpx.Response) -> Any:
     """Read the value in an answer.
 
     Raises:
@@ -165,7 +171,7 @@ def value_of(response: httpx.Response) -> Any:
         raise TryLater("an answer that is no JSON", response.url.path) from None
 
 
-def _sent(client: "GitHub[Any]", method: str, path: str, **given: Any) -> httpx.Response:
+def _send_request(client: "GitHub[Any]", method: str, path: str, **given: Any) -> httpx.Response:
     """Send a request and read what became of it; nothing of a request stands in an error."""
     what = f"{method} {path}"
     headers = {"X-GitHub-Api-Version": _VERSION}
@@ -175,7 +181,7 @@ def _sent(client: "GitHub[Any]", method: str, path: str, **given: Any) -> httpx.
         seconds = max(1.0, error.retry_after.total_seconds())
         raise TryLater("GitHub limits how often it is asked", what, seconds=seconds) from None
     except RequestFailed as error:
-        raise _failure(error, what) from None
+        raise _build_tracker_error(error, what) from None
     except RequestTimeout:
         raise TryLater("GitHub did not answer in time", what) from None
     except AuthCredentialError:
@@ -184,7 +190,7 @@ def _sent(client: "GitHub[Any]", method: str, path: str, **given: Any) -> httpx.
         # What fails in getting an app's token comes wrapped.
         inner = error.__cause__
         if isinstance(inner, RequestFailed):
-            raise _failure(inner, "POST /app/installations/access_tokens") from None
+            raise _build_tracker_error(inner, "POST /app/installations/access_tokens") from None
         if isinstance(inner, httpx.TransportError):
             raise TryLater(f"GitHub cannot be reached ({type(inner).__name__})", what) from None
         if isinstance(inner, (AuthCredentialError, PyJWTError, ValueError, TypeError)):
@@ -194,10 +200,10 @@ def _sent(client: "GitHub[Any]", method: str, path: str, **given: Any) -> httpx.
         raise TrackerError(f"the request failed ({type(error).__name__})", what) from None
 
 
-def _failure(error: RequestFailed, what: str) -> TrackerError:
+def _build_tracker_error(error: RequestFailed, what: str) -> TrackerError:
     """Tell what an answer means that is none."""
     response = error.response.raw_response
-    status, said = response.status_code, _message(response)
+    status, said = response.status_code, _extract_error_message(response)
     told = f"GitHub answered {status}" + (f": {said}" if said else "")
     if status in {404, 410}:
         return NotThere(told, what)
@@ -215,7 +221,7 @@ _MENDS: Final = {
 }
 
 
-def _message(response: httpx.Response) -> str:
+def _extract_error_message(response: httpx.Response) -> str:
     """Give what GitHub says of an error, on one line and short."""
     try:
         said = response.json()

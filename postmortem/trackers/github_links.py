@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.trackers.tracker_values import LinkedFile
 
 FILE_HOSTS: Final = (
@@ -25,18 +25,18 @@ JOB_HOSTS: Final = ("*.actions.githubusercontent.com", "*.blob.core.windows.net"
 """Where the logs of jobs are; only GitHub's own API names an address there."""
 PUBLIC_WEB: Final = "https://github.com"
 _GISTS: Final = "https://gist.github.com"
-_LINK: Final = lazy_compile(r"https?://[^\s()<>\[\]\"'`]{1,500}")
-_ATTACHED: Final = lazy_compile(
+_LINK: Final = compile_lazily(r"https?://[^\s()<>\[\]\"'`]{1,500}")
+_ATTACHED: Final = compile_lazily(
     r"/user-attachments/files/\d{1,20}/([^/?#]{1,200})"
     r"|/[\w.-]{1,100}/[\w.-]{1,100}/files/\d{1,20}/([^/?#]{1,200})",
     re.ASCII,
 )
-_GIST: Final = lazy_compile(r"/[\w-]{1,60}/[0-9a-f]{20,40}", re.ASCII)
+_GIST: Final = compile_lazily(r"/[\w-]{1,60}/[0-9a-f]{20,40}", re.ASCII)
 _NO_LOG: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".mp4", ".mov")
 _NO_TEXT: Final = (".webm", ".pdf", ".docx", ".pptx", ".xlsx")
 
 
-def attached(text: str, web_url: str) -> Iterator[LinkedFile]:
+def iter_attachments(text: str, web_url: str) -> Iterator[LinkedFile]:
     """Yield links to attached files and to gists, but for pictures and papers."""
     for match in _LINK.finditer(text):
         link = match[0].rstrip(".,;:!?*_")

@@ -92,7 +92,7 @@ class _Payload(BaseModel):
     workflow_run: _Run | None = None
 
 
-def event_of(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
+def parse_event(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
     """Read a delivery.
 
     Raises:
@@ -106,12 +106,12 @@ def event_of(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
     if "json" not in headers.get("content-type", "json"):
         raise TrackerError("set the webhook's content type to application/json", "Content-Type")
     said = read_delivery(_Payload, body, _GITHUB)
-    return _event(delivery, f"{name}.{said.action}", said)
+    return _build_event(delivery, f"{name}.{said.action}", said)
 
 
-def _event(delivery: str, asked: str, said: _Payload) -> TrackerEvent:
+def _build_event(delivery: str, asked: str, said: _Payload) -> TrackerEvent:
     project = said.repository.full_name if said.repository else ""
-    author = user_of(said.sender)
+    author = parse_user(said.sender)
     if asked == "workflow_run.completed" and said.workflow_run:
         kind = FAILED_RUN if said.workflow_run.conclusion in FAILURES else OTHER
         run = str(said.workflow_run.id)
@@ -120,7 +120,7 @@ def _event(delivery: str, asked: str, said: _Payload) -> TrackerEvent:
     if said.issue is None or kind == OTHER or (kind == COMMENTED and said.comment is None):
         return TrackerEvent(delivery, OTHER, project, author)
     place = IssuePlace(project, ISSUE, said.issue.number)
-    written = comment_of(said.comment) if kind == COMMENTED else None
+    written = parse_comment(said.comment) if kind == COMMENTED else None
     return TrackerEvent(delivery, kind, project, author, place, written)
 
 
@@ -132,28 +132,28 @@ _ASKING: Final = {
 }
 
 
-def user_of(said: Any) -> TrackerUser:
+def parse_user(said: Any) -> TrackerUser:
     """Read an account."""
     user = read_answer(_User, said, _GITHUB) if said is not None else None
     return TrackerUser(str(user.id), user.login, user.type == "Bot") if user else _GHOST
 
 
-def comment_of(said: Any) -> IssueComment:
+def parse_comment(said: Any) -> IssueComment:
     """Read a comment."""
     one = read_answer(_Comment, said, _GITHUB)
     return IssueComment(
-        str(one.id), user_of(one.user), one.body or "", one.created_at, one.html_url
+        str(one.id), parse_user(one.user), one.body or "", one.created_at, one.html_url
     )
 
 
-def thread_of(place: IssuePlace, said: Any) -> IssueThread:
+def parse_thread(place: IssuePlace, said: Any) -> IssueThread:
     """Read an issue."""
     one = read_answer(_Issue, said, _GITHUB)
     labels = tuple(label.name for label in one.labels)
-    return IssueThread(place, user_of(one.user), one.title, one.body or "", labels)
+    return IssueThread(place, parse_user(one.user), one.title, one.body or "", labels)
 
 
-def commit_of(said: Any) -> str:
+def parse_commit(said: Any) -> str:
     """Give the commit of a run."""
     return str(read_answer(_Run, said, _GITHUB).head_sha)
 

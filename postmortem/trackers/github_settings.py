@@ -8,14 +8,14 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from postmortem.trackers.own_servers import server_address
+from postmortem.trackers.own_servers import check_server_address
 from postmortem.trackers.secret_values import SecretName
 
 PUBLIC_API: Final = "https://api.github.com"
 
 
-def _server(address: str) -> str:
-    return server_address(address, "https://HOST/api/v3")
+def _check_server(address: str) -> str:
+    return check_server_address(address, "https://HOST/api/v3")
 
 
 class GithubSettings(BaseModel):
@@ -33,7 +33,7 @@ class GithubSettings(BaseModel):
     """Of the app; asked for where it is not given."""
     account: str = Field("github-actions[bot]", max_length=100)
     """Who writes with a token that belongs to nobody, as that of a workflow does."""
-    api_url: Annotated[str, AfterValidator(_server)] = PUBLIC_API
+    api_url: Annotated[str, AfterValidator(_check_server)] = PUBLIC_API
     """Of GitHub Enterprise Server: https://HOST/api/v3."""
     seconds: float = Field(30.0, gt=0, le=300)
     """That one request may take."""

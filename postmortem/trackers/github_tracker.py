@@ -12,21 +12,21 @@ from threading import Lock
 from typing import Any, Final
 from urllib.parse import quote
 
-from postmortem.trackers.github_calls import GithubCalls, NotThisIdentity, value_of
-from postmortem.trackers.github_links import FILE_HOSTS, JOB_HOSTS, PUBLIC_WEB, attached
+from postmortem.trackers.github_calls import GithubCalls, NotThisIdentity, parse_response
+from postmortem.trackers.github_links import FILE_HOSTS, JOB_HOSTS, PUBLIC_WEB, iter_attachments
 from postmortem.trackers.github_payloads import (
     FAILURES,
-    comment_of,
-    commit_of,
-    event_of,
     open_pull,
-    thread_of,
-    user_of,
+    parse_comment,
+    parse_commit,
+    parse_event,
+    parse_thread,
+    parse_user,
 )
 from postmortem.trackers.github_settings import GithubSettings
 from postmortem.trackers.guarded_fetch import GuardedFetch
-from postmortem.trackers.secret_values import webhook_secret
-from postmortem.trackers.tracker_answers import id_in_path
+from postmortem.trackers.secret_values import read_webhook_secret
+from postmortem.trackers.tracker_answers import parse_path_id
 from postmortem.trackers.tracker_errors import NotThere
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import (
@@ -52,7 +52,7 @@ class GithubTracker:
     def __init__(self, name: str, settings: GithubSettings) -> None:
         self.name = name
         self._settings = settings
-        self._secret = webhook_secret(settings.secret)
+        self._secret = read_webhook_secret(settings.secret)
         self._calls = GithubCalls(settings)
         own = "" if settings.web_url == PUBLIC_WEB else settings.web_url
         self._files = GuardedFetch((*FILE_HOSTS, *settings.file_hosts), own)
@@ -70,11 +70,11 @@ class GithubTracker:
 
     def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         """Read a delivery."""
-        return event_of(headers, body)
+        return parse_event(headers, body)
 
     def linked_files(self, _place: IssuePlace, text: str) -> Sequence[LinkedFile]:
         """Give what is attached, and gists."""
-        return list(dict.fromkeys(attached(text, self._settings.web_url)))
+        return list(dict.fromkeys(iter_attachments(text, self._settings.web_url)))
 
     def myself(self) -> TrackerUser:
         """Ask once who this is."""
@@ -91,34 +91,34 @@ class GithubTracker:
         except NotThere:
             return False
         held = {said.get("permission"), said.get("role_name")}
-        is_same = user_of(said.get("user")).identity == account.identity
+        is_same = parse_user(said.get("user")).identity == account.identity
         return is_same and not held.isdisjoint(_WRITERS)
 
     def thread(self, place: IssuePlace) -> IssueThread:
         """Read an issue or a pull request."""
-        return thread_of(place, self._calls.get(self._issue(place), place.project))
+        return parse_thread(place, self._calls.get(self._issue(place), place.project))
 
     def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Read all comments."""
         for said in self._calls.pages(f"{self._issue(place)}/comments", place.project):
-            yield comment_of(said)
+            yield parse_comment(said)
 
     def comment(self, place: IssuePlace, identity: str) -> IssueComment:
         """Read one comment."""
-        return comment_of(self._calls.get(_comment(place, identity), place.project))
+        return parse_comment(self._calls.get(_build_comment_path(place, identity), place.project))
 
     def place_of_run(self, project: str, run: str) -> IssuePlace | None:
         """Ask for the pull request of a run; of one from a fork, by its commit."""
-        said = self._calls.get(f"/repos/{project}/actions/runs/{_id(run)}", project)
+        said = self._calls.get(f"/repos/{project}/actions/runs/{_parse_id(run)}", project)
         number = open_pull(said)
         if number is None:
-            path = f"/repos/{project}/commits/{commit_of(said)}/pulls"
+            path = f"/repos/{project}/commits/{parse_commit(said)}/pulls"
             number = open_pull(said, self._calls.pages(path, project))
         return None if number is None else IssuePlace(project, ISSUE, number)
 
     def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
         """Read the logs of the jobs that failed in the last attempt."""
-        path = f"/repos/{project}/actions/runs/{_id(run)}/jobs"
+        path = f"/repos/{project}/actions/runs/{_parse_id(run)}/jobs"
         jobs = self._calls.pages(path, project, "jobs", filter="latest")
         failed = [job for job in jobs if job.get("conclusion") in FAILURES]
         for job in failed[:_MOST_JOBS]:
@@ -136,15 +136,15 @@ class GithubTracker:
     def post(self, place: IssuePlace, text: str) -> IssueComment:
         """Write a comment."""
         path = f"{self._issue(place)}/comments"
-        return comment_of(self._written("POST", path, place, {"body": text}))
+        return parse_comment(self._written("POST", path, place, {"body": text}))
 
     def edit(self, place: IssuePlace, identity: str, text: str) -> None:
         """Change a comment."""
-        self._written("PATCH", _comment(place, identity), place, {"body": text})
+        self._written("PATCH", _build_comment_path(place, identity), place, {"body": text})
 
     def remove(self, place: IssuePlace, identity: str) -> None:
         """Delete a comment."""
-        self._calls.send("DELETE", _comment(place, identity), place.project)
+        self._calls.send("DELETE", _build_comment_path(place, identity), place.project)
 
     def relabel(self, place: IssuePlace, add: Collection[str], drop: Collection[str]) -> None:
         """Add labels and take others off."""
@@ -159,28 +159,28 @@ class GithubTracker:
         """Nothing is held: each request has a connection of its own."""
 
     def _written(self, method: str, path: str, place: IssuePlace, body: dict[str, str]) -> Any:
-        return value_of(self._calls.send(method, path, place.project, json=body))
+        return parse_response(self._calls.send(method, path, place.project, json=body))
 
     def _asked_who(self) -> TrackerUser:
         if self._calls.is_app:
             name = f"{self._calls.get('/app')['slug']}[bot]"
         else:
             try:
-                return user_of(self._calls.get("/user"))
+                return parse_user(self._calls.get("/user"))
             except NotThisIdentity:
                 name = self._settings.account
-        return user_of(self._calls.get(f"/users/{quote(name, safe='')}"))
+        return parse_user(self._calls.get(f"/users/{quote(name, safe='')}"))
 
     def _issue(self, place: IssuePlace) -> str:
         return f"/repos/{place.project}/issues/{place.number}"
 
 
-def _comment(place: IssuePlace, identity: str) -> str:
-    return f"/repos/{place.project}/issues/comments/{_id(identity)}"
+def _build_comment_path(place: IssuePlace, identity: str) -> str:
+    return f"/repos/{place.project}/issues/comments/{_parse_id(identity)}"
 
 
-def _id(text: str) -> int:
-    return id_in_path(text, "GitHub")
+def _parse_id(text: str) -> int:
+    return parse_path_id(text, "GitHub")
 
 
 def open_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:

@@ -17,7 +17,7 @@ import requests
 from gitlab._backends.requests_backend import RequestsBackend
 
 from postmortem.trackers.gitlab_settings import GitlabSettings
-from postmortem.trackers.secret_values import revealed
+from postmortem.trackers.secret_values import read_secret
 from postmortem.trackers.tracker_answers import wait_asked_for
 from postmortem.trackers.tracker_errors import NotThere, TrackerError, TryLater
 
@@ -37,10 +37,10 @@ class GitlabCalls:
 
     def __init__(self, settings: GitlabSettings) -> None:
         """Take the settings; nothing is sent."""
-        self._token = revealed(settings.token, "the token")
+        self._token = read_secret(settings.token, "the token")
         self.base = f"{settings.api_url}/api/v4"
         session = requests.Session()
-        session.hooks["response"].append(_checked)
+        session.hooks["response"].append(_check_response)
         self._client = gitlab.Gitlab(
             settings.api_url,
             private_token=self._token.get_secret_value(),
@@ -61,7 +61,7 @@ class GitlabCalls:
         Raises:
             TrackerError: there is none.
         """
-        return _asked(path, lambda: self._client.http_get(path, query, obey_rate_limit=False))
+        return _call_api(path, lambda: self._client.http_get(path, query, obey_rate_limit=False))
 
     def pages(self, path: str, **query: Any) -> Iterator[Any]:
         """Yield the items of a list, page by page.
@@ -70,9 +70,9 @@ class GitlabCalls:
             TrackerError: it could not be read.
         """
         query["per_page"] = _PAGE
-        found = _asked(path, lambda: self._listed(path, query))
+        found = _call_api(path, lambda: self._listed(path, query))
         for _ in range(_MOST):
-            item = _asked(path, lambda: next(found, None))
+            item = _call_api(path, lambda: next(found, None))
             if item is None:
                 return
             yield item
@@ -88,7 +88,7 @@ class GitlabCalls:
             "PUT": lambda: self._client.http_put(path, post_data=body, obey_rate_limit=False),
             "DELETE": lambda: self._client.http_delete(path, obey_rate_limit=False),
         }
-        return _asked(f"{method} {path}", ways[method])
+        return _call_api(f"{method} {path}", ways[method])
 
     def close(self) -> None:
         """Release connections."""
@@ -104,7 +104,7 @@ def project_path(project: str) -> str:
     return f"/projects/{quote(project, safe='')}"
 
 
-def _asked(what: str, way: Callable[[], _Value]) -> _Value:
+def _call_api(what: str, way: Callable[[], _Value]) -> _Value:
     """Ask, and say what went wrong; nothing of a request stands in an error."""
     try:
         return way()
@@ -117,13 +117,16 @@ def _asked(what: str, way: Callable[[], _Value]) -> _Value:
         raise TrackerError(f"the request failed ({type(error).__name__})", what) from None
 
 
-def _checked(response: requests.Response, *_: Any, **__: Any) -> None:
+def _check_response(response: requests.Response, *_: Any, **__: Any) -> None:
     """Tell what an answer means that is none.
 
     Raises:
         TrackerError: it is an error, or leads elsewhere.
     """
-    status, what = response.status_code, f"{response.request.method} {_path(response)}"
+    status, what = (
+        response.status_code,
+        f"{response.request.method} {_extract_request_path(response)}",
+    )
     if status < 300:
         return
     response.close()
@@ -137,6 +140,6 @@ def _checked(response: requests.Response, *_: Any, **__: Any) -> None:
     raise TrackerError(told, what, _MENDS.get(status, ""))
 
 
-def _path(response: requests.Response) -> str:
+def _extract_request_path(response: requests.Response) -> str:
     """Give the path of a request without what is asked of it."""
     return str(response.request.path_url).partition("?")[0].partition("/api/v4")[2]

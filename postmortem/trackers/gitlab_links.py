@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote, unquote
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.trackers.gitlab_calls import project_path
 from postmortem.trackers.tracker_values import LinkedFile
 
-_UPLOAD: Final = lazy_compile(
+_UPLOAD: Final = compile_lazily(
     r"(?<![\w/.-])(?P<before>https?://[^\s()<>\[\]\"'`]{1,300}|/(?!/)[\w./-]{1,300}|)"
     r"(?<!/)/uploads/(?P<secret>[0-9a-f]{32})/(?P<name>[^\s()<>\[\]\"'`/?#]{1,200})",
     re.ASCII,
@@ -26,7 +26,7 @@ _NO_LOG: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".mp
 _NO_TEXT: Final = (".webm", ".pdf", ".docx", ".pptx", ".xlsx")
 
 
-def uploaded(text: str, project: str, server: str, base: str) -> Iterator[LinkedFile]:
+def iter_uploads(text: str, project: str, server: str, base: str) -> Iterator[LinkedFile]:
     """Yield links to uploads of a project, but for pictures and papers.
 
     Args:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.trackers.tracker_answers import read_answer, read_delivery
 from postmortem.trackers.tracker_errors import TrackerError
 from postmortem.trackers.tracker_values import (
@@ -32,7 +32,7 @@ from postmortem.trackers.tracker_values import (
 _GITLAB: Final = "GitLab"
 _NOBODY: Final = TrackerUser("", "ghost")
 _PROJECT: Final = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}(?:/[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}){1,20}$"
-_OF_A_TOKEN: Final = lazy_compile(r"(?:project|group)_\d{1,20}_bot(?:_[0-9a-z]{1,64})?", re.ASCII)
+_OF_A_TOKEN: Final = compile_lazily(r"(?:project|group)_\d{1,20}_bot(?:_[0-9a-z]{1,64})?", re.ASCII)
 """The account of a project's or group's own token."""
 _DELIVERIES: Final = ("idempotency-key", "webhook-id", "x-gitlab-event-uuid")
 """The first is the same when a delivery is tried again."""
@@ -106,7 +106,7 @@ class _GitlabIssue(BaseModel):
     labels: list[str] = []
 
 
-def event_of(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
+def parse_event(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
     """Read a delivery.
 
     Raises:
@@ -117,15 +117,15 @@ def event_of(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         raise TrackerError("the delivery has no id", "Idempotency-Key")
     said = read_delivery(_GitlabDelivery, body, _GITLAB)
     project = said.project.path_with_namespace if said.project else ""
-    author = user_of(said.user)
+    author = parse_user(said.user)
     other = TrackerEvent(delivery, OTHER, project, author)
     if not project:
         return other
     if said.object_kind in {"build", "pipeline"}:
         return _run(other, said)
     if said.object_kind == "note":
-        return _commented(other, said)
-    return _opened(other, said) if said.object_kind in {"issue", "work_item"} else other
+        return _parse_note_event(other, said)
+    return _parse_issue_event(other, said) if said.object_kind in {"issue", "work_item"} else other
 
 
 def _run(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
@@ -143,7 +143,7 @@ def _run(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
     return TrackerEvent(other.delivery, FAILED_RUN, other.project, other.author, run=str(number))
 
 
-def _opened(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
+def _parse_issue_event(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
     """Read an event of an issue: it was opened, or its words changed."""
     found = said.object_attributes
     if found is None or found.iid <= 0:
@@ -155,7 +155,7 @@ def _opened(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
     return TrackerEvent(other.delivery, OPENED, other.project, other.author, place)
 
 
-def _commented(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
+def _parse_note_event(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
     """Read an event of a note.
 
     One that only some may read, under an issue that all may read, is left alone: an answer would be
@@ -175,11 +175,13 @@ def _commented(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
         return other
     place = IssuePlace(other.project, kind, noted.iid)
     author = other.author or _NOBODY
-    written = IssueComment(str(found.id), author, found.note, _utc(found.created_at), found.url)
+    written = IssueComment(
+        str(found.id), author, found.note, _normalize_time(found.created_at), found.url
+    )
     return TrackerEvent(other.delivery, COMMENTED, other.project, author, place, written)
 
 
-def user_of(said: Any) -> TrackerUser:
+def parse_user(said: Any) -> TrackerUser:
     """Read an account."""
     user = read_answer(_GitlabUser, said, _GITLAB) if said is not None else None
     if user is None:
@@ -195,17 +197,19 @@ def note_of(place: IssuePlace, said: Any, server: str) -> IssueComment | None:
         return None
     kind = "merge_requests" if place.kind == REQUEST else "issues"
     url = f"{server}/{place.project}/-/{kind}/{place.number}#note_{one.id}"
-    return IssueComment(str(one.id), user_of(one.author), one.body, _utc(one.created_at), url)
+    return IssueComment(
+        str(one.id), parse_user(one.author), one.body, _normalize_time(one.created_at), url
+    )
 
 
-def thread_of(place: IssuePlace, said: Any) -> IssueThread:
+def parse_thread(place: IssuePlace, said: Any) -> IssueThread:
     """Read an issue or a merge request."""
     one = read_answer(_GitlabIssue, said, _GITLAB)
     labels = tuple(one.labels)
-    return IssueThread(place, user_of(one.author), one.title, one.description or "", labels)
+    return IssueThread(place, parse_user(one.author), one.title, one.description or "", labels)
 
 
-def _utc(time: str) -> str:
+def _normalize_time(time: str) -> str:
     """Bring a time into the form that sorts; one that is none stays as it is."""
     try:
         moment = datetime.fromisoformat(time.replace(" UTC", "+00:00").replace("Z", "+00:00"))

@@ -8,14 +8,14 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from postmortem.trackers.own_servers import server_address
+from postmortem.trackers.own_servers import check_server_address
 from postmortem.trackers.secret_values import SecretName
 
 PUBLIC_SERVER: Final = "https://gitlab.com"
 
 
-def _server(address: str) -> str:
-    return server_address(address.rstrip("/").removesuffix("/api/v4"), "https://HOST")
+def _check_server(address: str) -> str:
+    return check_server_address(address.rstrip("/").removesuffix("/api/v4"), "https://HOST")
 
 
 class GitlabSettings(BaseModel):
@@ -29,7 +29,7 @@ class GitlabSettings(BaseModel):
     """The secret token of the webhook: it comes with each delivery."""
     signing: SecretName | None = None
     """The signing token of the webhook, `whsec_…`: each delivery is signed with it."""
-    api_url: Annotated[str, AfterValidator(_server)] = PUBLIC_SERVER
+    api_url: Annotated[str, AfterValidator(_check_server)] = PUBLIC_SERVER
     """Of a server of one's own: https://HOST, with or without /api/v4."""
     file_hosts: tuple[str, ...] = ()
     """Hosts that redirects to files may lead to: where the server keeps them elsewhere."""

@@ -14,14 +14,14 @@ from typing import Any, Final
 import standardwebhooks
 
 from postmortem.errors import UsageError
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.trackers.gitlab_calls import GitlabCalls, project_path
-from postmortem.trackers.gitlab_links import uploaded
-from postmortem.trackers.gitlab_payloads import event_of, note_of, thread_of, user_of
+from postmortem.trackers.gitlab_links import iter_uploads
+from postmortem.trackers.gitlab_payloads import note_of, parse_event, parse_thread, parse_user
 from postmortem.trackers.gitlab_settings import GitlabSettings
 from postmortem.trackers.guarded_fetch import GuardedFetch
-from postmortem.trackers.secret_values import revealed, webhook_secret
-from postmortem.trackers.tracker_answers import id_in_path
+from postmortem.trackers.secret_values import read_secret, read_webhook_secret
+from postmortem.trackers.tracker_answers import parse_path_id
 from postmortem.trackers.tracker_errors import NotThere, TrackerError
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import (
@@ -38,7 +38,9 @@ from postmortem.trackers.tracker_values import (
 _REPORTER: Final = 20
 """The least role that cares for issues."""
 _MOST_JOBS: Final = 10
-_REQUEST_REF: Final = lazy_compile(r"refs/merge-requests/(\d{1,18})/(?:head|merge|train)", re.ASCII)
+_REQUEST_REF: Final = compile_lazily(
+    r"refs/merge-requests/(\d{1,18})/(?:head|merge|train)", re.ASCII
+)
 
 
 class GitlabTracker:
@@ -54,8 +56,8 @@ class GitlabTracker:
         """
         self.name = name
         self._server = settings.api_url
-        self._secret = webhook_secret(settings.secret)
-        self._signing = None if settings.signing is None else _signing(settings.signing)
+        self._secret = read_webhook_secret(settings.secret)
+        self._signing = None if settings.signing is None else _load_webhook_signer(settings.signing)
         self._calls = GitlabCalls(settings)
         self._files = GuardedFetch(settings.file_hosts, settings.api_url)
         self._lock = Lock()
@@ -72,23 +74,23 @@ class GitlabTracker:
 
     def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         """Read a delivery."""
-        return event_of(headers, body)
+        return parse_event(headers, body)
 
     def linked_files(self, place: IssuePlace, text: str) -> Sequence[LinkedFile]:
         """Give what is uploaded."""
-        found = uploaded(text, place.project, self._server, self._calls.base)
+        found = iter_uploads(text, place.project, self._server, self._calls.base)
         return list(dict.fromkeys(found))
 
     def myself(self) -> TrackerUser:
         """Ask once who this is."""
         with self._lock:
             if self._myself is None:
-                self._myself = user_of(self._calls.get("/user"))
+                self._myself = parse_user(self._calls.get("/user"))
             return self._myself
 
     def is_member(self, project: str, account: TrackerUser) -> bool:
         """Say whether somebody has more than the right to read, by invitation or by a group."""
-        path = f"{project_path(project)}/members/all/{_id(account.identity)}"
+        path = f"{project_path(project)}/members/all/{_parse_id(account.identity)}"
         try:
             said = self._calls.get(path)
         except NotThere:
@@ -99,11 +101,13 @@ class GitlabTracker:
 
     def thread(self, place: IssuePlace) -> IssueThread:
         """Read an issue or a merge request."""
-        return thread_of(place, self._calls.get(_path(place)))
+        return parse_thread(place, self._calls.get(_build_issue_path(place)))
 
     def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Read all comments, the oldest first."""
-        found = self._calls.pages(f"{_path(place)}/notes", order_by="created_at", sort="asc")
+        found = self._calls.pages(
+            f"{_build_issue_path(place)}/notes", order_by="created_at", sort="asc"
+        )
         for said in found:
             note = note_of(place, said, self._server)
             if note is not None:
@@ -116,10 +120,10 @@ class GitlabTracker:
     def place_of_run(self, project: str, run: str) -> IssuePlace | None:
         """Give the open merge request that a pipeline ran for, or one that has its commit."""
         path = project_path(project)
-        said = self._calls.get(f"{path}/pipelines/{_id(run)}")
+        said = self._calls.get(f"{path}/pipelines/{_parse_id(run)}")
         if named := _REQUEST_REF.fullmatch(str(said.get("ref", ""))):
             place = IssuePlace(project, REQUEST, int(named[1]))
-            is_open = self._calls.get(_path(place)).get("state") == "opened"
+            is_open = self._calls.get(_build_issue_path(place)).get("state") == "opened"
             return place if is_open else None
         commit = str(said.get("sha", ""))
         if not (commit.isascii() and commit.isalnum()):
@@ -135,10 +139,10 @@ class GitlabTracker:
     def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
         """Read the logs of the jobs of a pipeline that failed and must not."""
         path = project_path(project)
-        jobs = self._calls.pages(f"{path}/pipelines/{_id(run)}/jobs", scope="failed")
+        jobs = self._calls.pages(f"{path}/pipelines/{_parse_id(run)}/jobs", scope="failed")
         failed = [job for job in jobs if not job.get("allow_failure")]
         for job in failed[:_MOST_JOBS]:
-            where = f"{self._calls.base}{path}/jobs/{_id(str(job.get('id')))}/trace"
+            where = f"{self._calls.base}{path}/jobs/{_parse_id(str(job.get('id')))}/trace"
             with suppress(NotThere):  # logs can be erased
                 yield NamedLog(str(job.get("name", "")), self._fetched(where, most, end=True))
 
@@ -148,7 +152,9 @@ class GitlabTracker:
 
     def post(self, place: IssuePlace, text: str) -> IssueComment:
         """Write a comment."""
-        return self._note(place, self._calls.send("POST", f"{_path(place)}/notes", {"body": text}))
+        return self._note(
+            place, self._calls.send("POST", f"{_build_issue_path(place)}/notes", {"body": text})
+        )
 
     def edit(self, place: IssuePlace, identity: str, text: str) -> None:
         """Change a comment."""
@@ -163,7 +169,7 @@ class GitlabTracker:
         wanted = {"add_labels": ",".join(sorted(add)), "remove_labels": ",".join(sorted(drop))}
         named = {key: labels for key, labels in wanted.items() if labels}
         if named:
-            self._calls.send("PUT", _path(place), named)
+            self._calls.send("PUT", _build_issue_path(place), named)
 
     def close(self) -> None:
         """Release connections."""
@@ -180,13 +186,13 @@ class GitlabTracker:
         return self._files.fetch(url, most, headers=self._calls.credentials(), is_end_wanted=end)
 
 
-def _signing(named: str) -> standardwebhooks.Webhook:
+def _load_webhook_signer(named: str) -> standardwebhooks.Webhook:
     """Read the signing token.
 
     Raises:
         UsageError: it is none.
     """
-    secret = revealed(named, "the webhook's signing token").get_secret_value()
+    secret = read_secret(named, "the webhook's signing token").get_secret_value()
     wrong = UsageError(
         "this is no signing token", named, "copy it from the webhook's settings: whsec_…"
     )
@@ -207,17 +213,17 @@ def _is_signed(signing: standardwebhooks.Webhook, headers: Mapping[str, str], bo
     return True
 
 
-def _path(place: IssuePlace) -> str:
+def _build_issue_path(place: IssuePlace) -> str:
     kind = "merge_requests" if place.kind == REQUEST else "issues"
     return f"{project_path(place.project)}/{kind}/{place.number}"
 
 
 def _note_path(place: IssuePlace, identity: str) -> str:
-    return f"{_path(place)}/notes/{_id(identity)}"
+    return f"{_build_issue_path(place)}/notes/{_parse_id(identity)}"
 
 
-def _id(text: str) -> int:
-    return id_in_path(text, "GitLab")
+def _parse_id(text: str) -> int:
+    return parse_path_id(text, "GitLab")
 
 
 def open_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:

@@ -35,7 +35,7 @@ Addresses = Callable[[str, int], list[str]]
 """Gives the addresses of a host."""
 
 
-def looked_up(host: str, port: int) -> list[str]:
+def resolve_host(host: str, port: int) -> list[str]:
     """Give the addresses that a host's name leads to, of the kinds that this machine can reach."""
     kinds = socket.AI_ADDRCONFIG
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=kinds)
@@ -46,7 +46,7 @@ class GuardedFetch:
     """Fetches from allowed hosts; threads may share it."""
 
     def __init__(
-        self, hosts: Collection[str], own: str = "", *, addresses: Addresses = looked_up
+        self, hosts: Collection[str], own: str = "", *, addresses: Addresses = resolve_host
     ) -> None:
         """Take what is allowed.
 
@@ -56,7 +56,7 @@ class GuardedFetch:
             addresses: how a name is looked up.
         """
         self._hosts = frozenset(host.lower() for host in hosts)
-        self._own = _origin(httpx.URL(own)) if own else None
+        self._own = _get_origin(httpx.URL(own)) if own else None
         self._addresses = addresses
         self._trusted = httpx.create_ssl_context(trust_env=False)
 
@@ -96,7 +96,7 @@ class GuardedFetch:
                 with self._client() as client, closing(client.send(request, stream=True)) as found:
                     if not found.has_redirect_location:
                         _require_whole(found, place)
-                        return _bounded(found.iter_raw(), most, until, is_end_wanted)
+                        return _read_bounded(found.iter_raw(), most, until, is_end_wanted)
                     place = place.join(found.headers["location"])
         except httpx.InvalidURL:
             raise TrackerError("a redirect leads to no address") from None
@@ -113,7 +113,7 @@ class GuardedFetch:
     def _is_allowed(self, url: httpx.URL) -> bool:
         if url.userinfo or not url.host:
             return False
-        if _origin(url) == self._own:
+        if _get_origin(url) == self._own:
             return True
         above = url.host.lower().partition(".")[2]
         is_listed = url.host.lower() in self._hosts or f"*.{above}" in self._hosts
@@ -128,7 +128,7 @@ class GuardedFetch:
         if not self._is_allowed(url):
             raise TrackerError("leads to a host that is not allowed", url.host)
         sent = {"Accept-Encoding": "identity", "User-Agent": "postmortem", "Accept": "*/*"}
-        if _origin(url) == self._own:
+        if _get_origin(url) == self._own:
             return httpx.Request("GET", url, headers={**sent, **headers})
         found = self._addresses(url.host, url.port or 443)
         if not found or not all(map(is_public, found)):
@@ -138,7 +138,7 @@ class GuardedFetch:
         return httpx.Request("GET", url.copy_with(host=found[0]), headers=sent, extensions=settings)
 
 
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+def _get_origin(url: httpx.URL) -> tuple[str, str, int | None]:
     usual = {"https": 443, "http": 80}.get(url.scheme)
     return url.scheme, url.host.lower(), url.port or usual
 
@@ -158,7 +158,7 @@ def _require_whole(response: httpx.Response, url: httpx.URL) -> None:
         raise TrackerError(f"answered {status}", url.host)
 
 
-def _bounded(pieces: Iterator[bytes], most: int, until: float, is_end_wanted: bool) -> bytes:  # noqa: FBT001
+def _read_bounded(pieces: Iterator[bytes], most: int, until: float, is_end_wanted: bool) -> bytes:  # noqa: FBT001
     """Put pieces together, and stop where there are too many or they come too slowly."""
     kept, seen = bytearray(), 0
     for piece in pieces:

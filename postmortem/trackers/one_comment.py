@@ -16,12 +16,12 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from postmortem.errors import UsageError
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.trackers.tracker_errors import NotThere, TryLater
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import IssueComment, IssuePlace
 
-_KEY: Final = lazy_compile(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
+_KEY: Final = compile_lazily(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
 
 
 class Commented(NamedTuple):
@@ -47,7 +47,7 @@ def mark_of(key: str) -> str:
     return f"<!-- postmortem {key} -->"
 
 
-def settle_comment(
+def update_or_create_comment(
     tracker: Tracker,
     place: IssuePlace,
     text: str,
@@ -72,24 +72,26 @@ def settle_comment(
         TrackerError: it could not be done. All of it can be tried again.
     """
     wanted = f"{mark_of(key)}\n{text}"
-    found = _known(tracker, place, key, known) or marked_comments(tracker, place, key)
+    found = _find_remembered_comment(tracker, place, key, known) or find_marked_comments(
+        tracker, place, key
+    )
     how = "kept"
     if not found:
         if not is_new_wanted or not may_write():
             return Commented("none")
         posted = tracker.post(place, wanted)
-        found, how = marked_comments(tracker, place, key) or [posted], "posted"
+        found, how = find_marked_comments(tracker, place, key) or [posted], "posted"
     first, *later = found
     for one in later:
         with suppress(NotThere):  # another process has seen both as well
             tracker.remove(place, one.identity)
-    if _plain(first.text) != _plain(wanted) and may_write():
-        _edit(tracker, place, first, wanted)
+    if _normalize_text(first.text) != _normalize_text(wanted) and may_write():
+        _update_comment(tracker, place, first, wanted)
         how = "posted" if how == "posted" else "edited"
     return Commented(how, first.identity, first.url)
 
 
-def marked_comments(tracker: Tracker, place: IssuePlace, key: str) -> list[IssueComment]:
+def find_marked_comments(tracker: Tracker, place: IssuePlace, key: str) -> list[IssueComment]:
     """Give the comments of a key that this identity wrote, the oldest first.
 
     Raises:
@@ -100,14 +102,16 @@ def marked_comments(tracker: Tracker, place: IssuePlace, key: str) -> list[Issue
     return sorted(found, key=lambda one: one.age)
 
 
-def _edit(tracker: Tracker, place: IssuePlace, comment: IssueComment, text: str) -> None:
+def _update_comment(tracker: Tracker, place: IssuePlace, comment: IssueComment, text: str) -> None:
     try:
         tracker.edit(place, comment.identity, text)
     except NotThere:  # the comment is gone; whether the issue is will show
         raise TryLater("the comment was deleted meanwhile", str(place)) from None
 
 
-def _known(tracker: Tracker, place: IssuePlace, key: str, known: str) -> list[IssueComment]:
+def _find_remembered_comment(
+    tracker: Tracker, place: IssuePlace, key: str, known: str
+) -> list[IssueComment]:
     """Read the comment that is remembered; nothing if it is gone, or another by now."""
     if not known:
         return []
@@ -124,6 +128,6 @@ def _is_mine(comment: IssueComment, identity: str, key: str) -> bool:
     ].strip() == mark_of(key)
 
 
-def _plain(text: str) -> str:
+def _normalize_text(text: str) -> str:
     """Give a text without what a tracker may change in keeping it."""
     return "\n".join(text.split("\r\n")).strip()

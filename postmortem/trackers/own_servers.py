@@ -7,7 +7,7 @@ In: a text of the settings. Out: the same, checked. Not here: addresses of files
 from postmortem.host.own_addresses import is_loopback
 
 
-def server_address(address: str, example: str) -> str:
+def check_server_address(address: str, example: str) -> str:
     """Check an address: https, or http to this machine itself.
 
     Raises:

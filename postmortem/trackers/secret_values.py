@@ -16,18 +16,18 @@ _MOST: Final = 64 * 1024
 _MEND: Final = "write env:NAME of a variable of the environment, or file:PATH"
 
 
-def _checked(named: str) -> str:
+def _check_secret_reference(named: str) -> str:
     kind, colon, rest = named.partition(":")
     if kind not in {"env", "file"} or not colon or not rest.strip():
         raise ValueError(_MEND)  # what stands there may be the secret: it is not repeated
     return named
 
 
-SecretName = Annotated[str, AfterValidator(_checked)]
+SecretName = Annotated[str, AfterValidator(_check_secret_reference)]
 """Where a secret stands, in the settings."""
 
 
-def revealed(named: str, what: str) -> SecretStr:
+def read_secret(named: str, what: str) -> SecretStr:
     """Read a secret; blanks and line breaks around it are no part of it.
 
     Args:
@@ -51,7 +51,7 @@ def revealed(named: str, what: str) -> SecretStr:
     return SecretStr(text.strip())
 
 
-def webhook_secret(named: str | None) -> bytes | None:
+def read_webhook_secret(named: str | None) -> bytes | None:
     """Read what deliveries are checked with; None if nothing is named.
 
     Raises:
@@ -59,4 +59,4 @@ def webhook_secret(named: str | None) -> bytes | None:
     """
     if named is None:
         return None
-    return revealed(named, "the webhook's secret").get_secret_value().encode()
+    return read_secret(named, "the webhook's secret").get_secret_value().encode()

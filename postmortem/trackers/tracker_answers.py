@@ -27,7 +27,9 @@ def read_answer(kind: type[_Kind], said: Any, tracker: str) -> _Kind:
     try:
         return kind.model_validate(said)
     except ValidationError as error:
-        raise TrackerError(f"an answer of {tracker} cannot be read: {_places(error)}") from None
+        raise TrackerError(
+            f"an answer of {tracker} cannot be read: {_format_error_fields(error)}"
+        ) from None
 
 
 def read_delivery(kind: type[_Kind], body: bytes, tracker: str) -> _Kind:
@@ -39,10 +41,12 @@ def read_delivery(kind: type[_Kind], body: bytes, tracker: str) -> _Kind:
     try:
         return kind.model_validate_json(body)
     except ValidationError as error:
-        raise TrackerError(f"this is no delivery of {tracker}: {_places(error)}") from None
+        raise TrackerError(
+            f"this is no delivery of {tracker}: {_format_error_fields(error)}"
+        ) from None
 
 
-def id_in_path(text: str, tracker: str) -> int:
+def parse_path_id(text: str, tracker: str) -> int:
     """Read an id that stands in a path.
 
     Raises:
@@ -63,7 +67,7 @@ def _is_number(text: str, most: int) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= most
 
 
-def _places(error: ValidationError) -> str:
+def _format_error_fields(error: ValidationError) -> str:
     """Name the fields that are wrong, without what stands there."""
     found = error.errors(include_input=False, include_url=False, include_context=False)
     return ", ".join(".".join(map(str, one["loc"])) or one["type"] for one in found[:3])

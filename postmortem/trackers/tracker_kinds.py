@@ -23,7 +23,7 @@ _FOR_THE_BOT: Final = frozenset({"kind", "module", "projects"})
 """Settings that stand beside those of a tracker and are none of its own."""
 
 
-def opened_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:
+def create_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:
     """Open a tracker: `open_tracker(name, settings)` of its module.
 
     Args:
@@ -51,11 +51,11 @@ def opened_tracker(name: str, settings: Mapping[str, Any]) -> Tracker:
             raise MissingExtra(f"{kind} needs {error.name}", name, mend) from error
         raise UsageError(f"{path} cannot be imported: no {error.name}", name) from error
     except ValidationError as error:
-        raise UsageError(_told(error), name, "see docs/bots.md") from None
+        raise UsageError(_format_validation_errors(error), name, "see docs/bots.md") from None
     return tracker
 
 
-def _told(error: ValidationError) -> str:
+def _format_validation_errors(error: ValidationError) -> str:
     """Say what is wrong without what stands there: it may be a secret."""
     return "; ".join(
         f"{'.'.join(map(str, one['loc']))}: {one['msg']}"

@@ -7,14 +7,14 @@ import re
 from typing import Final
 
 from postmortem.errors import UsageError
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.trackers.tracker_values import ISSUE, REQUEST, IssuePlace
 
 _PART: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}"
-_WRITTEN: Final = lazy_compile(rf"({_PART}(?:/{_PART}){{1,20}})([#!])([1-9]\d{{0,17}})", re.ASCII)
+_WRITTEN: Final = compile_lazily(rf"({_PART}(?:/{_PART}){{1,20}})([#!])([1-9]\d{{0,17}})", re.ASCII)
 
 
-def github_place(text: str) -> IssuePlace:
+def parse_github_place(text: str) -> IssuePlace:
     """Read an issue or a pull request of GitHub: both have numbers of one row.
 
     Raises:
@@ -26,7 +26,7 @@ def github_place(text: str) -> IssuePlace:
     return IssuePlace(found[1], ISSUE, int(found[3]))
 
 
-def gitlab_place(text: str) -> IssuePlace:
+def parse_gitlab_place(text: str) -> IssuePlace:
     """Read an issue or a merge request of GitLab.
 
     Raises:

@@ -13,20 +13,20 @@ from typing import Any, Final
 
 from postmortem.errors import InputError, MissingExtra, PostmortemError, install_hint
 from postmortem.host.files import replace
-from postmortem.model.said import Said, say
-from postmortem.pipeline import machine_for, model_for
+from postmortem.model.said import Message, say
+from postmortem.pipeline import get_matcher, open_model
 from postmortem.report.page.triage_page import render_triage
-from postmortem.report.wire import tool_version
+from postmortem.report.wire import get_tool_version
 from postmortem.store.entrance import open_store
 from postmortem.triage.judging_jobs import Judging, Told, judge_all
-from postmortem.triage.outputs import json_lines, table
-from postmortem.triage.overview import JudgedTriage, brought_together, overview_of, result_rows
-from postmortem.triage.report_pages import written_pages
+from postmortem.triage.outputs import format_csv, format_json_lines
+from postmortem.triage.overview import JudgedTriage, build_overview, iter_result_rows, load_triage
+from postmortem.triage.report_pages import write_pages
 from postmortem.triage.scheduler.allocations import Allocation
-from postmortem.triage.scheduler.earlier_allocations import remember
-from postmortem.triage.scheduler.scheduler_file import allocations_in
-from postmortem.triage.search.finding import JobsFound, found_jobs_in
-from postmortem.triage.shards import part_of
+from postmortem.triage.scheduler.earlier_allocations import store_allocations
+from postmortem.triage.scheduler.scheduler_file import read_allocations
+from postmortem.triage.search.finding import JobsFound, find_jobs
+from postmortem.triage.shards import select_shard
 from postmortem.triage.stored_triage import ALIKE
 from postmortem.triage.workers.tasks import Engine, JobSettings
 
@@ -57,7 +57,7 @@ _CELLS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class TriageConfig:
     """What is asked for."""
 
     places: tuple[str, ...]
@@ -95,56 +95,56 @@ class TriageDone:
 
     value: Mapping[str, Any] | None
     """`postmortem.triage/1`; None of a part."""
-    notes: tuple[Said, ...]
+    notes: tuple[Message, ...]
 
 
-def triage(wish: Wish, tell: Told) -> TriageDone:
+def run_triage(wish: TriageConfig, tell: Told) -> TriageDone:
     """Judge the jobs of some places and write what they say together.
 
     Raises:
         InputError: no job is there, or the store or the scheduler's file cannot be used.
         MissingExtra: an optional package is needed.
     """
-    allocations, notes = _allocations(wish.scheduler, wish.zone)
+    allocations, notes = _load_allocations(wish.scheduler, wish.zone)
     tell("finding", 0, 0, 0, 0)
-    found = found_jobs_in(wish.places)
-    jobs = part_of(found.jobs, wish.shard)
+    found = find_jobs(wish.places)
+    jobs = select_shard(found.jobs, wish.shard)
     if not found.jobs:
-        raise _no_job(wish, found)
-    judging = _judging(wish)
-    with open_store(wish.store) as store, closing(_engine(wish)) as engine:
-        number = store.triages.begin(_options(wish, found, judging), time.time())
-        remember(store.allocations, allocations)
+        raise _build_no_job_error(wish, found)
+    judging = _build_judging(wish)
+    with open_store(wish.store) as store, closing(_start_engine(wish)) as engine:
+        number = store.triages.begin(_build_stored_options(wish, found, judging), time.time())
+        store_allocations(store.allocations, allocations)
         judge_all(number, jobs, store, engine, judging, tell)
         if wish.shard is not None:
-            return TriageDone(None, (*notes, _part_told(wish.shard, len(jobs))))
-        together = brought_together(store, number, allocations, ALIKE)
-        links = written_pages(together, jobs, store, engine, wish, tell)
+            return TriageDone(None, (*notes, _describe_shard(wish.shard, len(jobs))))
+        together = load_triage(store, number, allocations, ALIKE)
+        links = write_pages(together, jobs, store, engine, wish, tell)
         store.triages.finish(number, time.time())
     tool = {
-        "version": tool_version(),
+        "version": get_tool_version(),
         "knowledge_base": judging.knowledge.version,
         "classifier": judging.model.digest if judging.model is not None else None,
     }
-    value = overview_of(together, tool, time.time(), len(found.left_out), links)
+    value = build_overview(together, tool, time.time(), len(found.left_out), links)
     _write(together, value, links, wish)
     return TriageDone(
         value, (*notes, say("wrote {page}", "已写入 {page}", page=wish.output / PAGE))
     )
 
 
-def _judging(wish: Wish) -> Judging:
-    machine = machine_for(tuple(Path(folder) for folder in wish.patterns))
+def _build_judging(wish: TriageConfig) -> Judging:
+    machine = get_matcher(tuple(Path(folder) for folder in wish.patterns))
     return Judging(
         machine.knowledge,
-        model_for(wish.model),
+        open_model(wish.model),
         wish.seconds,
         int(wish.largest * 2**30),
         wish.is_retried,
     )
 
 
-def _options(wish: Wish, found: JobsFound, judging: Judging) -> dict[str, str]:
+def _build_stored_options(wish: TriageConfig, found: JobsFound, judging: Judging) -> dict[str, str]:
     """Give what is kept of a triage beside its jobs, by the names of `stored_triage`."""
     part = "" if wish.shard is None else "/".join(map(str, wish.shard))
     return {
@@ -156,7 +156,7 @@ def _options(wish: Wish, found: JobsFound, judging: Judging) -> dict[str, str]:
     }
 
 
-def _engine(wish: Wish) -> Engine:
+def _start_engine(wish: TriageConfig) -> Engine:
     """Start whoever does the work.
 
     Raises:
@@ -174,12 +174,12 @@ def _engine(wish: Wish) -> Engine:
     return RayEngine(wish.workers, settings, wish.address)
 
 
-def _allocations(
+def _load_allocations(
     path: Path | None, zone: tzinfo | None
-) -> tuple[tuple[Allocation, ...], tuple[Said, ...]]:
+) -> tuple[tuple[Allocation, ...], tuple[Message, ...]]:
     if path is None:
         return (), ()
-    records = allocations_in(path, zone=zone)
+    records = read_allocations(path, zone=zone)
     if not records.bad:
         return records.allocations, ()
     first = records.bad[0]
@@ -193,14 +193,14 @@ def _allocations(
     return records.allocations, (told,)
 
 
-def _no_job(wish: Wish, found: JobsFound) -> PostmortemError:
+def _build_no_job_error(wish: TriageConfig, found: JobsFound) -> PostmortemError:
     why = f": {found.left_out[0].why_en}" if found.left_out else ""
     return InputError(
         f"no job was found{why}", ", ".join(wish.places), "name logs, or a folder that holds them"
     )
 
 
-def _part_told(shard: tuple[int, int], jobs: int) -> Said:
+def _describe_shard(shard: tuple[int, int], jobs: int) -> Message:
     return say(
         "part {which} of {parts}: {jobs} jobs judged; run the same without --shard for the page",
         "第 {which}/{parts} 部分：已判断 {jobs} 个作业；不带 --shard 再运行一次即可生成页面",
@@ -211,13 +211,13 @@ def _part_told(shard: tuple[int, int], jobs: int) -> Said:
 
 
 def _write(
-    found: JudgedTriage, value: Mapping[str, Any], links: Mapping[str, str], wish: Wish
+    found: JudgedTriage, value: Mapping[str, Any], links: Mapping[str, str], wish: TriageConfig
 ) -> None:
-    rows = list(result_rows(found, links))
+    rows = list(iter_result_rows(found, links))
     files = {
-        "overview.json": json_lines([value]),
-        "results.jsonl": json_lines(rows),
-        "results.csv": table(rows, _CELLS),
+        "overview.json": format_json_lines([value]),
+        "results.jsonl": format_json_lines(rows),
+        "results.csv": format_csv(rows, _CELLS),
         PAGE: render_triage(value, language=wish.language),
     }
     for name, text in files.items():

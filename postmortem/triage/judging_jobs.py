@@ -19,11 +19,11 @@ from postmortem.store.analysis_records import AnalysisRecords
 from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow
 from postmortem.triage.found_jobs import FAILED, JUDGED, FoundJob
-from postmortem.triage.keys import key_of
-from postmortem.triage.summary_rows import refused_row
-from postmortem.triage.workers.at_work import digested, judged
+from postmortem.triage.keys import compute_analysis_key
+from postmortem.triage.summary_rows import build_rejected_row
+from postmortem.triage.workers.at_work import run_analysis, run_digest
 from postmortem.triage.workers.leases import Leases
-from postmortem.triage.workers.tasks import Engine, Task, TaskOutcome, too_large
+from postmortem.triage.workers.tasks import Engine, Task, TaskOutcome, describe_too_large
 
 _ROWS: Final = 200
 """Rows that are kept at once."""
@@ -75,31 +75,31 @@ def judge_all(
     Raises:
         InputError: the store cannot be written.
     """
-    store.jobs.note(triage, map(_job_row, jobs))
-    readable = _not_too_large(triage, jobs, store, judging.largest)
-    digests = _digests(triage, readable, store, engine, judging, tell)
+    store.jobs.note(triage, map(_build_job_row, jobs))
+    readable = _select_readable_jobs(triage, jobs, store, judging.largest)
+    digests = _compute_digests(triage, readable, store, engine, judging, tell)
     keys: dict[str, str] = {}
     first: dict[str, FoundJob] = {}
     for job in jobs:
         if digest := digests.get(job.identity):
-            key = key_of(digest, judging.knowledge, judging.model)
+            key = compute_analysis_key(digest, judging.knowledge, judging.model)
             keys[job.identity] = key
             first.setdefault(key, job)
     store.jobs.note_keys(triage, keys)
     _judge(first, store.analyses, engine, judging, tell)
 
 
-def _not_too_large(
+def _select_readable_jobs(
     triage: int, jobs: Sequence[FoundJob], store: Store, largest: int
 ) -> list[FoundJob]:
     """Give the jobs that are read; of the others the reason is noted."""
     for job in jobs:
         if job.size > largest:
-            store.jobs.note_refused(triage, job.identity, *too_large(job.size, largest))
+            store.jobs.note_refused(triage, job.identity, *describe_too_large(job.size, largest))
     return [job for job in jobs if job.size <= largest]
 
 
-def _job_row(job: FoundJob) -> JobRow:
+def _build_job_row(job: FoundJob) -> JobRow:
     files = tuple(
         FileRow(file.name, file.location, file.size, file.stamp)
         for file in sorted(job.files, key=lambda file: file.name)
@@ -107,7 +107,7 @@ def _job_row(job: FoundJob) -> JobRow:
     return JobRow(job.identity, job.title, files, job.scheduler_id, job.attempt)
 
 
-def _digests(
+def _compute_digests(
     triage: int,
     jobs: Sequence[FoundJob],
     store: Store,
@@ -122,9 +122,9 @@ def _digests(
     tasks = (Task(job.identity, (job,), judging.allowed(job), job.size) for job in wanted.values())
     found: list[JobRow] = []
     since = time.monotonic()
-    for task, outcome in engine.run(digested, tasks):
+    for task, outcome in engine.run(run_digest, tasks):
         if outcome.state == JUDGED:
-            found.append(replace(_job_row(wanted[task.name]), digest=outcome.value))
+            found.append(replace(_build_job_row(wanted[task.name]), digest=outcome.value))
             known[task.name] = outcome.value
         else:
             store.jobs.note_refused(triage, task.name, outcome.state, *outcome.why)
@@ -155,8 +155,8 @@ def _judge(
     with closing(Leases(analyses)) as leases, closing(_Keeper(analyses)) as keeper:
         while waiting:
             granted = leases.granted(list(waiting), 2 * engine.workers, again)
-            for task, outcome in engine.run(judged, _tasks(granted, waiting, judging)):
-                keeper.add(_row(task.name, outcome))
+            for task, outcome in engine.run(run_analysis, _iter_tasks(granted, waiting, judging)):
+                keeper.add(_build_analysis_row(task.name, outcome))
                 count.add(waiting.pop(task.name).size)
             keeper.close()
             states = analyses.states(waiting)
@@ -168,15 +168,17 @@ def _judge(
                 time.sleep(_POLL)
 
 
-def _tasks(keys: Iterator[str], jobs: Mapping[str, FoundJob], judging: Judging) -> Iterator[Task]:
+def _iter_tasks(
+    keys: Iterator[str], jobs: Mapping[str, FoundJob], judging: Judging
+) -> Iterator[Task]:
     for key in keys:
         job = jobs[key]
         yield Task(key, (job, key), judging.allowed(job), job.size)
 
 
-def _row(key: str, outcome: TaskOutcome) -> AnalysisRow:
+def _build_analysis_row(key: str, outcome: TaskOutcome) -> AnalysisRow:
     if outcome.state != JUDGED:
-        return refused_row(key, outcome.state, outcome.why)
+        return build_rejected_row(key, outcome.state, outcome.why)
     row: AnalysisRow = outcome.value
     return row
 

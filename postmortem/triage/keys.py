@@ -10,16 +10,16 @@ import xxhash
 
 from postmortem.classify.text_model import TextModel
 from postmortem.knowledge.base import KnowledgeBase
-from postmortem.report.wire import tool_version
+from postmortem.report.wire import get_tool_version
 from postmortem.triage.alike.fingerprints import FINGERPRINT_VERSION
 
 
-def key_of(digest: str, knowledge: KnowledgeBase, model: TextModel | None) -> str:
+def compute_analysis_key(digest: str, knowledge: KnowledgeBase, model: TextModel | None) -> str:
     """Give the key under which the analysis of a content is kept."""
     parts = [
         digest,
         knowledge.version,
-        tool_version(),
+        get_tool_version(),
         model.digest if model is not None else None,
         FINGERPRINT_VERSION,
     ]

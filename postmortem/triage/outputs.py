@@ -14,7 +14,7 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 """With which a spreadsheet takes a cell for a formula."""
 
 
-def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+def format_json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
     """Write an object a line."""
     return "".join(
         json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
@@ -22,18 +22,18 @@ def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
     )
 
 
-def table(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> str:
+def format_csv(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> str:
     """Write the rows as CSV; no cell of text can become a formula."""
     target = io.StringIO()
     names = list(columns)
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(names)
     for row in rows:
-        writer.writerow([_cell(row.get(name)) for name in names])
+        writer.writerow([_format_cell(row.get(name)) for name in names])
     return target.getvalue()
 
 
-def _cell(value: Any) -> Any:
+def _format_cell(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         value = " ".join(map(str, value))
     if isinstance(value, Mapping):

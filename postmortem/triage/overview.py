@@ -12,22 +12,22 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from postmortem.errors import UsageError
-from postmortem.knowledge.skeleton import draft_for
+from postmortem.knowledge.skeleton import write_skeleton_for_lines
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.redaction.redactor import Redactor
 from postmortem.store.opened_store import Store
 from postmortem.store.stored_rows import AnalysisSummary, GroupRow, JobRow
-from postmortem.triage.alike.job_groups import VERSION, JobGroup, groups_of
+from postmortem.triage.alike.job_groups import VERSION, JobGroup, group_summaries
 from postmortem.triage.found_jobs import JUDGED
-from postmortem.triage.plain_figures import rounded, texts
+from postmortem.triage.plain_figures import build_translations, normalize_hours
 from postmortem.triage.scheduler.allocations import Allocation
-from postmortem.triage.scheduler.earlier_allocations import remembered
-from postmortem.triage.scheduler.joining import Joined, joined
+from postmortem.triage.scheduler.earlier_allocations import iter_earlier_allocations
+from postmortem.triage.scheduler.joining import Joined, join_jobs
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
-from postmortem.triage.scheduler.lost_hours import iso, summed
-from postmortem.triage.scheduler.scheduler_figures import scheduled_figures
-from postmortem.triage.search.locations import without_secrets
+from postmortem.triage.scheduler.lost_hours import format_iso_time, sum_hours
+from postmortem.triage.scheduler.scheduler_figures import compute_scheduler_statistics
+from postmortem.triage.search.locations import remove_location_secrets
 
 SCHEMA: Final = "postmortem.triage/1"
 COLUMNS: Final = (
@@ -85,7 +85,7 @@ class JudgedTriage:
         return found
 
 
-def brought_together(
+def load_triage(
     store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
 ) -> JudgedTriage:
     """Read a triage from the store; its groups are kept there for the next one.
@@ -99,7 +99,7 @@ def brought_together(
     found = as_stored(store, triage, allocations, same)
     keys = [row.key for row in found.jobs.values()]
     counted = Counter(found.of_key[key] for key in keys if key in found.of_key)
-    groups = [_kept(group, counted[group.id]) for group in found.groups.values()]
+    groups = [_build_group_row(group, counted[group.id]) for group in found.groups.values()]
     store.groups.note(triage, groups)
     return found
 
@@ -110,7 +110,7 @@ def as_stored(
     """Read a triage from the store, and change nothing there."""
     jobs = {row.identity: row for row in store.jobs.of_triage(triage)}
     summaries = {one.key: one for one in store.analyses.of_triage(triage)}
-    of_key, groups = groups_of(summaries.values(), store.groups.known())
+    of_key, groups = group_summaries(summaries.values(), store.groups.known())
     before = store.triages.earlier(triage, same)
     row = store.triages.row(before) if before is not None else None
     earlier = (
@@ -119,8 +119,10 @@ def as_stored(
     return JudgedTriage(
         jobs,
         summaries,
-        _scheduled(
-            store, [_judged(row, summaries.get(row.key)) for row in jobs.values()], allocations
+        _join_scheduler_records(
+            store,
+            [_build_triage_job(row, summaries.get(row.key)) for row in jobs.values()],
+            allocations,
         ),
         of_key,
         groups,
@@ -129,18 +131,18 @@ def as_stored(
     )
 
 
-def _scheduled(
+def _join_scheduler_records(
     store: Store, jobs: Sequence[JudgedJob], allocations: Sequence[Allocation]
 ) -> Joined:
     """Join jobs with what the scheduler says now, and has said."""
-    earlier = list(remembered(store.allocations, allocations, jobs))
-    found = joined(jobs, [*allocations, *earlier])
+    earlier = list(iter_earlier_allocations(store.allocations, allocations, jobs))
+    found = join_jobs(jobs, [*allocations, *earlier])
     known = {id(one) for one in earlier}
     others = tuple(one for one in found.without_job if id(one) not in known)
     return replace(found, without_job=others)
 
 
-def overview_of(
+def build_overview(
     found: JudgedTriage,
     tool: Mapping[str, Any],
     made: float,
@@ -156,9 +158,9 @@ def overview_of(
         left_out: locations that belong to no job.
         links: pages of jobs, by identity.
     """
-    redactor, figures = Redactor(), scheduled_figures(found.joined)
-    causes = _causes(found, figures)
-    groups = _groups(found, links, redactor)
+    redactor, figures = Redactor(), compute_scheduler_statistics(found.joined)
+    causes = _list_causes(found, figures)
+    groups = _list_groups(found, links, redactor)
     places = (
         {one["cause"]: place for place, one in enumerate(causes)},
         {one["id"]: place for place, one in enumerate(groups)},
@@ -166,21 +168,21 @@ def overview_of(
     return {
         "schema": SCHEMA,
         "tool": dict(tool),
-        "made": iso(made),
-        "since": None if found.since is None else iso(found.since),
-        "totals": _totals(found, figures, left_out),
+        "made": format_iso_time(made),
+        "since": None if found.since is None else format_iso_time(found.since),
+        "totals": _compute_totals(found, figures, left_out),
         "causes": causes,
         "groups": groups,
-        "vanished": _vanished(found, redactor),
+        "vanished": _list_vanished_groups(found, redactor),
         **{name: figures[name] for name in _FIGURES},
         "jobs": {
             "columns": list(COLUMNS),
-            "rows": [_row(job, found, places, links) for job in found.joined.jobs],
+            "rows": [_build_job_cells(job, found, places, links) for job in found.joined.jobs],
         },
     }
 
 
-def result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[Value]:
+def iter_result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[Value]:
     """Yield what other programs read of each job, by identity."""
     redactor = Redactor()
     for job in found.joined.jobs:
@@ -192,46 +194,46 @@ def result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[Value
             "scheduler_id": job.scheduler_id,
             "attempt": job.attempt,
             "state": row.state,
-            "reason": texts(Said(row.reason_en, row.reason_zh)),
-            **_verdict(job, found.summaries.get(row.key) or _UNTOLD, redactor),
+            "reason": build_translations(Message(row.reason_en, row.reason_zh)),
+            **_build_verdict_values(job, found.summaries.get(row.key) or _UNTOLD, redactor),
             "group": found.group_of(job.identity),
             "analysis": row.key or None,
-            **_allocated(job),
+            **_build_allocation_values(job),
             "report": links.get(job.identity),
         }
 
 
-def _verdict(job: JudgedJob, told: AnalysisSummary, redactor: Redactor) -> Value:
+def _build_verdict_values(job: JudgedJob, told: AnalysisSummary, redactor: Redactor) -> Value:
     """Give what was found out about a job; of one that was not judged, empty values."""
     return {
         "cause": job.cause,
         "category": told.category,
-        "cause_title": texts(Said(told.title_en, told.title_zh)),
+        "cause_title": build_translations(Message(told.title_en, told.title_zh)),
         "probability": told.probability if told.state == JUDGED else None,
         "status": told.status,
         "outcome": job.outcome,
         "retry": job.retry,
-        "fix": texts(Said(told.fix_en, told.fix_zh)),
+        "fix": build_translations(Message(told.fix_en, told.fix_zh)),
         "failing_line": redactor.text(told.failing_line),
         "where": told.where,
         "frameworks": list(told.frameworks),
     }
 
 
-def _allocated(job: JudgedJob) -> Value:
+def _build_allocation_values(job: JudgedJob) -> Value:
     """Give what the scheduler says of a job."""
     allocation = job.allocation
     return {
         "user": job.user,
         "nodes": list(job.nodes),
         "gpus": allocation.gpus if allocation else None,
-        "gpu_hours": rounded(job.gpu_hours),
+        "gpu_hours": normalize_hours(job.gpu_hours),
         "end": _end(job),
         "scheduler_state": allocation.state if allocation else "",
     }
 
 
-def _judged(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
+def _build_triage_job(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
     is_judged = told is not None and row.state == JUDGED
     return JudgedJob(
         row.identity,
@@ -242,11 +244,11 @@ def _judged(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
         told.outcome if is_judged and told else "",
         told.retry if is_judged and told else "unknown",
         told.hosts if told else (),
-        tuple(without_secrets(file.location) for file in row.files),
+        tuple(remove_location_secrets(file.location) for file in row.files),
     )
 
 
-def _kept(group: JobGroup, jobs: int) -> GroupRow:
+def _build_group_row(group: JobGroup, jobs: int) -> GroupRow:
     return GroupRow(
         group.id,
         VERSION,
@@ -258,7 +260,7 @@ def _kept(group: JobGroup, jobs: int) -> GroupRow:
     )
 
 
-def _totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> Value:
+def _compute_totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> Value:
     judged = [job for job in found.joined.jobs if found.is_judged(job.identity)]
     return {
         "jobs": len(found.joined.jobs),
@@ -273,7 +275,7 @@ def _totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> V
     }
 
 
-def _causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]:
+def _list_causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]:
     """Give the causes, those of most jobs first; None where the judge abstains."""
     jobs = Counter(job.cause for job in found.joined.jobs if found.is_judged(job.identity))
     groups = Counter(group.cause for group in found.groups.values())
@@ -286,7 +288,9 @@ def _causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]:
     return [
         {
             "cause": cause,
-            "title": texts(Said(named[cause].title_en, named[cause].title_zh)) if cause else None,
+            "title": build_translations(Message(named[cause].title_en, named[cause].title_zh))
+            if cause
+            else None,
             "category": named[cause].category if cause else "",
             "jobs": count,
             "gpu_hours": lost.get(cause),
@@ -296,7 +300,7 @@ def _causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]:
     ]
 
 
-def _groups(found: JudgedTriage, links: Mapping[str, str], redactor: Redactor) -> list[Value]:
+def _list_groups(found: JudgedTriage, links: Mapping[str, str], redactor: Redactor) -> list[Value]:
     members = found.members()
     rows = [
         _group(found.groups[name], members[name], found, links, redactor)
@@ -314,7 +318,7 @@ def _group(
 ) -> Value:
     best = group.best
     is_told = not has_trait(group.cause, Trait.SOUND)
-    title = texts(group.title.settled(redactor.text))
+    title = build_translations(group.title.settled(redactor.text))
     example = jobs[0].identity
     return {
         "id": group.id,
@@ -322,31 +326,33 @@ def _group(
         "title": title,
         "template": redactor.text(group.template),
         "jobs": len(jobs),
-        "gpu_hours": rounded(summed(job.gpu_hours for job in jobs if job.has_failed).hours),
+        "gpu_hours": normalize_hours(
+            sum_hours(job.gpu_hours for job in jobs if job.has_failed).hours
+        ),
         "is_new": is_told and found.earlier is not None and group.id not in found.earlier,
         "nodes": len({node for job in jobs for node in job.nodes}),
         "users": len({job.user for job in jobs if job.user}),
         "example": example,
         "report": links.get(example),
-        "fix": texts(Said(best.fix_en, best.fix_zh)),
+        "fix": build_translations(Message(best.fix_en, best.fix_zh)),
         "retry": best.retry,
         "whose": best.whose,
         "probability": best.probability,
-        "draft": _draft(group, redactor),
+        "draft": _build_signature_draft(group, redactor),
     }
 
 
-def _draft(group: JobGroup, redactor: Redactor) -> str | None:
+def _build_signature_draft(group: JobGroup, redactor: Redactor) -> str | None:
     """Draft a signature for failures that no rule names; None if their lines share nothing."""
     if not group.is_open or not group.lines:
         return None
     try:
-        return draft_for([redactor.text(line) for line in group.lines[:_DRAFTED]])
+        return write_skeleton_for_lines([redactor.text(line) for line in group.lines[:_DRAFTED]])
     except UsageError:
         return None
 
 
-def _vanished(found: JudgedTriage, redactor: Redactor) -> list[Value]:
+def _list_vanished_groups(found: JudgedTriage, redactor: Redactor) -> list[Value]:
     """Give the groups of the triage before that no job is in now."""
     earlier = found.earlier or {}
     gone = [
@@ -358,14 +364,14 @@ def _vanished(found: JudgedTriage, redactor: Redactor) -> list[Value]:
         {
             "id": row.identity,
             "cause": row.cause,
-            "title": texts(Said(row.title_en, row.title_zh).settled(redactor.text)),
+            "title": build_translations(Message(row.title_en, row.title_zh).settled(redactor.text)),
             "jobs": row.jobs,
         }
         for row in sorted(gone, key=lambda row: (-row.jobs, row.identity))
     ]
 
 
-def _row(
+def _build_job_cells(
     job: JudgedJob,
     found: JudgedTriage,
     places: tuple[Mapping[str | None, int], Mapping[str, int]],
@@ -383,13 +389,13 @@ def _row(
         places[1][group] if group else None,
         job.user,
         list(job.nodes),
-        rounded(job.gpu_hours),
+        normalize_hours(job.gpu_hours),
         _end(job),
-        texts(Said(row.reason_en, row.reason_zh)),
+        build_translations(Message(row.reason_en, row.reason_zh)),
         links.get(job.identity),
     ]
 
 
 def _end(job: JudgedJob) -> str | None:
     end = job.allocation.end if job.allocation is not None else None
-    return None if end is None else iso(end)
+    return None if end is None else format_iso_time(end)

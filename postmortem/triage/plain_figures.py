@@ -4,14 +4,14 @@ In: a sentence, hours. Out: plain values, None where there is nothing. Not here:
 are.
 """
 
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 
 
-def texts(said: Said) -> dict[str, str] | None:
+def build_translations(said: Message) -> dict[str, str] | None:
     """Give a sentence in both languages; None if there is none."""
     return {"en": said.text("en"), "zh": said.text("zh")} if said else None
 
 
-def rounded(hours: float | None) -> float | None:
+def normalize_hours(hours: float | None) -> float | None:
     """Give hours to a third of a second; None, never 0, if they are not known."""
     return None if hours is None else round(hours, 4)

@@ -14,7 +14,7 @@ from postmortem.store.opened_store import Store
 from postmortem.triage.found_jobs import JUDGED, FoundJob
 from postmortem.triage.judging_jobs import Told
 from postmortem.triage.overview import JudgedTriage
-from postmortem.triage.workers.at_work import rendered
+from postmortem.triage.workers.at_work import run_render
 from postmortem.triage.workers.tasks import Engine, Task, WantedPage
 
 _SECONDS: Final = 300.0
@@ -36,7 +36,7 @@ class PagesWanted(Protocol):
         """In which a page opens."""
 
 
-def written_pages(
+def write_pages(
     found: JudgedTriage,
     jobs: Sequence[FoundJob],
     store: Store,
@@ -48,21 +48,21 @@ def written_pages(
 
     A page that cannot be rendered is left out.
     """
-    names = _names(found, wanted.reports)
+    names = _build_page_names(found, wanted.reports)
     for folder in {name.partition("/")[0] for name in names.values()}:
         (wanted.output / folder).mkdir(exist_ok=True)
     known = {job.identity: job for job in jobs}
     tell("reports", 0, len(names), 0, 0)
     links: dict[str, str] = {}
-    tasks = _tasks(names, found, known, store, wanted)
-    for done, (task, outcome) in enumerate(engine.run(rendered, tasks), 1):
+    tasks = _iter_tasks(names, found, known, store, wanted)
+    for done, (task, outcome) in enumerate(engine.run(run_render, tasks), 1):
         if outcome.state == JUDGED:
             links[task.name] = names[task.name]
         tell("reports", done, len(names), 0, 0)
     return dict(sorted(links.items()))
 
 
-def _names(found: JudgedTriage, reports: str) -> dict[str, str]:
+def _build_page_names(found: JudgedTriage, reports: str) -> dict[str, str]:
     """Give the file of each job that gets a page."""
     if reports == "none":
         return {}
@@ -70,17 +70,17 @@ def _names(found: JudgedTriage, reports: str) -> dict[str, str]:
     if reports == "groups":
         return {jobs[0].identity: f"groups/{name}.html" for name, jobs in members.items()}
     return {
-        job.identity: f"jobs/{_short(job.identity)}.html"
+        job.identity: f"jobs/{_hash_identity(job.identity)}.html"
         for jobs in members.values()
         for job in jobs
     }
 
 
-def _short(identity: str) -> str:
+def _hash_identity(identity: str) -> str:
     return xxhash.xxh3_64_hexdigest(identity.encode("utf-8", "surrogatepass"))
 
 
-def _tasks(
+def _iter_tasks(
     names: Mapping[str, str],
     found: JudgedTriage,
     jobs: Mapping[str, FoundJob],

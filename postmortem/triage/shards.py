@@ -10,7 +10,7 @@ import xxhash
 from postmortem.triage.found_jobs import FoundJob
 
 
-def part_of(jobs: Sequence[FoundJob], shard: tuple[int, int] | None) -> list[FoundJob]:
+def select_shard(jobs: Sequence[FoundJob], shard: tuple[int, int] | None) -> list[FoundJob]:
     """Give the jobs of one part, counted from 1: the same whatever else is there."""
     if shard is None:
         return list(jobs)

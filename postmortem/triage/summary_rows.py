@@ -8,18 +8,18 @@ from collections.abc import Iterator
 
 from postmortem.model.answer import Cause
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.said import NOTHING, Said
+from postmortem.model.said import NOTHING, Message
 from postmortem.store.stored_rows import AnalysisRow, AnalysisSummary
-from postmortem.triage.alike.failure_summary import summary_of
-from postmortem.triage.alike.fingerprints import fingerprint_of
+from postmortem.triage.alike.failure_summary import summarize_failure
+from postmortem.triage.alike.fingerprints import compute_fingerprint
 from postmortem.triage.found_jobs import JUDGED
 
 
-def row_of(analysis: Analysis, key: str, packed: bytes) -> AnalysisRow:
+def build_analysis_row(analysis: Analysis, key: str, packed: bytes) -> AnalysisRow:
     """Give the row of an analysis that was made."""
-    verdict, failure = analysis.verdict, summary_of(analysis)
-    mark = fingerprint_of(failure)
-    best = _named(analysis)
+    verdict, failure = analysis.verdict, summarize_failure(analysis)
+    mark = compute_fingerprint(failure)
+    best = _find_verdict_cause(analysis)
     fix = next((one.title for one in best.fixes), NOTHING) if best is not None else NOTHING
     title = best.title if best is not None else verdict.summary
     first = analysis.first_failure
@@ -41,23 +41,23 @@ def row_of(analysis: Analysis, key: str, packed: bytes) -> AnalysisRow:
         template=failure.template,
         fingerprint=mark.id,
         frameworks=tuple(one.name for one in analysis.frameworks),
-        where=str(first.where.said()) if first is not None else "",
-        hosts=tuple(sorted(set(_hosts(analysis)))),
+        where=str(first.where.describe()) if first is not None else "",
+        hosts=tuple(sorted(set(_iter_hosts(analysis)))),
     )
     return AnalysisRow(summary, packed)
 
 
-def refused_row(key: str, state: str, why: tuple[str, str]) -> AnalysisRow:
+def build_rejected_row(key: str, state: str, why: tuple[str, str]) -> AnalysisRow:
     """Give the row of an analysis that could not be made."""
     return AnalysisRow(AnalysisSummary(key, state, *why))
 
 
-def _named(analysis: Analysis) -> Cause[Said] | None:
+def _find_verdict_cause(analysis: Analysis) -> Cause[Message] | None:
     """Give the cause that the verdict names."""
     return next((one for one in analysis.causes if one.id == analysis.verdict.cause), None)
 
 
-def _hosts(analysis: Analysis) -> Iterator[str]:
+def _iter_hosts(analysis: Analysis) -> Iterator[str]:
     places = [source.where for source in analysis.sources]
     places += [analysis.first_failure.where] if analysis.first_failure is not None else []
     yield from (place.node for place in places if place.node)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.model.said import say
 from postmortem.model.watching import Sign
 from postmortem.shapes import silence
@@ -20,7 +20,7 @@ _QUIET: Final = 30.0
 _QUIET_TIMES: Final = 5
 
 
-class Hearing:
+class StallDetector:
     """What is heard of a job, by its clock and ours."""
 
     def __init__(self, stall: float | None, now: Callable[[], float]) -> None:
@@ -54,7 +54,7 @@ class Hearing:
         """Say whether this look, but for the first, has found anything; the pace is told of it."""
         if math.isnan(self._before) or not self.last > self._before:
             return False
-        self._pace.heard(self._now(), self.last - self._before, self._records)
+        self._pace.record_output(self._now(), self.last - self._before, self._records)
         return True
 
     def has_broken_silence(self) -> bool:
@@ -63,12 +63,12 @@ class Hearing:
         self._silent_from = math.nan
         return was_told
 
-    def same_step(self, file: WatchedFile) -> tuple[Sign, Where] | None:
+    def same_step(self, file: WatchedFile) -> tuple[Sign, ProcessId] | None:
         """Find a file whose lines go on while no record has come for longer than a silence."""
         limit = self._pace.limit()
         if self._records or math.isinf(limit) or (last := file.last_record()) is None:
             return None
-        shape = silence.standstill(file.live.tail(), file.index, last, limit)
+        shape = silence.detect_stall_after_record(file.live.tail(), file.index, last, limit)
         if shape is None or shape.id != "same-step":
             return None
         return Sign("same-step", shape.said, shape.line), shape.where

@@ -10,12 +10,12 @@ from contextlib import suppress
 from typing import Final
 
 from postmortem.errors import InputError, UsageError
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literals import Matcher
 from postmortem.model.lines import NOWHERE
-from postmortem.model.said import as_said
+from postmortem.model.said import convert_to_message
 from postmortem.model.watching import Noted
-from postmortem.reading.discover import candidates
-from postmortem.reading.file_names import processes_of
+from postmortem.reading.discover import find_candidates
+from postmortem.reading.file_names import parse_processes
 from postmortem.reading.follow import Unavailable
 from postmortem.watch.watched_file import WatchedFile
 
@@ -28,7 +28,7 @@ moves it."""
 class JobFiles:
     """The files of one job, in the order in which they were found."""
 
-    def __init__(self, paths: Sequence[str], machine: Machine, *, waits: bool) -> None:
+    def __init__(self, paths: Sequence[str], machine: Matcher, *, waits: bool) -> None:
         """Look for nothing yet; `waits`: what is not there may still come."""
         self.given, self._machine, self._waits = tuple(paths), machine, waits
         self._files: dict[str, WatchedFile] = {}
@@ -54,7 +54,7 @@ class JobFiles:
         """
         paths = self._paths()
         new = [path for path in paths if path not in self._files and path not in self._unreadable]
-        where = processes_of(paths) if new else {}
+        where = parse_processes(paths) if new else {}
         for path in new:
             self._files[path] = WatchedFile(
                 self._machine, len(self._files), path, where.get(path, NOWHERE)
@@ -83,7 +83,7 @@ class JobFiles:
             raise error
         self._unreadable.add(file.path)
         del self._files[file.path]
-        yield Noted("unreadable", file.path, as_said(error.what))
+        yield Noted("unreadable", file.path, convert_to_message(error.what))
 
     def _paths(self) -> list[str]:
         """List the files that are given or lie in the folders that are."""
@@ -91,7 +91,7 @@ class JobFiles:
         for path in self.given:
             if path not in self._files and os.path.isdir(path):  # noqa: PTH112 -- never raises
                 with suppress(InputError):  # nothing in it yet
-                    paths += [found.path for found in candidates([path]) if not found.skip]
+                    paths += [found.path for found in find_candidates([path]) if not found.skip]
             else:
                 paths.append(path)
         if len(paths) > _MOST:

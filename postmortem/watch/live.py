@@ -13,13 +13,13 @@ import math
 from typing import Final
 
 from postmortem.case.attempts import START
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literals import Matcher
 from postmortem.gathering.one_source import Gathering
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.watching import MetricRecord
 from postmortem.reading.block_reader import MARGIN, Block
-from postmortem.reading.prefixes import carries_srun_labels
+from postmortem.reading.prefixes import has_srun_labels
 
 _TALKS_OF_END: Final = frozenset({"cause", "consequence"})
 
@@ -27,7 +27,7 @@ _TALKS_OF_END: Final = frozenset({"cause", "consequence"})
 class Live:
     """What one file has told so far."""
 
-    def __init__(self, machine: Machine, index: int, where: Where = NOWHERE) -> None:
+    def __init__(self, machine: Matcher, index: int, where: ProcessId = NOWHERE) -> None:
         """Start at the first line of a file; `index` is its number among the files of the job."""
         self._machine, self._index, self._where = machine, index, where
         self._gathering: Gathering | None = None
@@ -36,8 +36,8 @@ class Live:
         """Where the unread part of the data begins; where the data begins in the file."""
         self._first_line = 1
         """Raw number of the first line of the data."""
-        self._seen: dict[tuple[str, str, int, Where], int] = {}
-        self._counts: dict[tuple[str, int, Where], int] = {}
+        self._seen: dict[tuple[str, str, int, ProcessId], int] = {}
+        self._counts: dict[tuple[str, int, ProcessId], int] = {}
         self._tracebacks = 0
         self.starts: list[int] = []
         """Lines at which a training begins, of the last look."""
@@ -57,7 +57,7 @@ class Live:
                 self._machine,
                 self._index,
                 self._where,
-                srun=carries_srun_labels(self._data[: 1 << 16].decode("utf-8", "replace")),
+                srun=has_srun_labels(self._data[: 1 << 16].decode("utf-8", "replace")),
             )
         return self._gathering
 

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 from postmortem.model.watching import MetricRecord, Sign
 
 _ABSURD: Final = 1e9
@@ -88,7 +88,7 @@ class LossCourse:
             before = start if start < math.inf else loss
             yield self._sign(quote(f"{name} {before:.4g} → {loss:.4g}"), record)
         elif len(self._above) >= _LASTS and (self._calm >= _UNKNOWN or self._is_each_step):
-            yield self._sign(self._said_above(name), record, self._above[0][0])
+            yield self._sign(self._describe_rise(name), record, self._above[0][0])
         elif self._has_climbed(loss, start):
             yield self._sign(quote(f"{name} {self._best:.4g} → {loss:.4g}"), record)
         elif self._has_never_come_back(loss):
@@ -114,7 +114,7 @@ class LossCourse:
         """Write the last sound losses, or an empty string."""
         return ", ".join(f"{value:.4g}" for value in [*self._recent][-_LEVEL:])
 
-    def _sign(self, said: Said, record: MetricRecord, first: int = 0) -> Sign:
+    def _sign(self, said: Message, record: MetricRecord, first: int = 0) -> Sign:
         return Sign("divergence", said, record.line, record.step, first)
 
     def _has_leapt(self, loss: float, start: float) -> bool:
@@ -124,7 +124,7 @@ class LossCourse:
         self._blown = self._blown + 1 if is_blown else 0
         return self._absurd == _SEVERAL or self._blown == _TWICE
 
-    def _said_above(self, name: str) -> Said:
+    def _describe_rise(self, name: str) -> Message:
         return say(
             "{name} at most {top:.4g} before, now {shown}",
             "{name} 此前最高 {top:.4g}，现在 {shown}",

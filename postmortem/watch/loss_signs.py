@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 
 from postmortem import names
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 from postmortem.model.watching import MetricRecord, Sign
 from postmortem.shapes.aligned import STAND_IN
 from postmortem.watch.loss_course import LossCourse
@@ -28,7 +28,7 @@ class LossSigns:
 
     def take(self, record: MetricRecord) -> Iterator[Sign]:
         """Look at the next record."""
-        yield from _said_by_the_program(record)
+        yield from _iter_reported_signs(record)
         self._course.pass_by(record.step)
         loss, norm = self._loss(record), record.values.get(names.GRAD_NORM)
         self._has_scale = self._has_scale or names.LOSS_SCALE in record.values
@@ -78,7 +78,7 @@ class LossSigns:
         )
         yield from () if is_policy else found  # the loss of a policy is 0 now and then
 
-    def _behind(self, text: str) -> Said:
+    def _behind(self, text: str) -> Message:
         """Add the last sound losses."""
         last = self._course.last()
         if not last:
@@ -86,7 +86,7 @@ class LossSigns:
         return say("{text}; before: {values}", "{text}；此前：{values}", text=text, values=last)
 
 
-def _said_by_the_program(record: MetricRecord) -> Iterator[Sign]:
+def _iter_reported_signs(record: MetricRecord) -> Iterator[Sign]:
     """Find what is wrong by the program's own words: an evaluation, a count of iterations."""
     if not math.isfinite(evaluated := record.values.get(names.EVAL_LOSS, 0.0)):
         yield Sign("eval-nan", quote(f"eval_loss {evaluated}"), record.line, record.step)

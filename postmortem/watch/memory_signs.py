@@ -59,7 +59,7 @@ class MemorySigns:
             return
         self._points.append((record.step, value, record.line))
         if _is_rising(self._points):
-            yield from _judged(
+            yield from _iter_growth_signs(
                 self._points,
                 unit,
                 (
@@ -92,7 +92,9 @@ def _is_rising(points: Sequence[Point]) -> bool:
     )
 
 
-def _judged(points: Sequence[Point], unit: str, capacity: float, total: float) -> Iterator[Sign]:
+def _iter_growth_signs(
+    points: Sequence[Point], unit: str, capacity: float, total: float
+) -> Iterator[Sign]:
     """Warn where the device will be full before the run ends.
 
     Where neither is known, of what has grown by half.

@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
-from postmortem.facts.clock import time_of
-from postmortem.reading.prefixes import seconds, time_basis
+from postmortem.facts.clock import parse_time
+from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
 
 FLOOR: Final = 480.0
 FIRST: Final = 3600.0
@@ -45,7 +45,7 @@ class Pace:
         """The same, as the log's own clock tells it of the time before the watch."""
         self._longest = 0.0
 
-    def heard(self, now: float, silence: float, records: int) -> None:
+    def record_output(self, now: float, silence: float, records: int) -> None:
         """Take note that something was written, after how much silence, with how many records."""
         self._longest = max(self._longest, silence)
         if records:
@@ -55,13 +55,15 @@ class Pace:
 
     def learn(self, lines: Iterable[str]) -> None:
         """Learn from lines that were written before the watch began, by their printed clock."""
-        printed = [time for line in [*lines][-_LOOKED_AT:] if (time := time_of(line)) is not None]
+        printed = [
+            time for line in [*lines][-_LOOKED_AT:] if (time := parse_time(line)) is not None
+        ]
         basis = max(
-            {time_basis(time) for time in printed},
-            key=[time_basis(time) for time in printed].count,
+            {get_time_basis(time) for time in printed},
+            key=[get_time_basis(time) for time in printed].count,
             default=None,
         )  # a log may print several clocks
-        times = [seconds(time) for time in printed if time_basis(time) == basis]
+        times = [convert_to_seconds(time) for time in printed if get_time_basis(time) == basis]
         gaps = [other - one for one, other in itertools.pairwise(times) if other >= one]
         if gaps:
             self._longest, self._usual = max(self._longest, *gaps), statistics.median(gaps)

@@ -15,7 +15,7 @@ from typing import Final
 from postmortem import pipeline
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import Analysis
-from postmortem.watch.hearing import Hearing
+from postmortem.watch.hearing import StallDetector
 from postmortem.watch.job_files import JobFiles
 
 _QUIET_LAST_STEP: Final = 300.0
@@ -35,7 +35,7 @@ class RunEnd:
         self._analysed = math.nan
         """The last word behind which the log was analysed."""
 
-    def analysis(self, hearing: Hearing, *, waits: bool) -> Analysis | None:
+    def analysis(self, hearing: StallDetector, *, waits: bool) -> Analysis | None:
         """Give the analysis of a run that is over; `waits`: not before some quiet."""
         is_at_last_step = any(file.is_at_last_step() for file in self._files)
         if not (self.may_have_come or is_at_last_step) or self._analysed == hearing.last:
@@ -44,7 +44,7 @@ class RunEnd:
             return None
         self.may_have_come, self._analysed = False, hearing.last
         try:
-            found = pipeline.analyze(self._files.given, patterns=self._patterns)
+            found = pipeline.run_pipeline(self._files.given, patterns=self._patterns)
         except InputError:
             return None
         return found if found.outcome in _OVER else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from postmortem import names
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.watching import MetricRecord, Sign
 from postmortem.watch.loss_signs import LossSigns
 from postmortem.watch.memory_signs import MemorySigns
@@ -25,13 +25,13 @@ class Signs:
 
     def __init__(self) -> None:
         """Know no process yet."""
-        self._losses: dict[tuple[Where, str], LossSigns] = {}
-        self._memory: dict[tuple[Where, str], MemorySigns] = {}
-        self._scalers: dict[Where, ScalerSigns] = {}
+        self._losses: dict[tuple[ProcessId, str], LossSigns] = {}
+        self._memory: dict[tuple[ProcessId, str], MemorySigns] = {}
+        self._scalers: dict[ProcessId, ScalerSigns] = {}
 
     def take(
         self, record: MetricRecord, unit: str, capacity: float | None, total: float
-    ) -> Iterator[tuple[Sign, Where]]:
+    ) -> Iterator[tuple[Sign, ProcessId]]:
         """Look at the next record.
 
         Of the memory, `unit`, GiB of the device and steps of the run are wanted too.
@@ -42,7 +42,7 @@ class Signs:
         for sign in (*self._of_scale(record), *self._of_figures(record, unit, capacity, total)):
             yield sign, where
 
-    def _knows(self, where: Where) -> bool:
+    def _knows(self, where: ProcessId) -> bool:
         """Make room for a process; there is room for many, and not for any number."""
         if where in self._scalers:
             return True

@@ -28,7 +28,7 @@ _PAUSES: Final = (1.0, 4.0)
 """Seconds before a web address is tried again."""
 
 
-def command_line(text: str) -> list[str]:
+def split_command_line(text: str) -> list[str]:
     """Split a command as a shell would, without being one.
 
     Raises:
@@ -77,7 +77,7 @@ def post(
         except Refused as error:
             return str(error)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            problem = f"{address.host} cannot be reached: {_reason(error, seconds)}"
+            problem = f"{address.host} cannot be reached: {_describe_error(error, seconds)}"
         else:
             if status < 300:
                 return ""
@@ -93,7 +93,7 @@ def post(
     return problem
 
 
-def _reason(error: Exception, seconds: float) -> str:
+def _describe_error(error: Exception, seconds: float) -> str:
     """Say what went wrong in words of this machine: an error of the protocol quotes the server."""
     inner = getattr(error, "reason", error)
     if isinstance(inner, TimeoutError):

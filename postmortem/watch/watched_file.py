@@ -10,8 +10,8 @@ from typing import Final
 
 from postmortem import names
 from postmortem.facts import checkpoints
-from postmortem.gathering.literals import Machine
-from postmortem.model.lines import Where
+from postmortem.gathering.literals import Matcher
+from postmortem.model.lines import ProcessId
 from postmortem.model.watching import MetricRecord, Sign, Warned
 from postmortem.reading.follow import Followed
 from postmortem.watch.live import Live
@@ -25,7 +25,7 @@ resumes from a checkpoint is the same."""
 class WatchedFile:
     """One file of the job."""
 
-    def __init__(self, machine: Machine, index: int, path: str, where: Where) -> None:
+    def __init__(self, machine: Matcher, index: int, path: str, where: ProcessId) -> None:
         """Open nothing yet; `index` is its number among the files of the job."""
         self.path, self.followed = path, Followed(path)
         self._machine, self.index, self._where = machine, index, where
@@ -48,7 +48,7 @@ class WatchedFile:
         """Start at line 1; whether it is another run, the next record tells."""
         self.live, self._is_doubtful = Live(self._machine, self.index, self._where), True
 
-    def signs(self, records: Sequence[MetricRecord]) -> Iterator[tuple[Sign, Where]]:
+    def signs(self, records: Sequence[MetricRecord]) -> Iterator[tuple[Sign, ProcessId]]:
         """Look at new records; where another run begins, all starts anew."""
         starts, ends = list(self.live.starts), list(self.live.ends)
         for record in records:
@@ -68,11 +68,11 @@ class WatchedFile:
         """Say whether the run has come to the last of its steps."""
         return self.last_step == self.live.gathering.result.total_steps
 
-    def warned(self, sign: Sign, where: Where, now: float) -> Warned:
+    def warned(self, sign: Sign, where: ProcessId, now: float) -> Warned:
         """Make a warning of a sign, with the last checkpoint from before it began."""
-        saved = checkpoints.saved(self.live.gathering.result.facts.checkpoints)
+        saved = checkpoints.list_in_save_order(self.live.gathering.result.facts.checkpoints)
         step = None if math.isnan(sign.step) else sign.step
-        standing, good = checkpoints.standing(
+        standing, good = checkpoints.find_checkpoint_before(
             saved, checkpoints.Place(self.index, sign.first or sign.line, None, step)
         )
         evidence = self.live.line(sign.line)
@@ -111,7 +111,7 @@ class WatchedFile:
         self._signs, self.last_step = Signs(), math.nan
         self.told.clear()
 
-    def _of_record(self, record: MetricRecord) -> Iterator[tuple[Sign, Where]]:
+    def _of_record(self, record: MetricRecord) -> Iterator[tuple[Sign, ProcessId]]:
         """Hand a record to what looks at it, with what is known of its device and its run."""
         result = self.live.gathering.result
         memory = result.series.get((names.MEMORY, record.producer, self.index, record.where))

@@ -15,11 +15,11 @@ from typing import NamedTuple
 from postmortem import pipeline
 from postmortem.errors import InputError, UsageError
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.watching import Ended, Event, MetricRecord, Noted, Sign, Warned
 from postmortem.reading.follow import Change
 from postmortem.reading.sources import STDIN
-from postmortem.watch.hearing import Hearing
+from postmortem.watch.hearing import StallDetector
 from postmortem.watch.job_files import JobFiles
 from postmortem.watch.run_end import RunEnd
 from postmortem.watch.watched_file import WatchedFile
@@ -54,9 +54,9 @@ class Watcher:
         """
         _check(paths, settings)
         self._settings, self._now, self._sleep = settings, now, sleep
-        machine = pipeline.machine_for(settings.patterns)
+        machine = pipeline.get_matcher(settings.patterns)
         self._files = JobFiles(paths, machine, waits=not settings.is_once)
-        self._hearing = Hearing(settings.stall, now)
+        self._hearing = StallDetector(settings.stall, now)
         self._end = RunEnd(self._files, settings.patterns)
         self._warnings = 0
 
@@ -149,7 +149,7 @@ class Watcher:
         for sign, where in file.signs(records):
             yield from self._warn(file, sign, where)
 
-    def _warn(self, file: WatchedFile, sign: Sign, where: Where) -> Iterator[Warned]:
+    def _warn(self, file: WatchedFile, sign: Sign, where: ProcessId) -> Iterator[Warned]:
         """Warn, unless a file of the job has shown the like."""
         if not any(sign.kind in other.told for other in self._files):
             file.told.add(sign.kind)

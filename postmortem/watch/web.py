@@ -128,7 +128,7 @@ class _Request:
             self._release()
 
 
-def _handlers(connected: Callable[..., socket.socket]) -> list[urllib.request.BaseHandler]:
+def _build_handlers(connected: Callable[..., socket.socket]) -> list[urllib.request.BaseHandler]:
     """Give what opens both kinds of address through a function of ours."""
 
     class _Plain(http.client.HTTPConnection):
@@ -170,7 +170,7 @@ def post(address: Address, text: str, seconds: float) -> int:
     request = _Request(address, seconds)
     outcome: list[int | BaseException] = []
     worker = threading.Thread(
-        target=lambda: outcome.append(_outcome(request, address, text, seconds)), daemon=True
+        target=lambda: outcome.append(_fetch_status(request, address, text, seconds)), daemon=True
     )
     worker.start()
     worker.join(seconds)
@@ -181,9 +181,11 @@ def post(address: Address, text: str, seconds: float) -> int:
     return found
 
 
-def _outcome(request: _Request, address: Address, text: str, seconds: float) -> int | BaseException:
+def _fetch_status(
+    request: _Request, address: Address, text: str, seconds: float
+) -> int | BaseException:
     """Give the status, or what went wrong, so that the thread that waits can raise it."""
-    opener = urllib.request.build_opener(*_handlers(request.connected))
+    opener = urllib.request.build_opener(*_build_handlers(request.connected))
     asked = urllib.request.Request(address.url, data=text.encode(), headers=address.headers)  # noqa: S310 -- `Address` allows http and https alone
     try:
         with opener.open(asked, timeout=seconds) as answer:

@@ -12,12 +12,12 @@ from postmortem.bots.bot_settings import BotSettings
 from postmortem.bots.judged_log import JudgedLog, NotJudged
 from postmortem.bots.reception import Reception
 from postmortem.errors import PostmortemError
-from postmortem.model.said import as_said
-from postmortem.service.at_bot import explained_for_bot, judged_for_bot
+from postmortem.model.said import convert_to_message
+from postmortem.service.at_bot import render_article_for_bot, run_bot_analysis
 from postmortem.service.at_request import JudgeSettings
 from postmortem.store.entrance import open_store
 from postmortem.store.opened_store import Store
-from postmortem.trackers.tracker_kinds import opened_tracker
+from postmortem.trackers.tracker_kinds import create_tracker
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import NamedLog
 from tests.bots.deliveries import SECRET, signed
@@ -32,13 +32,13 @@ class HereJudge:
     def judged(self, logs: Sequence[NamedLog], spoken: str, longest: int) -> JudgedLog:
         """Judge."""
         try:
-            return judged_for_bot(self.settings, logs, spoken, longest)
+            return run_bot_analysis(self.settings, logs, spoken, longest)
         except PostmortemError as error:
-            raise NotJudged(as_said(error.what)) from error
+            raise NotJudged(convert_to_message(error.what)) from error
 
     def explained(self, name: str, spoken: str) -> str | None:
         """Give an article."""
-        return explained_for_bot(self.settings, name, spoken)
+        return render_article_for_bot(self.settings, name, spoken)
 
 
 @dataclass
@@ -109,7 +109,7 @@ def new_bot(store: Store, github: Mapping[str, Any]) -> Callable[..., Bot]:
         settings = BotSettings.model_validate(
             {"retry_seconds": 0.01, **other, "trackers": {"github": {"projects": [PROJECT]}}}
         )
-        return Bot(store, opened_tracker("github", github), settings)
+        return Bot(store, create_tracker("github", github), settings)
 
     return made
 

@@ -10,9 +10,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy import text
 
 from postmortem.store.entrance import open_store
-from postmortem.trackers.one_comment import mark_of, settle_comment
+from postmortem.trackers.one_comment import mark_of, update_or_create_comment
 from postmortem.trackers.tracker_errors import TryLater
-from postmortem.trackers.tracker_kinds import opened_tracker
+from postmortem.trackers.tracker_kinds import create_tracker
 from postmortem.trackers.tracker_values import ISSUE, IssuePlace
 from tests.bots.conftest import Bot
 from tests.bots.deliveries import MISSING, OOM, UNCLEAR, commented, fenced, opened, run_failed
@@ -182,7 +182,7 @@ def test_a_time_out_is_tried_again(
     store: Any, github: Any, new_bot: Callable[..., Any], standin: StandIn
 ) -> None:
     """The request waits on the server; nobody waits for it for ever."""
-    bot = Bot(store, opened_tracker("github", {**github, "seconds": 0.5}), new_bot().settings)
+    bot = Bot(store, create_tracker("github", {**github, "seconds": 0.5}), new_bot().settings)
     fault = standin.fail("POST", r"/comments$", is_held=True, is_done=True)
     number = standin.open_issue(fenced(OOM))
     assert bot.told("issues", opened(standin, number)) == ["done"]
@@ -247,7 +247,7 @@ def test_a_lost_record_costs_nothing(
     bot.told("issues", opened(standin, number))
     standin.issues[number]["body"] = fenced(OOM)
     with open_store(tmp_path / "other.sqlite") as store:
-        other = Bot(store, opened_tracker("github", github), bot.settings)
+        other = Bot(store, create_tracker("github", github), bot.settings)
         assert other.told("issues", opened(standin, number, "edited")) == ["done"]
     assert [is_oom(text) for text in standin.own(number)] == [True]
 
@@ -473,7 +473,7 @@ def test_an_app_writes_under_its_own_name(
     standin.account.update(BOT)
     own = {name: value for name, value in github.items() if name != "token"}
     app = {**own, "app_id": 77, "private_key": f"file:{tmp_path / 'key.pem'}"}
-    bot = Bot(store, opened_tracker("github", app), new_bot().settings)
+    bot = Bot(store, create_tracker("github", app), new_bot().settings)
     number = standin.open_issue(fenced(MISSING))
     bot.told("issues", opened(standin, number))
     standin.issues[number]["body"] = fenced(OOM)
@@ -483,7 +483,7 @@ def test_an_app_writes_under_its_own_name(
     kinds = {kind for _, path, kind in standin.asked if path.startswith(f"/repos/{PROJECT}/issues")}
     assert kinds == {"token"}
     (tmp_path / "key.pem").write_text("no key")
-    other = Bot(store, opened_tracker("github", app), bot.settings)
+    other = Bot(store, create_tracker("github", app), bot.settings)
     assert other.told("issues", opened(standin, number, "edited"))[-1] == "failed"
     assert "id and private key cannot be used" in store.deliveries.of_tracker("github")[-1].reason
 
@@ -492,12 +492,14 @@ def test_a_comment_without_a_store(bot: Any, standin: StandIn) -> None:
     """The mark is the only memory: what a command line calls."""
     number = standin.open_issue("")
     place = IssuePlace(PROJECT, ISSUE, number)
-    hows = [settle_comment(bot.tracker, place, text, key="night-run").how for text in "aab"]
+    hows = [
+        update_or_create_comment(bot.tracker, place, text, key="night-run").how for text in "aab"
+    ]
     assert hows == ["posted", "kept", "edited"]
     assert standin.own(number) == [f"{mark_of('night-run')}\nb"]
     standin.fail("POST", r"/comments$", status=503)
     with pytest.raises(TryLater):
-        settle_comment(bot.tracker, place, "c", key="another")
+        update_or_create_comment(bot.tracker, place, "c", key="another")
 
 
 def test_no_secret_is_told(bot: Any, standin: StandIn, caplog: Any) -> None:

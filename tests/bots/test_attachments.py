@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from postmortem.bots.gathered_logs import label_of, logs_in
-from postmortem.trackers.github_links import attached
+from postmortem.bots.gathered_logs import build_log_label, collect_logs
+from postmortem.trackers.github_links import iter_attachments
 from postmortem.trackers.tracker_values import ISSUE, IssuePlace, LinkedFile
 from tests.bots.conftest import Bot
 from tests.bots.deliveries import MISSING, OOM, commented, fenced, opened
@@ -103,7 +103,7 @@ def test_links_elsewhere_are_no_attachments() -> None:
         "https://gist.github.com/ada/../evil",
     ]
     text = "\n".join([*good, *(f"[a]({one})" for one in bad), f"<{good[0]}>", f"see {good[1]}."])
-    found = list(dict.fromkeys(attached(text, WEB)))
+    found = list(dict.fromkeys(iter_attachments(text, WEB)))
     assert found == [
         LinkedFile("run.log", good[0]),
         LinkedFile("run.log", good[1]),
@@ -125,7 +125,7 @@ def test_links_elsewhere_are_no_attachments() -> None:
 )
 def test_a_name_is_a_label(name: str, label: str | None) -> None:
     """One line, one part, nothing that a terminal or a reader could be fooled by."""
-    made = label_of(name)
+    made = build_log_label(name)
     assert label is None or made == label
     assert "/" not in made
     assert not {"\n", "\x1b", "\u202e"} & set(made)
@@ -177,7 +177,7 @@ def test_of_very_long_comments_the_newest_count(bot: Bot, standin: StandIn) -> N
     for _ in range(20):
         standin.write(number, fenced(MISSING) + "* a\n" * 15_000)
     standin.write(number, fenced(OOM))
-    gathered = logs_in(
+    gathered = collect_logs(
         bot.tracker,
         bot.settings,
         bot.tracker.thread(IssuePlace(PROJECT, ISSUE, number)),

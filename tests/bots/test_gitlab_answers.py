@@ -11,7 +11,7 @@ from postmortem.bots.bot_settings import BotSettings
 from postmortem.bots.reception import Reception
 from postmortem.store.opened_store import Store
 from postmortem.trackers.one_comment import mark_of
-from postmortem.trackers.tracker_kinds import opened_tracker
+from postmortem.trackers.tracker_kinds import create_tracker
 from tests.bots.conftest import HereJudge
 from tests.bots.deliveries import OOM, fenced
 from tests.loopback_http import serving
@@ -40,7 +40,7 @@ def told(
     monkeypatch.setenv("LAB_SECRET", sent.TOKEN)
     with serving(gitlab.answer) as server:
         named = {"token": "env:LAB_TOKEN", "secret": "env:LAB_SECRET", "api_url": server.url}
-        trackers = {"gitlab": opened_tracker("gitlab", {"projects": [PROJECT], **named})}
+        trackers = {"gitlab": create_tracker("gitlab", {"projects": [PROJECT], **named})}
         entry = {"gitlab": {"projects": ["ml/*"]}}
         settings = BotSettings.model_validate({"retry_seconds": 0.01, "trackers": entry})
         reception = Reception(store.deliveries, trackers, settings)

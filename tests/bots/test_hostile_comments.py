@@ -15,19 +15,19 @@ from cmarkgfm.cmark import Options
 from postmortem.bots.bot_settings import BotSettings
 from postmortem.bots.comment_texts import (
     ROOM,
-    no_log_comment,
-    not_judged_comment,
-    nothing_known_comment,
+    build_no_log_comment,
+    build_unknown_id_comment,
+    build_unreadable_log_comment,
     report_comment,
     run_comment,
 )
 from postmortem.bots.found_verdicts import VerdictFinder
-from postmortem.bots.gathered_logs import GatheredLogs, label_of
-from postmortem.knowledge.base import compiled_rules
+from postmortem.bots.gathered_logs import GatheredLogs, build_log_label
+from postmortem.knowledge.base import load_compiled_rules
 from postmortem.model.said import quote
-from postmortem.report.manual.articles import article
-from postmortem.report.manual.entries import everything
-from postmortem.report.markdown_text import units
+from postmortem.report.manual.articles import render_article
+from postmortem.report.manual.entries import iter_entries
+from postmortem.report.markdown_text import count_utf16_units
 from postmortem.trackers.one_comment import mark_of
 from postmortem.trackers.tracker_values import NamedLog
 from tests.bots.conftest import Bot, HereJudge
@@ -99,7 +99,7 @@ def dangers(comment: str) -> list[str]:
     found = [*sorted(shown.tags - TAGS), *sorted(shown.attributes - {"lang", "start"})]
     found += [match[0] for match in ACTIVE.finditer(shown.prose)]
     found += shown.comments
-    return found if units(comment) <= 65_536 - 100 else [*found, "too long"]
+    return found if count_utf16_units(comment) <= 65_536 - 100 else [*found, "too long"]
 
 
 def log_with(attack: str) -> bytes:
@@ -118,7 +118,7 @@ def test_a_hostile_log_is_shown_and_nothing_more(bot: Bot, spoken: str) -> None:
     finder = VerdictFinder(HereJudge(), SETTINGS)
     found = {}
     for name, attack in ATTACKS.items():
-        logs = (NamedLog(label_of(attack), log_with(attack)),)
+        logs = (NamedLog(build_log_label(attack), log_with(attack)),)
         gathered = GatheredLogs(logs, (quote(attack),), is_chinese=False)
         said = finder.of_issue(bot.tracker, gathered, spoken)
         if wrong := dangers(said.text):
@@ -134,9 +134,9 @@ def test_hostile_names_and_reasons_are_shown_and_nothing_more(spoken: str) -> No
     for name, attack in ATTACKS.items():
         for comment in (
             run_comment([(attack, judged), (attack, judged)], spoken),
-            no_log_comment([quote(attack)], "@postmortem", spoken),
-            not_judged_comment(quote(attack), spoken),
-            nothing_known_comment(attack, spoken),
+            build_no_log_comment([quote(attack)], "@postmortem", spoken),
+            build_unreadable_log_comment(quote(attack), spoken),
+            build_unknown_id_comment(attack, spoken),
         ):
             if wrong := dangers(comment):
                 found[name] = wrong
@@ -171,20 +171,20 @@ def test_the_longest_comment_fits(bot: Bot, spoken: str) -> None:
     longest = bot.tracker.longest - ROOM
     log = "".join(log_with(attack * 50).decode() for attack in ("🜂", "&", "<b>", "`"))
     judged = HereJudge().judged([NamedLog("log", log.encode())], spoken, longest)
-    assert units(judged.report) <= longest
+    assert count_utf16_units(judged.report) <= longest
     full = replace(judged, report="x" * longest, title="&" * 500)
     for worst in ("🜂" * 400, "&" * 400, "`" * 400, "#1 " * 200):
         jobs = run_comment([(worst, full)] * 10, spoken)
         told = report_comment(full, [quote(worst)] * 10, spoken)
-        assert max(units(jobs), units(told)) < bot.tracker.longest - 100
+        assert max(count_utf16_units(jobs), count_utf16_units(told)) < bot.tracker.longest - 100
 
 
 def test_every_article_fits() -> None:
     """Of all that the rules know."""
-    rules = compiled_rules(())
+    rules = load_compiled_rules(())
     sizes = {
-        one.id: units(article(one, rules, spoken))
-        for one in everything(rules)
+        one.id: count_utf16_units(render_article(one, rules, spoken))
+        for one in iter_entries(rules)
         for spoken in ("en", "zh")
     }
     assert max(sizes.values()) < 65_000

@@ -12,9 +12,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import postmortem
-from postmortem.learn.merits import evaluation_of
+from postmortem.learn.merits import build_evaluation
 from postmortem.report.page.merits_page import render_evaluation
-from postmortem.resources import shipped_model
+from postmortem.resources import find_shipped_model
 from tests.browser.conftest import Opened
 from tests.report.page.test_merits_page import TOOL, rows
 
@@ -43,9 +43,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, (path, _) in SAMPLES.items():
         log, model = ROOT / "sample_logs" / path if path else unclear, None
         if name == "classifier":
-            model = shipped_model()
+            model = find_shipped_model()
         written = (
-            render_evaluation(evaluation_of(rows(), TOOL))
+            render_evaluation(build_evaluation(rows(), TOOL))
             if name == "evaluation"
             else postmortem.analyze(log, model=model).render("html")
         )

@@ -16,7 +16,7 @@ from postmortem.capsule.manifest import (
     WindowStep,
 )
 from postmortem.capsule.opening import open_capsule
-from postmortem.capsule.trees import packed, unpacked, unrecorded
+from postmortem.capsule.trees import convert_to_tree, list_unrecorded, restore_batch
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -41,14 +41,14 @@ def test_a_batch_comes_back(tmp_path: Path) -> None:
         return str(len(held) - 1)
 
     batch = {"ids": torch.arange(3), "deep": [(torch.ones(1), "x"), 2.5, "nan"], "what": object()}
-    tree = packed(batch, put)
+    tree = convert_to_tree(batch, put)
     folder = write_capsule(
         tmp_path / "a.capsule",
         made(tree),
         {"weights.safetensors": {"w": torch.ones(2)}, "batches.safetensors": held},
     )
     capsule = open_capsule(folder)
-    again = unpacked(
+    again = restore_batch(
         capsule.manifest.window.steps[0].micro_batches[0].batch,
         capsule.tensors("batches.safetensors").__getitem__,
     )
@@ -57,7 +57,7 @@ def test_a_batch_comes_back(tmp_path: Path) -> None:
     assert again["deep"][1] == 2.5
     assert again["deep"][2] == "nan"
     assert again["what"] is None
-    assert unrecorded(tree) == ["what: object"]
+    assert list_unrecorded(tree) == ["what: object"]
 
 
 def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:

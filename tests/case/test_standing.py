@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.case.failures import Failure, of_finding, of_traceback
+from postmortem.case.failures import Failure, build_from_finding, build_from_traceback
 from postmortem.case.order_of_time import Clock
-from postmortem.case.standing import occurrences
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.case.standing import build_occurrences
+from postmortem.gathering.gathered import Extract, Seen
 from postmortem.knowledge.base import load
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import NOWHERE
@@ -23,8 +23,10 @@ def finding(signature: str, line: int, **more: object) -> Finding:
     return replace(made, **more)
 
 
-FIRST = of_finding(finding(OOM, 50))
-RAISED = of_traceback(Traceback("ValueError", "boom", (), 0, NOWHERE, 48, 50, 50, 5000, 5001))
+FIRST = build_from_finding(finding(OOM, 50))
+RAISED = build_from_traceback(
+    Traceback("ValueError", "boom", (), 0, NOWHERE, 48, 50, 50, 5000, 5001)
+)
 
 
 def fatal(area: str) -> list[str]:
@@ -71,7 +73,7 @@ EXIT, OTHER = fatal("scheduler.")[0], fatal("environment.")[0]
         ),
         pytest.param(
             finding(ECHO, 54),
-            of_finding(finding(ANOTHER_ECHO, 50)),
+            build_from_finding(finding(ANOTHER_ECHO, 50)),
             (0.75, "after-first-failure"),
             id="no echo where that was the failure",
         ),
@@ -88,13 +90,15 @@ def test_a_finding_counts_by_its_standing(
     told: Finding, first: Failure | None, expected: tuple[float, str]
 ) -> None:
     """In full at the failure and before it, less behind it, least if it was survived."""
-    (found,) = occurrences([Seen(told, 0, (0, ""))], RULES, first, Gathered(), {0: 8}, NO_CLOCK)
+    (found,) = build_occurrences(
+        [Seen(told, 0, (0, ""))], RULES, first, Extract(), {0: 8}, NO_CLOCK
+    )
     assert (found.factor, found.because) == expected
 
 
 def test_what_a_run_went_on_behind_was_survived() -> None:
     """Three records are enough; a dump tells how things stand, whatever follows."""
-    gathered = Gathered(records={0: 3})
+    gathered = Extract(records={0: 3})
     seen = [Seen(finding(OTHER, 9), 0, (0, ""))]
-    assert occurrences(seen, RULES, None, gathered, {}, NO_CLOCK)[0].because == "survived"
-    assert occurrences(seen, RULES, None, gathered, {}, NO_CLOCK, {0})[0].factor == 1.0
+    assert build_occurrences(seen, RULES, None, gathered, {}, NO_CLOCK)[0].because == "survived"
+    assert build_occurrences(seen, RULES, None, gathered, {}, NO_CLOCK, {0})[0].factor == 1.0

@@ -8,11 +8,11 @@ import pytest
 from postmortem.classify.evidence_model import (
     EvidenceModel,
     Weighed,
-    opened_evidence,
-    packed_evidence,
+    load_evidence_model,
+    serialize_evidence_model,
 )
 from postmortem.errors import InputError
-from postmortem.resources import shipped_model
+from postmortem.resources import find_shipped_model
 
 MODEL = EvidenceModel(
     Weighed(1.0, {"strength": 0.5}), Weighed(0.0, {}), Weighed(-1.0, {"share": 2.0})
@@ -22,10 +22,10 @@ MODEL = EvidenceModel(
 def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     """The same model has the same bytes, and so the same digest."""
     path = tmp_path / "evidence.json"
-    path.write_bytes(packed_evidence(MODEL))
-    read = opened_evidence(path)
+    path.write_bytes(serialize_evidence_model(MODEL))
+    read = load_evidence_model(path)
     assert read._replace(digest="") == MODEL
-    assert packed_evidence(read) == path.read_bytes()
+    assert serialize_evidence_model(read) == path.read_bytes()
     assert read.digest
 
 
@@ -43,12 +43,12 @@ def test_a_damaged_one_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "evidence.json"
     path.write_text(content)
     with pytest.raises(InputError, match="cannot be used"):
-        opened_evidence(path)
+        load_evidence_model(path)
 
 
 def test_the_package_has_one_whose_signs_are_kept() -> None:
     """What speaks for a cause makes it likelier, what speaks against it less so."""
-    path = shipped_model("evidence.json")
+    path = find_shipped_model("evidence.json")
     assert path is not None
     for question in ("alone", "together"):
         weights = json.loads(path.read_bytes())[question]
@@ -56,4 +56,4 @@ def test_the_package_has_one_whose_signs_are_kept() -> None:
         assert weights["against"] > 0  # its figure is negative
         assert weights["left_over"] < 0
         assert weights["curve"] < 0
-    assert opened_evidence(path).together.weights["wording"] > 0
+    assert load_evidence_model(path).together.weights["wording"] > 0

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.case.build import case_of
-from postmortem.classify.opinion import opinion_of
+from postmortem.case.build import build_case
+from postmortem.classify.opinion import ask_text_model
 from postmortem.gathering.job import read
-from postmortem.inference.circumstances import holding
-from postmortem.inference.second_opinion import heard
+from postmortem.inference.circumstances import find_active_conditions
+from postmortem.inference.second_opinion import combine_opinions
 from postmortem.inference.verdict import Ranking, rank
-from postmortem.learn.labelled import labelled_in
+from postmortem.learn.labelled import list_labelled_cases
 from postmortem.names import SHIPPED
-from postmortem.pipeline import machine_for, model_for
+from postmortem.pipeline import get_matcher, open_model
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 MOST_LOST = 3
@@ -28,15 +28,15 @@ def is_right(ranking: Ranking, right: frozenset[str]) -> bool:
 def test_nothing_that_is_right_becomes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """But for a few; what the log proves is never moved, and nothing is surer than may be."""
     monkeypatch.delenv("POSTMORTEM_MODEL", raising=False)
-    machine, model = machine_for(()), model_for(SHIPPED)
+    machine, model = get_matcher(()), open_model(SHIPPED)
     assert model is not None
     lost = []
-    for label in labelled_in([SAMPLES]):
+    for label in list_labelled_cases([SAMPLES]):
         env = [label.environment] if label.environment is not None else []
-        case = case_of(read([label.log], machine, env_files=env), machine.knowledge)
+        case = build_case(read([label.log], machine, env_files=env), machine.knowledge)
         alone = rank(case, machine.knowledge)
-        opinion = opinion_of(case, model, holding(case, machine.knowledge))
-        both = heard(case, machine.knowledge, alone, lambda opinion=opinion: opinion)  # type: ignore[misc]
+        opinion = ask_text_model(case, model, find_active_conditions(case, machine.knowledge))
+        both = combine_opinions(case, machine.knowledge, alone, lambda opinion=opinion: opinion)  # type: ignore[misc]
         if alone.verdict.status == "established":
             assert both == alone
         if is_right(alone, label.right) and not is_right(both, label.right):

@@ -7,7 +7,7 @@ import pytest
 import postmortem
 from postmortem.errors import InputError
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.report.one_language import told
+from postmortem.report.one_language import translate_analysis
 from tests.classify.made_models import written
 
 WALRUS = "the walrus service dropped our shard again\n"
@@ -19,7 +19,7 @@ def judged(tmp_path: Path, text: str, model: Path | None) -> Diagnosis:
     """What is made of a log."""
     log = tmp_path / "run.log"
     log.write_text(text)
-    return told(postmortem.analyze(str(log), model=model).analysis, "en")
+    return translate_analysis(postmortem.analyze(str(log), model=model).analysis, "en")
 
 
 def test_where_the_rules_abstain_the_model_speaks(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import postmortem
 from postmortem.classify.failing_text import Saying
-from postmortem.classify.hashed_words import buckets
-from postmortem.classify.telling_words import words_that_carry
-from postmortem.classify.text_model import opened, unpacked
+from postmortem.classify.hashed_words import compute_buckets
+from postmortem.classify.telling_words import find_decisive_words
+from postmortem.classify.text_model import load_text_model, parse_text_model
 from postmortem.report import render
 from tests.classify.made_models import made, written
 from tests.hostile_texts import TEXTS
@@ -30,9 +30,9 @@ GRAMS = {"walrus": "io.storage", "walrus service": "io.storage", "shard": "io.st
 )
 def test_terms_stand_in_the_log(tmp_path: Path, text: str, terms: tuple[str, ...]) -> None:
     """As they are written there, the weightiest first."""
-    model = opened(written(tmp_path, GRAMS))
-    filled = buckets([Saying("last", text, 0, line=7)])
-    found = words_that_carry(model, "io.storage", filled)
+    model = load_text_model(written(tmp_path, GRAMS))
+    filled = compute_buckets([Saying("last", text, 0, line=7)])
+    found = find_decisive_words(model, "io.storage", filled)
     assert [one.terms for one in found] == ([terms] if terms else [])
     assert all((one.line, one.text) == (7, text) for one in found)
 
@@ -40,9 +40,11 @@ def test_terms_stand_in_the_log(tmp_path: Path, text: str, terms: tuple[str, ...
 @given(st.lists(st.text(max_size=120), max_size=8))
 def test_of_any_text_the_terms_stand_in_it(texts: list[str]) -> None:
     """Whatever stands in a log; shares are parts of a whole."""
-    model = unpacked(made({"a": "io.storage", "the": "io.storage", "0": "io.storage"}), Path("x"))
-    filled = buckets(Saying("telling", text, 0, line=1) for text in texts)
-    found = words_that_carry(model, "io.storage", filled)
+    model = parse_text_model(
+        made({"a": "io.storage", "the": "io.storage", "0": "io.storage"}), Path("x")
+    )
+    filled = compute_buckets(Saying("telling", text, 0, line=1) for text in texts)
+    found = find_decisive_words(model, "io.storage", filled)
     assert all(term in one.text for one in found for term in one.terms)
     assert sum(one.share for one in found) <= 1.01
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postmortem.classify.failing_text import Saying
-from postmortem.classify.hashed_words import BITS, buckets, words
-from postmortem.classify.text_model import opened
+from postmortem.classify.hashed_words import BITS, compute_buckets, extract_words
+from postmortem.classify.text_model import load_text_model
 from postmortem.errors import InputError
 from tests.classify.made_models import made, written
 
@@ -29,7 +29,7 @@ from tests.classify.made_models import made, written
 )
 def test_what_differs_from_run_to_run_is_the_same(one: str, other: str) -> None:
     """Figures, paths, addresses, ids, colours."""
-    assert words(one) == words(other)
+    assert extract_words(one) == extract_words(other)
 
 
 @pytest.mark.parametrize(
@@ -38,20 +38,20 @@ def test_what_differs_from_run_to_run_is_the_same(one: str, other: str) -> None:
 )
 def test_what_tells_is_kept(one: str, other: str) -> None:
     """Codes of an end, and what is no number."""
-    assert words(one) != words(other)
+    assert extract_words(one) != extract_words(other)
 
 
 @given(st.lists(st.text(max_size=80), max_size=20))
 def test_any_text_has_buckets_within_bounds(texts: list[str]) -> None:
     """Whatever stands in a log."""
-    found = buckets(Saying("telling", text) for text in texts)
+    found = compute_buckets(Saying("telling", text) for text in texts)
     assert all(0 <= bucket < 1 << BITS for bucket in found)
 
 
 def test_a_model_gives_shares_that_add_up(tmp_path: Path) -> None:
     """The cause whose words are there has the largest."""
-    model = opened(written(tmp_path, {"walrus": "io.storage", "otter": "config.rl"}))
-    shares = model.shares(buckets([Saying("last", "the walrus is asleep")]))
+    model = load_text_model(written(tmp_path, {"walrus": "io.storage", "otter": "config.rl"}))
+    shares = model.shares(compute_buckets([Saying("last", "the walrus is asleep")]))
     assert sum(shares.values()) == pytest.approx(1.0)
     assert max(shares, key=lambda cause: shares[cause]) == "io.storage"
 
@@ -60,7 +60,7 @@ def test_a_model_gives_shares_that_add_up(tmp_path: Path) -> None:
 def test_other_features_are_refused(tmp_path: Path, changed: dict[str, int]) -> None:
     """With a sentence that says which, and what to do."""
     with pytest.raises(InputError, match=r"was trained for .*train it again"):
-        opened(written(tmp_path, {"a": "io.storage"}, **changed))
+        load_text_model(written(tmp_path, {"a": "io.storage"}, **changed))
 
 
 @pytest.mark.parametrize("keep", [0, 4, 100, 5000, -1])
@@ -69,7 +69,7 @@ def test_a_damaged_model_is_refused(tmp_path: Path, keep: int) -> None:
     path = tmp_path / "cut.safetensors"
     path.write_bytes(made({"a": "io.storage"})[:keep])
     with pytest.raises(InputError, match="cannot be used"):
-        opened(path)
+        load_text_model(path)
 
 
 class _Armed:
@@ -109,7 +109,7 @@ def test_what_is_no_model_is_never_run(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "model.safetensors"
     path.write_bytes(content)
     with pytest.raises(InputError, match="it is no model of this program"):
-        opened(path)
+        load_text_model(path)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_what_is_no_model_is_never_run(tmp_path: Path, content: bytes) -> None:
 def test_figures_that_do_not_fit_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
     """Too many, none, or not finite: when the file is opened, not in the middle of an analysis."""
     with pytest.raises(InputError, match="it is no model of this program"):
-        opened(written(tmp_path, {"a": "io.storage"}, **changed))
+        load_text_model(written(tmp_path, {"a": "io.storage"}, **changed))
 
 
 def test_noise_is_refused(tmp_path: Path) -> None:
@@ -137,4 +137,4 @@ def test_noise_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "noise.safetensors"
     path.write_bytes(random.Random(3).randbytes(4000))
     with pytest.raises(InputError, match="cannot be used"):
-        opened(path)
+        load_text_model(path)

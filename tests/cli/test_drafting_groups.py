@@ -11,10 +11,10 @@ import yaml
 from postmortem.cli import main
 from postmortem.errors import UsageError
 from postmortem.gathering import proof
-from postmortem.knowledge.check import slow_patterns
-from postmortem.knowledge.common_wording import common_parts, pattern_of
+from postmortem.knowledge.check import find_slow_patterns
+from postmortem.knowledge.common_wording import build_pattern, find_common_parts
 from postmortem.knowledge.schema import SignatureEntry
-from postmortem.knowledge.skeleton import draft_for
+from postmortem.knowledge.skeleton import write_skeleton_for_lines
 
 GROUPS = {
     "fabric": [
@@ -42,24 +42,24 @@ def run(*arguments: object) -> int:
 def test_a_rule_for_a_group_fires_on_all_of_it(name: str) -> None:
     """It is well formed, proved on its own examples, and quick on texts made to be slow."""
     lines = GROUPS[name]
-    rule = yaml.safe_load(draft_for(lines, "code.user-exception"))
+    rule = yaml.safe_load(write_skeleton_for_lines(lines, "code.user-exception"))
     SignatureEntry.model_validate(rule)
-    assert list(proof.faults([rule])) == []
-    assert [proof.captures(rule, line) is not None for line in lines] == [True] * len(lines)
-    assert list(slow_patterns(rule)) == []
-    assert proof.captures(rule, "a line that says something else") is None
+    assert list(proof.find_example_errors([rule])) == []
+    assert [proof.match_captures(rule, line) is not None for line in lines] == [True] * len(lines)
+    assert list(find_slow_patterns(rule)) == []
+    assert proof.match_captures(rule, "a line that says something else") is None
 
 
 def test_the_rule_is_the_same_in_whatever_order_the_lines_come() -> None:
     """And however often one of them does."""
     lines = GROUPS["fabric"] * 3
     random.Random(3).shuffle(lines)
-    assert draft_for(lines) == draft_for(GROUPS["fabric"])
+    assert write_skeleton_for_lines(lines) == write_skeleton_for_lines(GROUPS["fabric"])
 
 
 def test_what_differs_is_open_and_what_is_shared_is_not() -> None:
     """A port, where the others have another one."""
-    pattern = pattern_of(common_parts(GROUPS["fabric"]))
+    pattern = build_pattern(find_common_parts(GROUPS["fabric"]))
     assert re.search(pattern, "FabricError: link 9 of port roce went down after 1 s while idle x")
     assert not re.search(pattern, "FabricError: link 9 of port roce went up after 1 s while idle")
 
@@ -67,16 +67,16 @@ def test_what_differs_is_open_and_what_is_shared_is_not() -> None:
 def test_a_rule_for_very_many_lines() -> None:
     """Fifty are compared and five are shown; a line without end is cut."""
     lines = [f"LeaseError: shard {number} of tenant t{number}x lost" for number in range(5_000)]
-    rule = yaml.safe_load(draft_for([*lines, lines[0] + " x" * 50_000]))
+    rule = yaml.safe_load(write_skeleton_for_lines([*lines, lines[0] + " x" * 50_000]))
     assert len(rule["examples"]["fires"]) == 5
-    assert all(proof.captures(rule, line) is not None for line in lines[::500])
+    assert all(proof.match_captures(rule, line) is not None for line in lines[::500])
 
 
 @pytest.mark.parametrize("lines", [[], ["0.5 0.25"], ["alpha is gone", "something else entirely"]])
 def test_lines_without_common_words_give_no_rule(lines: list[str]) -> None:
     """It would fire on anything."""
     with pytest.raises(UsageError, match="no words"):
-        draft_for(lines)
+        write_skeleton_for_lines(lines)
 
 
 def test_a_draft_from_a_text_of_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

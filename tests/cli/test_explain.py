@@ -8,14 +8,14 @@ import yaml
 
 from postmortem.cli import main
 from postmortem.gathering import proof
-from postmortem.knowledge.base import compiled_rules
+from postmortem.knowledge.base import load_compiled_rules
 from postmortem.knowledge.schema import SignatureEntry
-from postmortem.knowledge.skeleton import draft
-from postmortem.report.manual.articles import article
-from postmortem.report.manual.entries import KINDS, everything
+from postmortem.knowledge.skeleton import write_skeleton
+from postmortem.report.manual.articles import render_article
+from postmortem.report.manual.entries import KINDS, iter_entries
 
-RULES = compiled_rules()
-EVERYTHING = list(everything(RULES))
+RULES = load_compiled_rules()
+EVERYTHING = list(iter_entries(RULES))
 PLACE = re.compile(r"\$\{\w+(?:\|[^}]*)?\}")
 LINES = [
     "foo.LinkTrainingError: lane 3 of /dev/foo0 lost lock after 12.5 ms (code 0x1f), id 'ab-1'",
@@ -39,7 +39,7 @@ def test_everything_has_a_page(kind: str, language: str) -> None:
     found = [entry for entry in EVERYTHING if entry.kind == kind]
     assert found
     for entry in found:
-        page = article(entry, RULES, language)
+        page = render_article(entry, RULES, language)
         assert page.startswith("# ")
         assert f"`{entry.id}`" in page
         assert not PLACE.search(page)
@@ -49,7 +49,7 @@ def test_every_cause_has_an_explanation_and_fixes() -> None:
     """Also those that say that all is well."""
     for entry in EVERYTHING:
         if entry.kind == "cause":
-            page = article(entry, RULES, "en")
+            page = render_article(entry, RULES, "en")
             assert "## What to do" in page, entry.id
             assert entry.raw["explanation"]["en"] in page
 
@@ -78,17 +78,17 @@ def test_the_command(
 @pytest.mark.parametrize("line", LINES)
 def test_a_draft_is_a_rule_that_fires_on_its_line(line: str) -> None:
     """Well formed, and proved on its own example; other numbers and paths are met as well."""
-    rule = yaml.safe_load(draft(line, "unknown.unrecognised-error"))
+    rule = yaml.safe_load(write_skeleton(line, "unknown.unrecognised-error"))
     SignatureEntry.model_validate(rule)
-    assert list(proof.faults([rule])) == []
+    assert list(proof.find_example_errors([rule])) == []
     changed = line.translate(str.maketrans("0123456789", "9876543210"))
-    assert proof.captures(rule, changed) is not None
+    assert proof.match_captures(rule, changed) is not None
 
 
 def test_a_line_of_figures_gives_no_draft(capsys: pytest.CaptureFixture[str]) -> None:
     """There is nothing that a rule could go by."""
     with pytest.raises(Exception, match="no words"):
-        draft("0.5 0.25 12")
+        write_skeleton("0.5 0.25 12")
     assert capsys.readouterr().out == ""
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.cli.triage_progress import line
+from postmortem.cli.triage_progress import format_progress_line
 
 
 @pytest.mark.parametrize(
@@ -22,10 +22,10 @@ from postmortem.cli.triage_progress import line
 )
 def test_what_remains_is_told(counts: tuple[int, int, int, int, float], told: str) -> None:
     """Rate and remaining time, as soon as one is done."""
-    assert line("judging", *counts) == told
+    assert format_progress_line("judging", *counts) == told
 
 
 def test_large_jobs_first_do_not_promise_too_much() -> None:
     """With nine tenths of the bytes behind it and most jobs ahead, most of the time is ahead."""
-    text = line("judging", 100, 10_000, 900_000_000, 1_000_000_000, 100.0)
+    text = format_progress_line("judging", 100, 10_000, 900_000_000, 1_000_000_000, 100.0)
     assert "min" in text.rpartition(", ")[2]

@@ -11,7 +11,7 @@ import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.cli import main
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 NAMES = (
@@ -54,7 +54,7 @@ def test_the_cause_stands_and_its_words_are_named(
 @pytest.mark.parametrize("name", NAMES[:2])
 def test_json_says_who_was_heard(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Its digest; none with --no-model, and then no evidence of it."""
-    log, schema = SAMPLES / f"{name}.log", json.loads(schema_text())
+    log, schema = SAMPLES / f"{name}.log", json.loads(read_schema())
     for option, is_heard in (("--no-redact", True), ("--no-model", False)):
         report = json.loads(printed(capsys, "analyze", log, "--format", "json", option))
         Draft202012Validator(schema).validate(report)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.compare.line_noise import says_nothing, wording
+from postmortem.compare.line_noise import is_uninformative, normalize_line
 from postmortem.compare.two_runs import compare_runs
 
 STEPS = "".join(f"step {step} loss {3.0 - step / 20:.4f}\n" for step in range(1, 30))
@@ -33,7 +33,7 @@ STEPS = "".join(f"step {step} loss {3.0 - step / 20:.4f}\n" for step in range(1,
 )
 def test_what_is_a_runs_own_makes_no_wording(one: str, other: str) -> None:
     """Numbers, paths, names after their time and ids are taken out."""
-    assert wording(one) == wording(other)
+    assert normalize_line(one) == normalize_line(other)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_is_a_runs_own_makes_no_wording(one: str, other: str) -> None:
 )
 def test_what_was_chosen_does(one: str, other: str) -> None:
     """Names that somebody chose stay."""
-    assert wording(one) != wording(other)
+    assert normalize_line(one) != normalize_line(other)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_was_chosen_does(one: str, other: str) -> None:
 )
 def test_bars_drawings_and_headings_say_nothing(text: str) -> None:
     """No line of these is a difference."""
-    assert says_nothing(text, wording(text))
+    assert is_uninformative(text, normalize_line(text))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_bars_drawings_and_headings_say_nothing(text: str) -> None:
 )
 def test_sentences_say_something(text: str) -> None:
     """Nor is what tells of the run taken for an ornament."""
-    assert not says_nothing(text, wording(text))
+    assert not is_uninformative(text, normalize_line(text))
 
 
 @pytest.mark.parametrize(

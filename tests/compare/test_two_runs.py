@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.compare.parting_curves import parted
+from postmortem.compare.parting_curves import find_divergence
 from postmortem.compare.two_runs import compare_runs
 from postmortem.errors import InputError
 from postmortem.model.lines import NOWHERE
@@ -60,7 +60,7 @@ NOISY = [value * (1.02 if step % 2 else 0.98) for step, value in enumerate(SMOOT
 )
 def test_where_curves_part(good: list[float], bad: list[float], step: float | None) -> None:
     """Where their distance leaves what it was and stays away; a NaN at once."""
-    found = parted(curve(good), curve(bad))
+    found = find_divergence(curve(good), curve(bad))
     assert found is not None
     assert (found.step, found.common) == (step, 60)
     if step is not None:
@@ -69,7 +69,7 @@ def test_where_curves_part(good: list[float], bad: list[float], step: float | No
 
 def test_curves_without_a_common_step_are_not_compared() -> None:
     """One run ends before the other begins."""
-    assert parted(curve([1.0, 2.0]), curve([1.0, 2.0], first=50)) is None
+    assert find_divergence(curve([1.0, 2.0]), curve([1.0, 2.0], first=50)) is None
 
 
 @pytest.fixture

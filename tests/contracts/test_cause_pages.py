@@ -3,7 +3,7 @@
 import cause_pages
 import pytest
 
-from postmortem.knowledge.base import compiled_rules
+from postmortem.knowledge.base import load_compiled_rules
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -12,7 +12,7 @@ def test_every_cause_stands_in_the_reference(language: str) -> None:
     page = cause_pages.PAGES[language].read_text(encoding="utf-8")
     missing = [
         name
-        for name, told in compiled_rules()["taxonomy"]["causes"].items()
+        for name, told in load_compiled_rules()["taxonomy"]["causes"].items()
         if f"`{name}`" not in page or f"## {told['title'][language]}" not in page
     ]
     assert missing == []

@@ -21,15 +21,15 @@ import pytest
 import samples
 
 from postmortem.knowledge import snippets
-from postmortem.knowledge.compile import entries
+from postmortem.knowledge.compile import iter_rules
 from postmortem.knowledge.yamlfile import read_yaml
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.visible import safe
-from postmortem.pipeline import analyze
+from postmortem.model.visible import escape_control_characters
+from postmortem.pipeline import run_pipeline
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
 from postmortem.report import render
-from postmortem.report.one_language import told
+from postmortem.report.one_language import translate_analysis
 from postmortem.report.page.html import render_html
 from postmortem.report.words import WORDS
 
@@ -119,7 +119,7 @@ def english_in(label: Path) -> set[str]:
         for path in ([source] if source.is_file() else sorted(source.rglob("*")))
         if path.is_file()
     ] + [dump] * dump.exists()
-    read = safe(
+    read = escape_control_characters(
         "\n".join(
             [
                 str(source),
@@ -128,7 +128,7 @@ def english_in(label: Path) -> set[str]:
         )
     )
     log = " ".join(f"{read}\n{unescaped(read)}".split())
-    analysis = bare(analyze([str(source)], env_files=[str(dump)] if dump.exists() else []))
+    analysis = bare(run_pipeline([str(source)], env_files=[str(dump)] if dump.exists() else []))
     rendered = {
         form: render(
             analysis,
@@ -140,7 +140,7 @@ def english_in(label: Path) -> set[str]:
         for form in FORMS
     }
     if label in PAGES:
-        rendered["html"] = render_html(told(analysis, "zh"), redact=False)
+        rendered["html"] = render_html(translate_analysis(analysis, "zh"), redact=False)
     return {
         f"{form}: {run}"
         for form, text in rendered.items()
@@ -216,7 +216,7 @@ def said_by(kind: str) -> list[tuple[str, str]]:
         ]
     return [
         (entry["id"], zh)
-        for _, entry in entries(ROOT / "patterns" / kind)
+        for _, entry in iter_rules(ROOT / "patterns" / kind)
         for _, zh in texts(entry)
     ]
 
@@ -269,9 +269,9 @@ def test_every_comment_of_a_snippet_is_chinese() -> None:
     """A comment that says something in English says it in Chinese too."""
     found = [
         (entry["id"], comment)
-        for _, entry in entries(ROOT / "patterns" / "fixes")
+        for _, entry in iter_rules(ROOT / "patterns" / "fixes")
         for snippet in (entry.get("snippets") or {}).values()
-        for comment in comments(snippets.code(snippets.snippet(snippet)).zh)
+        for comment in comments(snippets.translate_comments(snippets.parse_snippet(snippet)).zh)
         if not CHINESE.search(comment)
         and (prose(comment) or re.fullmatch(r"[a-z]+(?:[ ,;]+[a-z]+)*", comment))
     ]

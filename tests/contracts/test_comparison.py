@@ -13,7 +13,7 @@ from rival_cases import Case, spelled_out
 from rival_scores import meant, scored
 from rival_tables import BEGIN, END, OWN, WORDS
 
-from postmortem.knowledge.base import compiled_rules
+from postmortem.knowledge.base import load_compiled_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 RIVALS: dict[str, Any] = yaml.safe_load(
@@ -85,7 +85,7 @@ def test_where_others_win_is_said_first(language: str) -> None:
 
 def test_answers_mean_causes_and_areas_that_exist() -> None:
     """A renamed id or a misspelt area would silently make another tool wrong."""
-    areas = {cause.split(".")[0] for cause in compiled_rules()["taxonomy"]["causes"]}
+    areas = {cause.split(".")[0] for cause in load_compiled_rules()["taxonomy"]["causes"]}
     rows = [row for tool in RIVALS["tools"].values() for row in tool.get("answers", [])]
     patterns = [one for row in rows for one in row.get("causes", [])]
     patterns += [p for one in RIVALS["sets"].values() for ps in one["labels"].values() for p in ps]

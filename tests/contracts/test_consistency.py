@@ -15,7 +15,7 @@ import pytest
 import samples
 
 import postmortem
-from postmortem.facts.checkpoints import step_of
+from postmortem.facts.checkpoints import parse_step
 from postmortem.model.answer import Cause, Fix
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Setting
@@ -38,7 +38,7 @@ Rendered = dict[str, str]
 
 def main(one: Diagnosis) -> Cause | None:
     """The cause that is named."""
-    return parts.main_cause(one)
+    return parts.get_main_cause(one)
 
 
 def is_sound(one: Diagnosis) -> bool:
@@ -54,19 +54,19 @@ def fixes(one: Diagnosis, kind: str = "") -> tuple[Fix, ...]:
 
 def near_certain_beside_others(one: Diagnosis, _: Rendered) -> bool:
     """Nine in ten beside "so do others"."""
-    said = one.verdict.summary + parts.meaning(one, Words(one.language))
+    said = one.verdict.summary + parts.describe_status(one, Words(one.language))
     return one.verdict.probability >= 0.9 and bool(OTHERS_FIT.search(said))
 
 
 def others_without_another(one: Diagnosis, _: Rendered) -> bool:
     """That others fit, where nothing else was weighed."""
-    said = one.verdict.summary + parts.meaning(one, Words(one.language))
+    said = one.verdict.summary + parts.describe_status(one, Words(one.language))
     return len(one.causes) < 2 and bool(OTHERS_FIT.search(said))
 
 
 def none_against_beside_some(one: Diagnosis, _: Rendered) -> bool:
     """That nothing speaks against it, above evidence against it."""
-    cause, said = main(one), one.verdict.summary + parts.meaning(one, Words(one.language))
+    cause, said = main(one), one.verdict.summary + parts.describe_status(one, Words(one.language))
     against = cause is not None and any(item.weight < 0 for item in cause.evidence)
     return against and bool(NONE_AGAINST.search(said))
 
@@ -75,12 +75,12 @@ def a_red_end_of_a_run_that_came_through(one: Diagnosis, forms: Rendered) -> boo
     """The colour of a failure on a run that did not fail."""
     if one.outcome in {"failed", "stalled"}:
         return False
-    return parts.tone(one) == "bad" or 'class="badge fill bad"' in forms["html"]
+    return parts.get_outcome_color(one) == "bad" or 'class="badge fill bad"' in forms["html"]
 
 
 def completed_beside_a_fault(one: Diagnosis, _: Rendered) -> bool:
     """The word of success beside what went wrong."""
-    said = parts.outcome(one, one.outcome, Words(one.language))
+    said = parts.format_outcome(one, one.outcome, Words(one.language))
     return said in {"completed", "已完成"} and not is_sound(one) and one.verdict.cause is not None
 
 
@@ -98,7 +98,7 @@ def health_beside_a_failure(one: Diagnosis, forms: Rendered) -> list[str]:
 def a_checkpoint_beyond_the_last_good_step(one: Diagnosis, _: Rendered) -> bool:
     """A good checkpoint of a step that the run is said not to have reached."""
     state = one.progress
-    saved = step_of(state.resume_from or "")
+    saved = parse_step(state.resume_from or "")
     return None not in (saved, state.last_good_step) and (saved or 0) > (state.last_good_step or 0)
 
 

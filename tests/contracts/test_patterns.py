@@ -14,22 +14,22 @@ from postmortem.inference import rehearsal
 from postmortem.knowledge import check
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import KINDS, compile_folders
-from postmortem.knowledge.schema import json_schema
+from postmortem.knowledge.schema import build_json_schema
 
-PATTERNS = resources.folder("patterns")
+PATTERNS = resources.find_folder("patterns")
 COMPILED = compile_folders([PATTERNS])
 RULES = {rule["id"]: rule for kind in ("signatures", "formats") for rule in COMPILED[kind]}
 
 
 def test_every_file_is_well_formed() -> None:
     """No rule has an unknown key, an unknown cause, an invalid regex or a twin."""
-    assert [str(fault) for fault in check.faults([PATTERNS])] == []
+    assert [str(fault) for fault in check.find_faults([PATTERNS])] == []
 
 
 @pytest.mark.parametrize("name", sorted(RULES))
 def test_a_rule_is_proved_on_its_own_examples(name: str) -> None:
     """Each rule fires on its firing examples and stays silent on its near misses."""
-    assert [str(fault) for fault in proof.faults([RULES[name]])] == []
+    assert [str(fault) for fault in proof.find_example_errors([RULES[name]])] == []
 
 
 def test_every_cause_of_the_taxonomy_is_explained() -> None:
@@ -105,14 +105,14 @@ def test_bf16_is_native_from_compute_capability_8_on() -> None:
 @pytest.mark.parametrize("condition", COMPILED["conditions"], ids=lambda condition: condition["id"])
 def test_a_condition_is_proved_on_its_own_examples(condition: dict[str, Any]) -> None:
     """Each holds in the cases that say so, and in none of its near misses."""
-    assert [str(fault) for fault in rehearsal.faults([condition])] == []
+    assert [str(fault) for fault in rehearsal.find_condition_errors([condition])] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_schema_for_editors_is_that_of_the_check(kind: str) -> None:
     """`patterns/schema` is what `postmortem patterns schema` writes."""
     written = (PATTERNS / "schema" / f"{kind}.json").read_text(encoding="utf-8")
-    assert json.loads(written) == json_schema(kind)
+    assert json.loads(written) == build_json_schema(kind)
 
 
 def test_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_users_folder_adds_and_replaces_rules(tmp_path: Path) -> None:
         "examples:\n  fires: [{text: 'SITE-QUOTA-EXCEEDED for ann', captures: {user: ann}}]\n  silent: [{text: 'SITE-QUOTA-EXCEEDED', because: nobody named}]\n",
         encoding="utf-8",
     )
-    assert not check.faults([tmp_path], known=[PATTERNS])
+    assert not check.find_faults([tmp_path], known=[PATTERNS])
     ids = {rule.id for rule in load([tmp_path]).signatures}
     assert "mine.quota" in ids
     assert len(ids) == len(COMPILED["signatures"]) + 1

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from postmortem.cli import COMMANDS
-from postmortem.knowledge.base import compiled_rules
+from postmortem.knowledge.base import load_compiled_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = {"en": ROOT / "README.md", "zh": ROOT / "README.zh.md"}
@@ -76,7 +76,7 @@ def areas(entries: Any) -> collections.Counter[str]:
 @languages
 def test_the_areas_are_those_of_the_rules(language: str) -> None:
     """Each area stands in the table with its numbers; `context` alone explains no failure."""
-    rules = compiled_rules()
+    rules = load_compiled_rules()
     causes = areas(rules["taxonomy"]["causes"])
     messages = areas(rule["id"] for rule in rules["signatures"])
     text = read(language)
@@ -98,7 +98,7 @@ def test_every_stack_is_named(language: str) -> None:
     """By the name that reports give it, without its versions and what stands in parentheses."""
     names = [
         re.split(r" \(| [vV]?\d", str(stack["title"]))[0].removeprefix("PyTorch ")
-        for stack in compiled_rules()["stacks"]
+        for stack in load_compiled_rules()["stacks"]
     ]
     assert [name for name in names if name not in read(language)] == []
 

@@ -13,7 +13,7 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
 from postmortem.classify import hashed_words
-from postmortem.classify.text_model import opened
+from postmortem.classify.text_model import load_text_model
 from postmortem.inference import belief, second_opinion
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,7 +120,7 @@ def test_the_card_is_of_the_shipped_models(name: str, card: str) -> None:
 def test_the_card_tells_the_form_of_the_models(card: str) -> None:
     """Sizes, number of causes, buckets and bounds are those of file and code."""
     path = ROOT / "models" / "text.safetensors"
-    model = opened(path)
+    model = load_text_model(path)
     with path.open("rb") as file:
         (header,) = struct.unpack("<Q", file.read(8))
     assert header < path.stat().st_size

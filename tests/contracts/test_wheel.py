@@ -103,5 +103,5 @@ def test_an_editable_install_reads_the_checkout() -> None:
 
     if "site-packages" in resources.__file__:
         pytest.skip("not an editable install")
-    assert resources.folder("patterns") == ROOT / "patterns"
-    assert resources.compiled() is None
+    assert resources.find_folder("patterns") == ROOT / "patterns"
+    assert resources.find_compiled_knowledge() is None

@@ -2,7 +2,14 @@
 
 import pytest
 
-from postmortem.facts.checkpoints import Place, Saved, is_before, saved, standing, step_of
+from postmortem.facts.checkpoints import (
+    Place,
+    Saved,
+    find_checkpoint_before,
+    is_before,
+    list_in_save_order,
+    parse_step,
+)
 from postmortem.facts.fact_store import Fact
 
 
@@ -30,7 +37,7 @@ from postmortem.facts.fact_store import Fact
 )
 def test_the_step_in_a_name(value: str, step: float | None) -> None:
     """Only what says step or iteration, or is known to, is one."""
-    assert step_of(value) == step
+    assert parse_step(value) == step
 
 
 def test_a_path_without_a_step_is_written_over() -> None:
@@ -42,7 +49,7 @@ def test_a_path_without_a_step_is_written_over() -> None:
         Fact(value, 1, 0, line)
         for line, value in enumerate(("out", "out/checkpoint-5", "out", "out/checkpoint-5"), 1)
     ]
-    assert [(one.value, one.place.line) for one in saved(facts)] == [
+    assert [(one.value, one.place.line) for one in list_in_save_order(facts)] == [
         ("out/checkpoint-5", 2),
         ("out", 3),
     ]
@@ -104,5 +111,5 @@ def test_which_checkpoint_is_good(
 
     No only where all demonstrably stand behind it.
     """
-    answer, good = standing(map(checkpoint, listed), limit)
+    answer, good = find_checkpoint_before(map(checkpoint, listed), limit)
     assert (answer, good.value if good else None) == expected

@@ -2,7 +2,13 @@
 
 import pytest
 
-from postmortem.facts.clock import Stamp, seconds_behind, stamps, time_at, time_of
+from postmortem.facts.clock import (
+    Stamp,
+    compute_seconds_after,
+    get_time_at,
+    parse_stamps,
+    parse_time,
+)
 
 FULL = [Stamp(10, "2024-05-01T12:00:00"), Stamp(20, "2024-05-01T12:00:05")]
 
@@ -14,9 +20,12 @@ def test_clocks_of_lines() -> None:
         "Traceback (most recent call last):",
         "05/01 12:00:07 - mmengine - INFO - y",
     ]
-    assert stamps(7, lines) == [Stamp(7, "2024-05-01T12:00:00.123"), Stamp(9, "--05-01T12:00:07")]
-    assert time_at(stamps(7, lines), 9) == "--05-01T12:00:07"
-    assert time_at(stamps(7, lines), 8) is None
+    assert parse_stamps(7, lines) == [
+        Stamp(7, "2024-05-01T12:00:00.123"),
+        Stamp(9, "--05-01T12:00:07"),
+    ]
+    assert get_time_at(parse_stamps(7, lines), 9) == "--05-01T12:00:07"
+    assert get_time_at(parse_stamps(7, lines), 8) is None
 
 
 @pytest.mark.parametrize(
@@ -31,7 +40,7 @@ def test_clocks_of_lines() -> None:
 )
 def test_short_stamps_are_clocks(line: str, time: str | None) -> None:
     """A stamp without a year, or with two digits of it."""
-    assert time_of(line) == time
+    assert parse_time(line) == time
 
 
 @pytest.mark.parametrize(
@@ -90,4 +99,4 @@ def test_seconds_behind_a_line(
     near: list[Stamp], line: int, ends: list[str], expected: float | None
 ) -> None:
     """Only clocks of one kind are compared, and what they do not tell is not guessed."""
-    assert seconds_behind(near, line, ends) == expected
+    assert compute_seconds_after(near, line, ends) == expected

@@ -7,8 +7,8 @@ import itertools
 
 import pytest
 
-from postmortem.facts.fact_store import FactStore, environment, typed
-from postmortem.facts.number_texts import number
+from postmortem.facts.fact_store import FactStore, build_environment, parse_value
+from postmortem.facts.number_texts import parse_number
 from postmortem.knowledge.base import load
 from postmortem.model.job_facts import Gpu, Setting
 
@@ -56,7 +56,7 @@ def store_of(
 )
 def test_printed_values_are_typed(text: str, expected: object) -> None:
     """Numbers, truth values, or the text itself."""
-    assert (typed(text), type(typed(text))) == (expected, type(expected))
+    assert (parse_value(text), type(parse_value(text))) == (expected, type(expected))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_printed_values_are_typed(text: str, expected: object) -> None:
 )
 def test_what_is_no_finite_number(text: str) -> None:
     """Neither words nor halves of numbers, nor anything infinite."""
-    assert number(text) is None
+    assert parse_number(text) is None
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_names_say_where_a_value_goes() -> None:
         ("env_world_size", "8"),
         ("checkpoint", "out/checkpoint-500"),
     )
-    found = environment(store, TABLE)
+    found = build_environment(store, TABLE)
     assert found.packages == {"flash-attn": "2.5.8"}
     assert (found.os, found.exit_status, found.world_size) == ("linux", 137, 8)
     assert store.settings() == {"learning_rate": Setting(2e-5, 0, 2)}
@@ -191,7 +191,7 @@ def test_names_say_where_a_value_goes() -> None:
 )
 def test_gpus_are_looked_up(facts: list[tuple[str, str, int]], gpus: tuple[Gpu, ...]) -> None:
     """Name, count, memory and compute capability of every model."""
-    assert environment(store_of(*facts), TABLE).gpus == gpus
+    assert build_environment(store_of(*facts), TABLE).gpus == gpus
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_gpus_are_looked_up(facts: list[tuple[str, str, int]], gpus: tuple[Gpu, 
 )
 def test_precision(facts: list[tuple[str, str]], precision: str | None) -> None:
     """The training precision, or None where nothing says so."""
-    assert environment(store_of(*facts), TABLE).precision == precision
+    assert build_environment(store_of(*facts), TABLE).precision == precision
 
 
 def test_merging_equals_one_store() -> None:
@@ -273,4 +273,4 @@ def test_what_is_kept_is_bounded() -> None:
         ("gpu_count", "9" * 399),
         ("gpu_memory_mib", "9" * 399),
     )
-    assert environment(store, TABLE).world_size is None
+    assert build_environment(store, TABLE).world_size is None

@@ -2,7 +2,12 @@
 
 import pytest
 
-from postmortem.facts.moments import between, newest, telling_time, told_time
+from postmortem.facts.moments import (
+    compute_seconds_between,
+    find_newest_timestamp,
+    find_timestamp,
+    iter_timed_lines,
+)
 
 LIMIT = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-03-09T{} DUE TO TIME LIMIT ***"
 
@@ -22,7 +27,7 @@ LIMIT = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-03-09T{} DUE TO TI
 )
 def test_a_line_tells_a_time_anywhere(line: str, time: str | None) -> None:
     """At its head or within it."""
-    assert told_time(line) == time
+    assert find_timestamp(line) == time
 
 
 @pytest.mark.parametrize(
@@ -39,17 +44,19 @@ def test_a_line_tells_a_time_anywhere(line: str, time: str | None) -> None:
 )
 def test_times_are_compared_by_what_both_tell(one: str, other: str, span: float | None) -> None:
     """A year, a day, or the time of day alone."""
-    assert between(one, other) == span
+    assert compute_seconds_between(one, other) == span
 
 
 def test_the_newest_time_is_the_farthest_behind() -> None:
     """What lies before is left out."""
     times = ["2026-03-09T09:00:00", "2026-03-09T10:05:00", "2026-03-09T10:03:00"]
-    assert newest(times, "2026-03-09T10:00:00") == (300.0, "2026-03-09T10:05:00")
-    assert newest(times[:1], "2026-03-09T10:00:00") is None
+    assert find_newest_timestamp(times, "2026-03-09T10:00:00") == (300.0, "2026-03-09T10:05:00")
+    assert find_newest_timestamp(times[:1], "2026-03-09T10:00:00") is None
 
 
 def test_a_time_of_day_gets_the_day_of_the_dated_one_before() -> None:
     """Over midnight the next one."""
-    found = [moment.time for moment, _ in telling_time((1, "2026-03-09 23:59:00 a\n00:01:00 b"))]
+    found = [
+        moment.time for moment, _ in iter_timed_lines((1, "2026-03-09 23:59:00 a\n00:01:00 b"))
+    ]
     assert found == ["2026-03-09T23:59:00", "2026-03-10T00:01:00"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from postmortem.facts import series as series_module
 from postmortem.facts import thinning as thinning_module
 from postmortem.facts.series import Point, Series
-from postmortem.facts.thinning import envelope
+from postmortem.facts.thinning import select_envelope
 from postmortem.model.lines import NOWHERE
 
 NAN, INF = math.nan, math.inf
@@ -181,16 +181,16 @@ def test_long_series_are_thinned_like_short_ones(
 
     The envelope is the same, and so are the counts.
     """
-    long, quick = envelope(values, 500), counted(series_of(values))
+    long, quick = select_envelope(values, 500), counted(series_of(values))
     for module in (series_module, thinning_module):
         monkeypatch.setattr(module, "LARGE", 1 << 60)
-    assert envelope(values, 500) == long
+    assert select_envelope(values, 500) == long
     assert counted(series_of(values)) == quick
 
 
 def test_a_short_series_is_kept_whole() -> None:
     """Nothing is chosen where nothing needs to be left out."""
-    assert envelope([1.0, NAN, 2.0], 3) == [0, 1, 2]
+    assert select_envelope([1.0, NAN, 2.0], 3) == [0, 1, 2]
     assert series_of([1.0, 2.0]).samples() == [Point(0.0, 1.0, 1), Point(1.0, 2.0, 2)]
 
 
@@ -199,7 +199,7 @@ def test_a_flickering_curve_is_bounded() -> None:
 
     Neither in memory nor in time.
     """
-    chosen = envelope([NAN if index % 2 else 1.0 for index in range(200_000)], 1000)
+    chosen = select_envelope([NAN if index % 2 else 1.0 for index in range(200_000)], 1000)
     assert len(chosen) < 5000
     one, began = Series("loss", "test", 0, NOWHERE), time.process_time()
     values = array("d", [NAN if index % 2 else 1.0 for index in range(1_100_000)])

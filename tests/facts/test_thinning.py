@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.facts import thinning
-from postmortem.facts.thinning import envelope
+from postmortem.facts.thinning import select_envelope
 
 NAN = math.nan
 
@@ -25,7 +25,7 @@ NAN = math.nan
 )
 def test_an_envelope_shows_what_matters(values: list[float], shown: set[int]) -> None:
     """Ends, extremes and changes of finiteness are among the chosen points."""
-    chosen = envelope(values, 50)
+    chosen = select_envelope(values, 50)
     assert shown <= set(chosen)
     assert len(chosen) <= 110
 
@@ -40,7 +40,7 @@ def test_an_envelope_shows_what_matters(values: list[float], shown: set[int]) ->
 )
 def test_turns_of_long_and_short_series_are_the_same(values: list[float]) -> None:
     """NumPy finds the same largest changes, in the same order."""
-    assert thinning._changes_by_numpy(array("d", values)) == thinning._changes(values)
+    assert thinning._sort_by_change_numpy(array("d", values)) == thinning._sort_by_change(values)
 
 
 @settings(max_examples=40, deadline=None)
@@ -50,6 +50,6 @@ def test_turns_of_long_and_short_series_are_the_same(values: list[float]) -> Non
 )
 def test_envelopes_of_long_and_short_series_are_the_same(values: list[float], width: int) -> None:
     """NumPy chooses the same points: whether it is imported already changes nothing."""
-    chosen, changes = thinning._chosen(values, width)
-    fast, fast_changes = thinning._chosen_by_numpy(array("d", values), width)
+    chosen, changes = thinning._select_extremes(values, width)
+    fast, fast_changes = thinning._select_extremes_numpy(array("d", values), width)
     assert (sorted(fast), fast_changes) == (sorted(chosen), changes)

@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from postmortem.facts.version_needs import fitting, unmet
+from postmortem.facts.version_needs import find_compatible_versions, find_unmet
 
 FILE = Path(__file__).resolve().parents[2] / "patterns" / "versions.json"
 DATA = json.loads(FILE.read_text(encoding="utf-8"))
@@ -46,7 +46,7 @@ def test_what_is_asked_and_not_met(
     packages: dict[str, str], expected: list[tuple[str, str, bool]]
 ) -> None:
     """Who asks, what for, and whether that is too new; a build from source is not judged."""
-    found = [(one.asking, one.asked, one.is_too_new) for one in unmet(packages, "3.10.14")]
+    found = [(one.asking, one.asked, one.is_too_new) for one in find_unmet(packages, "3.10.14")]
     assert found == expected
 
 
@@ -83,15 +83,17 @@ def test_what_is_asked_and_not_met(
 )
 def test_the_nearest_versions_that_fit(packages: dict[str, str], expected: dict[str, str]) -> None:
     """And with them nothing is unmet."""
-    found = fitting(packages, "3.10.14")
+    found = find_compatible_versions(packages, "3.10.14")
     assert found == expected
-    assert unmet({**packages, **found}, "3.10.14") == []
+    assert find_unmet({**packages, **found}, "3.10.14") == []
 
 
 def test_a_version_that_this_python_cannot_have_is_not_offered() -> None:
     """Python 3.8 gets no tokenizers that asks for 3.9."""
     packages = {"transformers": "4.57.1", "tokenizers": "0.19.1"}
-    assert fitting(packages, "3.12.1") != fitting(packages, "3.7.1")
+    assert find_compatible_versions(packages, "3.12.1") != find_compatible_versions(
+        packages, "3.7.1"
+    )
 
 
 def test_the_data_are_small_dated_and_readable() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.fixes.advised import with_advised
+from postmortem.fixes.advised import add_advisory_fixes
 from postmortem.knowledge.base import load
 from postmortem.model.answer import Evidence, Fix
 from postmortem.model.said import quote
@@ -23,7 +23,7 @@ def shown(*known: tuple[str, float]) -> list[str]:
         Evidence("advisory", name, "advisory", quote(name), weight) for name, weight in known
     ]
     run = case(packages={"torch": "2.5.0+cu124"})
-    return [fix.id for fix in with_advised(OTHERS, evidence, ADVISORIES, run)]
+    return [fix.id for fix in add_advisory_fixes(OTHERS, evidence, ADVISORIES, run)]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_it_is_the_line_for_pip_with_the_users_own_cuda() -> None:
     """Title, command and references are those of the advisory."""
     evidence = [Evidence("advisory", EVALUATION, "advisory", quote(""), 3.0)]
     run = case(packages={"torch": "2.5.0+cu124"})
-    fix = with_advised((), evidence, ADVISORIES, run)[0]
+    fix = add_advisory_fixes((), evidence, ADVISORIES, run)[0]
     assert fix.title.en.startswith("Install torch 2.4.1 or 2.5.1")
     assert fix.title.zh.startswith("安装 torch 2.4.1 或 2.5.1")
     assert fix.snippet.en == (
@@ -70,5 +70,5 @@ def test_a_defect_that_no_version_mends_has_no_command() -> None:
     name = "deepspeed.zero2-overlap-comm"
     evidence = [Evidence("advisory", name, "advisory", quote(""), 1.6)]
     run = replace(case(packages={"deepspeed": "0.15.4"}))
-    fix = with_advised((), evidence, ADVISORIES, run)[0]
+    fix = add_advisory_fixes((), evidence, ADVISORIES, run)[0]
     assert (fix.snippet.en, "overlap_comm" in fix.title.en) == ("", True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.fixes.distributions import names_of
+from postmortem.fixes.distributions import extract_names
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,4 @@ def test_a_module_is_named_as_pip_knows_it(captured: dict[str, str], distributio
     A folder of the project, or what is no name, is never handed to pip.
     """
     captures = {f"capture_{name}": value for name, value in captured.items()}
-    assert names_of(captures).get("distribution", "") == distribution
+    assert extract_names(captures).get("distribution", "") == distribution

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from postmortem.case.values import Case
-from postmortem.fixes.figures import own_figures, set_in
+from postmortem.fixes.figures import collect_user_values, set_in
 from postmortem.knowledge.snippets import fill
 from tests.fixes.runs import case
 
 
 def figures_of(run: Case, extra: dict[str, str] | None = None) -> dict[str, str]:
     """The figures of a run of which nothing is known by default."""
-    return own_figures(run, set_in(run), extra)
+    return collect_user_values(run, set_in(run), extra)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 import postmortem
 from postmortem.knowledge.base import KnowledgeBase, load
-from postmortem.knowledge.stack_rules import PLAIN, StackRule, spoken
+from postmortem.knowledge.stack_rules import PLAIN, StackRule, compile_word_pattern
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = sorted((ROOT / "sample_logs").rglob("*.log"))[::12]
@@ -32,7 +32,9 @@ def foreign(rules: KnowledgeBase, names: set[str]) -> Iterator[tuple[str, re.Pat
     own = {word for name in near for word in rules.stacks.get(name).words}
     for stack in rules.stacks:
         if stack.kind == "trainer" and stack.id not in near:
-            yield from ((stack.id, spoken(word)) for word in stack.words if word not in own)
+            yield from (
+                (stack.id, compile_word_pattern(word)) for word in stack.words if word not in own
+            )
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: str(log.relative_to(ROOT / "sample_logs")))
@@ -68,4 +70,4 @@ def _is_unsayable(text: str, stack: StackRule, rules: KnowledgeBase) -> bool:
     if stack.kind == "trainer":
         return PLAIN not in {stack.id, *rules.stacks.below(stack.id)} and bool(TORCH.search(text))
     others = {word for one in rules.stacks if one.kind == stack.kind for word in one.words}
-    return any(spoken(word).search(text) for word in others - set(stack.words))
+    return any(compile_word_pattern(word).search(text) for word in others - set(stack.words))

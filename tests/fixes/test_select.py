@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from postmortem.case.values import Case
-from postmortem.fixes.select import fixes_for
+from postmortem.fixes.select import select_fixes
 from postmortem.knowledge.base import load
-from postmortem.knowledge.causes import FixRule, fix_rule
+from postmortem.knowledge.causes import FixRule, build_fix_rule
 from postmortem.knowledge.conditions import Conditions
 from postmortem.model.job_facts import Gpu
 from tests.fixes.runs import case
@@ -38,7 +38,7 @@ def entry(name: str, kind: str = "change", **more: Any) -> FixRule:
         },
         **more,
     }
-    return fix_rule(written, Conditions(()))
+    return build_fix_rule(written, Conditions(()))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_fix_is_dropped_only_where_its_need_is_known_to_be_missing(
 ) -> None:
     """What nobody said forbids nothing."""
     knowledge = replace(KNOWLEDGE, fixes=(entry("a.one", needs=needs), entry("a.two")))
-    assert [fix.id for fix in fixes_for("a.cause", run, knowledge, extra=extra)] == (
+    assert [fix.id for fix in select_fixes("a.cause", run, knowledge, extra=extra)] == (
         ["a.one", "a.two"] if is_offered else ["a.two"]
     )
 
@@ -93,7 +93,7 @@ def test_the_first_ones_are_a_check_and_the_changes_that_help_most(
     )
     assert [
         fix.id
-        for fix in fixes_for(
+        for fix in select_fixes(
             "a.cause", case(), replace(KNOWLEDGE, fixes=entries), is_proved=is_proved
         )
     ] == expected
@@ -101,7 +101,7 @@ def test_the_first_ones_are_a_check_and_the_changes_that_help_most(
 
 def test_title_and_snippet_are_filled() -> None:
     """The values reach every text of a fix."""
-    (fix,) = fixes_for(
+    (fix,) = select_fixes(
         "a.cause",
         case({"x": "3"}),
         replace(KNOWLEDGE, fixes=(entry("a.one"),)),
@@ -130,7 +130,7 @@ def test_overflow_is_met_by_range_before_rate(gpu: Gpu, expected: list[str]) -> 
 
     A wider type comes first, and half the rate says why it may help all the same.
     """
-    found = fixes_for("numerics.fp16-overflow", case({}, gpu), KNOWLEDGE)
+    found = select_fixes("numerics.fp16-overflow", case({}, gpu), KNOWLEDGE)
     assert [fix.id.removeprefix("numerics.") for fix in found[:4]] == expected
     assert "not the cause" in next(
         fix.why.en for fix in found if fix.id == "numerics.gentler-steps"
@@ -141,7 +141,7 @@ def offered(cause: str, run: Case, **extra: str) -> dict[str, str]:
     """The fixes of a cause by id, with title and snippet."""
     return {
         fix.id: f"{fix.title}\n{fix.why}\n{fix.snippet}"
-        for fix in fixes_for(cause, run, KNOWLEDGE, extra=extra)
+        for fix in select_fixes(cause, run, KNOWLEDGE, extra=extra)
     }
 
 
@@ -273,7 +273,7 @@ def test_no_snippet_calls_cuda_on_a_cpu(cause: str) -> None:
 
     A line that asks first may stay, and so may a comment.
     """
-    for fix in fixes_for(cause, case({"device": "cpu"}), KNOWLEDGE):
+    for fix in select_fixes(cause, case({"device": "cpu"}), KNOWLEDGE):
         lines = [line.partition("#")[0] for line in fix.snippet.en.split("\n")]
         assert not [
             line for line in lines if GPU_CALL.search(line) and "is_available" not in line

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from postmortem.knowledge import check
-from postmortem.knowledge.snippets import Snippet, code, strangers
-from postmortem.model.said import Said
+from postmortem.knowledge.snippets import Snippet, find_unknown_comments, translate_comments
+from postmortem.model.said import Message
 
 FIX = """\
 - id: memory.example
@@ -52,7 +52,10 @@ FIX = """\
 def test_comments_are_said_in_chinese(text: str, zh: dict[str, str], said: str) -> None:
     """English is what is written; a comment is replaced as a whole."""
     snippet = Snippet("text", text, zh)
-    assert (code(snippet), list(strangers(snippet))) == (Said(text, said), [])
+    assert (translate_comments(snippet), list(find_unknown_comments(snippet))) == (
+        Message(text, said),
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,7 +68,7 @@ def test_a_translation_of_no_comment_is_a_fault(
     (tmp_path / "fixes").mkdir()
     (tmp_path / "fixes" / "memory.yaml").write_text(FIX.replace("KEY", key), encoding="utf-8")
     built_in = Path(__file__).resolve().parents[2] / "patterns"
-    found = check.faults([tmp_path], [built_in])
+    found = check.find_faults([tmp_path], [built_in])
     assert [fault.what for fault in found] == [
         f"memory.example: the snippet any has no comment {one!r}" for one in faults
     ]

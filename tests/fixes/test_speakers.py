@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from postmortem.fixes.speakers import speaking_for
-from postmortem.knowledge.stack_rules import StackRules, stack
+from postmortem.fixes.speakers import select_stacks
+from postmortem.knowledge.stack_rules import StackRules, build_stack_rule
 from tests.fixes.runs import case
 
 STACKS = StackRules(
-    stack({"title": entry["id"], **entry})
+    build_stack_rule({"title": entry["id"], **entry})
     for entry in (
         {"id": "pytorch", "loop": True, "packages": ["torch"]},
         {"id": "deepspeed", "over": ["pytorch"], "loop": True, "packages": ["deepspeed"]},
@@ -66,7 +66,7 @@ def test_the_uppermost_speaks(
 ) -> None:
     """Its own snippets, those that it takes, those of what it uses; code of PyTorch where it may."""
     run = case(frameworks=frameworks, packages=packages)
-    assert speaking_for(run, STACKS).keys == keys
+    assert select_stacks(run, STACKS).keys == keys
 
 
 @pytest.mark.parametrize(
@@ -84,18 +84,18 @@ def test_the_uppermost_speaks(
 )
 def test_no_word_of_another_platform(known: dict[str, Any], text: str, *, expected: bool) -> None:
     """Where the platform is known, the words of others of its kind are foreign."""
-    assert speaking_for(case(**known), STACKS).may_say(text) == expected
+    assert select_stacks(case(**known), STACKS).may_say(text) == expected
 
 
 def test_no_torch_where_nothing_stands_on_it() -> None:
     """Code of PyTorch is foreign to a stack that does without."""
-    voice = speaking_for(case(frameworks=("keras",)), STACKS)
+    voice = select_stacks(case(frameworks=("keras",)), STACKS)
     assert not voice.may_say("import torch")
     assert not voice.may_say("torchrun train.py")
-    assert speaking_for(case(frameworks=("trl",)), STACKS).may_say("import torch")
+    assert select_stacks(case(frameworks=("trl",)), STACKS).may_say("import torch")
 
 
 def test_defaults_come_with_the_stack() -> None:
     """The trainer's own, also where another stack takes its snippets."""
-    assert speaking_for(case(frameworks=("trl",)), STACKS).defaults == {"max_grad_norm": "1.0"}
-    assert speaking_for(case(frameworks=("deepspeed",)), STACKS).defaults == {}
+    assert select_stacks(case(frameworks=("trl",)), STACKS).defaults == {"max_grad_norm": "1.0"}
+    assert select_stacks(case(frameworks=("deepspeed",)), STACKS).defaults == {}

@@ -3,13 +3,13 @@
 import pytest
 
 from postmortem.formats.acceptance import Acceptance
-from postmortem.formats.generic import Found, look
+from postmortem.formats.generic import Found, parse_metric_line
 from postmortem.model.lines import NOWHERE
 
 
 def found(text: str, line: int) -> Found:
     """What stands on a line."""
-    looked = look(text, NOWHERE, line)
+    looked = parse_metric_line(text, NOWHERE, line)
     assert looked is not None
     return looked.found
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.formats.blocks import block, entry
-from postmortem.formats.generic import look
+from postmortem.formats.blocks import parse_entry, read_block
+from postmortem.formats.generic import parse_metric_line
 from postmortem.reading.windows import View
 
 
@@ -34,7 +34,7 @@ from postmortem.reading.windows import View
 )
 def test_a_line_of_a_record(line: str, name: str, value: str) -> None:
     """One name and one figure, however they are set."""
-    assert entry(line) == (name, value)
+    assert parse_entry(line) == (name, value)
 
 
 @pytest.mark.parametrize(
@@ -49,16 +49,16 @@ def test_a_line_of_a_record(line: str, name: str, value: str) -> None:
 )
 def test_a_line_of_its_own(line: str) -> None:
     """Whatever holds more than a name and a figure is no part of a longer record."""
-    assert entry(line) is None
+    assert parse_entry(line) is None
 
 
 def read(text: str, word: str, back_to: int = 0) -> dict[str, float]:
     """The figures of the record around the first line with a word; the step under `@step`."""
     data = text.encode()
     view = View(data, data.index(word.encode()), 1, srun=False)
-    own = entry(view.cleaned.text)
-    found = block(view, own, back_to) if own else None
-    looked = look(found.text) if found else None
+    own = parse_entry(view.cleaned.text)
+    found = read_block(view, own, back_to) if own else None
+    looked = parse_metric_line(found.text) if found else None
     if looked is None:
         return {}
     return {"@step": looked.found.record.step, **dict(looked.found.record.values)}

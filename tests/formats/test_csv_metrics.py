@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.formats.csv_metrics import claims, records
+from postmortem.formats.csv_metrics import is_metrics_table, iter_records
 
 NAN = math.nan
 
@@ -95,11 +95,11 @@ def test_tables_of_known_programs(
     text: str, expected: list[tuple[float, dict[str, float], int]]
 ) -> None:
     """Names as in every other format; an empty cell says nothing."""
-    assert claims(text)
+    assert is_metrics_table(text)
     assert repr(
         [
             (float(record.step), {name: float(value) for name, value in record.values}, line)
-            for record, line in records(text.split("\n"))
+            for record, line in iter_records(text.split("\n"))
         ]
     ) == repr(
         [
@@ -123,7 +123,7 @@ def test_tables_of_known_programs(
 )
 def test_other_files_are_left(text: str) -> None:
     """A heading with a place and a loss, a row of figures as wide, and nothing told between."""
-    assert not claims(text)
+    assert not is_metrics_table(text)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -168,7 +168,7 @@ def test_the_cost_of_a_row_grows_with_its_cells() -> None:
             *(["1,0.5," + ",".join(["0.25"] * columns)] * 30),
         ]
         began = time.process_time()
-        assert len(list(records(lines))) == 30
+        assert len(list(iter_records(lines))) == 30
         return time.process_time() - began
 
     assert min(seconds(4000) for _ in range(3)) < 10 * min(seconds(1000) for _ in range(3)) + 0.02

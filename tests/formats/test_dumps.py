@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.model.job_facts import Environment, Gpu
-from postmortem.pipeline import analyze
+from postmortem.pipeline import run_pipeline
 
 DUMPS = Path(__file__).parent / "dumps"
 A100, H100 = ("A100 (80 GB)", 80, 8.0), ("H100", 80, 9.0)
@@ -236,7 +236,7 @@ def test_every_dump_is_expected() -> None:
 def test_a_dump_beside_the_log(tmp_path: Path, name: str) -> None:
     """Given with --env."""
     (tmp_path / "train.log").write_text(LOG, encoding="utf-8")
-    diagnosis = analyze(tmp_path / "train.log", env_files=[DUMPS / f"{name}.txt"])
+    diagnosis = run_pipeline(tmp_path / "train.log", env_files=[DUMPS / f"{name}.txt"])
     assert known(diagnosis.environment, EXPECTED[name]) == EXPECTED[name]
 
 
@@ -246,4 +246,4 @@ def test_a_dump_inside_a_log(tmp_path: Path, name: str) -> None:
     (tmp_path / "train.log").write_text(
         (DUMPS / f"{name}.txt").read_text(encoding="utf-8") + "\n" + LOG, encoding="utf-8"
     )
-    assert known(analyze(tmp_path / "train.log").environment, EXPECTED[name]) == EXPECTED[name]
+    assert known(run_pipeline(tmp_path / "train.log").environment, EXPECTED[name]) == EXPECTED[name]

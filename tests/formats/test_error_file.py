@@ -21,14 +21,14 @@ RECORD = json.dumps(
 
 def test_the_exception_is_read_as_if_printed() -> None:
     """The call stack ends in the exception; it is not doubled."""
-    assert error_file.claims(RECORD)
-    assert error_file.text(RECORD) == STACK
+    assert error_file.is_error_file(RECORD)
+    assert error_file.extract_traceback(RECORD) == STACK
 
 
 def test_a_signal_has_a_message_alone() -> None:
     """Without a call stack the message stands alone."""
     assert (
-        error_file.text(
+        error_file.extract_traceback(
             '{"message": {"message": "Signal 9 (SIGKILL) received by PID 7", "extraInfo": {}}}'
         )
         == "Signal 9 (SIGKILL) received by PID 7\n"
@@ -38,7 +38,7 @@ def test_a_signal_has_a_message_alone() -> None:
 @pytest.mark.parametrize("raw", [RECORD[:60], '{"message": {"message": ', '{"message": "x"}', "[]"])
 def test_what_is_cut_off_gives_nothing(raw: str) -> None:
     """It is read as a plain log then."""
-    assert error_file.text(raw) is None
+    assert error_file.extract_traceback(raw) is None
 
 
 def test_an_error_file_alone_is_enough(tmp_path: Path) -> None:

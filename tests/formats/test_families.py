@@ -14,8 +14,8 @@ import pytest
 import postmortem
 from postmortem.facts.series import Series
 from postmortem.gathering.one_source import Gathering
-from postmortem.pipeline import machine_for
-from postmortem.reading.block_reader import blocks
+from postmortem.pipeline import get_matcher
+from postmortem.reading.block_reader import iter_blocks
 
 Expected = dict[str, list[tuple[float, float, int]]]
 """By name: (step, value, raw line) of every point."""
@@ -717,8 +717,8 @@ FAMILIES: list[Callable[[Log], None]] = [
 
 def read(raw: bytes) -> dict[str, list[tuple[float, float, int]]]:
     """Read a log as the program does; gives the points of each name."""
-    gathering = Gathering(machine_for(()), 0)
-    for block in blocks(io.BytesIO(raw)):
+    gathering = Gathering(get_matcher(()), 0)
+    for block in iter_blocks(io.BytesIO(raw)):
         gathering.feed(block)
     found: dict[str, list[Series]] = {}
     for series in gathering.snapshot().series.values():

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from postmortem.formats.records import Record
 from postmortem.formats.unknown import GenericReader
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 
 NAN = math.nan
 
 
-def read(*lines: str, where: Where = NOWHERE) -> list[tuple[Record, int]]:
+def read(*lines: str, where: ProcessId = NOWHERE) -> list[tuple[Record, int]]:
     """All records of a log, with their lines."""
     reader = GenericReader()
     return [
@@ -377,9 +377,9 @@ def test_a_known_layout_is_read_whatever_its_numbers() -> None:
 def test_processes_are_kept_apart() -> None:
     """A line of another rank does not confirm the first."""
     reader = GenericReader()
-    assert reader.read("loss: 0.5", Where(rank=0), 1) == []
-    assert reader.read("loss: 0.4", Where(rank=1), 2) == []
-    assert [number for _, number in reader.read("loss: 0.3", Where(rank=0), 3)] == [1, 3]
+    assert reader.read("loss: 0.5", ProcessId(rank=0), 1) == []
+    assert reader.read("loss: 0.4", ProcessId(rank=1), 2) == []
+    assert [number for _, number in reader.read("loss: 0.3", ProcessId(rank=0), 3)] == [1, 3]
 
 
 @pytest.mark.parametrize(

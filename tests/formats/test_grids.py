@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.formats.grids import Grid, columns, grid, unheaded
+from postmortem.formats.grids import Grid, build_grid, build_headless_grid, split_columns
 from postmortem.model.lines import NOWHERE
 
 
 def made(*lines: str) -> Grid:
     """The table of a heading and the lines behind it."""
-    found = grid(columns(lines[0]), lines[1:], has_prefix=False)
+    found = build_grid(split_columns(lines[0]), lines[1:], has_prefix=False)
     assert found is not None
     return found
 
@@ -109,7 +109,7 @@ def test_the_columns_of_a_heading(lines: tuple[str, ...], names: tuple[str, ...]
 )
 def test_no_heading(heading: str, behind: str) -> None:
     """A line is a heading only if a row follows that has as many cells."""
-    assert grid(columns(heading), [behind], has_prefix=False) is None
+    assert build_grid(split_columns(heading), [behind], has_prefix=False) is None
 
 
 def test_rows_and_what_stands_between() -> None:
@@ -171,8 +171,8 @@ def test_rows_between_blanks_are_whole_or_none() -> None:
 def test_a_heading_of_two_lines() -> None:
     """MATLAB writes a word of each name on each line."""
     above = "|  Epoch  |  Iteration  |  Mini-batch  |"
-    ways = columns("|         |             |     Loss     |", above)
-    found = grid(ways, ["|   1 |   50 |   NaN |"], has_prefix=False)
+    ways = split_columns("|         |             |     Loss     |", above)
+    found = build_grid(ways, ["|   1 |   50 |   NaN |"], has_prefix=False)
     assert found is not None
     assert found.names == ("epoch", "step", "loss")
 
@@ -188,13 +188,13 @@ def test_a_heading_of_two_lines() -> None:
 )
 def test_a_table_without_a_heading(rows: list[str], *, is_table: bool) -> None:
     """Even steps and figures from the first line on are a table."""
-    assert (unheaded(rows) is not None) == is_table
+    assert (build_headless_grid(rows) is not None) == is_table
 
 
 def test_a_count_may_have_a_colon_behind_it() -> None:
     """The figures are read, whatever their sign."""
     rows = [f"{step}: {-5.25 + step}" for step in range(7)]
-    table = unheaded(rows)
+    table = build_headless_grid(rows)
     assert table is not None
     record = table.record(rows[3], NOWHERE)
     assert record is not None

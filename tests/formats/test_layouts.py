@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from postmortem.formats import layouts
 from postmortem.formats.learnt_layouts import Layout
 from postmortem.gathering import learnt_paths
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.gathering.one_source import Gathering
-from postmortem.pipeline import machine_for
-from postmortem.reading.block_reader import blocks
+from postmortem.pipeline import get_matcher
+from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.windows import View
 
 
 def learnt(line: str) -> Layout | None:
     """The layout of a line."""
-    return layouts.learn(View(line.encode(), 0, 1, srun=False))
+    return layouts.infer_layout(View(line.encode(), 0, 1, srun=False))
 
 
 @pytest.mark.parametrize(
@@ -231,15 +231,15 @@ def log(choice: random.Random) -> bytes:
     return "".join(parts).encode()
 
 
-def gathered(raw: bytes, size: int) -> Gathered:
+def gathered(raw: bytes, size: int) -> Extract:
     """What one pass finds."""
-    gathering = Gathering(machine_for(()), 0)
-    for block in blocks(io.BytesIO(raw), size):
+    gathering = Gathering(get_matcher(()), 0)
+    for block in iter_blocks(io.BytesIO(raw), size):
         gathering.feed(block)
     return gathering.snapshot()
 
 
-def shown(result: Gathered) -> dict[str, str]:
+def shown(result: Extract) -> dict[str, str]:
     """All that metrics leave behind."""
     series = {
         key: (list(one.steps), list(one.values), list(one.lines), one.unit, one.first, one.last)

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.formats.owners import Owners
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_one_spelling_is_the_loss(
 
 def test_each_process_has_its_own() -> None:
     """What one process calls its loss says nothing of another."""
-    owners, other = Owners(), Where(rank=1)
+    owners, other = Owners(), ProcessId(rank=1)
     owners.called(("loss", True), NOWHERE)
     assert (owners.is_owned(NOWHERE), owners.is_owned(other)) == (True, False)
     assert owners.called(("avg_loss", False), other) == "loss"

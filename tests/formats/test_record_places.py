@@ -8,7 +8,7 @@ from postmortem.knowledge.engine import Pattern
 from postmortem.reading.windows import View
 
 TRAINER = next(
-    one.format for one in pipeline.machine_for(()).metrics if one.format.id == "trainer.record"
+    one.format for one in pipeline.get_matcher(()).metrics if one.format.id == "trainer.record"
 )
 FIRST = "{'loss': 2.31, 'part_001': 0.50, 'eval_runtime': 3.3, 'epoch': 0.1}"
 

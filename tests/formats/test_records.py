@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from postmortem.formats.records import EPOCHS, MetricReader, Record
 from postmortem.formats.templates import PLACES, Template
 from postmortem.knowledge import attack, attack_texts
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.pipeline import machine_for
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.pipeline import get_matcher
 from postmortem.reading.windows import View
 
 NAN, INF = math.nan, math.inf
@@ -24,7 +24,7 @@ NAN, INF = math.nan, math.inf
 @cache
 def readers() -> dict[str, MetricReader]:
     """All metric formats of the knowledge base."""
-    return {reader.format.id: reader for reader in machine_for(()).metrics}
+    return {reader.format.id: reader for reader in get_matcher(()).metrics}
 
 
 def view(line: str) -> View:
@@ -306,12 +306,12 @@ def test_what_is_no_record_is_left(line: str) -> None:
     [
         pytest.param(
             "[2024-05-01 12:00:00,123] [INFO] [logging.py:96:log_dist] [Rank 3] step=10, skipped=3, lr=[5e-05], mom=[(0.9, 0.999)]",
-            Where(rank=3),
+            ProcessId(rank=3),
             id="in the line",
         ),
         pytest.param(
             "[rank5]: {'loss': 2.3026, 'learning_rate': 4.5e-05, 'epoch': 0.1}",
-            Where(rank=5),
+            ProcessId(rank=5),
             id="label",
         ),
         pytest.param(
@@ -319,7 +319,7 @@ def test_what_is_no_record_is_left(line: str) -> None:
         ),
     ],
 )
-def test_the_process_is_kept(line: str, where: Where) -> None:
+def test_the_process_is_kept(line: str, where: ProcessId) -> None:
     """The rank that a line or its label names belongs to the record."""
     found = taken(line)
     assert found is not None
@@ -608,7 +608,7 @@ def test_a_template_is_linear_on_digits() -> None:
     line = '{"step": 1, "loss": 0.5, "lr": 0.1}'
     template = reader.learn(view(line))
     assert template is not None
-    longest = attack.worst(
+    longest = attack.find_worst_attack(
         lambda text: template.pattern.match(text.encode()),
         [attack_texts.Attack('{"step": 1, "loss": ', "1")],
     )

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from postmortem.formats.config_files import read_config
-from postmortem.formats.nested import Leaf, leaves
-from postmortem.formats.plain_pickle import plain_value
+from postmortem.formats.nested import Leaf, parse_leaves
+from postmortem.formats.plain_pickle import load_plain_value
 from postmortem.formats.setting_keys import KeyTable
 from postmortem.knowledge.base import load
 
@@ -44,7 +44,7 @@ def test_a_configuration_is_flattened(
     text: str, expected: list[tuple[str, str, int]], broken: int | None
 ) -> None:
     """Each value under the names that lead to it, at its line."""
-    assert leaves(text) == ([Leaf(*one) for one in expected], broken)
+    assert parse_leaves(text) == ([Leaf(*one) for one in expected], broken)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ class _Code:
 )
 def test_a_pickle_of_plain_values_is_read(value: object, protocol: int) -> None:
     """The same as the standard library gives."""
-    assert plain_value(pickle.dumps(value, protocol=protocol)) == value
+    assert load_plain_value(pickle.dumps(value, protocol=protocol)) == value
 
 
 @pytest.mark.parametrize(
@@ -139,4 +139,4 @@ def test_a_pickle_of_plain_values_is_read(value: object, protocol: int) -> None:
 def test_any_other_pickle_is_refused(data: bytes) -> None:
     """Nothing of it is run."""
     with pytest.raises(ValueError, match=r"."):
-        plain_value(data)
+        load_plain_value(data)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from postmortem.formats.spelling import value_of
+from postmortem.formats.spelling import parse_value
 
 NAN, INF = math.nan, math.inf
 
@@ -56,4 +56,4 @@ NAN, INF = math.nan, math.inf
 )
 def test_every_spelling_of_a_number(text: str, value: float | None) -> None:
     """Numbers are read in any spelling that programs print; words that begin like one are none."""
-    assert repr(value_of(text)) == repr(value if value is None else float(value))
+    assert repr(parse_value(text)) == repr(value if value is None else float(value))

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from postmortem.formats.tensorboard_events import EventFile, is_event_file, note_of, parser
+from postmortem.formats.tensorboard_events import EventFile, is_event_file, load_parser, note_of
 
 pytest.importorskip("tensorboard")
-PARSE = parser()
+PARSE = load_parser()
 
 
 def frame(data: bytes) -> bytes:

@@ -10,8 +10,8 @@ import pytest
 
 from postmortem.formats import trainer_state
 from postmortem.formats.records import Record
-from postmortem.formats.trainer_state import claims
-from postmortem.reading.block_reader import blocks
+from postmortem.formats.trainer_state import is_trainer_state
+from postmortem.reading.block_reader import iter_blocks
 
 STATE = {
     "best_metric": None,
@@ -48,7 +48,9 @@ TEXT = json.dumps(STATE, indent=2)
 
 def records(text: str, size: int = 1 << 20) -> Iterator[tuple[Record, int]]:
     """The records of a file that is read in blocks."""
-    return trainer_state.records(blocks(io.BytesIO(text.encode("utf-8", "surrogatepass")), size))
+    return trainer_state.iter_records(
+        iter_blocks(io.BytesIO(text.encode("utf-8", "surrogatepass")), size)
+    )
 
 
 def test_every_entry_is_a_record_with_its_step_and_line() -> None:
@@ -160,7 +162,7 @@ def test_one_line_files_are_read() -> None:
 )
 def test_a_trainer_state_is_told_from_a_log(head: str, expected: bool) -> None:  # noqa: FBT001 -- a table
     """A JSON object with a history and a step."""
-    assert claims(head) is expected
+    assert is_trainer_state(head) is expected
 
 
 def test_hostile_braces_cost_linear_time() -> None:
@@ -171,11 +173,11 @@ def test_hostile_braces_cost_linear_time() -> None:
 
 def test_a_state_is_a_source_of_its_own(tmp_path: Path) -> None:
     """Through the whole program: kind, series with steps, NaN counted."""
-    from postmortem.pipeline import analyze
+    from postmortem.pipeline import run_pipeline
 
     path = tmp_path / "trainer_state.json"
     path.write_text(TEXT)
-    diagnosis = analyze(path)
+    diagnosis = run_pipeline(path)
     assert [(source.kind, source.lines) for source in diagnosis.sources] == [
         ("metrics", TEXT.count("\n") + 1)
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.gathering.aftermath import is_script, level_of
+from postmortem.gathering.aftermath import infer_level, is_script
 from postmortem.reading.prefixes import clean
 from tests.gathering.made_tracebacks import first
 
@@ -61,7 +61,7 @@ def test_whether_the_program_goes_on(behind: str, expected: int) -> None:
 )
 def test_level(text: str, expected: str) -> None:
     """A line says itself how serious it is."""
-    assert level_of(clean(text)) == expected
+    assert infer_level(clean(text)) == expected
 
 
 @pytest.mark.parametrize(

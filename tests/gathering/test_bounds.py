@@ -15,17 +15,17 @@ from postmortem.formats import unknown
 from postmortem.formats.records import MetricReader
 from postmortem.formats.templates import Template
 from postmortem.gathering import finding_lines
-from postmortem.gathering.frames import framed
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.frames import match_frame
+from postmortem.gathering.gathered import Extract
 from postmortem.gathering.job import read
 from postmortem.gathering.one_source import Gathering
 from postmortem.knowledge.engine import Budget
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 from postmortem.reading import windows
 from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import REACH, Sight, View
-from postmortem.shapes.out_of_memory import gib
+from postmortem.shapes.out_of_memory import parse_gib
 
 GROWTH = 3.0
 """Twice the log may take so many times as long; a quadratic one takes four times."""
@@ -51,9 +51,9 @@ def test_reading_is_linear(kind: str, tmp_path: Path) -> None:
     for size in (60_000, 120_000):
         logs.append(tmp_path / f"{size}.log")
         hostile.write(logs[-1], kind, size)
-        read(logs[-1], machine_for(()))  # rules are compiled when their first candidate comes
+        read(logs[-1], get_matcher(()))  # rules are compiled when their first candidate comes
     for _ in range(3):  # a busy moment looks like growth once, not each time
-        half, whole = (seconds(lambda log=log: read(log, machine_for(()))) for log in logs)  # type: ignore[misc]
+        half, whole = (seconds(lambda log=log: read(log, get_matcher(()))) for log in logs)  # type: ignore[misc]
         if whole < max(ENOUGH, GROWTH * half):
             return
     assert whole < max(ENOUGH, GROWTH * half)
@@ -75,13 +75,13 @@ def test_a_line_is_cleaned_at_once(line: str) -> None:
 
 def test_a_size_is_read_at_once() -> None:
     """Digits without a unit are no size, however many they are."""
-    assert seconds(lambda: gib("1" * 8000)) < 0.02
-    assert gib("2.00 GiB") == 2.0
+    assert seconds(lambda: parse_gib("1" * 8000)) < 0.02
+    assert parse_gib("2.00 GiB") == 2.0
 
 
-def gathered(text: str) -> Gathered:
+def gathered(text: str) -> Extract:
     """What is found in a text."""
-    gathering = Gathering(machine_for(()), 0)
+    gathering = Gathering(get_matcher(()), 0)
     data = text.encode()
     gathering.feed(Block(data, 0, len(data), 0))
     return gathering.snapshot()
@@ -143,7 +143,7 @@ def test_long_lines_of_a_real_log_are_all_looked_at() -> None:
 
     A line of megabytes full of literals does.
     """
-    machine = machine_for(())
+    machine = get_matcher(())
     words = b" ".join(
         literal for literal in machine.literals if b"\n" not in literal and b"\r" not in literal
     ).decode("utf-8", "replace")
@@ -217,7 +217,7 @@ def words() -> bytes:
     """Every literal of the rules, on one line."""
     return b" ".join(
         literal
-        for literal in machine_for(()).literals
+        for literal in get_matcher(()).literals
         if b"\n" not in literal and b"\r" not in literal
     )
 
@@ -225,7 +225,7 @@ def words() -> bytes:
 def test_what_nobody_will_look_at_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a long line whose looks are spent most literals are not even found, and the report is told."""
     monkeypatch.setattr(windows, "_TEXT", 1 << 20)
-    machine, found = machine_for(()), 0
+    machine, found = get_matcher(()), 0
     hits = machine.filter.hits
 
     def counted(data: bytes, lo: int, hi: int) -> list[tuple[int, int]]:
@@ -245,7 +245,7 @@ def test_what_nobody_will_look_at_is_not_looked_for(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("until", [0, 1, 700, 5000, 10**9])
 def test_a_scan_finds_all_that_is_wanted(until: int) -> None:
     """All literals from the place on where the next is wanted; of those before, some may be left out."""
-    machine, data = machine_for(()), words()[:40_000]
+    machine, data = get_matcher(()), words()[:40_000]
     scan = machine.scan(data, 0, len(data))
     found = []
     for hit in scan:
@@ -260,7 +260,7 @@ def test_a_scan_finds_all_that_is_wanted(until: int) -> None:
 
 def test_a_scan_begins_where_something_is_wanted() -> None:
     """A line that goes on from another block is passed over at once."""
-    machine, data = machine_for(()), words()[:40_000]
+    machine, data = get_matcher(()), words()[:40_000]
     scan = machine.scan(data, 0, len(data))
     scan.until = 30_000
     assert min(start for _, start in scan) >= scan.until
@@ -364,10 +364,10 @@ def test_lines_that_never_come_again_are_looked_at_in_part(monkeypatch: pytest.M
 
 def test_frames_that_come_again_are_read_once() -> None:
     """Of headers within headers each is followed over the same frames, whose lines are read once."""
-    framed.cache_clear()
+    match_frame.cache_clear()
     frames = "".join(f'  File "a.py", line {n}, in f\n    x{n}\n' for n in range(50))
     gathered(f"{HEADER}\n" * 60 + frames + "ValueError: x\n")
-    assert framed.cache_info().misses < 200
+    assert match_frame.cache_info().misses < 200
 
 
 def test_what_templates_do_not_help_is_hardly_learnt(monkeypatch: pytest.MonkeyPatch) -> None:

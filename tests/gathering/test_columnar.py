@@ -21,9 +21,9 @@ from postmortem.gathering.columnar import (
     row_cutter,
     shaped_lines,
 )
-from postmortem.gathering.gathered import Gathered
+from postmortem.gathering.gathered import Extract
 from postmortem.gathering.job import read
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 from postmortem.reading import block_reader
 from postmortem.reading.windows import View
 
@@ -216,13 +216,13 @@ def _eager() -> Iterator[None]:
         yield
 
 
-def gathered(log: bytes, *, by_shape: bool, part: int) -> Gathered:
+def gathered(log: bytes, *, by_shape: bool, part: int) -> Extract:
     """Read a log."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_shapes, "CREDIT", 1e9 if by_shape else -1e9)
         patch.setattr(block_reader, "PART", part)
         patch.setattr(block_reader, "LEAST_PART", part)
-        return read([log], machine_for(()))
+        return read([log], get_matcher(()))
 
 
 def assert_same(log: bytes, part: int = 3000) -> None:

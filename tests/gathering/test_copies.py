@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.gathering.copies import mirrors
-from postmortem.gathering.printed_alike import agree, coarseness
-from postmortem.reading.left_out import reason_by_name
-from postmortem.reading.several_runs import earlier_runs
+from postmortem.gathering.copies import find_mirrored_logs
+from postmortem.gathering.printed_alike import estimate_rounding, is_approximately_equal
+from postmortem.reading.left_out import get_skip_reason
+from postmortem.reading.several_runs import find_earlier_runs
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,18 @@ def test_figures_agree_as_far_as_they_are_printed(
     one: float, other: float, *, expected: bool
 ) -> None:
     """The coarser decides, whichever stands first."""
-    coarse = max(coarseness([one]), coarseness([other]))
-    assert agree(one, other, coarse) is agree(other, one, coarse) is expected
+    coarse = max(estimate_rounding([one]), estimate_rounding([other]))
+    assert (
+        is_approximately_equal(one, other, coarse)
+        is is_approximately_equal(other, one, coarse)
+        is expected
+    )
 
 
 def test_logs_that_tools_keep_of_the_console() -> None:
     """What wandb keeps, and the log beside `.hydra`; no other."""
     paths = ["r/.hydra/config.yaml", "r/train.log", "r/sub/train.log", "r/wandb/run-1/files/output.log"]  # fmt: skip
-    assert mirrors(paths) == {1, 3}
+    assert find_mirrored_logs(paths) == {1, 3}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,7 @@ def test_of_runs_side_by_side_the_last_is_read(paths: list[str], earlier: list[i
     """The files of the others are given with a reason."""
     folder = Path("job")
     given = [folder / path for path in paths]
-    assert set(earlier_runs(given, folder)) == {given[index] for index in earlier}
+    assert set(find_earlier_runs(given, folder)) == {given[index] for index in earlier}
 
 
 def test_runs_in_the_store_of_mlflow_are_ordered_by_their_start(tmp_path: Path) -> None:
@@ -84,13 +88,13 @@ def test_runs_in_the_store_of_mlflow_are_ordered_by_their_start(tmp_path: Path) 
         run.mkdir(parents=True)
         (run / "meta.yaml").write_text(f"end_time: 9\nstart_time: {start}\n")
     files = [run / "metrics" / "loss" for run in runs]
-    assert set(earlier_runs(files, tmp_path)) == {files[0]}
+    assert set(find_earlier_runs(files, tmp_path)) == {files[0]}
 
 
 def test_the_named_folder_is_no_run_beside_others(tmp_path: Path) -> None:
     """Who names an earlier run means it."""
     folder = tmp_path / "wandb" / "run-20250101_000000-a"
-    assert earlier_runs([folder / "files" / "output.log"], folder) == {}
+    assert find_earlier_runs([folder / "files" / "output.log"], folder) == {}
 
 
 @pytest.mark.parametrize(
@@ -109,6 +113,6 @@ def test_the_named_folder_is_no_run_beside_others(tmp_path: Path) -> None:
 )
 def test_what_is_left_out_by_its_name(path: str, why: str) -> None:
     """With the reason; what only looks like it is read."""
-    found = str(reason_by_name(Path(path)) or "")
+    found = str(get_skip_reason(Path(path)) or "")
     assert why in found
     assert bool(found) == bool(why)

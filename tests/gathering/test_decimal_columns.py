@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.gathering.columnar.decimal_columns import floats
+from postmortem.gathering.columnar.decimal_columns import parse_floats
 
 PRINTED: dict[str, Callable[[random.Random], str]] = {
     "four places": lambda c: f"{c.random() * 3:.4f}",
@@ -32,7 +32,9 @@ def test_each_number_is_that_of_float(kind: str, count: int) -> None:
     """Compared bit by bit: NaN is alike, and 0 is not -0."""
     choice = random.Random(7)
     texts = [PRINTED[kind](choice).encode() for _ in range(count)]
-    assert [one.hex() for one in floats(texts).tolist()] == [float(one).hex() for one in texts]
+    assert [one.hex() for one in parse_floats(texts).tolist()] == [
+        float(one).hex() for one in texts
+    ]
 
 
 @settings(max_examples=60, deadline=None)
@@ -40,10 +42,12 @@ def test_each_number_is_that_of_float(kind: str, count: int) -> None:
 def test_any_spelling(printed: list[str]) -> None:
     """Often enough to be read as a column."""
     texts = [text.encode() for text in printed if text.isascii()] * 70
-    assert [one.hex() for one in floats(texts).tolist()] == [float(one).hex() for one in texts]
+    assert [one.hex() for one in parse_floats(texts).tolist()] == [
+        float(one).hex() for one in texts
+    ]
 
 
 def test_a_word_is_no_number() -> None:
     """It is not passed over."""
     with pytest.raises(ValueError, match="could not convert"):
-        floats([b"1.25"] * 100 + [b"none"])
+        parse_floats([b"1.25"] * 100 + [b"none"])

@@ -58,7 +58,7 @@ def test_an_anchor_is_rare_in_healthy_logs(
         ),
         encoding="utf-8",
     )
-    told = list(frequency.faults([found], [log]))
+    told = list(frequency.find_frequency_errors([found], [log]))
     assert len(told) == refused
     assert all("an.example" in str(fault) and "healthy.log" in str(fault) for fault in told)
 
@@ -74,7 +74,7 @@ def test_healthy_logs_are_those_whose_label_says_so(tmp_path: Path) -> None:
     for name in ("good.log", "bad.log", "job/rank0.log", "job/rank1.log"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x\n", encoding="utf-8")
-    assert [str(path.relative_to(tmp_path)) for path in frequency.healthy(tmp_path)] == [
+    assert [str(path.relative_to(tmp_path)) for path in frequency.list_healthy_logs(tmp_path)] == [
         "good.log",
         "job/rank0.log",
         "job/rank1.log",
@@ -83,10 +83,12 @@ def test_healthy_logs_are_those_whose_label_says_so(tmp_path: Path) -> None:
 
 def test_the_built_in_anchors_are_rare() -> None:
     """In every healthy sample."""
-    compiled = compile_folders([resources.folder("patterns")])
-    logs = frequency.healthy(resources.folder("sample_logs"))
+    compiled = compile_folders([resources.find_folder("patterns")])
+    logs = frequency.list_healthy_logs(resources.find_folder("sample_logs"))
     assert len(logs) > 40
     assert [
         str(fault)
-        for fault in frequency.faults([*compiled["signatures"], *compiled["formats"]], logs)
+        for fault in frequency.find_frequency_errors(
+            [*compiled["signatures"], *compiled["formats"]], logs
+        )
     ] == []

@@ -21,7 +21,7 @@ from postmortem.gathering import helped_reading
 from postmortem.gathering.helped_reading import HelpedReading
 from postmortem.gathering.read_apart import Apart, FileApart
 from postmortem.host.helper_process import HelperProcess
-from postmortem.host.usable_cores import core_count
+from postmortem.host.usable_cores import count_cores
 from postmortem.report import render
 
 ENOUGH = 60
@@ -64,7 +64,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def report(job: Path, workers: int) -> str:
     """The report of a job that so many processes have read."""
-    return render(pipeline.analyze([str(job)], workers=workers), "json", redact=False)
+    return render(pipeline.run_pipeline([str(job)], workers=workers), "json", redact=False)
 
 
 @pytest.mark.parametrize("workers", [2, 3])
@@ -147,7 +147,7 @@ def test_a_small_job_stays_in_one_process(job: Path, monkeypatch: pytest.MonkeyP
 
 
 @linux
-@pytest.mark.skipif(core_count() < 2, reason="with one core there is one process")
+@pytest.mark.skipif(count_cores() < 2, reason="with one core there is one process")
 def test_an_interrupt_ends_all_processes(tmp_path: Path, usual_signals: Callable[[], None]) -> None:
     """Ctrl-C, which a terminal sends to each of them: one line, exit status 2, nobody is left."""
     part = long_logs.stretch(random.Random(7), 0, 1).at(1)

@@ -9,7 +9,7 @@ from postmortem.gathering.learnt_paths import LearntPaths
 from postmortem.knowledge.engine import A_SOURCE, Budget
 from postmortem.reading.windows import View
 
-READER = next(one for one in pipeline.machine_for(()).metrics if one.format.id == "trainer.record")
+READER = next(one for one in pipeline.get_matcher(()).metrics if one.format.id == "trainer.record")
 OPENING = 7
 KEPT = 8
 """Templates of one skeleton."""

@@ -11,9 +11,9 @@ from postmortem.gathering.literal_filters import (
     AhoCorasickFilter,
     HyperscanFilter,
     Prefilter,
-    prefilter,
+    build_prefilter,
 )
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 
 FILTERS = [
     pytest.param(HyperscanFilter, id="hyperscan"),
@@ -95,9 +95,9 @@ def test_of_each_literal_the_first_place(lo: int, hi: int) -> None:
         firsts[number] = min(start, firsts.get(number, start))
     assert dict(HyperscanFilter(OVERLAPPING, is_once=True).hits(data, lo, hi)) == firsts
     assert len(HyperscanFilter(OVERLAPPING, is_once=True).hits(data, lo, hi)) == len(firsts)
-    assert {number for number, _ in prefilter(OVERLAPPING, is_once=True).hits(data, lo, hi)} == set(
-        firsts
-    )
+    assert {
+        number for number, _ in build_prefilter(OVERLAPPING, is_once=True).hits(data, lo, hi)
+    } == set(firsts)
 
 
 PLANTED = st.lists(
@@ -142,7 +142,7 @@ def test_both_find_the_same_with_any_literals(literals: list[bytes], data: st.Da
 
 def test_both_find_the_same_with_the_whole_knowledge_base() -> None:
     """All literals of all rules over a text of all examples."""
-    machine = machine_for(())
+    machine = get_matcher(())
     rules = (*machine.knowledge.signatures, *machine.knowledge.formats)
     text = "\n".join(
         example["text"]
@@ -170,7 +170,7 @@ def unused(machine: object, text: bytes) -> set[int]:
 
 def test_the_fastest_filter_of_the_platform_is_taken() -> None:
     """Where hyperscan has a wheel, it is used."""
-    assert isinstance(prefilter((b"loss",)), HyperscanFilter)
+    assert isinstance(build_prefilter((b"loss",)), HyperscanFilter)
 
 
 @pytest.mark.parametrize(

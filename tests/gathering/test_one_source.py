@@ -18,15 +18,15 @@ from postmortem import pipeline
 from postmortem.facts import series as series_module
 from postmortem.facts.series import Series
 from postmortem.gathering import job, learnt_paths, points
-from postmortem.gathering.gathered import FIRST, LAST, Gathered, Kept, Seen
+from postmortem.gathering.gathered import FIRST, LAST, Extract, Kept, Seen
 from postmortem.gathering.one_source import Gathering
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.findings import Finding
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.pipeline import machine_for
-from postmortem.reading.block_reader import blocks
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.pipeline import get_matcher
+from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.windows import Allowance
-from postmortem.report.one_language import told
+from postmortem.report.one_language import translate_analysis
 
 OOM = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free. Including non-PyTorch memory, this process has 77.90 GiB memory in use. "
@@ -61,7 +61,7 @@ Piece = Callable[[random.Random, str, int], list[str]]
 
 def analyze(paths: Any, **given: Any) -> Diagnosis:
     """A job in English."""
-    return told(pipeline.analyze(paths, **given), "en")
+    return translate_analysis(pipeline.run_pipeline(paths, **given), "en")
 
 
 def loss(choice: random.Random) -> str:
@@ -396,10 +396,10 @@ def test_a_job_holds_what_its_files_hold(tmp_path: Path) -> None:
         )
 
 
-def gathered(raw: bytes, source: int = 0, size: int = 1 << 23) -> Gathered:
+def gathered(raw: bytes, source: int = 0, size: int = 1 << 23) -> Extract:
     """What one pass finds."""
-    gathering = Gathering(machine_for(()), source)
-    for block in blocks(io.BytesIO(raw), size):
+    gathering = Gathering(get_matcher(()), source)
+    for block in iter_blocks(io.BytesIO(raw), size):
         gathering.feed(block)
     return gathering.snapshot()
 
@@ -481,7 +481,7 @@ def test_merging_adds_up() -> None:
 
 def test_merging_into_nothing_is_the_part() -> None:
     """An empty job and a part is the part."""
-    part, empty = gathered(log(42, 40_000)), Gathered()
+    part, empty = gathered(log(42, 40_000)), Extract()
     empty.merge(part)
     assert repr(empty.findings) == repr(part.findings)
     assert repr(empty.tracebacks) == repr(part.tracebacks)
@@ -507,14 +507,14 @@ def test_first_and_last_findings_survive_a_merge(count: int, cut: int) -> None:
         whole.add(seen)
         (first if seen.finding.line <= cut else second).add(seen)
     one, other = (
-        Gathered(findings={("a.b", 0, NOWHERE): first}),
-        Gathered(findings={("a.b", 0, NOWHERE): second}),
+        Extract(findings={("a.b", 0, NOWHERE): first}),
+        Extract(findings={("a.b", 0, NOWHERE): second}),
     )
     one.merge(other)
     assert (first.all(), first.count) == (whole.all(), whole.count)
 
 
-def all_of(part: Gathered) -> str:
+def all_of(part: Extract) -> str:
     """All that a part holds, the points of its series too."""
     points = {key: (*series.kept(), series.points) for key, series in part.series.items()}
     facts = (part.facts.facts, part.facts.checkpoints, part.facts.framework_lines)
@@ -525,8 +525,8 @@ def all_of(part: Gathered) -> str:
 def test_snapshots_do_not_disturb() -> None:
     """A log that is still growing may be looked at at any time; the end is the same."""
     raw = log(43, 60_000)
-    gathering = Gathering(machine_for(()), 0)
-    for block in blocks(io.BytesIO(raw), 3000):
+    gathering = Gathering(get_matcher(()), 0)
+    for block in iter_blocks(io.BytesIO(raw), 3000):
         gathering.feed(block)
         gathering.snapshot()
     assert repr(gathering.snapshot().findings) == repr(gathered(raw).findings)
@@ -535,8 +535,8 @@ def test_snapshots_do_not_disturb() -> None:
 def test_a_snapshot_is_a_value_of_its_own() -> None:
     """What is fed later, merged into it or into what it came from, changes it no more."""
     raw = log(47, 160_000)
-    first, *rest = blocks(io.BytesIO(raw), 40_000)
-    gathering = Gathering(machine_for(()), 0)
+    first, *rest = iter_blocks(io.BytesIO(raw), 40_000)
+    gathering = Gathering(get_matcher(()), 0)
     gathering.feed(first)
     early = gathering.snapshot()
     before = all_of(early)
@@ -634,7 +634,7 @@ def test_a_crowd_keeps_the_first_and_last_of_each_process() -> None:
         == (rank + 1, 19 * 1024 + rank + 1, 20)
         for rank, one in enumerate(kept)
     )
-    job = Gathered()
+    job = Extract()
     job.merge(result)
     assert repr(job.findings) == repr(result.findings)
 
@@ -658,8 +658,8 @@ def test_ten_thousand_ranks_are_bounded() -> None:
         f"[rank{number}]: RuntimeError: CUDA error: device-side assert triggered\n[rank{number}]: epoch {number} loss: 0.5\n[rank{number}]: {{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': 0.1}}\n"
         for number in range(10_000)
     )
-    gathering = Gathering(machine_for(()), 0)
-    for block in blocks(io.BytesIO(raw.encode()), 1 << 16):
+    gathering = Gathering(get_matcher(()), 0)
+    for block in iter_blocks(io.BytesIO(raw.encode()), 1 << 16):
         gathering.feed(block)
     result = gathering.snapshot()
     assert len({where for _, _, where in result.findings}) <= 4097
@@ -737,7 +737,7 @@ def test_points_are_bounded_over_all_files(
                 for step in range(9000)
             )
         )
-    whole = job.read(tmp_path, machine_for(()))
+    whole = job.read(tmp_path, get_matcher(()))
     assert sum(len(series.values) for series in whole.series.values()) <= 20_000
     for series in whole.series.values():
         series.settle()
@@ -812,8 +812,8 @@ def test_raw_line_numbers(size: int) -> None:
 
 def test_the_name_of_a_file_tells_the_process() -> None:
     """Lines that name no process are of the one that the file's name tells."""
-    gathering = Gathering(machine_for(()), 0, Where(rank=3))
-    for block in blocks(
+    gathering = Gathering(get_matcher(()), 0, ProcessId(rank=3))
+    for block in iter_blocks(
         io.BytesIO(
             b"ModuleNotFoundError: No module named 'x'\n[rank5]: ModuleNotFoundError: No module named 'x'\n{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n"
         )

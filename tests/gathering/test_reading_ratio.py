@@ -14,7 +14,7 @@ import pytest
 from log_kinds import KINDS
 
 from postmortem.gathering.job import read
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 
 LINE = re.compile(rb"([^\n]*)\n")
 MOST = {
@@ -46,6 +46,6 @@ def test_reading_costs_a_bounded_multiple(kind: str, tmp_path: Path) -> None:
         size += len(lines[-1])
     log = tmp_path / "run.log"
     log.write_text("".join(lines), newline="")
-    machine, data = machine_for(()), log.read_bytes()
+    machine, data = get_matcher(()), log.read_bytes()
     least = seconds(lambda: (machine.filter.hits(data, 0, len(data)), LINE.findall(data)))
     assert seconds(lambda: read([str(log)], machine)) < MOST[kind] * least

@@ -176,7 +176,7 @@ def test_without_the_package_event_files_are_listed_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is passed over in silence."""
-    monkeypatch.setattr(tensorboard_events, "parser", lambda: None)
+    monkeypatch.setattr(tensorboard_events, "load_parser", lambda: None)
     name = "events.out.tfevents.1.host"
     folder = put(tmp_path, {"run.log": log_of(LOSSES), name: b"\x18\0\0\0\0\0\0\0"})
     assert sources(report(folder), folder)[name] == (

@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.gathering.one_source import Gathering
-from postmortem.pipeline import machine_for
-from postmortem.reading.block_reader import SIZE, blocks
+from postmortem.pipeline import get_matcher
+from postmortem.reading.block_reader import SIZE, iter_blocks
 
 Points = dict[str, list[tuple[float, float, int]]]
 
 
 def read(text: str, size: int = SIZE) -> Points:
     """The points of each name, with their steps and lines."""
-    gathering = Gathering(machine_for(()), 0)
-    for block in blocks(io.BytesIO(text.encode()), size):
+    gathering = Gathering(get_matcher(()), 0)
+    for block in iter_blocks(io.BytesIO(text.encode()), size):
         gathering.feed(block)
     found: Points = {}
     for series in gathering.snapshot().series.values():
@@ -66,8 +66,8 @@ def test_rows_are_read_where_they_stand() -> None:
 def test_rows_count_before_what_stands_below_them() -> None:
     """A traceback below a table has all its rows before it, and none behind."""
     text = TABLE + "30  2.0  0.1\n" + TRACEBACK
-    gathering = Gathering(machine_for(()), 0)
-    for block in blocks(io.BytesIO(text.encode()), SIZE):
+    gathering = Gathering(get_matcher(()), 0)
+    for block in iter_blocks(io.BytesIO(text.encode()), SIZE):
         gathering.feed(block)
     assert [before for _, before in gathering.snapshot().tracebacks] == [3]
 
@@ -125,8 +125,8 @@ def test_a_bar_that_never_ended(loss: str, shown: list[str]) -> None:
 
 def test_a_snapshot_gives_an_unfinished_bar_once() -> None:
     """However often it is asked for."""
-    gathering = Gathering(machine_for(()), 0)
-    for block in blocks(io.BytesIO(KERAS.format(loss="nan").encode())):
+    gathering = Gathering(get_matcher(()), 0)
+    for block in iter_blocks(io.BytesIO(KERAS.format(loss="nan").encode())):
         gathering.feed(block)
     gathering.snapshot()
     found = gathering.snapshot().series.values()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from postmortem.gathering import frames, traceback
 from postmortem.model.findings import Traceback
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.reading.windows import View
 
 HEAD = "Traceback (most recent call last):\n"
@@ -466,13 +466,13 @@ def test_interleaved_ranks_are_told_apart() -> None:
     assert first is not None
     assert second is not None
     assert (first.where, first.exception, first.message, first.frames[0].file) == (
-        Where(rank=3),
+        ProcessId(rank=3),
         "ValueError",
         "three",
         "train.py",
     )
     assert (second.where, second.exception, second.message, second.frames[0].line) == (
-        Where(rank=0),
+        ProcessId(rank=0),
         "KeyError",
         "'zero'",
         1511,

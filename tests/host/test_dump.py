@@ -42,4 +42,4 @@ def test_a_driver_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(dump, "_DRIVER_SECONDS", 1.0)
     _script(tmp_path / "nvidia-smi", "exec sleep 600")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    assert "nvidia-smi: no answer within 1 s" in dump.environment_dump()
+    assert "nvidia-smi: no answer within 1 s" in dump.build_environment_dump()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from postmortem.host.helper_process import HelperProcess, NoHelper, unpacked
+from postmortem.host.helper_process import HelperProcess, NoHelper, unpack_result
 
 ENOUGH = 30
 """Seconds in which a process ends, on however busy a machine."""
@@ -34,7 +34,7 @@ def given(helper: HelperProcess, piece: object) -> Any:
     """What the work gives."""
     packed = helper.done(piece)
     assert packed is not None
-    return unpacked(packed)
+    return unpack_result(packed)
 
 
 def test_it_does_one_piece_after_the_other() -> None:

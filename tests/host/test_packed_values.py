@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.host import packed_values
-from postmortem.host.packed_values import packed, unpacked
+from postmortem.host.packed_values import pack_value, unpack_value
 
 NAN = math.nan
 
 
 def same(figures: "array[int] | array[float]") -> int:
     """The bytes that an array takes, once it has come back as it was."""
-    data = packed({"figures": figures})
-    again = unpacked(data)["figures"]
+    data = pack_value({"figures": figures})
+    again = unpack_value(data)["figures"]
     assert (again.typecode, again.tobytes()) == (figures.typecode, figures.tobytes())
     return len(data)
 
@@ -70,4 +70,4 @@ def test_any_figures_come_back(floats: list[float], whole: list[int]) -> None:
 def test_other_values_stand_as_pickle_writes_them() -> None:
     """Nothing but arrays is looked at."""
     value = {"a": [1, 2.5, None], "b": ("x", b"y")}
-    assert bytes(packed(value)) == pickle.dumps(value, protocol=5)
+    assert bytes(pack_value(value)) == pickle.dumps(value, protocol=5)

@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.case.values import Case
 from postmortem.inference import predicates
-from postmortem.inference.predicates import answered, holds
+from postmortem.inference.predicates import evaluate_condition, evaluate_conditions
 from postmortem.knowledge.conditions import Asked, Condition
 from postmortem.model.job_facts import Environment
 
@@ -19,24 +19,27 @@ def case(outcome: str) -> Case:
 
 def test_it_is_asked_once_of_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
     """And each case has its own answer."""
-    asked, answer = list[str](), predicates.answer
+    asked, answer = list[str](), predicates.evaluate_predicate
 
     def counted(predicate: Mapping[str, Any], of: Case) -> Any:
         asked.append(of.outcome)
         return answer(predicate, of)
 
-    monkeypatch.setattr(predicates, "answer", counted)
+    monkeypatch.setattr(predicates, "evaluate_predicate", counted)
     failed = Condition("run-failed", {}, {"outcome": "failed"})
     one, other = case("failed"), case("completed")
     for _ in range(3):
-        assert holds(Asked((failed,)), one) is not None
-        assert holds(Asked((), (failed,)), one) is None
-        assert answered(failed, other) is None
+        assert evaluate_conditions(Asked((failed,)), one) is not None
+        assert evaluate_conditions(Asked((), (failed,)), one) is None
+        assert evaluate_condition(failed, other) is None
     assert asked == ["failed", "completed"]
 
 
 def test_conditions_of_one_name_are_told_apart() -> None:
     """Two sets of rules may call different things the same."""
     run = case("failed")
-    answers = [answered(Condition("same", {}, {"outcome": name}), run) for name in ("failed", "x")]
+    answers = [
+        evaluate_condition(Condition("same", {}, {"outcome": name}), run)
+        for name in ("failed", "x")
+    ]
     assert [one is not None for one in answers] == [True, False]

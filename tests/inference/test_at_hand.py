@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from postmortem.case.values import Case
-from postmortem.inference.at_hand import is_at_hand
+from postmortem.inference.at_hand import is_available
 from postmortem.model.job_facts import Environment, Gpu
 from tests.fixes.runs import case
 
@@ -37,4 +37,4 @@ def of(**known: Any) -> Case:
 )
 def test_what_is_at_hand(things: tuple[str, ...], known: dict[str, Any], *, is_there: bool) -> None:
     """All that is named must be there."""
-    assert is_at_hand(things, of(**known)) == is_there
+    assert is_available(things, of(**known)) == is_there

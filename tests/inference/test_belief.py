@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.classify.evidence_model import EvidenceModel, Weighed
-from postmortem.inference.belief import UNCONFIRMED, believed, figures
+from postmortem.inference.belief import UNCONFIRMED, compute_features, estimate_probability
 from postmortem.inference.doubt import UNPROVED
 from postmortem.inference.ranking import Ranked
 from postmortem.model.answer import Evidence
@@ -35,19 +35,19 @@ def first(cause: str, kind: str, *weights: float) -> Ranked:
 )
 def test_what_may_be_wrong_is_not_sure(best: Ranked, shares: dict[str, float], most: float) -> None:
     """However sure the sum is."""
-    assert believed(best, shares, MODEL) == pytest.approx(most, abs=2e-4)
+    assert estimate_probability(best, shares, MODEL) == pytest.approx(most, abs=2e-4)
 
 
 def test_figures_tell_the_evidence_and_not_the_model() -> None:
     """An item of the classifier is no evidence of the rules."""
-    told = figures(first(CAUSE, "classifier", 3.0, -1.0), {})
+    told = compute_features(first(CAUSE, "classifier", 3.0, -1.0), {})
     assert (told["strength"], told["against"], told["wording"]) == (0.0, 0.0, 0.0)
-    assert figures(first(CAUSE, "shape", 5.0, -9.0), {})["curve"] == 1.0
-    assert figures(first(CAUSE, "shape", 5.0, -9.0), {})["strength"] == 3.0
-    assert figures(first(CAUSE, "shape", 5.0, -9.0), {})["against"] == -5.0
+    assert compute_features(first(CAUSE, "shape", 5.0, -9.0), {})["curve"] == 1.0
+    assert compute_features(first(CAUSE, "shape", 5.0, -9.0), {})["strength"] == 3.0
+    assert compute_features(first(CAUSE, "shape", 5.0, -9.0), {})["against"] == -5.0
 
 
 def test_without_a_text_the_evidence_alone_is_asked() -> None:
     """Each question has weights of its own."""
     model = MODEL._replace(alone=Weighed(0.0, {}))
-    assert believed(first(CAUSE, "signature", 3.0), {}, model) == 0.5
+    assert estimate_probability(first(CAUSE, "signature", 3.0), {}, model) == 0.5

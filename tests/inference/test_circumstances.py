@@ -1,22 +1,22 @@
 """What holds of a run beside its words: shapes, its end, facts; nothing that a rule found in text."""
 
-from postmortem.inference.circumstances import holding
-from postmortem.inference.rehearsal import made_up
-from postmortem.pipeline import machine_for
+from postmortem.inference.circumstances import find_active_conditions
+from postmortem.inference.rehearsal import build_example_case
+from postmortem.pipeline import get_matcher
 
-KNOWLEDGE = machine_for(()).knowledge
+KNOWLEDGE = get_matcher(()).knowledge
 
 
 def test_shapes_and_facts_are_named() -> None:
     """Of a case that has them."""
-    case = made_up(
+    case = build_example_case(
         {
             "shapes": ["loss-nonfinite"],
             "outcome": "failed",
             "environment": {"precision": "fp16", "exit_status": 1, "world_size": 8},
         }
     )
-    found = holding(case, KNOWLEDGE)
+    found = find_active_conditions(case, KNOWLEDGE)
     assert {"shape loss-nonfinite", "outcome failed", "precision fp16", "exit 1", "world many"} <= {
         *found
     }
@@ -29,4 +29,6 @@ def test_signatures_and_tracebacks_name_nothing() -> None:
         "signatures": [rule.id for rule in KNOWLEDGE.signatures[:200]],
         "tracebacks": [{"exception": "RuntimeError", "message": "CUDA out of memory"}],
     }
-    assert holding(made_up(said), KNOWLEDGE) == holding(made_up({}), KNOWLEDGE)
+    assert find_active_conditions(build_example_case(said), KNOWLEDGE) == find_active_conditions(
+        build_example_case({}), KNOWLEDGE
+    )

@@ -3,16 +3,16 @@
 import pytest
 
 from postmortem.case.values import Case
-from postmortem.inference.doubt import held_back, most_certain
+from postmortem.inference.doubt import get_max_probability, reduce_health_score
 from postmortem.inference.rules import Scored
 from postmortem.model.answer import Evidence
 from postmortem.model.job_facts import Environment
-from postmortem.model.said import Said, quote
+from postmortem.model.said import Message, quote
 
 STRONG, MODERATE, VETO = 3.0, 1.6, -5.0
 
 
-def item(weight: float) -> Evidence[Said]:
+def item(weight: float) -> Evidence[Message]:
     """Evidence of this weight."""
     return Evidence("shape", "any", "any", quote(""), weight)
 
@@ -41,7 +41,7 @@ def case(outcome: str) -> Case:
 )
 def test_the_highest_probability(cause: str, weights: list[float], most: float) -> None:
     """A health that nothing proves stays below three quarters, a vetoed one is no verdict."""
-    assert most_certain(cause, [item(weight) for weight in weights]) == most
+    assert get_max_probability(cause, [item(weight) for weight in weights]) == most
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_health_is_held_back(
 ) -> None:
     """By a failure, by a veto, by a fault that is as likely."""
     health = Scored("healthy.running", 1.5, tuple(item(weight) for weight in weights))
-    assert held_back(health, case(outcome), faults).score == pytest.approx(score)
+    assert reduce_health_score(health, case(outcome), faults).score == pytest.approx(score)

@@ -6,24 +6,26 @@ from typing import Any
 
 import pytest
 
-from postmortem.inference.due import Due, needed_by
-from postmortem.inference.known_defects import affects, concerning
-from postmortem.inference.predicates import answer
-from postmortem.inference.rehearsal import made_up
+from postmortem.inference.due import RuleIndex, infer_predicate_needs
+from postmortem.inference.known_defects import is_applicable, list_matching_advisories
+from postmortem.inference.predicates import evaluate_predicate
+from postmortem.inference.rehearsal import build_example_case
 from postmortem.knowledge.base import load
 from postmortem.knowledge.compile import compile_folders
 
 FOLDER = Path(__file__).resolve().parents[2] / "patterns"
 CONDITIONS = compile_folders([FOLDER])["conditions"]
-CASES = [made_up(example) for one in CONDITIONS for example in one["examples"]["holds"]]
+CASES = [build_example_case(example) for one in CONDITIONS for example in one["examples"]["holds"]]
 
 
 @pytest.mark.parametrize("condition", CONDITIONS, ids=lambda one: str(one["id"]))
 def test_what_holds_is_due(condition: dict[str, Any]) -> None:
     """In the examples of every condition, its own ones among them."""
-    due = Due([needed_by(condition["holds"])])
+    due = RuleIndex([infer_predicate_needs(condition["holds"])])
     passed_over = [case for case in CASES if not due.of(case)]
-    assert not [case for case in passed_over if answer(condition["holds"], case) is not None]
+    assert not [
+        case for case in passed_over if evaluate_predicate(condition["holds"], case) is not None
+    ]
 
 
 def predicates() -> Iterator[tuple[dict[str, Any], dict[str, Any], bool]]:
@@ -57,7 +59,10 @@ def test_what_cannot_hold_is_not(
     predicate: dict[str, Any], example: dict[str, Any], *, is_due: bool
 ) -> None:
     """A case without what a predicate names is not asked; its values are not looked at."""
-    assert bool(Due([needed_by(predicate)]).of(made_up(example))) == is_due
+    assert (
+        bool(RuleIndex([infer_predicate_needs(predicate)]).of(build_example_case(example)))
+        == is_due
+    )
 
 
 def test_known_defects_are_found_by_their_packages() -> None:
@@ -66,5 +71,7 @@ def test_known_defects_are_found_by_their_packages() -> None:
     packages = {entry.package: "2.0.0" for entry in knowledge.advisories}
     for version in ("2.0.0", "2.1.0", "4.36.0", "0.12.0"):
         told = {"environment": {"packages": dict.fromkeys(packages, version)}}
-        wanted = [one for one in knowledge.advisories if affects(one, made_up(told))]
-        assert concerning(made_up(told), knowledge) == wanted
+        wanted = [
+            one for one in knowledge.advisories if is_applicable(one, build_example_case(told))
+        ]
+        assert list_matching_advisories(build_example_case(told), knowledge) == wanted

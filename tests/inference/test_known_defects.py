@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 import postmortem
-from postmortem.inference.known_defects import affects, shows
-from postmortem.inference.rehearsal import advisory_faults, made_up
+from postmortem.inference.known_defects import find_symptom, is_applicable
+from postmortem.inference.rehearsal import build_example_case, find_advisory_errors
 from postmortem.knowledge.base import load
-from postmortem.knowledge.causes import advisory
+from postmortem.knowledge.causes import build_advisory
 from postmortem.knowledge.conditions import Conditions
 
 FOLDER = Path(__file__).resolve().parents[2] / "patterns" / "advisories"
@@ -121,7 +121,7 @@ def test_it_is_told_where_it_is_and_not_with_the_version_that_mends_it(
 def test_the_check_proves_examples(change: dict[str, Any], what: str) -> None:
     """An advisory that says otherwise than its examples is a fault."""
     entry = {**ENTRIES["torch.before-2-3-numpy-2"], **change}
-    faults = [str(fault) for fault in advisory_faults([entry], Conditions(()))]
+    faults = [str(fault) for fault in find_advisory_errors([entry], Conditions(()))]
     assert (what in faults[0]) if what else not faults
 
 
@@ -139,15 +139,15 @@ def test_versions_machine_and_symptom_are_asked_apart(
     packages: dict[str, str], message: str, *, is_affected: bool, is_shown: bool
 ) -> None:
     """What is not known is not affected."""
-    entry = advisory(ENTRIES["torch.before-2-3-numpy-2"], Conditions(()))
-    case = made_up(
+    entry = build_advisory(ENTRIES["torch.before-2-3-numpy-2"], Conditions(()))
+    case = build_example_case(
         {
             "environment": {"packages": packages},
             "tracebacks": [{"exception": "RuntimeError", "message": message}],
         }
     )
-    assert affects(entry, case) == is_affected
-    assert (shows(entry, case) is not None) == is_shown
+    assert is_applicable(entry, case) == is_affected
+    assert (find_symptom(entry, case) is not None) == is_shown
 
 
 GROWTH = (

@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 
 from postmortem.inference import rehearsal
-from postmortem.inference.predicates import _ANSWERS, _TRACEBACK, answer, holds
+from postmortem.inference.predicates import (
+    _ANSWERS,
+    _TRACEBACK,
+    evaluate_conditions,
+    evaluate_predicate,
+)
 from postmortem.knowledge.conditions import Asked, Condition
 from postmortem.knowledge.questions import PredicateEntry, TracebackQuestion
 
@@ -54,7 +59,9 @@ def test_a_predicate_holds_in_a_made_up_case(
     predicate: dict[str, Any], example: dict[str, Any], *, is_held: bool
 ) -> None:
     """What an example does not name was not seen."""
-    assert (answer(predicate, rehearsal.made_up(example)) is not None) == is_held
+    assert (
+        evaluate_predicate(predicate, rehearsal.build_example_case(example)) is not None
+    ) == is_held
 
 
 def test_an_example_that_says_otherwise_is_a_fault() -> None:
@@ -68,7 +75,8 @@ def test_an_example_that_says_otherwise_is_a_fault() -> None:
         },
     }
     assert [
-        fault.what.split(":")[1].split(" of")[0] for fault in rehearsal.faults([condition])
+        fault.what.split(":")[1].split(" of")[0]
+        for fault in rehearsal.find_condition_errors([condition])
     ] == [
         " it does not hold in example 2",
         " it holds in example 1",
@@ -88,7 +96,9 @@ def test_an_item_holds_where_all_its_names_do_and_no_exception(
 ) -> None:
     """The hits are those of the conditions; an exception that does not hold shows nothing."""
     a, b, c, d = (Condition(name, {}, {"shape": name}) for name in "abcd")
-    hits = holds(Asked((a, b), (c, d)), rehearsal.made_up({"shapes": shapes}))
+    hits = evaluate_conditions(
+        Asked((a, b), (c, d)), rehearsal.build_example_case({"shapes": shapes})
+    )
     assert (None if hits is None else [hit.id for hit in hits]) == lines
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.api import analyze
-from postmortem.inference.rules import PRIOR, _total
+from postmortem.inference.rules import PRIOR, _score_cause
 from postmortem.model.answer import Evidence
 
 KILLED = "sample_logs/pytorch/job-killed-rank-0"
@@ -51,7 +51,7 @@ def item(kind: str, name: str, weight: float, line: int | None = None) -> Eviden
 )
 def test_one_fact_counts_once(items: list[Evidence], kept: list[str], total: float) -> None:
     """What is told twice is shown and weighed once, as the weightier telling."""
-    scored = _total("cause", items)
+    scored = _score_cause("cause", items)
     assert [one.id for one in scored.evidence] == kept
     assert scored.score == pytest.approx(PRIOR + total)
 

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.case.build import case_of
+from postmortem.case.build import build_case
 from postmortem.case.values import Case
 from postmortem.gathering.job import read
 from postmortem.inference.ranking import Ranked
-from postmortem.inference.verdict import answer, rank
+from postmortem.inference.verdict import build_verdict, rank
 from postmortem.knowledge.base import load
 from postmortem.model.answer import Evidence
 from postmortem.model.job_facts import Environment
-from postmortem.model.said import Said, quote
-from postmortem.model.wording import worded
-from postmortem.pipeline import machine_for
+from postmortem.model.said import Message, quote
+from postmortem.model.wording import convert_texts
+from postmortem.pipeline import get_matcher
 from postmortem.report import parts
 from postmortem.report.words import Words
 
@@ -30,13 +30,15 @@ FOR, AGAINST = (
 )
 
 
-def said(*evidence: Evidence[Said], language: str, rival: float | None = None) -> tuple[str, str]:
+def said(
+    *evidence: Evidence[Message], language: str, rival: float | None = None
+) -> tuple[str, str]:
     """The status and the summary for a cause with this evidence, beside a second one of a score."""
     ranked = [
         Ranked("memory.cuda-oom", 0.8, 3.0, evidence),
         *([Ranked("memory.gpu-shared", 0.5, rival, (FOR,))] if rival is not None else []),
     ]
-    found = answer(ranked, CASE, load(()))
+    found = build_verdict(ranked, CASE, load(()))
     return found.status, found.summary.text(language)
 
 
@@ -96,11 +98,11 @@ def test_the_status_word_is_explained_by_what_is_listed(
             diagnosis,
             verdict=verdict_of,
             causes=(
-                worded(dataclasses.replace(first, evidence=evidence), str),
+                convert_texts(dataclasses.replace(first, evidence=evidence), str),
                 *diagnosis.causes[1:],
             ),
         )
-        assert phrase in parts.standing(changed, Words(language))
+        assert phrase in parts.format_confidence(changed, Words(language))
 
 
 @pytest.mark.parametrize(
@@ -117,8 +119,8 @@ def test_evidence_from_elsewhere_is_one_more_item(
     """What a classifier or a replay says is added up with the rules' evidence, and shown with it."""
     log = tmp_path / "run.log"
     log.write_text("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
-    machine = machine_for(())
-    case = case_of(read(log, machine), machine.knowledge)
+    machine = get_matcher(())
+    case = build_case(read(log, machine), machine.knowledge)
     before = rank(case, machine.knowledge)
     assert before.verdict.cause == "memory.cuda-oom"
     extra = Evidence("classifier", "text-model", "classifier", quote("as in such logs"), weight)

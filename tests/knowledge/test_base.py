@@ -7,9 +7,9 @@ import pytest
 
 from postmortem import resources
 from postmortem.errors import PatternError
-from postmortem.knowledge.base import BESIDE, Rule, _typed, load
+from postmortem.knowledge.base import BESIDE, Rule, _build_knowledge_base, load
 from postmortem.knowledge.causes import CauseRule
-from postmortem.knowledge.compile import compile_folders, for_a_run
+from postmortem.knowledge.compile import compile_folders, strip_examples
 
 CAUSE = """\
 id: io.disk-full
@@ -60,9 +60,9 @@ def test_an_unknown_cause_has_a_rule_without_evidence() -> None:
 
 def test_the_form_of_the_wheel_gives_the_same_rules() -> None:
     """What is left out there does not change an answer."""
-    value = compile_folders([resources.folder("patterns")])
-    stored = json.loads(json.dumps(for_a_run(value)))
-    whole, bare = _typed(value), _typed(stored)
+    value = compile_folders([resources.find_folder("patterns")])
+    stored = json.loads(json.dumps(strip_examples(value)))
+    whole, bare = _build_knowledge_base(value), _build_knowledge_base(stored)
     for name in ("version", "causes", "titles", "precedence", "fixes", "advisories", "gpus"):
         assert getattr(whole, name) == getattr(bare, name)
     assert [one.match for one in whole.signatures] == [one.match for one in bare.signatures]

@@ -8,12 +8,12 @@ import pytest
 from postmortem import pipeline
 from postmortem.formats.pairs import PairReader
 from postmortem.knowledge.base import Format
-from postmortem.knowledge.blind_patterns import digits_alike, for_any_digit
-from postmortem.knowledge.engine import compiled
+from postmortem.knowledge.blind_patterns import build_any_digit_pattern, is_digit_agnostic
+from postmortem.knowledge.engine import compile_pattern
 from postmortem.reading.prefixes import clean
 
-RULES = [rule for rule in pipeline.machine_for(()).knowledge.formats if rule.kind == "metrics"]
-BLIND = [rule for rule in RULES if digits_alike(rule.match)]
+RULES = [rule for rule in pipeline.get_matcher(()).knowledge.formats if rule.kind == "metrics"]
+BLIND = [rule for rule in RULES if is_digit_agnostic(rule.match)]
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,14 @@ BLIND = [rule for rule in RULES if digits_alike(rule.match)]
 )
 def test_which_patterns_name_no_digit(pattern: str, *, expected: bool) -> None:
     """In doubt none is taken for blind."""
-    assert digits_alike(pattern) is expected
+    assert is_digit_agnostic(pattern) is expected
 
 
 @pytest.mark.parametrize("rule", BLIND, ids=lambda rule: rule.id)
 def test_such_a_format_matches_at_the_same_places_whatever_the_digits(rule: Format) -> None:
     """So do its pairs, on its own examples with digits drawn anew."""
     chance, pairs = random.Random(rule.id), PairReader(rule.raw)
-    names = compiled(rule.match).names
+    names = compile_pattern(rule.match).names
     for case in rule.raw["examples"]["fires"]:
         text = clean(case["text"], srun=False).text
         other = "".join(chance.choice("0123456789") if one in "0123456789" else one for one in text)
@@ -50,7 +50,7 @@ def test_such_a_format_matches_at_the_same_places_whatever_the_digits(rule: Form
         assert found is not None
         assert again is not None
         assert [found.span(name) for name in names] == [again.span(name) for name in names]
-        if digits_alike(pairs.pattern):
+        if is_digit_agnostic(pairs.pattern):
             assert pairs.places(found, None) == pairs.places(again, None)
 
 
@@ -76,5 +76,5 @@ def test_most_formats_are_blind_to_digits() -> None:
 )
 def test_a_pattern_for_any_digit_finds_no_less(pattern: str, expected: str | None) -> None:
     """None is made where it might."""
-    made = for_any_digit(re.compile(pattern))
+    made = build_any_digit_pattern(re.compile(pattern))
     assert (made and made.pattern) == expected

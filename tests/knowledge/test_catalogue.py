@@ -18,8 +18,8 @@ from postmortem.knowledge import (
     unlearnt_kinds,
 )
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.knowledge.compile import KINDS, entries
-from postmortem.knowledge.kind import Kind
+from postmortem.knowledge.compile import KINDS, iter_rules
+from postmortem.knowledge.kind import AnomalyType
 
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
 ROOM = PACKAGE / "shapes"
@@ -74,8 +74,8 @@ def test_every_shape_is_listed_once() -> None:
 
 def test_what_the_rules_ask_for_is_listed() -> None:
     """A rule that asks for a shape that nobody finds never holds."""
-    patterns = resources.folder("patterns")
-    rules = [rule for kind in KINDS for _, rule in entries(patterns / kind)]
+    patterns = resources.find_folder("patterns")
+    rules = [rule for kind in KINDS for _, rule in iter_rules(patterns / kind)]
     wanted = {name for rule in rules for name in asked(rule)}
     assert len(wanted) > 40
     assert wanted <= set(CATALOGUE)
@@ -94,13 +94,13 @@ def test_what_is_listed_is_found() -> None:
 
 
 @pytest.mark.parametrize("kind", CATALOGUE.values(), ids=CATALOGUE)
-def test_a_row_says_what_the_shape_means(kind: Kind) -> None:
+def test_a_row_says_what_the_shape_means(kind: AnomalyType) -> None:
     """In both languages, which are not the same text."""
     assert kind.meaning.text("en") != kind.meaning.text("zh")
     assert not set("\u3002.") & {kind.meaning.text("en")[-1], kind.meaning.text("zh")[-1]}
 
 
 @pytest.mark.parametrize("kind", CATALOGUE.values(), ids=CATALOGUE)
-def test_the_columns_agree(kind: Kind) -> None:
+def test_the_columns_agree(kind: AnomalyType) -> None:
     """What is grave is bad, and stands in the story of the run to be told first there."""
     assert not kind.is_grave or (kind.is_bad and kind.is_turn)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.knowledge.check import faults
+from postmortem.knowledge.check import find_faults
 
 TAXONOMY = """\
 causes:
@@ -37,7 +37,7 @@ def found(folder: Path, *, cause: str = CAUSE, condition: str = CONDITION) -> li
         (folder / kind / "mine.yaml").write_text(text, encoding="utf-8")
     (folder / "known").mkdir()
     (folder / "known" / "taxonomy.yaml").write_text(TAXONOMY, encoding="utf-8")
-    known = faults([folder], [folder / "known"])
+    known = find_faults([folder], [folder / "known"])
     assert all(fault.mend and "mine.yaml" in str(fault.where) for fault in known)
     return [str(fault.what) for fault in known]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from postmortem.errors import PatternError
-from postmortem.knowledge.compile import compile_folders, expanded, for_a_run
+from postmortem.knowledge.compile import compile_folders, expand_conditions, strip_examples
 
 SHAPE = {"shape": "hidden-nan"}
 
@@ -44,7 +44,7 @@ def test_names_in_a_condition_are_written_out(
     holds: dict[str, Any], written_out: dict[str, Any]
 ) -> None:
     """A run sees predicates only."""
-    found = expanded(conditions(a=holds, b=SHAPE, c={"condition": "b"}))
+    found = expand_conditions(conditions(a=holds, b=SHAPE, c={"condition": "b"}))
     assert {one["id"]: one["holds"] for one in found} == {"a": written_out, "b": SHAPE, "c": SHAPE}
 
 
@@ -61,7 +61,7 @@ def test_names_in_a_condition_are_written_out(
 def test_a_name_that_leads_nowhere_or_back_is_refused(others: dict[str, Any], what: str) -> None:
     """Before a run could hang on it."""
     with pytest.raises(PatternError, match=what):
-        expanded(conditions(a={"condition": "b"}, **others))
+        expand_conditions(conditions(a={"condition": "b"}, **others))
 
 
 def test_a_later_folder_replaces_a_condition(tmp_path: Path) -> None:
@@ -82,5 +82,9 @@ def test_a_later_folder_replaces_a_condition(tmp_path: Path) -> None:
 def test_a_run_does_without_examples() -> None:
     """They are left out of the kinds that are named, and nothing else is."""
     value = {"hash": "x", "signatures": [{"id": "a", "examples": 1}], "gpus": [{"examples": 1}]}
-    assert for_a_run(value) == {"hash": "x", "signatures": [{"id": "a"}], "gpus": [{"examples": 1}]}
-    assert for_a_run(value, ("conditions",)) == value
+    assert strip_examples(value) == {
+        "hash": "x",
+        "signatures": [{"id": "a"}],
+        "gpus": [{"examples": 1}],
+    }
+    assert strip_examples(value, ("conditions",)) == value

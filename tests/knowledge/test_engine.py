@@ -5,7 +5,7 @@ import time
 import pytest
 import regex
 
-from postmortem.knowledge.engine import Budget, compiled
+from postmortem.knowledge.engine import Budget, compile_pattern
 
 TEXTS = (
     "",
@@ -61,7 +61,7 @@ PATTERNS = (
 @pytest.mark.parametrize(("pattern", "is_linear"), PATTERNS)
 def test_a_pattern_means_the_same_in_either_engine(pattern: str, is_linear: bool) -> None:  # noqa: FBT001 -- a column of the table
     """The same matches at the same places with the same groups, and re2 runs all it can."""
-    ours, theirs = compiled(pattern), regex.compile(pattern)
+    ours, theirs = compile_pattern(pattern), regex.compile(pattern)
     assert ours.is_linear == is_linear
     assert ours.names == tuple(theirs.groupindex)
     for text in TEXTS:
@@ -84,14 +84,14 @@ def test_a_pattern_means_the_same_in_either_engine(pattern: str, is_linear: bool
 
 def test_a_word_ends_where_chinese_begins() -> None:
     r"""For `\b` a word is of ASCII; Chinese is written without blanks."""
-    assert compiled(r"\bloss\b").search("训练loss为") is not None
-    assert compiled(r"\bloss\b").search("a_loss") is None
+    assert compile_pattern(r"\bloss\b").search("训练loss为") is not None
+    assert compile_pattern(r"\bloss\b").search("a_loss") is None
 
 
 def test_a_pattern_that_is_none_is_refused() -> None:
     """Neither engine takes it."""
     with pytest.raises(ValueError, match="missing"):
-        compiled("(")
+        compile_pattern("(")
 
 
 ENDLESS = r"(?=a)(?:a|aa)+[cd]"
@@ -101,7 +101,7 @@ def test_a_search_without_end_ends() -> None:
     """What re2 cannot run is given half a second."""
     began = time.thread_time()
     with pytest.raises(TimeoutError):
-        compiled(ENDLESS).search("a" * 5000)
+        compile_pattern(ENDLESS).search("a" * 5000)
     assert time.thread_time() - began < 5
 
 
@@ -113,18 +113,18 @@ def test_a_spent_budget_stops_slow_patterns_only() -> None:
     job = Budget(0.2)
     source, other = Budget(5, job), Budget(5, job)
     with pytest.raises(TimeoutError):
-        compiled(ENDLESS).search("a" * 5000, source)
+        compile_pattern(ENDLESS).search("a" * 5000, source)
     assert source.left < 5
     assert source.is_spent()
     assert other.left == 5
     with pytest.raises(TimeoutError, match="spent"):
-        compiled(ENDLESS).search("ab", other)
-    assert compiled("a+b").search("ab", other) is not None
+        compile_pattern(ENDLESS).search("ab", other)
+    assert compile_pattern("a+b").search("ab", other) is not None
 
 
 def test_ordinary_searches_cost_nothing() -> None:
     """A hundred megabytes of honest lines do not spend what is there for hostile ones."""
     budget = Budget(0.001)
     for _ in range(2000):
-        compiled(r"(?<!x)loss: (?P<loss>[\d.]+)").search("step 10 loss: 0.5", budget)
+        compile_pattern(r"(?<!x)loss: (?P<loss>[\d.]+)").search("step 10 loss: 0.5", budget)
     assert budget.left == 0.001

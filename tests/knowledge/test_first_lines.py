@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.knowledge.base import Signature, load
-from postmortem.knowledge.first_lines import begins_none, holds, word_of
+from postmortem.knowledge.first_lines import find_required_word, has_no_match_start, must_match
 
 NEWER = (
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total"
@@ -56,12 +56,12 @@ def test_nothing_behind_a_line_changes_what_is_known_of_it(seed: int) -> None:
     window = "\n".join([first, *behind, *torn(choice)])
     for rule in rules().values():
         found = rule.search(window)
-        if holds(rule, first):
+        if must_match(rule, first):
             assert found is not None, rule.id
-        if begins_none(rule, first):
+        if has_no_match_start(rule, first):
             assert found is None or found.start() > len(first), rule.id
         if found is not None:
-            assert word_of(rule.match).decode() in found[0], rule.id
+            assert find_required_word(rule.match).decode() in found[0], rule.id
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_nothing_behind_a_line_changes_what_is_known_of_it(seed: int) -> None:
 def test_what_is_known_of_a_line(rule: str, text: str, known: str) -> None:
     """A message that goes on behind its line is not known; nor is what hangs on a border."""
     one = rules()[rule]
-    is_known = {"holds": holds(one, text), "begins in no line": begins_none(one, text)}
+    is_known = {"holds": must_match(one, text), "begins in no line": has_no_match_start(one, text)}
     assert [name for name, is_so in is_known.items() if is_so] == ([known] if known else [])
 
 
@@ -99,4 +99,4 @@ def test_what_is_known_of_a_line(rule: str, text: str, known: str) -> None:
 )
 def test_the_word_that_every_match_holds(pattern: str, word: bytes) -> None:
     """What is optional, one of several, or of either case is none."""
-    assert word_of(pattern) == word
+    assert find_required_word(pattern) == word

@@ -6,7 +6,7 @@ import pytest
 
 from postmortem.errors import PatternError
 from postmortem.knowledge.base import load
-from postmortem.knowledge.check import faults, malformed
+from postmortem.knowledge.check import find_faults, find_malformed_rules
 
 GOOD = """\
 id: own.thing
@@ -41,7 +41,7 @@ def folder(tmp_path: Path, text: str, kind: str = "signatures") -> Path:
 def test_what_is_wrong_is_named(tmp_path: Path, old: str, new: str, key: str) -> None:
     """The fault names file and line, the key, and how to mend it."""
     assert old in GOOD
-    faults = list(malformed(folder(tmp_path, GOOD.replace(old, new))))
+    faults = list(find_malformed_rules(folder(tmp_path, GOOD.replace(old, new))))
     assert faults
     assert any(key in str(fault.what) for fault in faults)
     assert all("thing.yaml:1" in str(fault.where) and fault.mend for fault in faults)
@@ -49,7 +49,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, old: str, new: str, key: str) ->
 
 def test_without_examples_a_rule_is_used(tmp_path: Path) -> None:
     """What proves a rule is asked for by `patterns check`, not by a run."""
-    assert list(malformed(folder(tmp_path, GOOD))) == []
+    assert list(find_malformed_rules(folder(tmp_path, GOOD))) == []
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_without_examples_a_rule_is_used(tmp_path: Path) -> None:
 )
 def test_every_kind_is_looked_at(tmp_path: Path, kind: str, text: str) -> None:
     """Each kind of rule has a shape."""
-    assert list(malformed(folder(tmp_path, text, kind)))
+    assert list(find_malformed_rules(folder(tmp_path, text, kind)))
 
 
 def test_a_run_refuses_it(tmp_path: Path) -> None:
@@ -94,11 +94,11 @@ def test_tables_are_checked_as_rules_are(tmp_path: Path, name: str, text: str, k
     root = tmp_path / "rules"
     root.mkdir()
     (root / f"{name}.yaml").write_text(text)
-    (fault, *_) = malformed(root)
+    (fault, *_) = find_malformed_rules(root)
     assert key in str(fault.what)
     assert f"{name}.yaml:1" in str(fault.where)
     assert fault.mend
-    assert faults([root])
+    assert find_faults([root])
 
 
 @pytest.mark.parametrize(
@@ -122,10 +122,10 @@ def test_any_file_is_refused_by_name(tmp_path: Path, content: bytes, says: str) 
     root = folder(tmp_path, "")
     (root / "signatures/own/thing.yaml").write_bytes(content)
     if not says:
-        assert list(malformed(root)) == []
+        assert list(find_malformed_rules(root)) == []
         return
     with pytest.raises(PatternError, match=says) as error:
-        raise next(malformed(root))
+        raise next(find_malformed_rules(root))
     assert "thing.yaml" in str(error.value)
 
 

@@ -5,13 +5,13 @@ import pytest
 pytest.importorskip("sklearn")
 pytest.importorskip("safetensors")
 from postmortem.classify.evidence_model import UNFITTED
-from postmortem.learn.believing import Answered, answered, fitted_evidence
-from postmortem.learn.knock_outs import BLIND, HALVES, NARROW, knocked_out
-from postmortem.learn.labelled import labelled_in
-from postmortem.learn.samples import Sampled, sampled
-from postmortem.pipeline import machine_for
+from postmortem.learn.believing import Answered, collect_answers, fit_evidence_model
+from postmortem.learn.knock_outs import BLIND, HALVES, NARROW, iter_ablated_cases
+from postmortem.learn.labelled import list_labelled_cases
+from postmortem.learn.samples import Sampled, read_samples
+from postmortem.pipeline import get_matcher
 
-KNOWLEDGE = machine_for(()).knowledge
+KNOWLEDGE = get_matcher(()).knowledge
 OOM = """Traceback (most recent call last):
   File "train.py", line 3, in <module>
     loss.backward()
@@ -25,14 +25,14 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sampled:
     folder = tmp_path_factory.mktemp("own")
     (folder / "run.log").write_text(OOM)
     (folder / "run.yaml").write_text("cause: memory.cuda-oom\n")
-    (found,) = sampled(labelled_in([folder]))
+    (found,) = read_samples(list_labelled_cases([folder]))
     return found
 
 
 def test_a_case_without_its_signatures_is_one_that_no_rule_knows(sample: Sampled) -> None:
     """Nothing else of it changes, and the case itself keeps them."""
     assert sample.ranking.verdict.cause == "memory.cuda-oom"
-    (blind,) = [one for _, one in knocked_out(sample, KNOWLEDGE, {BLIND})]
+    (blind,) = [one for _, one in iter_ablated_cases(sample, KNOWLEDGE, {BLIND})]
     assert blind.ranking.verdict.cause != "memory.cuda-oom"
     assert not {
         event.finding.signature
@@ -47,7 +47,7 @@ def test_the_same_halves_each_time(sample: Sampled) -> None:
     """Chance is that of names."""
     kinds = {NARROW, *HALVES}
     first, second = (
-        [(kind, one.ranking) for kind, one in knocked_out(sample, KNOWLEDGE, kinds)]
+        [(kind, one.ranking) for kind, one in iter_ablated_cases(sample, KNOWLEDGE, kinds)]
         for _ in range(2)
     )
     assert first == second
@@ -55,7 +55,7 @@ def test_the_same_halves_each_time(sample: Sampled) -> None:
 
 def test_each_way_of_judging_a_case_is_a_row(sample: Sampled) -> None:
     """As it is, and as far as another verdict comes of it, without signatures."""
-    rows = answered([(sample, {"memory.cuda-oom": 0.9, "io.storage": 0.1})], KNOWLEDGE)
+    rows = collect_answers([(sample, {"memory.cuda-oom": 0.9, "io.storage": 0.1})], KNOWLEDGE)
     assert all(row.right for row in rows if row.is_proposal or row.kind == "as it is")
     assert "as it is" in {row.kind for row in rows}
 
@@ -70,6 +70,6 @@ def row(number: int, *, right: bool) -> Answered:
 def test_what_goes_with_being_right_gets_weight() -> None:
     """Where nothing is wrong, nothing can be fitted."""
     rows = [row(number, right=number % 4 > 0) for number in range(40)]
-    assert fitted_evidence(rows).alone.weights["strength"] > 0.5
-    assert fitted_evidence(rows[1:4]) == UNFITTED
-    assert fitted_evidence(rows) == fitted_evidence(rows)
+    assert fit_evidence_model(rows).alone.weights["strength"] > 0.5
+    assert fit_evidence_model(rows[1:4]) == UNFITTED
+    assert fit_evidence_model(rows) == fit_evidence_model(rows)

@@ -7,15 +7,15 @@ import pytest
 from postmortem.errors import InputError, UsageError
 from postmortem.learn.corrections import record
 from postmortem.learn.evaluating import WAYS, JudgedOneWay
-from postmortem.learn.grepping import grepped, words
-from postmortem.learn.labelled import labelled_in
+from postmortem.learn.grepping import find_causes_by_grep, words
+from postmortem.learn.labelled import list_labelled_cases
 from postmortem.learn.merits import (
-    figures_of,
-    precision_over_coverage,
-    reliability,
-    where_rules_abstain,
+    compute_abstention_metrics,
+    compute_metrics,
+    compute_precision_coverage_curve,
+    compute_reliability,
 )
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 
 KNOWN = {"io.storage", "config.rl"}
 
@@ -42,7 +42,7 @@ def test_a_correction_is_read_again(tmp_path: Path, *, is_copied: bool) -> None:
     log.write_text("the walrus is asleep\n")
     for cause in ("config.rl", "io.storage"):
         record(log, cause, KNOWN, folder=tmp_path / "own", also=["config.rl"], is_copied=is_copied)
-    (one,) = labelled_in([tmp_path / "own"])
+    (one,) = list_labelled_cases([tmp_path / "own"])
     assert (one.cause, {*one.right}) == ("io.storage", KNOWN)
     assert one.log.read_text() == "the walrus is asleep\n"
     assert (one.log == log) is not is_copied
@@ -54,7 +54,7 @@ def test_another_run_at_the_same_path_is_another_case(tmp_path: Path) -> None:
     for text in ("the walrus is asleep\n", "the otter has left\n", "the otter has left\n"):
         log.write_text(text)
         label = record(log, "io.storage", KNOWN, folder=own, note="夜班说的")
-    assert len(labelled_in([own])) == 2
+    assert len(list_labelled_cases([own])) == 2
     assert "note: 夜班说的" in label.read_text(encoding="utf-8")
 
 
@@ -82,14 +82,14 @@ def test_cases_of_one_origin_share_a_group(tmp_path: Path, label: str, group: st
     folder.mkdir()
     (folder / "run-3.log").touch()
     (folder / "run-3.yaml").write_text(f"cause: io.storage\npart: check\n{label}\n")
-    (one,) = labelled_in([folder])
+    (one,) = list_labelled_cases([folder])
     assert (one.group, one.is_held_out, one.is_decidable) == (group, True, True)
 
 
 def test_a_folder_without_labels_is_refused(tmp_path: Path) -> None:
     """Rather than trained on in silence."""
     with pytest.raises(InputError, match="no labelled log"):
-        labelled_in([tmp_path])
+        list_labelled_cases([tmp_path])
 
 
 def test_figures_of_a_small_table() -> None:
@@ -100,10 +100,10 @@ def test_figures_of_a_small_table() -> None:
         tried("rules", "config.rl", "io.storage", 0.85),
         tried("rules", "config.rl", None, 0.3),
     ]
-    found = figures_of(rows)
+    found = compute_metrics(rows)
     assert (found["top1"], found["coverage"], found["confident_wrong"]) == (0.5, 0.75, 0.25)
     assert found["verdict_precision"] == pytest.approx(2 / 3)
-    assert precision_over_coverage(rows)[0] == (0.9, 0.25, 1.0)
+    assert compute_precision_coverage_curve(rows)[0] == (0.9, 0.25, 1.0)
     assert found["coverage_at_precision_0.95"] == 0.25
 
 
@@ -115,7 +115,7 @@ def test_what_another_way_makes_of_abstentions() -> None:
         tried("rules", "unknown.no-cause-shown", None, 0.3),
         tried("both", "unknown.no-cause-shown", None, 0.3),
     ]
-    assert where_rules_abstain(rows, "both") == {"cases": 1, "right": 1.0, "precision": 1.0}
+    assert compute_abstention_metrics(rows, "both") == {"cases": 1, "right": 1.0, "precision": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_bad_label_is_refused_with_its_path(tmp_path: Path, label: str, told: 
     (tmp_path / "run.log").touch()
     (tmp_path / "run.yaml").write_text(label)
     with pytest.raises(InputError, match=told) as refused:
-        labelled_in([tmp_path], KNOWN)
+        list_labelled_cases([tmp_path], KNOWN)
     assert str(tmp_path) in str(refused.value)
 
 
@@ -158,7 +158,7 @@ def test_figures_are_parted_by_where_a_case_is_from(
     folder.mkdir()
     (folder / "run.log").touch()
     (folder / "run.yaml").write_text(f"cause: io.storage\n{label}\n")
-    assert [one.origin for one in labelled_in([folder])] == [origin]
+    assert [one.origin for one in list_labelled_cases([folder])] == [origin]
 
 
 @pytest.mark.parametrize(
@@ -174,12 +174,12 @@ def test_grep_reads_from_the_end(tmp_path: Path, text: str, causes: list[str]) -
     """The last line with a known word is what it says."""
     log = tmp_path / "run.log"
     log.write_text(text)
-    assert grepped(log)[:1] == causes
+    assert find_causes_by_grep(log)[:1] == causes
 
 
 def test_the_table_of_words_names_causes_that_there_are() -> None:
     """Each of them; and every way has a name of its own."""
-    assert {cause for _, cause in words()} <= {*machine_for(()).knowledge.causes}
+    assert {cause for _, cause in words()} <= {*get_matcher(()).knowledge.causes}
     assert next(iter(WAYS)) == "rules"
 
 
@@ -190,10 +190,14 @@ def test_reliability_sets_promise_beside_outcome() -> None:
         tried("rules", "config.rl", "io.storage", 0.92),
         tried("rules", "config.rl", "config.rl", 1.0),
     ]
-    (one,) = reliability(rows)
+    (one,) = compute_reliability(rows)
     assert (one["from"], one["cases"], one["right"]) == (0.9, 3, pytest.approx(2 / 3))
     bare = [row._replace(probability=None) for row in rows]
-    assert (reliability(bare), figures_of(bare)["ece"], figures_of(bare)["coverage"]) == (
+    assert (
+        compute_reliability(bare),
+        compute_metrics(bare)["ece"],
+        compute_metrics(bare)["coverage"],
+    ) == (
         [],
         None,
         1,

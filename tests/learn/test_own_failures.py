@@ -7,8 +7,8 @@ import pytest
 import postmortem
 from postmortem.cli import main
 from postmortem.learn.corrections import record
-from postmortem.learn.labelled import labelled_in
-from postmortem.resources import shipped_model
+from postmortem.learn.labelled import list_labelled_cases
+from postmortem.resources import find_shipped_model
 from tests.learn.made_failures import CAUSE, failed, rules, sound, unreachable
 
 pytest.importorskip("sklearn")
@@ -47,7 +47,7 @@ def test_twelve_logs_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[st
         log.write_text(failed(number))
         record(log, CAUSE, [CAUSE], folder=own)
     assert run("label", log, CAUSE, "--to", own, "--patterns", page) == 0
-    assert len(labelled_in([own])) == 12
+    assert len(list_labelled_cases([own])) == 12
     models = [tmp_path / "first.safetensors", tmp_path / "second.safetensors"]
     for model in models:
         assert run("train", "--add", own, "-o", model, "--patterns", page) == 0
@@ -96,4 +96,4 @@ def test_there_must_be_something_to_learn_from(
 
 def test_the_package_has_a_model_to_teach() -> None:
     """Else `--add` has nothing to add to."""
-    assert shipped_model() is not None
+    assert find_shipped_model() is not None

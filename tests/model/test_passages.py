@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.model.passages import Passage, joined
+from postmortem.model.passages import Passage, merge_passages
 
 COUNTS = {0: 100, 2: 5}
 
@@ -25,7 +25,7 @@ def test_passages_are_joined(
     passages: list[tuple[int, int, int]], expected: list[tuple[int, int, int]]
 ) -> None:
     """What comes out is in order, apart, and within its source."""
-    assert joined([Passage(*passage) for passage in passages], COUNTS) == expected
+    assert merge_passages([Passage(*passage) for passage in passages], COUNTS) == expected
 
 
 @pytest.mark.parametrize(

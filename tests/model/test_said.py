@@ -5,8 +5,8 @@ import pickle
 import pytest
 
 from postmortem.errors import InputError
-from postmortem.model.lines import Where
-from postmortem.model.said import Said, labelled, listed, quote, say
+from postmortem.model.lines import ProcessId
+from postmortem.model.said import Message, add_label, join_list, quote, say
 
 
 @pytest.mark.parametrize(
@@ -24,26 +24,26 @@ from postmortem.model.said import Said, labelled, listed, quote, say
             id="within another",
         ),
         pytest.param(
-            labelled(say("out of memory", "显存不足"), "RuntimeError: 3 {GiB}"),
+            add_label(say("out of memory", "显存不足"), "RuntimeError: 3 {GiB}"),
             "out of memory: RuntimeError: 3 {GiB}",
             "显存不足：RuntimeError: 3 {GiB}",
             id="a colon of ours, one of the log",
         ),
         pytest.param(
-            listed([say("one", "一"), quote("{two}")]), "one, {two}", "一、{two}", id="a list"
+            join_list([say("one", "一"), quote("{two}")]), "one, {two}", "一、{two}", id="a list"
         ),
-        pytest.param(listed([]), "", "", id="an empty list"),
+        pytest.param(join_list([]), "", "", id="an empty list"),
         pytest.param(
-            Where(3, None, "node-2").said(),
+            ProcessId(3, None, "node-2").describe(),
             "rank 3 on node-2",
             "rank 3（节点 node-2）",
             id="a process",
         ),
-        pytest.param(Where(node="node-2").said(), "on node-2", "节点 node-2", id="a node"),
-        pytest.param(Where(pid=12).said(), "pid 12", "pid 12", id="a pid"),
+        pytest.param(ProcessId(node="node-2").describe(), "on node-2", "节点 node-2", id="a node"),
+        pytest.param(ProcessId(pid=12).describe(), "pid 12", "pid 12", id="a pid"),
     ],
 )
-def test_a_sentence_in_both_languages(said: Said, en: str, zh: str) -> None:
+def test_a_sentence_in_both_languages(said: Message, en: str, zh: str) -> None:
     """A language that is not known gets English, as text made without asking does."""
     assert (said.text("en"), said.text("zh"), said.text("fr"), str(said)) == (en, zh, en, en)
 
@@ -51,7 +51,7 @@ def test_a_sentence_in_both_languages(said: Said, en: str, zh: str) -> None:
 @pytest.mark.parametrize(
     "said", [say("a pipe", "管道"), say("{count} files", "{count} 个文件", count=2)]
 )
-def test_an_error_that_says_it_passes_between_processes(said: Said) -> None:
+def test_an_error_that_says_it_passes_between_processes(said: Message) -> None:
     """With its sentence, in both languages."""
     again = pickle.loads(pickle.dumps(InputError(said, "run.log")))  # noqa: S301 -- our own
     assert again.what == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from postmortem.model.visible import safe
 )
 def test_log_text_cannot_steer_what_shows_it(text: str, shown: str) -> None:
     """Colours go, other controls become visible, everything else stays."""
-    assert safe(text) == shown
+    assert escape_control_characters(text) == shown

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from postmortem.notices.outgoing import KINDS
-from postmortem.pipeline import analyze
-from postmortem.report.notice import Notice, verdict_notice
-from postmortem.report.one_language import told
+from postmortem.pipeline import run_pipeline
+from postmortem.report.notice import Notice, build_verdict_notice
+from postmortem.report.one_language import translate_analysis
 
 HOSTILE = (
     "<!channel> <!here|here> <@U012AB3CD> <#C024BE7LR> <!subteam^SAZ94GDB8> @all @channel @here"
@@ -32,7 +32,9 @@ def notice_of(tmp_path: Path, text: str) -> Notice:
     """The message of a run whose path and log say what they like."""
     log = tmp_path / "run.log"
     log.write_text(f"step 1 loss 2.0\nRuntimeError: {text}\n", encoding="utf-8")
-    return verdict_notice(told(analyze([str(log)], model=None), "en"), name=text)
+    return build_verdict_notice(
+        translate_analysis(run_pipeline([str(log)], model=None), "en"), name=text
+    )
 
 
 @pytest.mark.parametrize("kind", CHATS)

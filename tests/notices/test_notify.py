@@ -13,7 +13,7 @@ import pytest
 import standardwebhooks
 
 from postmortem.cli import main
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 from tests.loopback_http import Reply
 from tests.notices.hook_server import Hook
 
@@ -130,7 +130,7 @@ def test_a_program_gets_the_documented_value(
     status, _, _ = notify("json", LOG, "--secret", "env:MY_SECRET", "--link", "https://x.org/r")
     (one,) = hook.arrived
     value = standardwebhooks.Webhook(secret).verify(one.body, one.headers)
-    jsonschema.validate(value, json.loads(schema_text("notice")))
+    jsonschema.validate(value, json.loads(read_schema("notice")))
     assert status == 0
     assert value["verdict"]["cause"] == CAUSE
     assert (value["triage"], value["link"]) == (None, "https://x.org/r")
@@ -345,7 +345,7 @@ def test_a_triage_is_told_by_its_largest_groups(hook: Hook, notify: Told, tmp_pa
     assert "corp.example.com" not in text
     assert notify("json", "--triage", tmp_path)[0] == 0
     value = json.loads(hook.arrived[1].body)
-    jsonschema.validate(value, json.loads(schema_text("notice")))
+    jsonschema.validate(value, json.loads(read_schema("notice")))
     assert (value["verdict"], value["triage"]["new_groups"]) == (None, None)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.reading.block_reader import MARGIN, Block, blocks
+from postmortem.reading.block_reader import MARGIN, Block, iter_blocks
 
 KINDS = {
     "lines": b"".join(b"line %d of the log\n" % number for number in range(40_000)),
@@ -53,7 +53,7 @@ def test_fresh_regions_are_the_log(kind: str, size: int) -> None:
     Each has MARGIN bytes before and behind it, or the ends of the log.
     """
     data = KINDS[kind][:20_000] if size == 1 else KINDS[kind]
-    check(data, list(blocks(io.BytesIO(data), size)))
+    check(data, list(iter_blocks(io.BytesIO(data), size)))
 
 
 @settings(max_examples=40, deadline=None)
@@ -68,7 +68,7 @@ def test_fresh_regions_are_the_log(kind: str, size: int) -> None:
 def test_any_log_any_size_any_pipe(pieces: list[tuple[int, bytes]], size: int, most: int) -> None:
     """So it is for any mixture of line lengths, and reads that give less than was asked for."""
     data = b"".join(b"z" * length + end for length, end in pieces)
-    check(data, list(blocks(Trickle(data, most), size)))
+    check(data, list(iter_blocks(Trickle(data, most), size)))
 
 
 @pytest.mark.parametrize("size", [1 << 12, 1 << 16, 1 << 18])
@@ -76,11 +76,12 @@ def test_borders_lie_behind_line_breaks(size: int) -> None:
     """Where there is a line break to be had, a block ends with it."""
     data = KINDS["lines"]
     assert all(
-        block.data[block.hi - 1 : block.hi] == b"\n" for block in blocks(io.BytesIO(data), size)
+        block.data[block.hi - 1 : block.hi] == b"\n"
+        for block in iter_blocks(io.BytesIO(data), size)
     )
 
 
 def test_memory_stays_bounded() -> None:
     """A line without end needs no more than a block and its margins."""
-    found = list(blocks(io.BytesIO(KINDS["one line"]), 1 << 16))
+    found = list(iter_blocks(io.BytesIO(KINDS["one line"]), 1 << 16))
     assert max(len(block.data) for block in found) <= 2 * MARGIN + (1 << 17)

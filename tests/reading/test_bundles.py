@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.errors import InputError
-from postmortem.reading.bundles import is_bundle, lay_out, plain_path
+from postmortem.reading.bundles import is_bundle, make_plain_path, unpack_bundle
 from postmortem.reading.sources import Unpacking
 from tests.made_archives import tarred, zipped
 
@@ -30,7 +30,7 @@ def laid(folder: Path, content: bytes, unpacking: Unpacking, most: int = 10) -> 
     """The files that come out."""
     below = folder / "out"
     below.mkdir()
-    lay_out("all", content, below, unpacking, most)
+    unpack_bundle("all", content, below, unpacking, most)
     return {
         str(path.relative_to(below)): path.read_bytes()
         for path in sorted(below.rglob("*"))
@@ -135,4 +135,4 @@ def test_other_bytes_are_none(content: bytes) -> None:
 )
 def test_a_name_becomes_a_plain_path(name: str, plain: str) -> None:
     """Short, below, without what steers."""
-    assert plain_path(name) == plain
+    assert make_plain_path(name) == plain

@@ -8,7 +8,7 @@ import pytest
 
 from postmortem.errors import InputError
 from postmortem.reading import discover
-from postmortem.reading.discover import Candidate, candidates
+from postmortem.reading.discover import Candidate, find_candidates
 
 
 def make(folder: Path, *names: str) -> None:
@@ -22,7 +22,7 @@ def make(folder: Path, *names: str) -> None:
 def test_a_folder_gives_its_logs_in_a_fixed_order(tmp_path: Path) -> None:
     """Files are sorted by path, also those below."""
     make(tmp_path, "b.log", "a.log", "sub/c.log", "run.out", "noext")
-    found = list(candidates([str(tmp_path)]))
+    found = list(find_candidates([str(tmp_path)]))
     assert found == [
         Candidate(str(tmp_path / name), None)
         for name in ("a.log", "b.log", "noext", "run.out", "sub/c.log")
@@ -46,7 +46,9 @@ def test_a_folder_gives_its_logs_in_a_fixed_order(tmp_path: Path) -> None:
 def test_what_is_no_log_is_listed_with_the_reason(tmp_path: Path, name: str, why: str) -> None:
     """Nothing of a folder is passed over in silence."""
     make(tmp_path, "a.log", name)
-    assert {Path(one.path).name: str(one.skip or "") for one in candidates([str(tmp_path)])} == {
+    assert {
+        Path(one.path).name: str(one.skip or "") for one in find_candidates([str(tmp_path)])
+    } == {
         "a.log": "",
         name: why,
     }
@@ -55,26 +57,26 @@ def test_what_is_no_log_is_listed_with_the_reason(tmp_path: Path, name: str, why
 def test_hidden_files_and_folders_are_left_alone(tmp_path: Path) -> None:
     """`.git` and its like are nobody's log."""
     make(tmp_path, "a.log", ".git/HEAD.log", ".hidden.log")
-    assert [Path(one.path).name for one in candidates([str(tmp_path)])] == ["a.log"]
+    assert [Path(one.path).name for one in find_candidates([str(tmp_path)])] == ["a.log"]
 
 
 def test_a_hidden_folder_that_is_named_is_read(tmp_path: Path) -> None:
     """Only what is hidden below the named folder is hidden."""
     make(tmp_path, ".runs/a.log")
-    assert [Path(one.path).name for one in candidates([str(tmp_path / ".runs")])] == ["a.log"]
+    assert [Path(one.path).name for one in find_candidates([str(tmp_path / ".runs")])] == ["a.log"]
 
 
 def test_a_named_file_is_taken_whatever_it_is(tmp_path: Path) -> None:
     """What a user names is read; standard input needs no file."""
     make(tmp_path, "train.py")
     given = [str(tmp_path / "train.py"), "-"]
-    assert list(candidates(given)) == [Candidate(path, None) for path in given]
+    assert list(find_candidates(given)) == [Candidate(path, None) for path in given]
 
 
 def test_several_paths_keep_their_order(tmp_path: Path) -> None:
     """Files and folders come in the order in which they were given."""
     make(tmp_path, "b/2.log", "b/1.log", "a.log")
-    found = candidates([str(tmp_path / "b"), str(tmp_path / "a.log")])
+    found = find_candidates([str(tmp_path / "b"), str(tmp_path / "a.log")])
     assert [Path(one.path).name for one in found] == ["1.log", "2.log", "a.log"]
 
 
@@ -92,7 +94,7 @@ def test_a_path_without_a_log_is_an_error(
     """The error says what to name instead."""
     make(tmp_path, *names)
     with pytest.raises(InputError, match=what) as caught:
-        list(candidates([str(tmp_path / path)]))
+        list(find_candidates([str(tmp_path / path)]))
     assert caught.value.mend
 
 
@@ -102,7 +104,7 @@ def test_a_job_of_too_many_files_is_bounded(
     """Beyond the bound files are listed, not read."""
     monkeypatch.setattr(discover, "_MOST_FILES", 3)
     make(tmp_path, *(f"{number}.log" for number in range(5)))
-    assert [bool(one.skip) for one in candidates([str(tmp_path)])] == [
+    assert [bool(one.skip) for one in find_candidates([str(tmp_path)])] == [
         False,
         False,
         False,
@@ -121,7 +123,9 @@ def test_what_is_no_file_is_listed_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "folder").symlink_to(tmp_path)
     with socket.socket(socket.AF_UNIX) as one:
         one.bind(str(tmp_path / "socket"))
-        found = {Path(one.path).name: str(one.skip or "") for one in candidates([str(tmp_path)])}
+        found = {
+            Path(one.path).name: str(one.skip or "") for one in find_candidates([str(tmp_path)])
+        }
     circle = "cannot be opened: Too many levels of symbolic links"
     assert found == {
         "a.log": "",
@@ -146,7 +150,7 @@ def test_names_of_every_kind_are_sorted(tmp_path: Path, name: bytes) -> None:
     """A name is not to blame for anything."""
     make(tmp_path, "a.log")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"x\n")
-    assert len(list(candidates([str(tmp_path)]))) == 2
+    assert len(list(find_candidates([str(tmp_path)]))) == 2
 
 
 def test_what_is_no_log_takes_no_place_of_a_log(
@@ -159,7 +163,7 @@ def test_what_is_no_log_takes_no_place_of_a_log(
     monkeypatch.setattr(discover, "_MOST_FILES", 2)
     monkeypatch.setattr(discover, "_MOST_LISTED", 3)
     make(tmp_path, *(f"a{number}.py" for number in range(5)), "x.log", "y.log", "z.log")
-    found = [(Path(one.path).name, str(one.skip or "")) for one in candidates([str(tmp_path)])]
+    found = [(Path(one.path).name, str(one.skip or "")) for one in find_candidates([str(tmp_path)])]
     code = "source code, not a log"
     assert found == [
         ("a0.py", code),

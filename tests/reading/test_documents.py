@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.cli import main
-from postmortem.pipeline import analyze
+from postmortem.pipeline import run_pipeline
 from postmortem.reading.sources import Stream
 
 SAMPLES = sorted((Path(__file__).parents[1] / "data" / "no_logs").iterdir())
@@ -83,7 +83,7 @@ def test_what_is_no_log_is_not_judged(
 @pytest.mark.parametrize("text", FRAGMENTS.values(), ids=FRAGMENTS)
 def test_a_fragment_of_a_log_is_judged(text: str) -> None:
     """With its source, the issue around it, or nothing else at all."""
-    found = analyze(Stream("pasted.log", text.encode()))
+    found = run_pipeline(Stream("pasted.log", text.encode()))
     assert found.outcome != "not-a-training-log"
     assert found.verdict.cause is not None or found.signatures  # a person's words prove no cause
 
@@ -118,7 +118,7 @@ def test_documents_beside_a_log_tell_nothing(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("".join(f"step {one} loss: 1.0\n" for one in range(9)))
     text = next(path for path in SAMPLES if path.name.startswith("CHANGELOG")).read_text()
     (tmp_path / "notes.md").write_text(text)
-    found = analyze(tmp_path)
+    found = run_pipeline(tmp_path)
     assert {source.path.rpartition("/")[2]: source.kind for source in found.sources} == {
         "train.log": "log",
         "notes.md": "ignored",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.reading.kinds import kind_of
+from postmortem.reading.kinds import detect_text_type
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ from postmortem.reading.kinds import kind_of
 )
 def test_what_a_text_is(text: str, expected: str) -> None:
     """By its first lines."""
-    assert kind_of(text) == expected
+    assert detect_text_type(text) == expected

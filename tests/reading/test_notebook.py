@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import postmortem
 from postmortem.reading import notebook
-from postmortem.reading.excerpt import lines_around
+from postmortem.reading.excerpt import read_lines_around
 
 RECORDS = [
     "{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n",
@@ -159,7 +159,7 @@ def test_a_notebook_is_analysed(tmp_path: Path, *, is_one_line: bool) -> None:
     }
     assert curves["loss"][:2] == (3, 1)
     assert curves["eval_loss"][:2] == (2, 1)
-    around = lines_around(str(path), failure.line)
+    around = read_lines_around(str(path), failure.line)
     assert around is not None
     assert any("Tried to allocate" in line for line in around[1])
 
@@ -202,7 +202,7 @@ def test_a_notebook_cut_off_gives_what_is_there(cut: float) -> None:
 )
 def test_only_notebooks_are_claimed(head: bytes, *, claimed: bool) -> None:
     """Other JSON stays what it is."""
-    assert notebook.claims(head) is claimed
+    assert notebook.is_notebook(head) is claimed
 
 
 @settings(max_examples=100, deadline=None)

@@ -6,31 +6,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.model.lines import NOWHERE, Where
-from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, time_basis
+from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis, has_srun_labels
 
 
 @pytest.mark.parametrize(
     ("raw", "text", "where"),
     [
-        pytest.param("[rank3]: text", "text", Where(rank=3), id="torch excepthook"),
+        pytest.param("[rank3]: text", "text", ProcessId(rank=3), id="torch excepthook"),
         pytest.param(
             '[rank3]:   File "a.py", line 3, in f',
             '  File "a.py", line 3, in f',
-            Where(rank=3),
+            ProcessId(rank=3),
             id="torch excepthook, indented",
         ),
-        pytest.param("[rank12]:", "", Where(rank=12), id="torch excepthook, blank line"),
+        pytest.param("[rank12]:", "", ProcessId(rank=12), id="torch excepthook, blank line"),
         pytest.param(
             "[rank3]:[E1111 17:01:37.061727749 ProcessGroupNCCL.cpp:683] text",
             "text",
-            Where(rank=3),
+            ProcessId(rank=3),
             id="c10 logger, torch >= 2.4",
         ),
         pytest.param(
             "[rank3]:[E ProcessGroupNCCL.cpp:577] text",
             "text",
-            Where(rank=3),
+            ProcessId(rank=3),
             id="c10 logger, torch 2.2-2.3",
         ),
         pytest.param(
@@ -39,26 +39,29 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, tim
         pytest.param(
             "[W socket.cpp:426] [c10d] text", "[c10d] text", NOWHERE, id="c10 logger, warning"
         ),
-        pytest.param("[default0]:text", "text", Where(local_rank=0), id="torchrun --tee"),
+        pytest.param("[default0]:text", "text", ProcessId(local_rank=0), id="torchrun --tee"),
         pytest.param(
-            "[trainer12]:  text", " text", Where(local_rank=12), id="torchrun --tee, another role"
+            "[trainer12]:  text",
+            " text",
+            ProcessId(local_rank=12),
+            id="torchrun --tee, another role",
         ),
-        pytest.param("worker-0: text", "text", Where(node="worker-0"), id="pdsh"),
-        pytest.param("worker-0:   File", "  File", Where(node="worker-0"), id="pdsh, indented"),
-        pytest.param("worker-0: ", "", Where(node="worker-0"), id="pdsh, blank line"),
-        pytest.param("host1: text", "text", Where(node="host1"), id="pdsh, another name"),
-        pytest.param("worker-1  | text", "text", Where(node="worker-1"), id="docker compose"),
-        pytest.param("[1,3]<stdout>:text", "text", Where(rank=3), id="mpirun, stdout"),
-        pytest.param("[1,0]<stderr>: text", "text", Where(rank=0), id="mpirun, stderr"),
+        pytest.param("worker-0: text", "text", ProcessId(node="worker-0"), id="pdsh"),
+        pytest.param("worker-0:   File", "  File", ProcessId(node="worker-0"), id="pdsh, indented"),
+        pytest.param("worker-0: ", "", ProcessId(node="worker-0"), id="pdsh, blank line"),
+        pytest.param("host1: text", "text", ProcessId(node="host1"), id="pdsh, another name"),
+        pytest.param("worker-1  | text", "text", ProcessId(node="worker-1"), id="docker compose"),
+        pytest.param("[1,3]<stdout>:text", "text", ProcessId(rank=3), id="mpirun, stdout"),
+        pytest.param("[1,0]<stderr>: text", "text", ProcessId(rank=0), id="mpirun, stderr"),
         pytest.param(
             "(RayTrainWorker pid=123, ip=10.0.0.1) text",
             "text",
-            Where(node="10.0.0.1", pid=123),
+            ProcessId(node="10.0.0.1", pid=123),
             id="Ray with an address",
         ),
-        pytest.param("(pid=123) text", "text", Where(pid=123), id="Ray, pid alone"),
+        pytest.param("(pid=123) text", "text", ProcessId(pid=123), id="Ray, pid alone"),
         pytest.param(
-            "\x1b[36m(TaskRunner pid=7)\x1b[0m text", "text", Where(pid=7), id="Ray in colour"
+            "\x1b[36m(TaskRunner pid=7)\x1b[0m text", "text", ProcessId(pid=7), id="Ray in colour"
         ),
         pytest.param(
             "2025-03-01T12:00:00.123456Z text", "text", NOWHERE, id="kubectl --timestamps"
@@ -87,13 +90,13 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, tim
         pytest.param(
             "Mar  1 12:00:00 gpu-node7 kernel: [12345.678901] NVRM: Xid",
             "NVRM: Xid",
-            Where(node="gpu-node7"),
+            ProcessId(node="gpu-node7"),
             id="syslog with uptime",
         ),
         pytest.param(
             "Mar 11 12:00:00 n7 python[12]: text",
             "text",
-            Where(node="n7"),
+            ProcessId(node="n7"),
             id="syslog of a program",
         ),
         pytest.param("[12345.678901] NVRM: Xid", "NVRM: Xid", NOWHERE, id="dmesg"),
@@ -170,7 +173,7 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, tim
         pytest.param(
             "[XTuner][RANK 5][2025-08-01 12:00:00][INFO] text",
             "text",
-            Where(rank=5),
+            ProcessId(rank=5),
             id="XTuner 1.x",
         ),
         pytest.param(
@@ -200,7 +203,7 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, tim
         pytest.param(
             "[2024-05-01 12:00:00,123] [INFO] [axolotl.train.train:45] [PID:4242] [RANK:1] text",
             "text",
-            Where(rank=1, pid=4242),
+            ProcessId(rank=1, pid=4242),
             id="axolotl",
         ),
         pytest.param(
@@ -213,7 +216,7 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, tim
         pytest.param(
             "[10:00:00] rank 1 step 2 loss 0.7",
             "step 2 loss 0.7",
-            Where(rank=1),
+            ProcessId(rank=1),
             id="a clock without a day and a rank",
         ),
         pytest.param(
@@ -225,38 +228,38 @@ from postmortem.reading.prefixes import carries_srun_labels, clean, seconds, tim
         pytest.param(
             "10:00:00.157334 rank0   File",
             "  File",
-            Where(rank=0),
+            ProcessId(rank=0),
             id="a clock without a day, a rank and an indented line",
         ),
         pytest.param("10:00:00 text", "text", NOWHERE, id="a clock without a day alone"),
         pytest.param(
             "rank=2 step=26/60 loss=nan",
             "step=26/60 loss=nan",
-            Where(rank=2),
+            ProcessId(rank=2),
             id="a rank before a step",
         ),
         pytest.param(
             "node1:4242:4300 [0] NCCL INFO x",
             "NCCL INFO x",
-            Where(node="node1", pid=4242),
+            ProcessId(node="node1", pid=4242),
             id="NCCL",
         ),
         pytest.param(
             "[2025-05-01 12:00:00] gpu-a.b:4242:4300 [7] socket.cc:484 NCCL WARN x",
             "socket.cc:484 NCCL WARN x",
-            Where(node="gpu-a.b", pid=4242),
+            ProcessId(node="gpu-a.b", pid=4242),
             id="NCCL with a stamp and a place",
         ),
-        pytest.param("rank 2: text", "text", Where(rank=2), id="a rank and a colon"),
+        pytest.param("rank 2: text", "text", ProcessId(rank=2), id="a rank and a colon"),
         pytest.param(
             "2025-03-01T12:00:00.1Z [rank3]: 2024-05-01 12:00:00,123 - x - INFO - text",
             "text",
-            Where(rank=3),
+            ProcessId(rank=3),
             id="nested",
         ),
     ],
 )
-def test_a_wrapper_is_peeled(raw: str, text: str, where: Where) -> None:
+def test_a_wrapper_is_peeled(raw: str, text: str, where: ProcessId) -> None:
     """The program's own text is left, and the process that the wrapper names."""
     cleaned = clean(raw)
     assert (cleaned.text, cleaned.where) == (text, where)
@@ -362,7 +365,7 @@ def test_the_printed_time_is_kept_as_far_as_it_goes(
 ) -> None:
     """ISO 8601 with what is missing left out, and a word for how much there is."""
     cleaned = clean(raw)
-    assert (cleaned.text, cleaned.time, time_basis(cleaned.time)) == ("x", time, basis)
+    assert (cleaned.text, cleaned.time, get_time_basis(cleaned.time)) == ("x", time, basis)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +418,7 @@ def test_the_level_is_kept(raw: str, level: str) -> None:
 )
 def test_srun_labels_are_peeled_where_the_file_carries_them(raw: str, text: str, rank: int) -> None:
     """The task number counts only if the whole file is labelled."""
-    assert clean(raw, srun=True)[:2] == (text, Where(rank=rank))
+    assert clean(raw, srun=True)[:2] == (text, ProcessId(rank=rank))
     assert clean(raw).text != text
 
 
@@ -475,7 +478,7 @@ def labelled(*tasks: int, lines: int = 20) -> str:
 )
 def test_a_file_carries_srun_labels_or_not(sample: str, expected: bool) -> None:  # noqa: FBT001 -- a table
     """A single leading number is data; the same shape on nearly all lines is a label."""
-    assert carries_srun_labels(sample) is expected
+    assert has_srun_labels(sample) is expected
 
 
 @pytest.mark.parametrize(
@@ -516,7 +519,7 @@ def test_cleaning_never_fails_and_only_takes_away(raw: str, srun: bool) -> None:
     cleaned = clean(raw, srun=srun)
     if not {"\x1b", "\0", "`", "*"} & set(raw):
         assert raw.endswith(cleaned.text)
-    assert time_basis(cleaned.time) in {None, "full", "no-year", "no-date", "uptime"}
+    assert get_time_basis(cleaned.time) in {None, "full", "no-year", "no-date", "uptime"}
 
 
 def test_holes_are_no_text() -> None:
@@ -547,5 +550,5 @@ def test_a_printed_time_is_read_alike_by_every_python(
     time: str | None, expected: float | None
 ) -> None:
     """Python 3.10 itself reads fractions of three and six digits only, and no `Z`."""
-    found = seconds(time)
+    found = convert_to_seconds(time)
     assert math.isnan(found) if expected is None else found == pytest.approx(expected, abs=1e-6)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.reading.sources import Stream, is_file, name_of, origins_of
+from postmortem.reading.sources import Stream, is_file, list_origins, name_of
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from postmortem.reading.sources import Stream, is_file, name_of, origins_of
 )
 def test_every_source_has_a_name(given: object, names: list[str]) -> None:
     """Bytes are one log, not a list of numbers, and a stream is not a list of its lines."""
-    assert [name_of(origin) for origin in origins_of(given)] == names  # type: ignore[arg-type]
+    assert [name_of(origin) for origin in list_origins(given)] == names  # type: ignore[arg-type]
 
 
 def test_an_open_file_has_the_name_it_was_opened_by(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_an_open_file_has_the_name_it_was_opened_by(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_bytes(b"x\n")
     with path.open("rb") as file, open(file.fileno(), "rb", closefd=False) as bare:
-        named, nameless = origins_of([file, bare])
+        named, nameless = list_origins([file, bare])
     assert (name_of(named), name_of(nameless)) == (str(path), "log-2")
     assert not is_file(named)
 
@@ -42,7 +42,7 @@ def test_an_open_file_has_the_name_it_was_opened_by(tmp_path: Path) -> None:
 def test_anything_else_is_a_mistake_of_the_caller(given: object) -> None:
     """It is told before anything is read."""
     with pytest.raises(TypeError):
-        origins_of(given)  # type: ignore[arg-type]
+        list_origins(given)  # type: ignore[arg-type]
 
 
 def test_a_stream_shows_its_name_and_not_the_log() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.reading.block_reader import MARGIN
-from postmortem.reading.windows import LONG_REACH, REACH, View, same_process
+from postmortem.reading.windows import LONG_REACH, REACH, View, is_same_process
 
 
 def view(text: str, needle: str, *, srun: bool = False) -> View:
@@ -82,13 +82,13 @@ def test_asking_twice_gives_the_same() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [
-        pytest.param(NOWHERE, Where(rank=3), True, id="nothing said"),
-        pytest.param(Where(rank=3), Where(rank=3), True, id="the same"),
-        pytest.param(Where(rank=3), Where(rank=2), False, id="another rank"),
-        pytest.param(Where(rank=3), Where(node="n1"), True, id="parts that do not meet"),
-        pytest.param(Where(3, 1, "n1", 7), Where(3, 1, "n2", 7), False, id="another node"),
+        pytest.param(NOWHERE, ProcessId(rank=3), True, id="nothing said"),
+        pytest.param(ProcessId(rank=3), ProcessId(rank=3), True, id="the same"),
+        pytest.param(ProcessId(rank=3), ProcessId(rank=2), False, id="another rank"),
+        pytest.param(ProcessId(rank=3), ProcessId(node="n1"), True, id="parts that do not meet"),
+        pytest.param(ProcessId(3, 1, "n1", 7), ProcessId(3, 1, "n2", 7), False, id="another node"),
     ],
 )
-def test_two_labels_of_one_process(one: Where, other: Where, expected: bool) -> None:  # noqa: FBT001 -- a table
+def test_two_labels_of_one_process(one: ProcessId, other: ProcessId, expected: bool) -> None:  # noqa: FBT001 -- a table
     """A missing part says nothing."""
-    assert same_process(one, other) is expected
+    assert is_same_process(one, other) is expected

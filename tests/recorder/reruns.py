@@ -118,7 +118,7 @@ def _pass(
     files: dict[str, Any],
     loss: Callable[..., Any] | None,
 ) -> float:
-    batch = trees.unpacked(one.batch, files["batches.safetensors"].__getitem__)
+    batch = trees.restore_batch(one.batch, files["batches.safetensors"].__getitem__)
     states = files["rng.safetensors"]
     torch.set_rng_state(states[f"{one.rng}/torch"])
     random.setstate((3, tuple(states[f"{one.rng}/python"].tolist()), None))

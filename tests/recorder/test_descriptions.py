@@ -10,11 +10,11 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from postmortem.recorder.criteria import Criterion, users_loss  # noqa: E402
-from postmortem.recorder.module_trees import NoTreeError, module_tree  # noqa: E402
-from postmortem.recorder.passing import loss_within, named_inputs  # noqa: E402
-from postmortem.recorder.recipes import model_recipe, plain_json  # noqa: E402
-from postmortem.recorder.subject import Subject, bare, unwrapped  # noqa: E402
+from postmortem.recorder.criteria import Criterion, describe_user_loss  # noqa: E402
+from postmortem.recorder.module_trees import NoTreeError, build_module_tree  # noqa: E402
+from postmortem.recorder.passing import find_loss, name_inputs  # noqa: E402
+from postmortem.recorder.recipes import build_model_recipe, convert_to_json  # noqa: E402
+from postmortem.recorder.subject import Subject, strip_model_wrappers, strip_optimizer_wrappers  # noqa: E402
 from tests.recorder.reruns import built  # noqa: E402
 
 
@@ -81,7 +81,7 @@ MODULES = [
 @pytest.mark.parametrize("module", MODULES, ids=lambda one: repr(one).replace("\n", " ")[:60])
 def test_a_tree_gives_the_same_module(module: nn.Module) -> None:
     """The same classes, with the same arguments, and weights of the same shapes."""
-    again = built(module_tree(module))
+    again = built(build_module_tree(module))
     assert repr(again).replace("[", "(").replace("]", ")") == repr(module)
     assert {name: one.shape for name, one in again.state_dict().items()} == {
         name: one.shape for name, one in module.state_dict().items()
@@ -96,7 +96,7 @@ def test_a_tree_gives_the_same_module(module: nn.Module) -> None:
 def test_what_has_no_tree_is_refused(module: nn.Module) -> None:
     """Nothing is guessed."""
     with pytest.raises(NoTreeError):
-        module_tree(module)
+        build_module_tree(module)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_class_of_the_user(
     model: nn.Module, build: Callable[..., Any] | None, name: str, arguments: Any, noted: str
 ) -> None:
     """It is named with its file and the file's checksum."""
-    recipe, notes = model_recipe(model, build, None)
+    recipe, notes = build_model_recipe(model, build, None)
     assert (recipe.kind, recipe.name, recipe.arguments) == ("user", name, arguments)
     assert recipe.file.endswith("test_descriptions.py")
     assert len(recipe.sha256) == 64
@@ -126,7 +126,7 @@ def test_what_stands_in_no_file_is_said() -> None:
     """A class that was typed into an interpreter cannot be built again."""
     spaces: dict[str, Any] = {"__name__": "typed", "nn": nn}
     exec("class Typed(nn.Module):\n    pass", spaces)  # noqa: S102 -- as an interpreter does
-    recipe, notes = model_recipe(spaces["Typed"](), None, None)
+    recipe, notes = build_model_recipe(spaces["Typed"](), None, None)
     assert recipe.file == ""
     assert notes == ["model: Typed stands in no file"]
 
@@ -158,11 +158,11 @@ def test_a_loss_of_torch(named: Any, function: str, arguments: dict[str, Any]) -
 
 def test_a_loss_of_the_user() -> None:
     """A function in a file; a method by its class."""
-    assert Criterion(loss_within).is_users
-    recipe = Criterion(loss_within).recipe(())
+    assert Criterion(find_loss).is_users
+    recipe = Criterion(find_loss).recipe(())
     assert (recipe.kind, recipe.name) == ("user", "loss_within")
-    assert users_loss(Users.forward, (0,)).name == "Users.forward"
-    assert users_loss(Users.forward, (0,)).further == (0,)
+    assert describe_user_loss(Users.forward, (0,)).name == "Users.forward"
+    assert describe_user_loss(Users.forward, (0,)).further == (0,)
 
 
 def test_a_loss_of_part_of_the_output() -> None:
@@ -191,30 +191,30 @@ def test_a_loss_of_part_of_the_output() -> None:
 )
 def test_inputs_have_names(arguments: Any, keywords: Any, names: list[str]) -> None:
     """Those of the signature."""
-    assert [*named_inputs(Users(), arguments, keywords)] == names
+    assert [*name_inputs(Users(), arguments, keywords)] == names
 
 
 def test_the_loss_in_an_output() -> None:
     """An attribute, a key, or the sum of several."""
     one = torch.tensor(2.0)
-    assert loss_within({"loss": one, "logits": torch.ones(3)}) is one
-    assert loss_within({"loss_a": one, "loss_b": torch.tensor([1.0, 3.0])}) == 4
-    assert loss_within({"logits": one}) is None
-    assert loss_within(one) is None
+    assert find_loss({"loss": one, "logits": torch.ones(3)}) is one
+    assert find_loss({"loss_a": one, "loss_b": torch.tensor([1.0, 3.0])}) == 4
+    assert find_loss({"logits": one}) is None
+    assert find_loss(one) is None
 
 
 def test_wrappers_are_taken_off() -> None:
     """DataParallel and torch.compile; optimisers within others."""
     model = Users()
-    assert unwrapped(nn.DataParallel(model)) is model
+    assert strip_model_wrappers(nn.DataParallel(model)) is model
     compiled = nn.Identity()
     compiled._orig_mod = model
-    assert unwrapped(compiled) is model
+    assert strip_model_wrappers(compiled) is model
     inner = torch.optim.SGD(model.parameters(), lr=1.0)
     wrapper = type("Wrapper", (), {"optimizer": inner})()
-    assert bare(wrapper) is inner
-    assert bare(inner) is inner
-    assert bare(None) is None
+    assert strip_optimizer_wrappers(wrapper) is inner
+    assert strip_optimizer_wrappers(inner) is inner
+    assert strip_optimizer_wrappers(None) is None
 
 
 def test_weights_that_are_tied_are_named_once() -> None:
@@ -246,7 +246,7 @@ def test_a_configuration_is_json() -> None:
     """Sets, types and the like too."""
     import json
 
-    told = plain_json({"a": {"q", "k"}, "b": torch.float16, 3: (1, None), "c": [functional]})
+    told = convert_to_json({"a": {"q", "k"}, "b": torch.float16, 3: (1, None), "c": [functional]})
     assert told["a"] == ["k", "q"]
     assert told["b"] == "torch.float16"
     assert told["3"] == [1, None]

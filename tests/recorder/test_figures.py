@@ -9,9 +9,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
-from postmortem.recorder.host_copies import as_tensor, generator_states, to_host  # noqa: E402
-from postmortem.recorder.readings import Reading, gradient_norm  # noqa: E402
-from postmortem.recorder.sample_order import watch_samples  # noqa: E402
+from postmortem.recorder.host_copies import as_tensor, get_rng_states, to_host  # noqa: E402
+from postmortem.recorder.readings import Reading, compute_gradient_norm  # noqa: E402
+from postmortem.recorder.sample_order import track_samples  # noqa: E402
 
 
 def with_gradient(value: Any) -> Any:
@@ -41,13 +41,15 @@ def sparse(values: list[float]) -> Any:
 )
 def test_the_norm_of_all_gradients(gradients: list[Any], norm: float) -> None:
     """It is finite exactly where they are."""
-    found = gradient_norm([*map(with_gradient, gradients), torch.nn.Parameter(torch.ones(1))])
+    found = compute_gradient_norm(
+        [*map(with_gradient, gradients), torch.nn.Parameter(torch.ones(1))]
+    )
     assert float(found) == pytest.approx(norm, rel=1e-3, nan_ok=True)
 
 
 def test_no_gradient_has_no_norm() -> None:
     """A step without a backward pass says nothing."""
-    assert gradient_norm([torch.nn.Parameter(torch.ones(1))]) is None
+    assert compute_gradient_norm([torch.nn.Parameter(torch.ones(1))]) is None
 
 
 @given(st.lists(st.floats(width=32), min_size=1, max_size=5))
@@ -70,7 +72,7 @@ def test_a_copy_shares_nothing() -> None:
 def test_all_generators_are_kept() -> None:
     """Those of torch, Python and numpy, without drawing from one."""
     before = torch.get_rng_state()
-    states = generator_states(torch.device("cpu"))
+    states = get_rng_states(torch.device("cpu"))
     assert {"torch", "python"} <= {*states}
     assert {as_tensor(states[name]).shape for name in {*states} - {"torch"}} == {(625,)}
     assert torch.equal(torch.get_rng_state(), before)
@@ -86,7 +88,7 @@ def loader_of(count: int, *, workers: int = 0, shuffle: bool = True) -> Any:
 def test_each_batch_has_its_indices(workers: int) -> None:
     """Over epochs, with a last batch that is smaller, with workers that fetch ahead."""
     loader, removals = loader_of(22, workers=workers), []
-    tell = watch_samples(loader, removals)
+    tell = track_samples(loader, removals)
     for _ in range(2):
         for batch in loader:
             assert tell({"input": batch}) == tuple(int(one) for one in batch)
@@ -98,7 +100,7 @@ def test_each_batch_has_its_indices(workers: int) -> None:
 def test_a_dropped_batch_ends_the_indices(workers: int) -> None:
     """None is told rather than a wrong one."""
     loader = loader_of(80, workers=workers)
-    tell = watch_samples(loader, [])
+    tell = track_samples(loader, [])
     told = []
     for number, batch in enumerate(loader):
         if number != 5:
@@ -120,4 +122,4 @@ def test_a_dropped_batch_ends_the_indices(workers: int) -> None:
 )
 def test_no_indices_where_none_are_to_be_had(make: Callable[[], Any], batch: Any) -> None:
     """Nothing raises."""
-    assert watch_samples(make(), [])(batch) is None
+    assert track_samples(make(), [])(batch) is None

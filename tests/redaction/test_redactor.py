@@ -8,7 +8,7 @@ import time
 import pytest
 
 from postmortem.redaction import private_keys
-from postmortem.redaction.hiding import linear
+from postmortem.redaction.hiding import build_linear_pattern
 from postmortem.redaction.redactor import _RULES, KINDS, Redactor
 from tests.planted import look_alikes, planted
 
@@ -552,11 +552,11 @@ def test_no_rule_finds_anything_without_its_hint() -> None:
         *(one.line for name in ("planted.txt", "named.txt") for one in planted(name)),
     ]
     for rule in _RULES:
-        hint = linear(rule.hint)
+        hint = build_linear_pattern(rule.hint)
         assert [
             line for line in lines if next(rule.spans(line), None) and not hint.search(line)
         ] == [], rule.hint
-    keys = linear(private_keys.HINT)
+    keys = build_linear_pattern(private_keys.HINT)
     assert all(keys.search(piece) for piece in (_BEGIN, _END, _BODY[0]))
 
 

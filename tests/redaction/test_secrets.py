@@ -18,7 +18,7 @@ from postmortem.compare.two_runs import compare_runs
 from postmortem.model.comparison import Differing
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import SHOWN_FORMS, side_by_side
-from postmortem.share.excerpting import smallest_text
+from postmortem.share.excerpting import build_minimal_excerpt
 from tests.planted import planted
 
 ALPHABET = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
@@ -139,7 +139,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_planted_secret_leaves_the_program(log: Path, form: str) -> None:
     """In no form, wherever it stood."""
     if form == "share":
-        text = smallest_text([log]).text
+        text = build_minimal_excerpt([log]).text
     elif form.startswith("compare "):
         good = log.with_name("good.log")
         good.write_text("ok\n")

@@ -26,12 +26,12 @@ def memory(name: str) -> float:
 def measured(path: str) -> dict[str, Any]:
     """Replay a capsule without trust."""
     from postmortem.errors import PostmortemError
-    from postmortem.replay.on_demand import replayed
+    from postmortem.replay.on_demand import replay_capsule
 
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     before, began, used = memory("VmRSS"), time.monotonic(), time.process_time()
     try:
-        found = replayed(path, device="cpu", seconds=20, memory=8)
+        found = replay_capsule(path, device="cpu", seconds=20, memory=8)
         outcome, message = "ran", str(found.summary)
     except PostmortemError as error:
         outcome, message = "refused", str(error)

@@ -4,18 +4,18 @@ import re
 
 import pytest
 
-from postmortem.replay.judging import CONFIRMED, causes, judged, rows
+from postmortem.replay.judging import CONFIRMED, causes, judge_causes, read_verdict_rows
 
 
 def confirmed(words: str) -> list[str]:
     """The causes that these words confirm."""
-    return [one.cause for one in judged(frozenset(words.split())) if one.verdict == CONFIRMED]
+    return [one.cause for one in judge_causes(frozenset(words.split())) if one.verdict == CONFIRMED]
 
 
 def test_rows_name_known_causes_and_a_condition() -> None:
     """Each asks for something, each but one for a failure that came again."""
-    assert {row.cause for row in rows()} <= {cause.id for cause in causes()}
-    assert all({"failed", "told-unscale"} & {*row.words} for row in rows())
+    assert {row.cause for row in read_verdict_rows()} <= {cause.id for cause in causes()}
+    assert all({"failed", "told-unscale"} & {*row.words} for row in read_verdict_rows())
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,15 @@ def test_what_confirms(words: str, causes: list[str]) -> None:
 
 def test_at_most_one_cause_is_confirmed() -> None:
     """However much was seen."""
-    everything = {word for row in rows() for word in row.words if word[0] != "!"}
-    assert len([one for one in judged(frozenset(everything)) if one.verdict == CONFIRMED]) <= 1
+    everything = {word for row in read_verdict_rows() for word in row.words if word[0] != "!"}
+    assert (
+        len([one for one in judge_causes(frozenset(everything)) if one.verdict == CONFIRMED]) <= 1
+    )
 
 
 def test_every_row_says_why_in_both_languages() -> None:
     """With Chinese words in the Chinese text."""
-    assert all(row.because.en and re.search("[\u4e00-\u9fff]", row.because.zh) for row in rows())
+    assert all(
+        row.because.en and re.search("[\u4e00-\u9fff]", row.because.zh)
+        for row in read_verdict_rows()
+    )

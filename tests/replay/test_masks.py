@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from postmortem.replay.batches import is_mask_known, masks_in  # noqa: E402
+from postmortem.replay.batches import find_attention_masks, is_mask_known  # noqa: E402
 
 IDS = torch.tensor([[5, 7, 9, 0], [4, 0, 0, 0]])
 
@@ -23,12 +23,12 @@ def test_ones_where_there_are_words(
 ) -> None:
     """A mask that is 1 at the words."""
     batch = {"ids": tokens, name: (IDS > 0).long()}
-    assert [one[2] for one in masks_in(batch)] == [looked_at]
+    assert [one[2] for one in find_attention_masks(batch)] == [looked_at]
     assert is_mask_known(batch) is is_known
 
 
 def test_ones_where_there_is_padding() -> None:
     """A mask that is True at the padding is read so, whatever its name."""
     batch = {"ids": IDS, "mask": IDS == 0}
-    assert [one[2] for one in masks_in(batch)] == [False]
+    assert [one[2] for one in find_attention_masks(batch)] == [False]
     assert is_mask_known(batch)

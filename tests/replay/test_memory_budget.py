@@ -9,8 +9,8 @@ pytest.importorskip("safetensors", reason="safetensors is not installed")
 
 from postmortem.capsule.opening import open_capsule  # noqa: E402
 from postmortem.errors import UsageError  # noqa: E402
-from postmortem.replay.memory_budget import GIB, needed  # noqa: E402
-from postmortem.replay.on_demand import replayed  # noqa: E402
+from postmortem.replay.memory_budget import GIB, estimate_needed_memory  # noqa: E402
+from postmortem.replay.on_demand import replay_capsule  # noqa: E402
 from postmortem.replay.regime import Regime  # noqa: E402
 from tests.recorded_windows import record  # noqa: E402
 from tests.replay.test_verdicts import half, poisoned  # noqa: E402
@@ -20,7 +20,7 @@ def test_steps_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     """With the figures, and how to mend it."""
     capsule = record(tmp_path / "step3.capsule", poisoned())
     with pytest.raises(UsageError, match="GiB"):
-        replayed(capsule, device="cpu", memory=0.0)
+        replay_capsule(capsule, device="cpu", memory=0.0)
 
 
 def test_a_trial_that_does_not_fit_is_skipped(tmp_path: Path) -> None:
@@ -32,9 +32,12 @@ def test_a_trial_that_does_not_fit_is_skipped(tmp_path: Path) -> None:
         batch.update({name: one.half() for name, one in batch.items()})
     capsule = record(tmp_path / "step3.capsule", training)
     opened = open_capsule(capsule)
-    narrow, wide = needed(opened, Regime()), needed(opened, Regime(compute="float32"))
+    narrow, wide = (
+        estimate_needed_memory(opened, Regime()),
+        estimate_needed_memory(opened, Regime(compute="float32")),
+    )
     assert narrow < wide
-    found = replayed(capsule, device="cpu", memory=(narrow + wide) / 2 / GIB)
+    found = replay_capsule(capsule, device="cpu", memory=(narrow + wide) / 2 / GIB)
     outcomes = {one.id: one for one in found.trials}
     assert outcomes["as-recorded"].outcome != "skipped"
     assert outcomes["float32"].outcome == "skipped"

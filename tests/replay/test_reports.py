@@ -14,21 +14,21 @@ from click.testing import CliRunner
 import postmortem
 from postmortem.cli import cli
 from postmortem.model.replayed import CauseTested, Culprit, ModulePeak, Replayed, ReplayTrial
-from postmortem.model.said import Said, quote, say
-from postmortem.pipeline import analyze
-from postmortem.replay.as_evidence import evidence
+from postmortem.model.said import Message, quote, say
+from postmortem.pipeline import run_pipeline
+from postmortem.replay.as_evidence import iter_evidence
 from postmortem.report import FORMS as ALL_FORMS
 from postmortem.report import render as render_report
 from postmortem.report.lossless import from_json, to_json
 from postmortem.report.replay_alone import FORMS, render
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 
 LOG = b"step 1 loss 2.1\nstep 2 loss 2.0\nstep 3 loss nan\n"
 OVERFLOW = "numerics.fp16-overflow"
 RATE = "numerics.lr-divergence"
 
 
-def found(verdict: str = "confirmed") -> Replayed[Said]:
+def found(verdict: str = "confirmed") -> Replayed[Message]:
     """A replay with something of everything."""
     because = say("in float32 it stays finite", "float32 下保持有限")
     return Replayed(
@@ -79,7 +79,7 @@ def test_it_can_be_read_alone(form: str, language: str) -> None:
 
 def test_the_section_stands_in_every_report_of_the_log() -> None:
     """And the log's report is the same but for it, behind the way through JSON as well."""
-    analysis = analyze(LOG, replayed=found())
+    analysis = run_pipeline(LOG, replayed=found())
     again = from_json(to_json(analysis))
     for form in ALL_FORMS:
         if form in {"sarif", "github", "terminal"}:
@@ -92,16 +92,16 @@ def test_the_section_stands_in_every_report_of_the_log() -> None:
 
 def test_the_json_report_keeps_its_schema() -> None:
     """With a replay and without one."""
-    schema = json.loads(schema_text())
+    schema = json.loads(read_schema())
     for replayed in (None, found()):
-        told = json.loads(render_report(analyze(LOG, replayed=replayed), "json"))
+        told = json.loads(render_report(run_pipeline(LOG, replayed=replayed), "json"))
         jsonschema.validate(told, schema)
         assert ("replay" in told) == (replayed is not None)
 
 
 def test_a_confirmed_cause_is_established() -> None:
     """Whatever the log says of it."""
-    verdict = postmortem.Report(analyze(LOG, replayed=found())).verdict
+    verdict = postmortem.Report(run_pipeline(LOG, replayed=found())).verdict
     assert (verdict.cause, verdict.status) == (OVERFLOW, "established")
     assert "proves it" in str(verdict.summary)
 
@@ -114,9 +114,11 @@ def test_a_refuted_cause_falls() -> None:
         if not isinstance(loss, str)
     )
     log += b"step 8 loss nan lr 1e-2 grad_norm nan\n"
-    before = {one.id: one.probability for one in analyze(log).causes}
+    before = {one.id: one.probability for one in run_pipeline(log).causes}
     assert before[RATE] > 0.5
-    after = {one.id: one.probability for one in analyze(log, replayed=found("not-testable")).causes}
+    after = {
+        one.id: one.probability for one in run_pipeline(log, replayed=found("not-testable")).causes
+    }
     assert after.get(RATE, 0.0) < 0.1
 
 
@@ -126,7 +128,7 @@ def test_what_was_not_tested_is_no_evidence() -> None:
         found(),
         tested=tuple(replace(one, verdict="not-testable") for one in found().tested),
     )
-    assert list(evidence(open_)) == []
+    assert list(iter_evidence(open_)) == []
 
 
 def test_without_a_capsule_it_tells_how_to_record_one(tmp_path: Path) -> None:
@@ -145,7 +147,7 @@ def test_without_a_capsule_it_tells_how_to_record_one(tmp_path: Path) -> None:
 
 def test_every_numeric_cause_offers_the_recorder() -> None:
     """Under what keeps it from coming back."""
-    fixes = analyze(LOG).causes[0].fixes
+    fixes = run_pipeline(LOG).causes[0].fixes
     assert "numerics.record-window" in [one.id for one in fixes if one.kind == "prevent"]
 
 
@@ -161,7 +163,7 @@ def test_share_never_takes_a_capsule(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["share", str(tmp_path)])
     assert done.exception is None or isinstance(done.exception, SystemExit)
     assert "SAMPLE-TEXT" not in done.output
-    report = render_report(analyze(str(tmp_path)), "json")
+    report = render_report(run_pipeline(str(tmp_path)), "json")
     assert "SAMPLE-TEXT" not in report
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from postmortem.capsule.manifest import ModelRecipe
 from postmortem.errors import InputError, UsageError
-from postmortem.replay.on_demand import replayed
+from postmortem.replay.on_demand import replay_capsule
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
@@ -53,7 +53,7 @@ def test_it_is_refused_by_default(tmp_path: Path) -> None:
     """It says which file, and what to say to have it run."""
     capsule, file = made(tmp_path)
     with pytest.raises(UsageError, match="--trust-code") as refused:
-        replayed(capsule)
+        replay_capsule(capsule)
     assert str(file) in str(refused.value)
     assert not (tmp_path / "executed").exists()
 
@@ -61,7 +61,7 @@ def test_it_is_refused_by_default(tmp_path: Path) -> None:
 def test_with_trust_it_runs(tmp_path: Path) -> None:
     """The same file, executed once."""
     capsule, _ = made(tmp_path)
-    assert replayed(capsule, device="cpu", trust=True).reproduced == "nothing-failed"
+    assert replay_capsule(capsule, device="cpu", trust=True).reproduced == "nothing-failed"
     assert (tmp_path / "executed").exists()
 
 
@@ -100,7 +100,7 @@ def test_a_script_without_a_main_guard_does_not_train_again(tmp_path: Path) -> N
     """What defines something is executed; checkpoints stay as they are."""
     capsule, _ = made(tmp_path, SCRIPT)
     (tmp_path / "checkpoint.pt").write_text("precious", encoding="utf-8")
-    assert replayed(capsule, device="cpu", trust=True).reproduced == "nothing-failed"
+    assert replay_capsule(capsule, device="cpu", trust=True).reproduced == "nothing-failed"
     assert (tmp_path / "checkpoint.pt").read_text(encoding="utf-8") == "precious"
     assert (tmp_path / "executed").exists()
 
@@ -129,7 +129,7 @@ class Outer:
 """
     capsule, _ = made(tmp_path, code)
     with pytest.raises(InputError, match=re.escape(message)):
-        replayed(capsule, device="cpu", trust=True)
+        replay_capsule(capsule, device="cpu", trust=True)
 
 
 def test_a_stale_cache_of_bytecode_is_not_executed(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_stale_cache_of_bytecode_is_not_executed(tmp_path: Path) -> None:
     py_compile.compile(
         str(evil), str(cached), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH
     )
-    assert replayed(capsule, device="cpu", trust=True).reproduced == "nothing-failed"
+    assert replay_capsule(capsule, device="cpu", trust=True).reproduced == "nothing-failed"
 
 
 PRINTING = """
@@ -187,7 +187,7 @@ def test_another_file_is_refused_even_with_trust(tmp_path: Path) -> None:
     capsule, file = made(tmp_path)
     file.write_text(CODE + "# changed\n", encoding="utf-8")
     with pytest.raises(InputError, match="its checksum is another"):
-        replayed(capsule, trust=True)
+        replay_capsule(capsule, trust=True)
     assert not (tmp_path / "executed").exists()
 
 
@@ -196,7 +196,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     capsule, file = made(tmp_path)
     file.unlink()
     with pytest.raises(InputError, match="is not there"):
-        replayed(capsule, trust=True)
+        replay_capsule(capsule, trust=True)
 
 
 def changed(capsule: Path, **fields: object) -> None:
@@ -250,4 +250,4 @@ def test_a_model_that_is_none_is_refused(
     capsule, _ = made(tmp_path)
     changed(capsule, **fields)
     with pytest.raises(InputError, match=message):
-        replayed(capsule, device="cpu")
+        replay_capsule(capsule, device="cpu")

@@ -12,12 +12,12 @@ import pytest
 
 from postmortem.capsule.manifest import LossRecipe
 from postmortem.model.replayed import Replayed
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
 
-from postmortem.replay.on_demand import replayed  # noqa: E402
+from postmortem.replay.on_demand import replay_capsule  # noqa: E402
 from tests.recorded_windows import Training, built, record, tree  # noqa: E402
 
 WIDE = ("Linear", {"in_features": 8, "out_features": 32})
@@ -146,14 +146,14 @@ CASES: dict[str, tuple[Callable[[], Training], str, str]] = {
     "labels masked": (masked, "numerics.labels-all-masked", ""),
     "untrained embeddings": (untrained, "numerics.untrained-embeddings", "0"),
 }
-_KEPT: dict[str, Replayed[Said]] = {}
+_KEPT: dict[str, Replayed[Message]] = {}
 
 
-def seen(case: str, folder: Path) -> Replayed[Said]:
+def seen(case: str, folder: Path) -> Replayed[Message]:
     """The replay of a case, run once."""
     if case not in _KEPT:
         torch.manual_seed(0)
-        _KEPT[case] = replayed(
+        _KEPT[case] = replay_capsule(
             record(folder / "a.capsule", CASES[case][0]()), device="cpu", seconds=60
         )
     return _KEPT[case]
@@ -200,7 +200,7 @@ def test_what_does_not_come_again_is_not_reproduced(tmp_path: Path) -> None:
     """Recorded as NaN, finite when it is run again: no cause is confirmed or refuted."""
     torch.manual_seed(0)
     folder = record(tmp_path / "a.capsule", healthy(), reason="nonfinite-loss")
-    found = replayed(folder, device="cpu")
+    found = replay_capsule(folder, device="cpu")
     assert found.reproduced == "no"
     assert {one.verdict for one in found.tested} == {"not-reproduced"}
 
@@ -208,7 +208,7 @@ def test_what_does_not_come_again_is_not_reproduced(tmp_path: Path) -> None:
 def test_what_does_not_fit_into_the_time_is_skipped_and_proves_nothing(tmp_path: Path) -> None:
     """With no time at all there are no trials, and no cause is confirmed."""
     torch.manual_seed(0)
-    found = replayed(record(tmp_path / "a.capsule", rate()), device="cpu", seconds=0.001)
+    found = replay_capsule(record(tmp_path / "a.capsule", rate()), device="cpu", seconds=0.001)
     assert found.reproduced == "not-run"
     assert {one.verdict for one in found.tested} == {"not-testable"}
     assert all(one.outcome == "skipped" for one in found.trials if one.id == "rate-tenth")
@@ -228,5 +228,5 @@ def test_a_gpu_says_the_same(case: str, tmp_path: Path) -> None:
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
     torch.manual_seed(0)
-    found = replayed(record(tmp_path / "a.capsule", CASES[case][0]()), device="cuda")
+    found = replay_capsule(record(tmp_path / "a.capsule", CASES[case][0]()), device="cuda")
     assert {one.cause for one in found.confirmed} <= {CASES[case][1]}

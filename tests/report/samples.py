@@ -10,12 +10,12 @@ from typing import Any
 from postmortem.model.answer import Cause, Evidence, Fix, Need, TellingWords, Verdict
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Attempt, Environment, Framework, Gpu, Setting, Source
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.said import quote
 from postmortem.model.shown import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit
 from postmortem.model.wording import Text
 
-RANK_3 = Where(rank=3, node="gpu-a17.hpc.uni-example.org")
+RANK_3 = ProcessId(rank=3, node="gpu-a17.hpc.uni-example.org")
 TOKEN = "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345"
 HOSTILE = "<script>alert(1)</script> [red]x[/red] \x1b[31mred\x1b[0m \x1b]0;title\x07 ]]> ```\n```` `tick` \u202egnp.exe\u202c @alice &amp; \x00 {{ 7*7 }} | a | <!-- -->"
 
@@ -178,7 +178,7 @@ def hostile(text: str = HOSTILE, language: str = "en") -> Diagnosis:
         for one in cause.fixes
     )
     attacked = replace(cause, title=text, explanation=text, evidence=evidence, fixes=fixes)
-    where = Where(rank=1, node="<b>evil</b>")
+    where = ProcessId(rank=1, node="<b>evil</b>")
     return replace(
         base,
         sources=(

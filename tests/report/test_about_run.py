@@ -6,7 +6,7 @@ import pytest
 
 from postmortem.model.lines import NOWHERE
 from postmortem.model.shown import FirstFailure, Progress
-from postmortem.report.about_run import duration, progress
+from postmortem.report.about_run import describe_progress, format_duration
 from postmortem.report.words import Words
 from tests.report.samples import rich
 
@@ -27,7 +27,7 @@ EN, ZH = Words("en"), Words("zh")
 )
 def test_a_stretch_of_time(seconds: float, english: str, chinese: str) -> None:
     """In its two largest units."""
-    assert (duration(seconds, EN), duration(seconds, ZH)) == (english, chinese)
+    assert (format_duration(seconds, EN), format_duration(seconds, ZH)) == (english, chinese)
 
 
 FAILED = FirstFailure(0, NOWHERE, 9, None, "x")
@@ -64,4 +64,4 @@ FAILED = FirstFailure(0, NOWHERE, 9, None, "x")
 )
 def test_a_checkpoint_in_words(done: Progress, first: FirstFailure | None, expected: str) -> None:
     """What to do with it comes last."""
-    assert progress(replace(rich(), progress=done, first_failure=first), EN) == (expected,)
+    assert describe_progress(replace(rich(), progress=done, first_failure=first), EN) == (expected,)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.shown import SeriesView
-from postmortem.report.curves_as_json import curve_text, curve_values
-from postmortem.report.wire import plain_json
+from postmortem.report.curves_as_json import build_curve_values, serialize_curve
+from postmortem.report.wire import convert_to_json_value
 
 STEPS = st.none() | st.integers(0, 10**15) | st.floats()
 LINES = st.integers(1, 10**9)
@@ -20,7 +20,7 @@ CURVES = st.builds(
     name=st.text(),
     producer=st.text(),
     source=st.integers(0, 99),
-    where=st.builds(Where, PARTS, PARTS, st.none() | st.text(), PARTS),
+    where=st.builds(ProcessId, PARTS, PARTS, st.none() | st.text(), PARTS),
     unit=st.text(),
     points=LINES,
     nonfinite=LINES,
@@ -37,8 +37,10 @@ CURVES = st.builds(
 @given(CURVES)
 def test_a_curve_is_written_as_its_values_are(curve: SeriesView) -> None:
     """The text is that of the standard library, as deep as a curve stands in the report."""
-    whole = json.dumps([[plain_json(curve_values(curve))]], ensure_ascii=False, indent=1)
-    assert plain_json(f"[\n [\n  {curve_text(curve)}\n ]\n]") == whole
+    whole = json.dumps(
+        [[convert_to_json_value(build_curve_values(curve))]], ensure_ascii=False, indent=1
+    )
+    assert convert_to_json_value(f"[\n [\n  {serialize_curve(curve)}\n ]\n]") == whole
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_what_is_no_finite_figure_is_named(figure: float, written: str) -> None:
         *("loss", "script", 0, NOWHERE, "", 1, 1),
         *((None, figure), (5.0, figure), None, None, None, False, ((7.0, figure, 3),)),
     )
-    told = json.loads(curve_text(curve))
+    told = json.loads(serialize_curve(curve))
     assert told["first"] == [None, written]
     assert told["last"] == [5, written]
     assert told["samples"] == [[7, written, 3]]

@@ -10,7 +10,7 @@ from postmortem.model.job_facts import Source
 from postmortem.model.lines import NOWHERE
 from postmortem.model.shown import Event, Excerpt, FirstFailure
 from postmortem.report import FORMS, SHOWN_FORMS, render
-from postmortem.report.for_people import input_kind, presentable
+from postmortem.report.for_people import detect_input_type, prepare_for_display
 from tests.report.samples import abstaining, lifted, rich
 
 NO_CAUSE = Verdict(
@@ -79,7 +79,7 @@ def test_an_input_that_is_no_log_is_named(one: Diagnosis, kind: str, said: str, 
     Nothing about ranks, launchers and candidates.
     """
     text = render(one, form)
-    assert input_kind(one) == kind
+    assert detect_input_type(one) == kind
     assert said in text
     assert [
         word
@@ -98,9 +98,9 @@ def test_an_input_that_is_no_log_is_named(one: Diagnosis, kind: str, said: str, 
 
 def test_a_log_without_an_answer_still_asks() -> None:
     """Abstaining on a real log, or with a cause, is no question of the input."""
-    assert input_kind(abstaining()) == ""
-    assert input_kind(rich()) == ""
-    assert presentable(abstaining()).verdict.need == abstaining().verdict.need
+    assert detect_input_type(abstaining()) == ""
+    assert detect_input_type(rich()) == ""
+    assert prepare_for_display(abstaining()).verdict.need == abstaining().verdict.need
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_failure_does_not_read_as_running(outcome: str, cause: str | None, wor
 def test_a_first_failure_has_words_or_none(why: str, line: int, said: str) -> None:
     """An empty exception and message are not printed as colons."""
     event = Event(0, NOWHERE, line, None, None, "cause", f"first failure: {why}")
-    shown = presentable(
+    shown = prepare_for_display(
         replace(rich(), first_failure=FirstFailure(0, NOWHERE, line, None, why), timeline=(event,))
     )
     assert shown.first_failure is not None

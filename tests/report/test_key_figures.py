@@ -7,10 +7,10 @@ import pytest
 
 from postmortem.model.lines import NOWHERE
 from postmortem.model.shown import Excerpt, FirstFailure, OwnFrame
-from postmortem.report.key_figures import failing_line, figures_of
-from postmortem.report.message_figures import told_in
+from postmortem.report.key_figures import find_failing_line, list_key_values
+from postmortem.report.message_figures import extract_message_values
 from postmortem.report.page.html import render_html
-from postmortem.report.page.small_curve import sketch
+from postmortem.report.page.small_curve import draw_sketch
 from postmortem.report.plotted import is_constant
 from postmortem.report.terminal.screen import render_screen
 from postmortem.report.wire import to_wire
@@ -63,7 +63,7 @@ MESSAGES = {
 @pytest.mark.parametrize("message", MESSAGES)
 def test_a_message_tells_its_figures(message: str) -> None:
     """Each kind once; every kind has a label in both languages."""
-    assert dict(told_in(message)) == MESSAGES[message]
+    assert dict(extract_message_values(message)) == MESSAGES[message]
     for language in ("en", "zh"):
         assert all(f"figure.{key}" in WORDS[language] for key in MESSAGES[message])
 
@@ -77,7 +77,7 @@ def test_the_failing_line_is_quoted_raw() -> None:
         quotes=(),
         excerpt=Excerpt(0, 10, ("before", "RuntimeError: errors:", "\tmissing keys")),
     )
-    quoted = failing_line(shown)
+    quoted = find_failing_line(shown)
     assert quoted is not None
     assert (quoted.line, quoted.text) == (11, "RuntimeError: errors:\n\tmissing keys")
 
@@ -98,7 +98,7 @@ def test_the_own_frame_stands_in_every_form() -> None:
 
 def test_the_run_tells_its_figures() -> None:
     """The loss before and behind its fault, the last good step, the process."""
-    figures = dict(figures_of(rich(), Words("en")))
+    figures = dict(list_key_values(rich(), Words("en")))
     assert figures["Last good step"] == "411"
     assert "NaN" in figures["loss"] or "inf" in figures["loss"] or "→" in figures["loss"]
 
@@ -111,7 +111,7 @@ def test_the_run_tells_its_figures() -> None:
 def test_the_small_curve_needs_a_curve(values: list[float], *, is_drawn: bool) -> None:
     """Drawn with a title where there is something to see."""
     series = a_series("loss", [float(step) for step in range(len(values))], values)
-    drawn = sketch(replace(rich(), series=(series,), first_failure=None), Words("en"))
+    drawn = draw_sketch(replace(rich(), series=(series,), first_failure=None), Words("en"))
     assert (drawn is not None) == is_drawn
     assert drawn is None or ("<title" in drawn.drawing and "polyline" in drawn.drawing)
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import postmortem
 from postmortem.errors import InputError
-from postmortem.model.lines import Where
-from postmortem.model.said import Said
+from postmortem.model.lines import ProcessId
+from postmortem.model.said import Message
 from postmortem.model.shown import SeriesView
 from postmortem.report import FORMS, render
 from postmortem.report.lossless import from_json, to_json
@@ -71,13 +71,13 @@ texts = st.text(st.characters(), max_size=20)
 
 
 @given(
-    said=st.tuples(texts, texts).map(lambda both: Said(*both)),
+    said=st.tuples(texts, texts).map(lambda both: Message(*both)),
     path=texts,
     point=st.tuples(st.none() | steps, numbers, st.integers(1, 1 << 40)),
-    where=st.builds(Where, st.none() | ranks, st.none(), st.none() | texts, st.none()),
+    where=st.builds(ProcessId, st.none() | ranks, st.none(), st.none() | texts, st.none()),
 )
 def test_any_text_and_number_comes_back(
-    said: Said, path: str, point: tuple[float | None, float, int], where: Where
+    said: Message, path: str, point: tuple[float | None, float, int], where: ProcessId
 ) -> None:
     """Halves of characters, braces, NaN, infinities, whole numbers as whole numbers."""
     series = SeriesView(
@@ -91,7 +91,7 @@ def test_any_text_and_number_comes_back(
 
 def test_a_text_of_one_wording_is_a_string_and_braces_stand_for_themselves() -> None:
     """Two wordings are an object; neither is ever taken for a template."""
-    said = (Said("{x}", "{x}"), Said("a {b}", "甲 {b}"))
+    said = (Message("{x}", "{x}"), Message("a {b}", "甲 {b}"))
     value = json.loads(to_json(dataclasses.replace(ANALYSIS, warnings=said)))
     assert value["warnings"] == ["{x}", {"en": "a {b}", "zh": "甲 {b}"}]
 

@@ -13,10 +13,16 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from postmortem.model.answer import Need
-from postmortem.pipeline import analyze
+from postmortem.pipeline import run_pipeline
 from postmortem.report import render
 from postmortem.report.markdown import render_markdown
-from postmortem.report.markdown_text import LONGEST, code, fence, prose, units
+from postmortem.report.markdown_text import (
+    LONGEST,
+    count_utf16_units,
+    escape_prose,
+    format_code_block,
+    format_inline_code,
+)
 from tests.report.samples import abstaining, hostile, rich
 
 GITHUB_TAKES = 65_536
@@ -40,16 +46,16 @@ def tokens(text: str) -> list[Token]:
 )  # fmt: skip
 def test_no_text_breaks_out(text: str) -> None:
     """Prose stays prose, code stays code, a fence stays one fence."""
-    kinds = [one.type for one in tokens(prose(text))]
+    kinds = [one.type for one in tokens(escape_prose(text))]
     assert set(kinds) <= {"paragraph_open", "inline", "text", "paragraph_close", "text_special"}
-    assert {one.type for one in tokens(f"x {code(text)} y")} <= {
+    assert {one.type for one in tokens(f"x {format_inline_code(text)} y")} <= {
         "paragraph_open",
         "inline",
         "text",
         "code_inline",
         "paragraph_close",
     }
-    blocks = tokens(fence(text))
+    blocks = tokens(format_code_block(text))
     assert [one.type for one in blocks] == ["fence"]
     assert blocks[0].content.rstrip("\n") == text.rstrip("\n")
 
@@ -58,7 +64,7 @@ def test_prose_shows_what_was_written() -> None:
     """After parsing, the text is the text."""
     text = "a*b_c [d](e) <f> `g` & #1"
     shown = "".join(
-        one.content for one in tokens(prose(text)) if one.type in {"text", "text_special"}
+        one.content for one in tokens(escape_prose(text)) if one.type in {"text", "text_special"}
     )
     assert shown.replace("\u200b", "") == text
 
@@ -66,14 +72,14 @@ def test_prose_shows_what_was_written() -> None:
 @pytest.mark.parametrize("text", ["@alice", "see #12", "GH-7"])
 def test_nobody_is_notified(text: str) -> None:
     """A mention or an issue number of a log is parted by a zero-width space."""
-    assert "\u200b" in prose(text)
-    assert "\u200b" not in prose("mail@ # GH")
+    assert "\u200b" in escape_prose(text)
+    assert "\u200b" not in escape_prose("mail@ # GH")
 
 
 def test_the_language_of_a_fence_is_a_word() -> None:
     """What is no plain word is left out."""
-    assert fence("x", "python") == "```python\nx\n```"
-    assert fence("x", "py\n<b>") == "```\nx\n```"
+    assert format_code_block("x", "python") == "```python\nx\n```"
+    assert format_code_block("x", "py\n<b>") == "```\nx\n```"
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -141,8 +147,8 @@ def test_a_comment_is_never_too_long(text: str, times: int, count: int, language
         verdict=replace(one.verdict, summary=long, status="hypothesis", need=(Need(long, long, long),) * 9, would_change=(long,) * 20, not_checked=(long,) * 20),
     )  # fmt: skip
     comment = render_markdown(big, redact=False)
-    assert units(comment) <= LONGEST < GITHUB_TAKES
-    assert units(comment) == len(comment.encode("utf-16-le")) // 2
+    assert count_utf16_units(comment) <= LONGEST < GITHUB_TAKES
+    assert count_utf16_units(comment) == len(comment.encode("utf-16-le")) // 2
     assert len(comment.encode()) < 4 * GITHUB_TAKES
     assert comment.count("<details>") == comment.count("</details>")
     assert comment.startswith("### ")
@@ -164,7 +170,7 @@ def test_what_is_cut_says_so() -> None:
     comment = render_markdown(replace(one, causes=(cause,)), redact=False)
     assert "_Parts were left out: a comment holds no more." in comment
     assert "register_forward_hook" in comment
-    assert units(comment) <= LONGEST
+    assert count_utf16_units(comment) <= LONGEST
 
 
 @pytest.mark.parametrize(
@@ -183,7 +189,8 @@ def test_what_is_cut_says_so() -> None:
 def test_no_address_is_a_link(text: str) -> None:
     """Not by GitHub's own extension either."""
     html = cmarkgfm.github_flavored_markdown_to_html(
-        prose(f"see {text} there") + "\n\n- " + code(text), Options.CMARK_OPT_UNSAFE
+        escape_prose(f"see {text} there") + "\n\n- " + format_inline_code(text),
+        Options.CMARK_OPT_UNSAFE,
     )
     assert "<a " not in html
     assert "<img" not in html
@@ -222,12 +229,12 @@ def test_nothing_is_a_reference(text: str) -> None:
     A zero-width space parts it; times and versions are left as they are.
     """
     shown = "".join(
-        one.content for one in tokens(prose(text)) if one.type in {"text", "text_special"}
+        one.content for one in tokens(escape_prose(text)) if one.type in {"text", "text_special"}
     )
     assert text not in shown
     assert shown.replace("\u200b", "") == text
     assert (
-        prose("22:04:11 torch 2.5.1+cu124 65504 1234567")
+        escape_prose("22:04:11 torch 2.5.1+cu124 65504 1234567")
         == "22:04:11 torch 2.5.1+cu124 65504 1234567"
     )
 
@@ -236,9 +243,13 @@ def test_nothing_is_a_reference(text: str) -> None:
 def test_no_line_is_a_command(order: str) -> None:
     """Whoever reads a comment line by line, as GitLab does, finds none: in fences neither."""
     command = re.compile(r"^[ \t]*/[a-z]", re.IGNORECASE | re.MULTILINE)
-    for text in (prose(order.strip()), fence(f"a\n{order}\nb"), fence(order, indent="   ")):
+    for text in (
+        escape_prose(order.strip()),
+        format_code_block(f"a\n{order}\nb"),
+        format_code_block(order, indent="   "),
+    ):
         assert not command.search(text)
-    assert fence("/usr/bin/python x.py").count("\u200b") == 0
+    assert format_code_block("/usr/bin/python x.py").count("\u200b") == 0
 
 
 def test_a_report_on_hostile_lines_commands_nothing(tmp_path: Path) -> None:
@@ -250,7 +261,7 @@ def test_a_report_on_hostile_lines_commands_nothing(tmp_path: Path) -> None:
         "---\ntitle: x\n---\n::include{file=a}\n```mermaid\n/close\n```\n>>>\n/close\n>>>\n",
         encoding="utf-8",
     )
-    text = render(analyze([str(log)], model=None), "markdown")
+    text = render(run_pipeline([str(log)], model=None), "markdown")
     assert not re.search(r"^[ \t]*/[a-z_]+(?:[ \t]|$)", text, re.MULTILINE)
     assert not re.search(r"^(?:---|:::?include|```mermaid|>>>)", text, re.MULTILINE)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.report.assistant_answer import answer_of
+from postmortem.report.assistant_answer import build_answer
 
 LOG = Path(__file__).parents[1] / "data" / "exceptions" / "raise-from.log"
 FILE, LINE = "/home/ines/segm/raise_from.py", 5
@@ -17,7 +17,7 @@ def shown(form: str) -> str:
     """The report of one log in a form, as a person or a program gets it."""
     report = postmortem.analyze(LOG)
     if form == "assistant":
-        return answer_of(report.diagnosis, {}, redact=False).quoted
+        return build_answer(report.diagnosis, {}, redact=False).quoted
     return report.render(form, width=120, redact=False)
 
 

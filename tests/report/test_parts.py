@@ -8,8 +8,8 @@ import pytest
 import postmortem
 from postmortem.model.lines import NOWHERE
 from postmortem.model.shown import Event, FirstFailure
-from postmortem.report.milestones_told import milestones
-from postmortem.report.parts import harmless
+from postmortem.report.milestones_told import select_milestones
+from postmortem.report.parts import list_harmless_signatures
 from tests.report.samples import rich
 
 FAILED = FirstFailure(0, NOWHERE, 9, None, "x")
@@ -26,14 +26,14 @@ def test_the_turning_points() -> None:
     shown = [
         [
             event.line
-            for event in milestones(
+            for event in select_milestones(
                 replace(rich(), timeline=events, first_failure=replace(FAILED, line=line)), 6
             )
         ]
         for line in (1, 20, 40)
     ]
     assert shown == [[1, 2, 3, 4, 5, 40], [1, 18, 19, 20, 21, 40], [1, 36, 37, 38, 39, 40]]
-    assert milestones(replace(rich(), timeline=events[:6]), 6) == events[:6]
+    assert select_milestones(replace(rich(), timeline=events[:6]), 6) == events[:6]
 
 
 def test_a_harmless_line_is_listed_once() -> None:
@@ -46,7 +46,9 @@ def test_a_harmless_line_is_listed_once() -> None:
         replace(kept, id=name, role="harmless", line=line, literal=literal)
         for line, name, literal in ((3, "a", 9), (3, "b", 20), (4, "a", 9), (5, "b", 20))
     )
-    assert [(hit.id, hit.line) for hit in harmless(replace(rich(), signatures=hits))] == [
+    assert [
+        (hit.id, hit.line) for hit in list_harmless_signatures(replace(rich(), signatures=hits))
+    ] == [
         ("b", 3),
         ("a", 4),
     ]

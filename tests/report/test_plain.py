@@ -5,17 +5,17 @@ from math import inf, nan
 
 import pytest
 
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.said import cut
 from postmortem.report.plain import (
-    file_name,
-    number,
-    one_line,
-    percent,
+    format_number,
+    format_one_line,
+    format_percent,
+    format_time,
+    format_weight,
     place,
     process,
-    weight,
-    when,
+    shorten_source_path,
 )
 from postmortem.report.words import Words
 from tests.report.samples import rich
@@ -23,8 +23,8 @@ from tests.report.samples import rich
 
 def test_a_text_is_brought_onto_one_line() -> None:
     """Breaks become a sign, what is too long is cut and says so."""
-    assert one_line("a\n\n  b\n", 99) == "a ⏎ b"
-    assert one_line("x" * 50, 10) == "x" * 9 + "…"
+    assert format_one_line("a\n\n  b\n", 99) == "a ⏎ b"
+    assert format_one_line("x" * 50, 10) == "x" * 9 + "…"
     assert cut("short", 5) == "short"
 
 
@@ -47,7 +47,7 @@ def test_a_text_is_brought_onto_one_line() -> None:
 )
 def test_numbers_are_short(value: float | None, shown: str) -> None:
     """A number takes few characters and is never a lie about finiteness."""
-    assert number(value) == shown
+    assert format_number(value) == shown
 
 
 @pytest.mark.parametrize(
@@ -55,21 +55,21 @@ def test_numbers_are_short(value: float | None, shown: str) -> None:
 )
 def test_a_rounded_probability_never_reads_as_certain(value: float, shown: str) -> None:
     """Nothing is 100 %, a probability of 1.0 was rounded; only 0 is 0 %."""
-    assert percent(value) == shown
+    assert format_percent(value) == shown
 
 
 @pytest.mark.parametrize(
     ("where", "shown"),
     [
         (NOWHERE, ""),
-        (Where(rank=3), "rank 3"),
-        (Where(3, 1, "n1", 7), "rank 3 on n1"),
-        (Where(local_rank=0), "local rank 0"),
-        (Where(pid=7), "pid 7"),
-        (Where(node="n1"), "on n1"),
+        (ProcessId(rank=3), "rank 3"),
+        (ProcessId(3, 1, "n1", 7), "rank 3 on n1"),
+        (ProcessId(local_rank=0), "local rank 0"),
+        (ProcessId(pid=7), "pid 7"),
+        (ProcessId(node="n1"), "on n1"),
     ],
 )
-def test_a_process_is_named_as_far_as_it_is_known(where: Where, shown: str) -> None:
+def test_a_process_is_named_as_far_as_it_is_known(where: ProcessId, shown: str) -> None:
     """Rank before local rank before process id."""
     assert process(where, Words("en")) == shown
 
@@ -85,16 +85,16 @@ def test_a_place_names_its_source_by_the_shortest_clear_end() -> None:
     assert place(one, 0, (7, 9), words) == "train-3.log:7-9"
     assert place(one, 99, (None, None), words) == ""
     two = replace(one, sources=(one.sources[0], replace(one.sources[0], path="/other/train-3.log")))
-    assert file_name(two, 1, words) == "other/train-3.log"
+    assert shorten_source_path(two, 1, words) == "other/train-3.log"
     assert (
-        file_name(replace(one, sources=(replace(one.sources[0], path="-"),)), 0, words)
+        shorten_source_path(replace(one, sources=(replace(one.sources[0], path="-"),)), 0, words)
         == "standard input"
     )
 
 
 def test_a_weight_has_a_sign() -> None:
     """For and against are told apart without colour."""
-    assert [weight(2), weight(-0.5)] == ["+2.0", "-0.5"]
+    assert [format_weight(2), format_weight(-0.5)] == ["+2.0", "-0.5"]
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_a_weight_has_a_sign() -> None:
 )
 def test_a_printed_time(time: str | None, shown: str) -> None:
     """Without the marks for what it lacks."""
-    assert when(time) == shown
+    assert format_time(time) == shown

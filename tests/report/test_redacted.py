@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from postmortem.model.answer import Verdict
 from postmortem.model.job_facts import Setting
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.shown import Event
 from postmortem.redaction.redactor import Redactor
 from postmortem.report.redacted import redact
@@ -25,7 +25,7 @@ def test_the_shape_of_a_diagnosis_is_kept() -> None:
 
 def test_a_host_known_from_one_place_is_hidden_in_all() -> None:
     """The host of a process is hidden in a text that stands before it."""
-    event = Event(0, Where(node="quark"), 1, None, None, "context", "x")
+    event = Event(0, ProcessId(node="quark"), 1, None, None, "context", "x")
     one = replace(
         rich(),
         timeline=(event,),

@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from postmortem.report.sparks import sparkline
+from postmortem.report.sparks import draw_sparkline
 from tests.report.samples import a_series
 
 
@@ -23,7 +23,7 @@ from tests.report.samples import a_series
 def test_a_sparkline_shows_the_shape(steps: list[float], values: list[float], line: str) -> None:
     """Low to high in eight blocks, x where a value is not finite."""
     assert (
-        sparkline(
+        draw_sparkline(
             a_series("loss", [float(step) for step in steps], [float(value) for value in values]),
             40,
         )
@@ -35,7 +35,7 @@ def test_a_long_series_fits_and_keeps_its_peak_and_its_first_bad_value() -> None
     """A column shows its highest value; one NaN among many is marked where it comes first only."""
     values = [1.0] * 1000
     values[500], values[700], values[900] = 9.0, nan, nan
-    line = sparkline(a_series("loss", [float(step) for step in range(1000)], values), 20)
+    line = draw_sparkline(a_series("loss", [float(step) for step in range(1000)], values), 20)
     assert len(line) == 20
     assert (line[10], line[14], line[18]) == ("█", "x", "▁")
 
@@ -43,7 +43,7 @@ def test_a_long_series_fits_and_keeps_its_peak_and_its_first_bad_value() -> None
 def test_a_sparkline_shows_what_came_before_a_long_failure() -> None:
     """Where most columns would be x, the finite stretch is drawn and the rest is said."""
     assert (
-        sparkline(
+        draw_sparkline(
             a_series("loss", [float(step) for step in range(40)], [1.0, 2.0, 3.0, *[nan] * 37]), 20
         )
         == "▁▅█ x…"

@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.model.said import quote, say
 from postmortem.model.watching import ENDS, KINDS, Ended, Noted, Warned
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.watch_events import Teller, document, jsonl
+from postmortem.report.watch_events import Teller, serialize_event, serialize_events
 from postmortem.report.words.watch_words import WATCH
 
 WARNED = Warned(
     "nan",
     "/home/mueller/run.log",
-    Where(rank=3, node="gpu17.cluster.lan"),
+    ProcessId(rank=3, node="gpu17.cluster.lan"),
     21,
     20.0,
     say("loss nan; before: {x}", "loss nan；此前：{x}", x=2.5),
@@ -62,7 +62,7 @@ def test_colour_is_the_programs_own() -> None:
 
 def test_what_leaves_the_terminal_gives_nothing_away() -> None:
     """User and host are replaced, the same everywhere; the values are strict JSON."""
-    text = jsonl(Teller(PATHS, "en", Redactor()).wire(WARNED))
+    text = serialize_event(Teller(PATHS, "en", Redactor()).wire(WARNED))
     assert "mueller" not in text
     assert "gpu17" not in text
     value = json.loads(text, parse_constant=pytest.fail)
@@ -93,7 +93,9 @@ def test_the_end_tells_the_verdict() -> None:
 def test_all_events_make_a_document() -> None:
     """For programs that read one value."""
     teller = Teller(PATHS, "en", None)
-    value = json.loads(document([teller.wire(Noted("waiting", "run.log")), teller.wire(WARNED)]))
+    value = json.loads(
+        serialize_events([teller.wire(Noted("waiting", "run.log")), teller.wire(WARNED)])
+    )
     assert value["schema"] == "postmortem.watch/1"
     assert [event["event"] for event in value["events"]] == ["note", "warning"]
 

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Setting
 from postmortem.redaction.redactor import Redactor
-from postmortem.report.wire import json_text, render_json, schema_text, to_wire
+from postmortem.report.wire import dump_json, read_schema, render_json, to_wire
 from tests.report.samples import HOSTILE, TOKEN, abstaining, hostile, rich
 
 # Section 4 of DESIGN.md, the keys in its order.
@@ -68,7 +68,7 @@ def test_the_fields_are_those_of_the_contract(path: str) -> None:
 @pytest.mark.parametrize("redact", [True, False])
 def test_a_report_is_valid(diagnosis: Diagnosis, *, redact: bool) -> None:
     """What is written is strict JSON and meets the schema."""
-    validator = Draft202012Validator(json.loads(schema_text()))
+    validator = Draft202012Validator(json.loads(read_schema()))
     errors = [
         f"{list(error.path)}: {error.message}"
         for error in validator.iter_errors(loads(render_json(diagnosis, redact=redact)))
@@ -88,13 +88,13 @@ def test_a_report_is_valid(diagnosis: Diagnosis, *, redact: bool) -> None:
 def test_the_schema_refuses(change: dict[str, Any], where: list[str]) -> None:
     """The schema is strict at the fixed places."""
     wire = to_wire(abstaining()) | change
-    errors = list(Draft202012Validator(json.loads(schema_text())).iter_errors(wire))
+    errors = list(Draft202012Validator(json.loads(read_schema())).iter_errors(wire))
     assert [list(error.path) for error in errors] == [where]
 
 
 def test_the_schema_is_a_schema() -> None:
     """The schema itself is valid, and abstaining goes with status unknown only."""
-    schema = json.loads(schema_text())
+    schema = json.loads(read_schema())
     Draft202012Validator.check_schema(schema)
     wire = to_wire(abstaining())
     wire["verdict"]["status"] = "established"
@@ -188,16 +188,16 @@ WORDS = st.text(
 @given(st.recursive(LEAVES | WORDS, lambda one: st.lists(one) | st.dictionaries(WORDS, one)))
 def test_the_report_is_laid_out_as_the_standard_library_does(value: Any) -> None:
     """An entry a line, whatever stands in it."""
-    assert json_text(value) == json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+    assert dump_json(value) == json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
 def test_a_number_that_is_not_finite_is_refused() -> None:
     """It is no JSON: `plain_json` words it before."""
     with pytest.raises(ValueError, match="JSON compliant"):
-        json_text({"value": [inf]})
+        dump_json({"value": [inf]})
 
 
 @pytest.mark.parametrize("diagnosis", [rich(), abstaining(), hostile()])
 def test_the_text_is_that_of_the_plain_values(diagnosis: Diagnosis) -> None:
     """What is written part by part is what the values of the whole are written as."""
-    assert render_json(diagnosis) == json_text(to_wire(diagnosis, Redactor()))
+    assert render_json(diagnosis) == dump_json(to_wire(diagnosis, Redactor()))

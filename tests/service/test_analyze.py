@@ -14,7 +14,7 @@ import zstandard
 
 from postmortem.names import LANGUAGES
 from postmortem.report import SHOWN_FORMS
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 from postmortem.service.analyze_routes import KINDS, ShownForm
 from postmortem.service.triage_answers import Spoken
 from tests.made_archives import tarred, zipped
@@ -41,7 +41,7 @@ def test_a_log_as_the_body_is_judged(service: Served) -> None:
     answer = asked(service, content=TEXT, params={"name": "run.log"})
     assert answer.status_code == 200
     report = answer.json()
-    jsonschema.Draft202012Validator(json.loads(schema_text())).validate(report)
+    jsonschema.Draft202012Validator(json.loads(read_schema())).validate(report)
     assert report["verdict"]["cause"] == CAUSE
     assert [one["path"] for one in report["sources"]] == ["run.log"]
 

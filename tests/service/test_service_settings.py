@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from postmortem.host.own_addresses import is_loopback
-from postmortem.service.service_settings import ServiceSettings, settings_in
+from postmortem.service.service_settings import ServiceSettings, load_settings
 from tests.service.conftest import ROOT
 
 ANY = "0.0.0.0"  # noqa: S104 -- nothing is bound
@@ -53,7 +53,7 @@ def test_what_is_given_outweighs_the_file(tmp_path: Path) -> None:
     """A section's settings one by one."""
     path = tmp_path / "service.yaml"
     path.write_text("port: 1\nlimits: {workers: 3, waiting: 4}\n")
-    found = settings_in(path, {"host": "::1", "limits": {"workers": 5}})
+    found = load_settings(path, {"host": "::1", "limits": {"workers": 5}})
     assert (found.port, found.host) == (1, "::1")
     assert (found.limits.workers, found.limits.waiting) == (5, 4)
 

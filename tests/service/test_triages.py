@@ -11,7 +11,7 @@ import httpx
 import jsonschema
 import pytest
 
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 from tests.service.conftest import PATIENCE, ROOT, Serve, Served
 
 LOGS = sorted((ROOT / "sample_logs" / "pytorch").glob("style-*-0.log"))[:4]
@@ -71,7 +71,7 @@ def test_the_overview_says_what_the_triage_wrote(shown: Served, triaged: Path) -
     """All but the addresses of the reports."""
     written = json.loads((triaged / "overview.json").read_text())
     told = got(shown, "/api/triages/2").json()
-    jsonschema.Draft202012Validator(json.loads(schema_text("triage"))).validate(told)
+    jsonschema.Draft202012Validator(json.loads(read_schema("triage"))).validate(told)
     for value in (written, told):
         del value["made"]
         for group in value["groups"]:

@@ -26,4 +26,4 @@ def found(
                 one.append(steps[index] if steps else first + 10.0 * index, value, index + 1)
         one.settle()
         series.append(one)
-    return set(registry.found(Observed(series=series)))
+    return set(registry.detect_anomalies(Observed(series=series)))

@@ -39,11 +39,11 @@ def test_the_first_loss_against_guessing(
     facts = FactStore()
     if vocabulary is not None:
         facts.add("setting_vocab_size", vocabulary, 1, 0, 1)
-    found = list(baseline.first_loss(Observed(facts=facts, curves=loss(*values))))
+    found = list(baseline.detect_initial_loss_level(Observed(facts=facts, curves=loss(*values))))
     assert [shape.id for shape in found] == ([name] if name else [])
     assert all("ln(32000) = 10.37" in shape.said.text("en") for shape in found)
     late = Observed(facts=facts, curves=loss(values[0], start=500.0))
-    assert not list(baseline.first_loss(late))
+    assert not list(baseline.detect_initial_loss_level(late))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_share_of_the_first_epoch_stands_for_the_step(epoch: float, *, is_earl
         series.append(one)
     facts = FactStore()
     facts.add("setting_vocab_size", "32000", 1, 0, 1)
-    found = list(baseline.first_loss(Observed(facts=facts, curves=Curves(series))))
+    found = list(baseline.detect_initial_loss_level(Observed(facts=facts, curves=Curves(series))))
     assert bool(found) == is_early
 
 

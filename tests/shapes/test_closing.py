@@ -10,7 +10,7 @@ def told(*lines: str) -> list[str]:
     """The shapes of a log whose last record is its first line."""
     text = "\n".join(["step 90 loss 0.81", *lines]) + "\n"
     observed = Observed(tails={0: (1, text)}, last_records={0: 1})
-    return [shape.id for shape in closing.behind_records(observed)]
+    return [shape.id for shape in closing.detect_after_last_record(observed)]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_prompt_behind_a_step_that_was_not_the_last(prompt: str) -> None:
     def ends(record: str) -> list[str]:
         text = f"{record}\n\n{prompt}\n"
         observed = Observed(tails={0: (1, text)}, last_records={0: 1})
-        return [shape.id for shape in closing.behind_records(observed)]
+        return [shape.id for shape in closing.detect_after_last_record(observed)]
 
     assert ends("step 90/400 loss 0.81") == ["shell-prompt"]
     assert ends("step 400/400 loss 0.81") == []

@@ -3,8 +3,8 @@
 import pytest
 
 from postmortem.api import analyze
-from postmortem.formats.beside import figures_on, single_figure
-from postmortem.formats.generic import look
+from postmortem.formats.beside import parse_metrics, parse_single_metric
+from postmortem.formats.generic import parse_metric_line
 from tests.shapes.made_curves import found
 
 FALLS = [400.0, 380.0, 90.0, 20.0, 4.0, 1.3, 1.0, 1.0, 1.0]
@@ -62,14 +62,14 @@ def test_in_the_dress_of_several_programs(
 @pytest.mark.parametrize("place", ["(trainerX:333)", "[run.py:88]", "(pkg.module:7)"])
 def test_the_place_of_a_logger_is_no_metric(place: str) -> None:
     """A name and its line in brackets."""
-    looked = look(f"{place} step 4: loss 0.31 acc: 0.5")
+    looked = parse_metric_line(f"{place} step 4: loss 0.31 acc: 0.5")
     assert looked is not None
     assert dict(looked.found.record.values) == {"loss": 0.31, "acc": 0.5}
 
 
 def test_a_metric_in_brackets_is_one() -> None:
     """With a decimal it is the place of nothing."""
-    assert figures_on("step 4 (acc:0.5) (f1:0.4) (auc:0.6)")["acc"] == pytest.approx(0.5)
+    assert parse_metrics("step 4 (acc:0.5) (f1:0.4) (auc:0.6)")["acc"] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -84,4 +84,4 @@ def test_a_metric_in_brackets_is_one() -> None:
 )
 def test_one_figure_behind_a_step(text: str, values: dict[str, float]) -> None:
     """A name and its decimal, and nothing else; a rate is read otherwise."""
-    assert single_figure(text, 0) == values
+    assert parse_single_metric(text, 0) == values

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.model.findings import Finding
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.shapes import collectives
 from postmortem.shapes.observed import Observed
 
@@ -15,7 +15,7 @@ def _count(rank: int, enqueued: int, group: str = "PG ID 0 PG GUID 0(default_pg)
         "distributed.nccl-timeout.work-status",
         "consequence",
         0,
-        Where(rank=rank),
+        ProcessId(rank=rank),
         rank + 1,
         rank + 1,
         rank * 100,
@@ -41,7 +41,9 @@ def _count(rank: int, enqueued: int, group: str = "PG ID 0 PG GUID 0(default_pg)
 )
 def test_the_rank_that_is_behind(findings: list[Finding], expected: str | None) -> None:
     """Counts are compared within a process group."""
-    found = collectives.behind(Observed(findings=[(finding, 0) for finding in findings]))
+    found = collectives.detect_lagging_ranks(
+        Observed(findings=[(finding, 0) for finding in findings])
+    )
     assert [(shape.id, shape.said.text("en")) for shape in found] == (
         [("rank-behind", expected)] if expected else []
     )
@@ -54,7 +56,7 @@ def _init(rank: int, state: str, nranks: int = 3) -> Finding:
         f"context.nccl-init.{state}",
         "context",
         0,
-        Where(pid=4000 + rank),
+        ProcessId(pid=4000 + rank),
         rank + 1,
         rank + 1,
         rank,
@@ -84,7 +86,9 @@ def _init(rank: int, state: str, nranks: int = 3) -> Finding:
 )
 def test_the_rank_that_did_not_join(findings: list[Finding], expected: str | None) -> None:
     """A communicator that nobody has joined names who is missing."""
-    found = collectives.absent(Observed(findings=[(finding, 0) for finding in findings]))
+    found = collectives.detect_absent_ranks(
+        Observed(findings=[(finding, 0) for finding in findings])
+    )
     assert [(shape.id, shape.said.text("en")) for shape in found] == (
         [("nccl-rank-absent", expected)] if expected else []
     )
@@ -98,7 +102,9 @@ def _timeout(rank: int, operation: str, size: int, group: str = "0") -> Finding:
     )
     captures = (("seq", "7"), ("op", operation))
     place = (rank + 1, rank + 1, rank * 100)
-    return Finding(collectives.WATCHDOG, "consequence", 0, Where(rank=rank), *place, text, captures)
+    return Finding(
+        collectives.WATCHDOG, "consequence", 0, ProcessId(rank=rank), *place, text, captures
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,7 +135,9 @@ def _timeout(rank: int, operation: str, size: int, group: str = "0") -> Finding:
 )
 def test_ranks_in_different_operations(findings: list[Finding], expected: str | None) -> None:
     """Under one sequence number all ranks of a group are in the same operation."""
-    found = collectives.differing(Observed(findings=[(finding, 0) for finding in findings]))
+    found = collectives.detect_mismatched_collectives(
+        Observed(findings=[(finding, 0) for finding in findings])
+    )
     assert [(shape.id, shape.said.text("en")) for shape in found] == (
         [("ranks-differ", expected)] if expected else []
     )

@@ -3,13 +3,15 @@
 import pytest
 
 from postmortem.model.lines import NOWHERE
-from postmortem.shapes.counting_lines import counting
+from postmortem.shapes.counting_lines import detect_counting_lines
 from postmortem.shapes.observed import Observed
 
 
 def is_counting(text: str) -> bool:
     """Say whether a log of these lines shows a run that goes on."""
-    return bool(list(counting(Observed(heads={0: text + "\n"}, processes={0: NOWHERE}))))
+    return bool(
+        list(detect_counting_lines(Observed(heads={0: text + "\n"}, processes={0: NOWHERE})))
+    )
 
 
 @pytest.mark.parametrize(

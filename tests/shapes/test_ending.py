@@ -8,7 +8,7 @@ from postmortem.model.lines import NOWHERE
 from postmortem.model.said import quote
 from postmortem.shapes import ending
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 
 def loss(*steps: float) -> Series:
@@ -37,7 +37,7 @@ def test_the_last_record_is_of_the_last_step(
     steps: list[float], total: float, *, is_end: bool
 ) -> None:
     """Reached once, in a count that only rises."""
-    found = list(ending.last_step(Observed(series=[loss(*steps)], total_steps=total)))
+    found = list(ending.detect_last_step(Observed(series=[loss(*steps)], total_steps=total)))
     assert [(shape.id, shape.line) for shape in found] == (
         [("last-step", len(steps))] if is_end else []
     )
@@ -67,7 +67,9 @@ def test_the_last_record_is_of_the_last_epoch(
     observed = Observed(
         series=[series], last_records={0: last}, tails={0: (last, f"{line}\nsaved\n")}
     )
-    assert [shape.id for shape in ending.last_epoch(observed)] == (["last-epoch"] if is_end else [])
+    assert [shape.id for shape in ending.detect_last_epoch(observed)] == (
+        ["last-epoch"] if is_end else []
+    )
 
 
 @pytest.mark.parametrize(("bar", "is_end"), [("872/872", True), ("63/63", False)])
@@ -75,11 +77,11 @@ def test_the_bar_of_the_whole_run_is_full(bar: str, *, is_end: bool) -> None:
     """A bar of another length is that of an evaluation."""
     text = f"100%|##########| {bar} [02:31<00:00,  1.04s/it]\n"
     observed = Observed(last_records={0: 40}, tails={0: (41, text)}, total_steps=872.0)
-    assert bool(list(ending.last_step(observed))) == is_end
+    assert bool(list(ending.detect_last_step(observed))) == is_end
 
 
 MARKER = Finding("healthy.training-finished", "context", 0, NOWHERE, 40, 40, 0, "Training done")
-LAST_STEP = Shape("last-step", quote("step 30 of 30"), 0, NOWHERE, 33)
+LAST_STEP = Anomaly("last-step", quote("step 30 of 30"), 0, NOWHERE, 33)
 
 
 @pytest.mark.parametrize(
@@ -103,12 +105,12 @@ LAST_STEP = Shape("last-step", quote("step 30 of 30"), 0, NOWHERE, 33)
 def test_what_shows_that_a_run_is_through(
     outcome: str,
     findings: list[tuple[Finding, int]],
-    known: dict[str, Shape],
+    known: dict[str, Anomaly],
     expected: tuple[str, int] | None,
 ) -> None:
     """The marker, else the record of the last step, else the last record."""
     observed = Observed(findings=findings, last_records={0: 35}).at_end(outcome, known)
-    found = [(shape.said.text("en"), shape.line) for shape in ending.finished(observed)]
+    found = [(shape.said.text("en"), shape.line) for shape in ending.detect_completion(observed)]
     assert found == ([expected] if expected else [])
 
 
@@ -126,7 +128,7 @@ def test_a_run_that_stands_still_without_a_record(
 ) -> None:
     """Nothing shows that training ever began."""
     observed = Observed(records=records, tails={0: (1, text)}, lines=7).at_end(outcome, {})
-    assert [shape.said.text("en") for shape in ending.without_record(observed)] == (
+    assert [shape.said.text("en") for shape in ending.detect_stall_without_records(observed)] == (
         ["no metric record in 7 lines"] if is_found else []
     )
 
@@ -145,9 +147,11 @@ def test_a_run_that_shows_no_failure(
     outcome: str, records: dict[int, int], known: str, *, is_found: bool
 ) -> None:
     """Records to the end of the log, and no shape that is bad."""
-    seen = {known: Shape(known, quote(""), 0, NOWHERE, 3)}
+    seen = {known: Anomaly(known, quote(""), 0, NOWHERE, 3)}
     observed = Observed(records=records, last_records={0: 12}).at_end(outcome, seen)
-    assert [(shape.id, shape.said.text("en")) for shape in ending.without_failure(observed)] == (
+    assert [
+        (shape.id, shape.said.text("en")) for shape in ending.detect_failure_free_run(observed)
+    ] == (
         [
             ("no-failure-shown", "9 metric records up to line 12, no failure shown"),
             ("steady-records", "9 metric records up to line 12, no failure shown"),
@@ -171,4 +175,4 @@ def test_a_heading_names_the_last_epoch(heads: list[int], record: str, *, is_end
     lines = [line for head in heads for line in (f"Epoch {head}/3", record)]
     text = "\n".join(lines) + "\n"
     view = Observed(tails={0: (1, text)}, last_records={0: len(lines)})
-    assert bool(list(ending.headed_epoch(view))) is is_end
+    assert bool(list(ending.detect_last_epoch_heading(view))) is is_end

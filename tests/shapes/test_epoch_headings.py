@@ -8,7 +8,7 @@ import pytest
 from postmortem.api import analyze
 from postmortem.facts.series import Series
 from postmortem.model.lines import NOWHERE
-from postmortem.shapes.epoch_headings import headed
+from postmortem.shapes.epoch_headings import build_epoch_series
 from postmortem.shapes.observed import Observed
 
 SOURCE = 0
@@ -24,7 +24,7 @@ def epochs(lines: Iterable[str], records: Iterable[int], first: int = 0) -> list
     head = "".join(f"{line}\n" for line in text[: first - 1]) if first else ""
     tail = "\n".join(text[first - 1 :] if first else text)
     observed = Observed(series=[series], heads={SOURCE: head}, tails={SOURCE: (first or 1, tail)})
-    found = headed(observed, [series], (SOURCE, NOWHERE))
+    found = build_epoch_series(observed, [series], (SOURCE, NOWHERE))
     return [value for one in found for value in one.values]
 
 
@@ -71,7 +71,7 @@ def test_behind_the_gap_between_both_ends_a_heading_must_come_again() -> None:
         heads={SOURCE: "".join(f"{line}\n" for line in lines)},
         tails={SOURCE: (99, "\n".join(["cut", *tail]))},
     )
-    found = headed(observed, [series], (SOURCE, NOWHERE))
+    found = build_epoch_series(observed, [series], (SOURCE, NOWHERE))
     assert [value for one in found for value in one.values] == [1.0, 2.0, 90.0]
 
 

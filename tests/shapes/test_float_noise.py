@@ -20,7 +20,7 @@ def found(name: str, values: Sequence[float], *, beside: str = "learning_rate") 
             series[-1].append(float(step), value, step + 1)
         series[-1].settle()
     job = Observed(series=series, curves=Curves(series))
-    return [shape.id for shape in float_noise.noise_only(job)]
+    return [shape.id for shape in float_noise.detect_constant_up_to_rounding(job)]
 
 
 WAVERS = (12.800009, 12.800011, 12.800008, 12.80001, 12.800009, 12.800012)

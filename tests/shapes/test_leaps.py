@@ -49,13 +49,13 @@ def observed(losses: Sequence[float], *others: str) -> Observed:
 )
 def test_a_loss_that_leaps(losses: Sequence[float], shapes: set[str]) -> None:
     """By a hundred times all it has been; longer curves above 0 are judged elsewhere."""
-    assert {shape.id for shape in leaps.of_loss(observed(losses))} == shapes
+    assert {shape.id for shape in leaps.detect_loss_jumps(observed(losses))} == shapes
 
 
 def test_a_critic_may_rise() -> None:
     """Beside a reward a loss must leap by more."""
-    assert not list(leaps.of_loss(observed((9.5, 8.5, 2000.0), "reward")))
-    assert list(leaps.of_loss(observed((9.5, 8.5, 90000.0), "reward")))
+    assert not list(leaps.detect_loss_jumps(observed((9.5, 8.5, 2000.0), "reward")))
+    assert list(leaps.detect_loss_jumps(observed((9.5, 8.5, 90000.0), "reward")))
 
 
 def lines(*figures: str) -> Observed:
@@ -77,5 +77,5 @@ def lines(*figures: str) -> Observed:
 )
 def test_a_figure_without_a_name(figures: tuple[str, ...], line: int | None) -> None:
     """It ends health, and is a spike of something."""
-    found = {(shape.id, shape.line) for shape in leaps.of_lines(lines(*figures))}
+    found = {(shape.id, shape.line) for shape in leaps.detect_unnamed_metric_jumps(lines(*figures))}
     assert found == (set() if line is None else {("metric-absurd", line), ("loss-spike", line)})

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postmortem.case.build import case_of
+from postmortem.case.build import build_case
 from postmortem.facts.fact_store import FactStore
 from postmortem.gathering import job
 from postmortem.knowledge.base import load
 from postmortem.knowledge.machine_kinds import KINDS
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 from postmortem.shapes import machine_limits
 from postmortem.shapes.observed import Observed
 
@@ -34,8 +34,8 @@ LIST = (
 
 def shapes(log: str, dump: str = "") -> set[str]:
     """The shapes of the machine that a log and a dump give."""
-    gathered = job.read([log.encode()], machine_for(()), env_files=[dump.encode()] if dump else [])
-    return set(case_of(gathered, load()).shapes) & MACHINE
+    gathered = job.read([log.encode()], get_matcher(()), env_files=[dump.encode()] if dump else [])
+    return set(build_case(gathered, load()).shapes) & MACHINE
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_host_memory_is_spent_by_its_last_figure(figures: list[int]) -> None:
     for line, figure in enumerate(figures, 1):
         store.add("machine_host_free", f"{figure} GiB", 1, 0, line)
     spent = figures[-1] <= 0.05 * figures[0]
-    assert bool(list(machine_limits.host_memory(Observed(facts=store)))) == spent
+    assert bool(list(machine_limits.detect_host_memory_exhaustion(Observed(facts=store)))) == spent
 
 
 @given(st.text(max_size=60))
@@ -170,8 +170,8 @@ def test_any_text_of_a_limit_is_survived(text: str) -> None:
     for name in ("shm", "shm_size", "shm_bytes", "disk", "host_free", "host_used", "oom_kills"):
         store.add(f"machine_{name}", text, 2, 0, 1)
     observed = Observed(facts=store)
-    list(machine_limits.limits(observed))
-    list(machine_limits.host_memory(observed))
+    list(machine_limits.detect_machine_limits(observed))
+    list(machine_limits.detect_host_memory_exhaustion(observed))
 
 
 SCRIPT = '  File "/job/train.py", line 9, in <module>\n' + REFUSED

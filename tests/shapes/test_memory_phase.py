@@ -2,12 +2,12 @@
 
 import pytest
 
-from postmortem.case.build import case_of
+from postmortem.case.build import build_case
 from postmortem.gathering import job
 from postmortem.knowledge.base import load
 from postmortem.model.findings import Frame
-from postmortem.pipeline import machine_for
-from postmortem.shapes.memory_phase import of_function
+from postmortem.pipeline import get_matcher
+from postmortem.shapes.memory_phase import infer_phase_from_function
 
 OOM = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
 RECORDS = "".join(f"step {step} loss {3 - step / 100:.3f}\n" for step in range(1, 9))
@@ -46,7 +46,7 @@ def traceback(*functions: str) -> str:
 )
 def test_functions_tell_of_phases(function: str, phase: str) -> None:
     """By the words of a name."""
-    assert of_function(Frame("/src/t.py", 1, function, "", False)) == phase
+    assert infer_phase_from_function(Frame("/src/t.py", 1, function, "", False)) == phase
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,6 @@ def test_functions_tell_of_phases(function: str, phase: str) -> None:
 )
 def test_the_phase_of_a_failure(log: str, expected: str) -> None:
     """Frames before lines, inner before outer; a training record ends what was announced."""
-    case = case_of(job.read([log.encode()], machine_for(())), load())
+    case = build_case(job.read([log.encode()], get_matcher(())), load())
     phases = {"oom-in-evaluation", "oom-in-loading", "oom-in-saving"}
     assert phases & set(case.shapes) == ({expected} if expected else set())

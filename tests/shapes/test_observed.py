@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from postmortem.model.lines import NOWHERE
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.straggler import slower
+from postmortem.shapes.straggler import detect_straggler
 
 
 def observed(text: str, kept: int) -> Observed:
@@ -32,5 +32,5 @@ def test_each_kept_line_comes_once_and_whole(lines: list[str], kept: int) -> Non
 def test_a_slow_rank_is_shown_on_its_own_line(short: int) -> None:
     """However many short lines stand before it in what is kept."""
     rows = [f"it {index} compute/rank 0:0.31 1:0.30 2:0.99 3:0.31" for index in range(5)]
-    (shape,) = slower(observed("x\n" * 9000 + "\n" * short + "\n".join(rows), 6000))
+    (shape,) = detect_straggler(observed("x\n" * 9000 + "\n" * short + "\n".join(rows), 6000))
     assert shape.line == 9001 + short

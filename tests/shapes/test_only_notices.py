@@ -33,7 +33,9 @@ PYTHON = "/env/lib/python3.11/site-packages/flow/net.py:41: UserWarning: two tok
 def test_only_notices(text: str, line: int | None) -> None:
     """The first of them is shown."""
     observed = Observed(tails={0: (1, text)}, outcome="incomplete")
-    assert [shape.line for shape in only_notices.only(observed)] == ([] if line is None else [line])
+    assert [shape.line for shape in only_notices.detect_only_warnings(observed)] == (
+        [] if line is None else [line]
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,4 +61,4 @@ def test_only_notices(text: str, line: int | None) -> None:
 )
 def test_more_than_notices(observed: Observed) -> None:
     """Whatever else is known of the run counts."""
-    assert not list(only_notices.only(observed))
+    assert not list(only_notices.detect_only_warnings(observed))

@@ -5,10 +5,10 @@ import pytest
 from postmortem.facts.fact_store import FactStore
 from postmortem.model.findings import Finding
 from postmortem.model.lines import NOWHERE
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.out_of_memory import accounts, gib
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.out_of_memory import detect_oom_conditions, parse_gib
+from postmortem.shapes.shape import Anomaly
 
 HINT = " If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.  See documentation for Memory Management and PYTORCH_CUDA_ALLOC_CONF"
 NEW_HINT = " If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
@@ -16,7 +16,7 @@ NEW_HINT = " If reserved but unallocated memory is large try setting PYTORCH_CUD
 
 def oom(text: str) -> Finding:
     """The finding that the knowledge base gives for a line."""
-    for rule in machine_for(()).signatures:
+    for rule in get_matcher(()).signatures:
         if (
             rule.id.startswith("memory.cuda-oom.")
             and any(anchor.decode() in text for anchor in rule.anchors)
@@ -30,12 +30,12 @@ def oom(text: str) -> Finding:
     raise AssertionError(text)
 
 
-def shapes(findings: list[tuple[Finding, int]], card_gib: float | None = None) -> list[Shape]:
+def shapes(findings: list[tuple[Finding, int]], card_gib: float | None = None) -> list[Anomaly]:
     """What the account of these lines shows, beside a GPU of so much memory."""
     facts = FactStore()
     if card_gib is not None:
         facts.add("gpu_memory_gib", str(card_gib), 1, 0, 1)
-    return list(accounts(Observed(findings=findings, facts=facts)))
+    return list(detect_oom_conditions(Observed(findings=findings, facts=facts)))
 
 
 def legacy(asked: str, total: str, allocated: str, free: str, reserved: str) -> str:
@@ -359,4 +359,4 @@ def test_each_shape_once_at_its_first_line() -> None:
 )
 def test_sizes(text: str | None, size: float | None) -> None:
     """As torch prints them, in GiB."""
-    assert gib(text) == size
+    assert parse_gib(text) == size

@@ -8,9 +8,9 @@ import pytest
 
 import postmortem
 from postmortem.model.lines import NOWHERE
-from postmortem.shapes.frozen_bar import frozen
+from postmortem.shapes.frozen_bar import detect_frozen_bar
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.straggler import slower
+from postmortem.shapes.straggler import detect_straggler
 
 
 def observed(text: str, records: int = 1) -> Observed:
@@ -47,7 +47,7 @@ def bar(now: int, minutes: int) -> str:
 def test_a_bar_stands_by_its_own_clock(draws: list[tuple[int, int]], *, stands: bool) -> None:
     """It is drawn at one position, and its clock goes on."""
     text = "\r".join(bar(now, minutes) for now, minutes in draws)
-    assert [shape.id for shape in frozen(observed(text))] == ["same-step"] * stands
+    assert [shape.id for shape in detect_frozen_bar(observed(text))] == ["same-step"] * stands
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_bar_stands_by_its_own_clock(draws: list[tuple[int, int]], *, stands: 
 def test_one_rank_is_slower(line: str, rank: int | None) -> None:
     """Its own work takes long, record after record."""
     text = "\n".join(line.format(i=i) for i in range(6))
-    assert [shape.where.rank for shape in slower(observed(text))] == (
+    assert [shape.where.rank for shape in detect_straggler(observed(text))] == (
         [] if rank is None else [rank]
     )
 

@@ -5,14 +5,14 @@ import math
 import pytest
 
 from postmortem.facts.series import Series
-from postmortem.model.lines import Where
+from postmortem.model.lines import ProcessId
 from postmortem.shapes import ranks
 from postmortem.shapes.observed import Observed
 
 
 def _series(rank: int, bad_from: int | None, *, name: str = "loss", length: int = 10) -> Series:
     """A loss that is finite up to a step."""
-    one = Series(name, "pytorch", rank, Where(rank=rank))
+    one = Series(name, "pytorch", rank, ProcessId(rank=rank))
     for step in range(length):
         one.append(step, math.nan if bad_from is not None and step >= bad_from else 1.0, step + 1)
     one.settle()
@@ -46,7 +46,7 @@ def _series(rank: int, bad_from: int | None, *, name: str = "loss", length: int 
 )
 def test_the_rank_that_goes_bad_first(series: list[Series], expected: str | None) -> None:
     """Only a rank that is alone at the earliest bad step counts."""
-    found = list(ranks.first_gone_wrong(Observed(series=series)))
+    found = list(ranks.detect_first_nonfinite_process(Observed(series=series)))
     assert [shape.said.text("en") for shape in found] == ([expected] if expected else [])
 
 
@@ -55,37 +55,42 @@ def test_the_rank_that_goes_bad_first(series: list[Series], expected: str | None
     [
         pytest.param(
             [
-                (0, Where(rank=0), 10, "step 11/12 loss 1\nstep 12/12 loss 1\ndone"),
-                (1, Where(rank=1), 10, "step 12/13 loss 1"),
+                (0, ProcessId(rank=0), 10, "step 11/12 loss 1\nstep 12/12 loss 1\ndone"),
+                (1, ProcessId(rank=1), 10, "step 12/13 loss 1"),
             ],
             ("step counts to 12 on rank 0, 13 on rank 1", 1, 10),
             id="by file",
         ),
         pytest.param(
-            [(0, Where(), 1, "[rank0]: batch 4/20 x\n[rank1]: batch 4/13 x")],
+            [(0, ProcessId(), 1, "[rank0]: batch 4/20 x\n[rank1]: batch 4/13 x")],
             ("batch counts to 13 on rank 1, 20 on rank 0", 0, 1),
             id="by label",
         ),
         pytest.param(
-            [(0, Where(rank=0), 1, "step 3/12"), (1, Where(rank=1), 1, "step 3/12")],
+            [(0, ProcessId(rank=0), 1, "step 3/12"), (1, ProcessId(rank=1), 1, "step 3/12")],
             None,
             id="the same",
         ),
         pytest.param(
-            [(0, Where(rank=0), 1, "step 3/12"), (1, Where(rank=1), 1, "batch 3/13")],
+            [(0, ProcessId(rank=0), 1, "step 3/12"), (1, ProcessId(rank=1), 1, "batch 3/13")],
             None,
             id="of different things",
         ),
-        pytest.param([(0, Where(), 1, "step 3/12\nstep 3/13")], None, id="of nobody in particular"),
+        pytest.param(
+            [(0, ProcessId(), 1, "step 3/12\nstep 3/13")], None, id="of nobody in particular"
+        ),
     ],
 )
 def test_ranks_with_different_numbers_of_steps(
-    ends: list[tuple[int, Where, int, str]], expected: tuple[str, int, int] | None
+    ends: list[tuple[int, ProcessId, int, str]], expected: tuple[str, int, int] | None
 ) -> None:
     """The rank with most to do is named: it is the one that waits."""
     observed = Observed(
         tails={source: (begin, text) for source, _, begin, text in ends},
         processes={source: where for source, where, _, _ in ends},
     )
-    found = [(shape.said.text("en"), shape.source, shape.line) for shape in ranks.uneven(observed)]
+    found = [
+        (shape.said.text("en"), shape.source, shape.line)
+        for shape in ranks.detect_uneven_step_counts(observed)
+    ]
     assert found == ([expected] if expected else [])

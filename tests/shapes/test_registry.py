@@ -17,16 +17,16 @@ from postmortem import shapes as room
 from postmortem.facts.fact_store import FactStore
 from postmortem.facts.series import Series
 from postmortem.knowledge.catalogue import CATALOGUE
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.said import quote
 from postmortem.shapes import ranks, registry
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.shape import Shape
+from postmortem.shapes.shape import Anomaly
 
 NAN, INF = math.nan, math.inf
 
 
-def curves(where: Where = NOWHERE, **values: list[float | None]) -> list[Series]:
+def curves(where: ProcessId = NOWHERE, **values: list[float | None]) -> list[Series]:
     """Series of one process; the n-th record stands on line n.
 
     None where a record lacks the value.
@@ -42,9 +42,11 @@ def curves(where: Where = NOWHERE, **values: list[float | None]) -> list[Series]
     return found
 
 
-def shapes(series: list[Series], facts: FactStore | None = None) -> list[Shape]:
+def shapes(series: list[Series], facts: FactStore | None = None) -> list[Anomaly]:
     """The shapes of these series, as far as they do not depend on the outcome."""
-    return list(registry.found(Observed(series=series, facts=facts or FactStore())).values())
+    return list(
+        registry.detect_anomalies(Observed(series=series, facts=facts or FactStore())).values()
+    )
 
 
 def falling(count: int, start: float = 2.5, end: float = 0.8) -> list[float]:
@@ -917,17 +919,17 @@ def test_processes_are_judged_apart() -> None:
         shape.id: shape
         for shape in shapes(
             [
-                *curves(Where(rank=0), loss=falling(10)),
-                *curves(Where(rank=1), loss=[1.0, NAN], grad_norm=[1.0, NAN]),
+                *curves(ProcessId(rank=0), loss=falling(10)),
+                *curves(ProcessId(rank=1), loss=[1.0, NAN], grad_norm=[1.0, NAN]),
             ]
         )
     }
-    assert found["nan-loss"].where == Where(rank=1)
+    assert found["nan-loss"].where == ProcessId(rank=1)
     assert "hidden-nan" not in found
-    assert found["loss-falls"].where == Where(rank=0)
+    assert found["loss-falls"].where == ProcessId(rank=0)
 
 
-def steps_of(where: Where, loss: list[float], every: int = 1, name: str = "loss") -> Series:
+def steps_of(where: ProcessId, loss: list[float], every: int = 1, name: str = "loss") -> Series:
     """A loss that is recorded every so many steps, from the first such step on."""
     one = Series(name, "test", where.rank or 0, where)
     for index, value in enumerate(loss, 1):
@@ -974,11 +976,11 @@ def test_the_process_that_went_wrong_first_shows_how() -> None:
     Their curves tell nothing of how it came.
     """
     climb, flat = [0.5, 0.7, 1.1, 2.9, NAN, NAN], [0.5, 0.5, 0.5, 0.5, 0.5, NAN]
-    carried, origin = steps_of(Where(rank=0), flat), steps_of(Where(rank=1), climb)
+    carried, origin = steps_of(ProcessId(rank=0), flat), steps_of(ProcessId(rank=1), climb)
     assert "nan-out-of-flat" in {shape.id for shape in shapes([carried])}
     found = {shape.id: shape for shape in shapes([carried, origin])}
-    assert found["one-rank-first"].where == Where(rank=1)
-    assert found["nan-after-runup"].where == found["nan-loss"].where == Where(rank=1)
+    assert found["one-rank-first"].where == ProcessId(rank=1)
+    assert found["nan-after-runup"].where == found["nan-loss"].where == ProcessId(rank=1)
     assert "nan-out-of-flat" not in found
 
 
@@ -1047,16 +1049,18 @@ def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
 def test_what_depends_on_the_outcome_comes_last() -> None:
     """What was found before stays, and counts where the same is found again."""
     observed = Observed(series=curves(loss=falling(12)), records={0: 12}, last_records={0: 12})
-    known = registry.found(observed)
+    known = registry.detect_anomalies(observed)
     assert "no-failure-shown" not in known
-    assert registry.with_outcome(observed, known, "failed") == known
-    assert list(registry.with_outcome(observed, known, "running")) == [
+    assert registry.add_outcome_anomalies(observed, known, "failed") == known
+    assert list(registry.add_outcome_anomalies(observed, known, "running")) == [
         *known,
         "no-failure-shown",
         "steady-records",
     ]
-    end = Shape("finished", quote("told before"), 0, NOWHERE, 5)
-    assert registry.with_outcome(observed, {"finished": end}, "completed") == {"finished": end}
+    end = Anomaly("finished", quote("told before"), 0, NOWHERE, 5)
+    assert registry.add_outcome_anomalies(observed, {"finished": end}, "completed") == {
+        "finished": end
+    }
 
 
 def test_every_detector_is_listed_once() -> None:
@@ -1076,4 +1080,4 @@ def test_every_detector_is_listed_once() -> None:
         and list(inspect.signature(function).parameters) == ["observed"]
     ]
     assert len(listed) == len(set(listed))
-    assert {*listed, ranks.first_gone_wrong} == set(written)
+    assert {*listed, ranks.detect_first_nonfinite_process} == set(written)

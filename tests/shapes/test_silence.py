@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from postmortem.reading.prefixes import seconds
+from postmortem.reading.prefixes import convert_to_seconds
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.silence import standing, standstill
+from postmortem.shapes.silence import detect_stall_after_record, detect_stalled_output
 
 
 def tail(*times: str) -> tuple[int, str]:
@@ -45,7 +45,7 @@ STEADY = [f"09:14:{second:02d}" for second in range(10, 40)]
 )
 def test_silence_is_measured_by_the_clock(times: list[str], last: int, found: str | None) -> None:
     """Only a gap of many times the usual distance, with a line behind it, is a silence."""
-    one = standstill(tail(*times), 0, last)
+    one = detect_stall_after_record(tail(*times), 0, last)
     assert (
         (one is not None and found in one.said.text("en") and one.line == last)
         if found
@@ -83,7 +83,9 @@ def test_silence_is_measured_by_the_clock(times: list[str], last: int, found: st
 def test_lines_go_on_and_the_step_does_not(behind: list[str], *, is_still: bool) -> None:
     """Many times the usual distance of the records, and all lines name one step."""
     first, text = tail(*STEADY)
-    one = standstill((first, "\n".join([text, *(f"2026-03-02 {line}" for line in behind)])), 0, 129)
+    one = detect_stall_after_record(
+        (first, "\n".join([text, *(f"2026-03-02 {line}" for line in behind)])), 0, 129
+    )
     assert (
         (
             one is not None
@@ -108,13 +110,13 @@ def test_lines_go_on_and_the_step_does_not(behind: list[str], *, is_still: bool)
 )
 def test_clocks_of_all_kinds(one: str, other: str, apart: float) -> None:
     """Times with and without a date give the same distance."""
-    assert seconds(other) - seconds(one) == pytest.approx(apart)
+    assert convert_to_seconds(other) - convert_to_seconds(one) == pytest.approx(apart)
 
 
 def test_what_is_no_time() -> None:
     """An unreadable time is not a number."""
-    assert math.isnan(seconds(None))
-    assert math.isnan(seconds("T99:99:99"))
+    assert math.isnan(convert_to_seconds(None))
+    assert math.isnan(convert_to_seconds("T99:99:99"))
 
 
 def test_of_several_sources_the_last_counts() -> None:
@@ -123,7 +125,7 @@ def test_of_several_sources_the_last_counts() -> None:
     observed = Observed(
         last_records={0: 129, 1: 129, 3: 129}, tails={0: stopped, 1: stopped, 2: stopped}
     )
-    assert [(shape.id, shape.source) for shape in standing(observed)] == [
+    assert [(shape.id, shape.source) for shape in detect_stalled_output(observed)] == [
         ("silence", 1),
         ("silence", 0),
     ]

@@ -22,7 +22,7 @@ def shapes(**values: list[float]) -> set[str]:
             one.append(float(number), value, number + 1)
         one.settle()
         found.append(one)
-    return set(registry.found(Observed(series=found)))
+    return set(registry.detect_anomalies(Observed(series=found)))
 
 
 @pytest.mark.parametrize(

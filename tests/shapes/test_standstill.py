@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from postmortem import api
-from postmortem.shapes.heartbeats import beats
+from postmortem.shapes.heartbeats import find_heartbeats
 
 STEPS = "\n".join(
     f"2026-03-09 10:00:{second:02d} step {second} loss 1.{second}" for second in range(30)
@@ -80,7 +80,7 @@ def test_a_watcher_is_known_by_its_lines(
     texts: list[str], times: int | None, span: float | None
 ) -> None:
     """Nothing in them goes forward but the time."""
-    found = beats(lines(*texts))
+    found = find_heartbeats(lines(*texts))
     assert (found and found.times, found and found.span) == (times, span)
 
 

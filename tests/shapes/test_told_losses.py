@@ -18,7 +18,7 @@ def told(*lines: str, bad: float | None = None) -> list[int]:
     observed = Observed(
         series=[series], heads={0: text}, tails={0: (1, text)}, processes={0: NOWHERE}
     )
-    return [shape.line for shape in told_losses.told(observed)]
+    return [shape.line for shape in told_losses.detect_reported_nonfinite_loss(observed)]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,11 @@ def observed(*lines: str, losses: tuple[float, ...] = (NAN, NAN)) -> Observed:
 
 def reasons(job: Observed) -> list[str]:
     """What is told, but where it stood first."""
-    return [shape.id for shape in told_reasons.reasons(job) if shape.id != told_reasons.BEFORE]
+    return [
+        shape.id
+        for shape in told_reasons.detect_nonfinite_hints(job)
+        if shape.id != told_reasons.BEFORE
+    ]
 
 
 def told(line: str, *, losses: tuple[float, ...] = (NAN, NAN)) -> list[str]:
@@ -89,7 +93,7 @@ def test_what_is_told_before_the_first_bad_value_is_placed(
     lines: tuple[str, ...], place: int | None
 ) -> None:
     """A value that is not finite, or right before the loss what spoils it."""
-    shapes = told_reasons.reasons(observed(*lines))
+    shapes = told_reasons.detect_nonfinite_hints(observed(*lines))
     found = [shape.line for shape in shapes if shape.id == told_reasons.BEFORE]
     assert found == ([] if place is None else [place])
 
@@ -113,7 +117,7 @@ def test_weights_that_training_spoilt_are_no_reason() -> None:
     for number, value in enumerate((2.1, NAN), 1):
         series.append(float(number), value, number)
     series.settle()
-    found = told_reasons.reasons(
+    found = told_reasons.detect_nonfinite_hints(
         Observed(series=[series], heads=watched.heads, processes=watched.processes)
     )
     assert list(found) == []
@@ -153,5 +157,5 @@ def test_a_question_counts_with_its_answer(answer: str, shapes: list[str]) -> No
 )
 def test_of_two_settings_one_decides(lines: tuple[str, ...], shape: str | None) -> None:
     """One version, one sample, or a wider precision is finite and the other is not."""
-    found = [one.id for one in contrasts.deciding(observed(*lines))]
+    found = [one.id for one in contrasts.detect_deciding_settings(observed(*lines))]
     assert found == ([shape] if shape else [])

@@ -6,7 +6,7 @@ from postmortem.api import analyze
 from postmortem.facts.series import Series
 from postmortem.model.lines import NOWHERE
 from postmortem.shapes.observed import Observed
-from postmortem.shapes.unproved_end import unproved
+from postmortem.shapes.unproved_end import detect_unproved_learning
 
 
 def curve(name: str, values: list[float]) -> Series:
@@ -22,7 +22,7 @@ def told(outcome: str = "completed", **curves: list[float]) -> str:
     """The shape of these curves; empty without one."""
     series = [curve(name, values) for name, values in curves.items()]
     observed = Observed(series=series, outcome=outcome)
-    return "".join(shape.id for shape in unproved(observed))
+    return "".join(shape.id for shape in detect_unproved_learning(observed))
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ import json
 import pytest
 
 import postmortem
-from postmortem.case.build import case_of
+from postmortem.case.build import build_case
 from postmortem.gathering import job
 from postmortem.knowledge.base import load
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 
 UNFIT, AT_FAILURE = "versions-unfit", "versions-unfit-at-failure"
 PAIR = "[pip3] torch==2.5.0+cu124\n[pip3] torchvision==0.19.0\nPython version: 3.10.14\n"
@@ -51,8 +51,8 @@ BETWEEN = FRAMES.format(first="torchvision", last="torch") + OPERATOR
 )
 def test_pairs(log: str, dump: str, expected: set[str]) -> None:
     """A pair that does not fit counts where the error stands between the two."""
-    gathered = job.read([log.encode()], machine_for(()), env_files=[dump.encode()] if dump else [])
-    shapes = case_of(gathered, load()).shapes
+    gathered = job.read([log.encode()], get_matcher(()), env_files=[dump.encode()] if dump else [])
+    shapes = build_case(gathered, load()).shapes
     assert set(shapes) & {UNFIT, AT_FAILURE} == expected
     if expected:
         assert "torchvision 0.20.0" in shapes[UNFIT].said.text("zh")

@@ -11,7 +11,7 @@ import postmortem
 from postmortem.errors import InputError
 from postmortem.report.sharing import IssueText
 from postmortem.share import excerpting
-from postmortem.share.excerpting import smallest_text
+from postmortem.share.excerpting import build_minimal_excerpt
 
 LABELS = samples.labels_in(samples.ROOT / "sample_logs")[::12]
 OOM = (
@@ -28,7 +28,7 @@ def test_the_text_is_judged_as_the_job_was(tmp_path: Path, label: Path) -> None:
     Where it does not, it says so.
     """
     dump = [path for path in [label.with_suffix(".env")] if path.exists()]
-    made = smallest_text([samples.input_of(label)], env=dump)
+    made = build_minimal_excerpt([samples.input_of(label)], env=dump)
     (tmp_path / "issue.md").write_text(made.text, encoding="utf-8")
     again = postmortem.analyze(tmp_path / "issue.md", env=dump).verdict.cause
     assert made.is_same
@@ -40,7 +40,7 @@ def test_a_long_log_becomes_short(tmp_path: Path) -> None:
     """Of ten thousand lines the failure stays, with its traceback and the last lines."""
     log = tmp_path / "run.log"
     log.write_text("".join(f"loading shard {number}\n" for number in range(10_000)) + OOM + "bye\n")
-    made = smallest_text([log])
+    made = build_minimal_excerpt([log])
     assert made.is_same
     assert made.lines < 15
     assert "CUDA out of memory" in made.text
@@ -52,14 +52,14 @@ def test_names_are_hidden_unless_asked_for(tmp_path: Path) -> None:
     """A home directory names a person."""
     log = tmp_path / "run.log"
     log.write_text(OOM)
-    assert "carol" not in smallest_text([log]).text
-    assert "carol" in smallest_text([log], text=partial(IssueText, redact=False)).text
+    assert "carol" not in build_minimal_excerpt([log]).text
+    assert "carol" in build_minimal_excerpt([log], text=partial(IssueText, redact=False)).text
 
 
 def test_standard_input_is_refused() -> None:
     """It cannot be read a second time; the message says what to do."""
     with pytest.raises(InputError, match="second time"):
-        smallest_text(["-"])
+        build_minimal_excerpt(["-"])
 
 
 LIBRARY = "/venv/lib/python3.11/site-packages/torch/nn/modules/module.py"
@@ -94,7 +94,7 @@ def test_the_whole_traceback_stays(tmp_path: Path, label: str) -> None:
         "".join(f"loading shard {number}\n" for number in range(2000))
         + "".join(f"{label}{line}\n{other}" for line in CHAINED)
     )
-    made = smallest_text([log])
+    made = build_minimal_excerpt([log])
     assert made.is_same
     assert all(line in made.text for line in CHAINED)
     assert made.lines < 3 * len(CHAINED)
@@ -111,7 +111,7 @@ def test_a_traceback_without_end_is_bounded(tmp_path: Path) -> None:
     log.write_text(
         "step 1 loss 2.0\n" * 9 + "\n".join([*CHAINED[7:10], *deep, *CHAINED[-3:]]) + "\n"
     )
-    made = smallest_text([log])
+    made = build_minimal_excerpt([log])
     assert made.lines < 300
     assert "main()" in made.text
     assert "return row(batch)" in made.text
@@ -133,8 +133,8 @@ def test_a_question_stands_above_the_lines(tmp_path: Path, language: str, said: 
     log = tmp_path / "run.log"
     log.write_text("loading\n" * 500 + OOM)
     text = partial(IssueText, language=language)
-    plain = smallest_text([log], text=text)
-    made = smallest_text([log], text=text, prompt=True)
+    plain = build_minimal_excerpt([log], text=text)
+    made = build_minimal_excerpt([log], text=text, prompt=True)
     assert made.is_same
     assert all(word in made.text for word in said)
     assert "carol" not in made.text
@@ -147,7 +147,7 @@ def test_a_question_without_a_diagnosis_asks_for_one(tmp_path: Path) -> None:
     log.write_text(
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\ntrain.py FAILED\n"
     )
-    made = smallest_text([log], prompt=True)
+    made = build_minimal_excerpt([log], prompt=True)
     assert "No diagnosis was made" in made.text
 
 
@@ -169,7 +169,7 @@ def test_few_analyses_suffice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         return whole(*given, **more)
 
     monkeypatch.setattr(excerpting.pipeline, "analyze", counted)
-    made = excerpting.smallest_text([path])
+    made = excerpting.build_minimal_excerpt([path])
     assert made.is_same
     assert made.lines < made.of / 8
     assert len(judged) <= 20

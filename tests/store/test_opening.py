@@ -13,7 +13,7 @@ from sqlalchemy import inspect, text
 
 from postmortem.errors import InputError, MissingExtra, PostmortemError, UsageError
 from postmortem.store.entrance import open_store
-from postmortem.store.migrating import settings
+from postmortem.store.migrating import get_alembic_settings
 from postmortem.store.opened_store import Store
 from postmortem.store.store_tables import METADATA, REVISION_TABLE
 
@@ -25,7 +25,7 @@ def test_the_steps_make_the_tables_that_the_code_knows(store: Store) -> None:
     """Alembic finds no difference: in tables, columns, types, defaults, indexes and references."""
     with store._database.reading() as connection:
         # Of an empty default Alembic finds on SQLite that it differs from itself.
-        opts = {**settings(), "compare_server_default": store._database.is_server}
+        opts = {**get_alembic_settings(), "compare_server_default": store._database.is_server}
         context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, METADATA) == []
         tables = inspect(connection).get_table_names()

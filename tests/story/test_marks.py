@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.story.marks import MOST, spread
+from postmortem.story.marks import MOST, sample_evenly
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 
@@ -60,7 +60,7 @@ def test_a_rising_or_standing_scale_is_no_skipped_step(tmp_path: Path) -> None:
 
 def test_many_places_are_thinned_evenly() -> None:
     """The first and the last stay, the count is told beside."""
-    kept = spread([(line, None) for line in range(10_000)])
+    kept = sample_evenly([(line, None) for line in range(10_000)])
     assert (len(kept), kept[0][0], kept[-1][0]) == (MOST, 0, 9_999)
     gaps = [two[0] - one[0] for one, two in pairwise(kept)]
     assert max(gaps) - min(gaps) <= 1

@@ -6,7 +6,7 @@ import pytest
 
 import postmortem
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.report.about_run import progress
+from postmortem.report.about_run import describe_progress
 from postmortem.report.words import Words
 
 NAN = "Iter(train) [{step}/2000]  lr: 1.0000e-04  eta: 0:10:00  time: 0.5000  data_time: 0.0100  memory: 1000  loss: {loss}"
@@ -260,7 +260,7 @@ def test_a_checkpoint_saved_upon_the_notice_is_good(tmp_path: Path) -> None:
     diagnosis = diagnosed(tmp_path, text)
     assert diagnosis.verdict.cause == "scheduler.preempted"
     assert diagnosis.progress.resume_from == "out/checkpoint-200"
-    assert "do not resume" not in " ".join(progress(diagnosis, Words("en")))
+    assert "do not resume" not in " ".join(describe_progress(diagnosis, Words("en")))
 
 
 def test_a_good_checkpoint_tells_how_far_the_run_came(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.api import Report, analyze
-from postmortem.report.about_run import attempts
+from postmortem.report.about_run import list_attempts
 
 OOM = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 5; 79.15 GiB total capacity; 76.20 GiB already allocated; 1.10 GiB free; 76.90 GiB reserved in total by PyTorch)"
 TRACE = 'Traceback (most recent call last):\n  File "train.py", line 88, in <module>\n    loss.backward()\n'
@@ -178,7 +178,7 @@ def test_attempts_are_listed_where_a_source_holds_several(tmp_path: Path) -> Non
     )
     diagnosis = analyze(tmp_path).diagnosis
     assert [one.source for one in diagnosis.attempts] == [0, 0, 1]
-    assert [one.source for one in attempts(diagnosis)] == [0, 0]
+    assert [one.source for one in list_attempts(diagnosis)] == [0, 0]
 
 
 def test_what_is_cut_ends_with_an_ellipsis(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from postmortem.errors import MissingExtra, UsageError
 from postmortem.trackers.tracker_errors import NotThere, TrackerError, TryLater
-from postmortem.trackers.tracker_kinds import opened_tracker
+from postmortem.trackers.tracker_kinds import create_tracker
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import FAILED_RUN, ISSUE, OTHER, PING, IssuePlace
 from tests.bots.deliveries import REPOSITORY, SECRET, opened, run_failed, signed
@@ -28,7 +28,7 @@ def tracker(standin: StandIn, monkeypatch: pytest.MonkeyPatch) -> Tracker:
     monkeypatch.setenv("BOT_SECRET", SECRET)
     monkeypatch.setenv("BOT_TOKEN", TOKEN)
     settings = {"secret": "env:BOT_SECRET", "token": "env:BOT_TOKEN", "api_url": standin.url}
-    return opened_tracker("github", {**settings, "projects": [PROJECT]})
+    return create_tracker("github", {**settings, "projects": [PROJECT]})
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_post_is_never_sent_twice(tracker: Tracker, standin: StandIn) -> None:
 def test_wrong_settings_are_told(tracker: Tracker, settings: dict[str, Any], said: str) -> None:
     """Without what stands there."""
     with pytest.raises(UsageError, match=said) as raised:
-        opened_tracker("github", settings)
+        create_tracker("github", settings)
     assert TOKEN not in str(raised.value)
 
 
@@ -120,7 +120,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "githubkit", None)
     with pytest.raises(MissingExtra, match=r"pip install '\.\[bots\]'"):
-        opened_tracker("github", {"token": "env:X"})
+        create_tracker("github", {"token": "env:X"})
 
 
 def test_deliveries_are_read(tracker: Tracker, standin: StandIn) -> None:

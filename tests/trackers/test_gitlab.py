@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from postmortem.errors import UsageError
-from postmortem.trackers.one_comment import mark_of, settle_comment
+from postmortem.trackers.one_comment import mark_of, update_or_create_comment
 from postmortem.trackers.tracker_errors import NotThere, TrackerError, TryLater
-from postmortem.trackers.tracker_kinds import opened_tracker
+from postmortem.trackers.tracker_kinds import create_tracker
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import (
     COMMENTED,
@@ -62,7 +62,7 @@ def opened(
     for name, value in values.items():
         monkeypatch.setenv(f"LAB_{name.upper()}", value)
     named = {name: f"env:LAB_{name.upper()}" for name in ("token", *names)}
-    return opened_tracker("gitlab", {"api_url": url, "projects": [PROJECT], **named})
+    return create_tracker("gitlab", {"api_url": url, "projects": [PROJECT], **named})
 
 
 # What arrives.
@@ -276,12 +276,14 @@ def test_one_comment_is_written_and_edited(
     at = "issues/4" if place == HERE else "merge_requests/5"
     gitlab.note(at, ADA, f"{mark_of('report')}\nforged")
     gitlab.note(at, BOT, "changed the description", system=True)
-    hows = [settle_comment(tracker, place, text, key="report").how for text in ("a", "a", "b")]
+    hows = [
+        update_or_create_comment(tracker, place, text, key="report").how for text in ("a", "a", "b")
+    ]
     assert hows == ["posted", "kept", "edited"]
     assert [one["body"] for one in gitlab.notes[at] if one["author"] == BOT][1:] == [
         f"{mark_of('report')}\nb"
     ]
-    done = settle_comment(tracker, place, "c", key="report")
+    done = update_or_create_comment(tracker, place, "c", key="report")
     assert done.url.endswith(f"/{PROJECT}/-/{at}#note_{done.identity}")
     assert tracker.comment(place, done.identity).text.endswith("\nc")
     tracker.remove(place, done.identity)
@@ -410,7 +412,7 @@ def test_wrong_settings_are_told(
     """Without the secrets."""
     monkeypatch.setenv("LAB_TOKEN", "glpat-xyz")
     with pytest.raises(UsageError, match=said) as raised:
-        opened_tracker("gitlab", {"token": "env:LAB_TOKEN", **settings})
+        create_tracker("gitlab", {"token": "env:LAB_TOKEN", **settings})
     assert "glpat-xyz" not in str(raised.value)
     assert "pw" not in str(raised.value)
 

@@ -13,9 +13,9 @@ from postmortem.bots.bot_settings import BotSettings
 from postmortem.bots.reception import Reception
 from postmortem.errors import UsageError
 from postmortem.store.entrance import open_store
-from postmortem.trackers.one_comment import mark_of, settle_comment
+from postmortem.trackers.one_comment import mark_of, update_or_create_comment
 from postmortem.trackers.tracker_errors import NotThere, TrackerError
-from postmortem.trackers.tracker_kinds import opened_tracker
+from postmortem.trackers.tracker_kinds import create_tracker
 from postmortem.trackers.tracker_protocol import Tracker
 from postmortem.trackers.tracker_values import COMMENTED, ISSUE, OPENED, IssuePlace
 from tests.bots.conftest import HereJudge
@@ -44,12 +44,14 @@ def board(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tracke
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("BOARD_SECRET", "of the board\n")
     settings = {"module": "board_tracker", "projects": ["board"], "file": str(file)}
-    return opened_tracker("board", {**settings, "secret": "env:BOARD_SECRET"})
+    return create_tracker("board", {**settings, "secret": "env:BOARD_SECRET"})
 
 
 def test_one_comment_is_written_and_edited(board: Tracker, file: Path) -> None:
     """The forged one is nobody's; what has not changed is not written again."""
-    hows = [settle_comment(board, PLACE, text, key="answer").how for text in ("a", "a", "b")]
+    hows = [
+        update_or_create_comment(board, PLACE, text, key="answer").how for text in ("a", "a", "b")
+    ]
     comments = json.loads(file.read_text())["issues"]["7"]["comments"]
     assert hows == ["posted", "kept", "edited"]
     assert {name: one["text"] for name, one in comments.items()} == {
@@ -95,7 +97,7 @@ def test_labels_of_others_stay(board: Tracker, file: Path) -> None:
 def test_wrong_settings_are_told(board: Tracker, settings: dict[str, str], said: str) -> None:
     """Without what stood there: it may be a secret."""
     with pytest.raises(UsageError, match=said) as raised:
-        opened_tracker("mine", settings)
+        create_tracker("mine", settings)
     assert "t0psecret" not in str(raised.value)
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from postmortem.triage.scheduler.exact_tests import (
     Urn,
-    at_most,
-    chance_of_as_many,
-    false_discovery_rates,
+    compute_binomial_cdf,
+    compute_false_discovery_rates,
+    compute_tail_probability,
 )
 
 
@@ -42,14 +42,14 @@ def written_out(drawn: list[Urn], observed: int) -> Fraction:
 def test_the_chance_is_that_of_counting(drawn: list[Urn], observed: int) -> None:
     """Of one urn (Fisher's test) and of the sum of several."""
     expected = float(written_out(drawn, observed))
-    assert chance_of_as_many(drawn, observed) == pytest.approx(expected, abs=1e-12)
+    assert compute_tail_probability(drawn, observed) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_large_urn() -> None:
     """Its tail, far from the middle, to nine digits."""
     urn = Urn(20_000, 900, 400)
     expected = float(written_out([urn], 60))
-    assert chance_of_as_many([urn], 60) == pytest.approx(expected, rel=1e-9)
+    assert compute_tail_probability([urn], 60) == pytest.approx(expected, rel=1e-9)
 
 
 @settings(deadline=None)
@@ -58,7 +58,7 @@ def test_few_successes(first: int, second: int) -> None:
     """The binomial sum, with an even coin."""
     few, trials = sorted((first, second))
     expected = sum(comb(trials, count) for count in range(few + 1)) / 2**trials
-    assert at_most(few, trials, 0.5) == pytest.approx(expected)
+    assert compute_binomial_cdf(few, trials, 0.5) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_few_successes(first: int, second: int) -> None:
 )
 def test_many_questions(chances: list[float], adjusted: list[float]) -> None:
     """Adjusted by hand after Benjamini and Hochberg."""
-    assert false_discovery_rates(chances) == pytest.approx(adjusted)
+    assert compute_false_discovery_rates(chances) == pytest.approx(adjusted)

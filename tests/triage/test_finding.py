@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.errors import InputError
-from postmortem.triage.search.finding import JobsFound, found_jobs_in
+from postmortem.triage.search.finding import JobsFound, find_jobs
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 UID = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
@@ -99,7 +99,7 @@ def test_jobs_are_told_by_names(
 ) -> None:
     """Files of one job differ in a process; markers and repeated names make a run's folder."""
     root = make(tmp_path / "logs", *names)
-    assert jobs(found_jobs_in([str(root)]), root) == expected
+    assert jobs(find_jobs([str(root)]), root) == expected
 
 
 def test_five_hundred_numbered_logs_are_as_many_jobs(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_five_hundred_numbered_logs_are_as_many_jobs(tmp_path: Path) -> None:
     root = make(
         tmp_path, *(f"{word}-{place}.log" for word in ("job", "task") for place in range(1, 501))
     )
-    assert len(found_jobs_in([str(root)]).jobs) == 1000
+    assert len(find_jobs([str(root)]).jobs) == 1000
 
 
 def test_every_sample_is_found_as_the_job_that_it_is() -> None:
@@ -118,7 +118,7 @@ def test_every_sample_is_found_as_the_job_that_it_is() -> None:
         for label in labels
         if label.with_suffix(".log").is_file() or label.with_suffix("").is_dir()
     ]
-    found = found_jobs_in(sorted({str(label.parent) for label in labelled}))
+    found = find_jobs(sorted({str(label.parent) for label in labelled}))
     together = [{file.location for file in job.files} for job in found.jobs]
     for label in labelled:
         beside = {
@@ -133,7 +133,7 @@ def test_every_sample_is_found_as_the_job_that_it_is() -> None:
 def test_neither_order_nor_overlap_changes_what_is_found(tmp_path: Path) -> None:
     """A file named twice, or within a named folder, is one; so is a folder below another."""
     root = make(tmp_path, "x/a.log", "x/b.log", "y/rank0.log", "y/rank1.log", "z/slurm-48213.out")
-    whole = found_jobs_in([str(root)])
+    whole = find_jobs([str(root)])
     places = [
         str(root / "y"),
         str(root / "x" / "a.log"),
@@ -141,14 +141,14 @@ def test_neither_order_nor_overlap_changes_what_is_found(tmp_path: Path) -> None
         f"{root}/x/../x",
         str(root / "z" / "slurm-48213.out"),
     ]
-    assert found_jobs_in(places) == found_jobs_in(places[::-1]) == whole
+    assert find_jobs(places) == find_jobs(places[::-1]) == whole
     assert [job.identity for job in whole.jobs] == sorted(job.identity for job in whole.jobs)
 
 
 def test_files_named_one_by_one_are_judged_together(tmp_path: Path) -> None:
     """What a shell makes of `logs/*` is read as the folder would be, whatever a file is called."""
     root = make(tmp_path, "rank0.log", "rank1.log", "slurm-7.out", "slurm-7.err", "notes.weird")
-    found = found_jobs_in([str(one) for one in root.iterdir()])
+    found = find_jobs([str(one) for one in root.iterdir()])
     assert jobs(found, root) == {
         "*": ["job/rank0.log", "job/rank1.log"],
         "7.1": ["job/slurm-%j.err", "job/slurm-%j.out"],
@@ -165,7 +165,7 @@ def test_what_is_left_out_says_why(tmp_path: Path) -> None:
     (root / "again.log").symlink_to(root / "a.log")
     (root / "nowhere.log").symlink_to(root / "gone.log")
     os.mkfifo(root / "pipe.log")
-    found = found_jobs_in([str(root)])
+    found = find_jobs([str(root)])
     assert [*jobs(found, root)] == ["a.log", "b.log", "k.log"]
     assert {os.path.relpath(one.location, root): one.why_en for one in found.left_out} == {
         ".git": "hidden",
@@ -195,7 +195,7 @@ def test_a_closed_folder_is_left_out_with_the_reason(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    found = found_jobs_in([str(root)])
+    found = find_jobs([str(root)])
     assert [*jobs(found, root)] == ["b/y.log"]
     assert [one.why_en for one in found.left_out] == ["cannot be opened: Permission denied"]
 
@@ -204,7 +204,7 @@ def test_an_empty_file_is_a_job(tmp_path: Path) -> None:
     """A job that printed nothing ran all the same."""
     root = make(tmp_path, "a.log")
     (root / "b.log").touch()
-    assert [(job.title, job.size) for job in found_jobs_in([str(root)]).jobs] == [
+    assert [(job.title, job.size) for job in find_jobs([str(root)]).jobs] == [
         ("a.log", 16),
         ("b.log", 0),
     ]
@@ -213,7 +213,7 @@ def test_an_empty_file_is_a_job(tmp_path: Path) -> None:
 def test_a_place_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """It was named, so it is not passed over."""
     with pytest.raises(InputError, match="No such file"):
-        found_jobs_in([str(tmp_path / "gone")])
+        find_jobs([str(tmp_path / "gone")])
 
 
 def test_names_that_no_terminal_takes_are_escaped_and_stay_apart(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_names_that_no_terminal_takes_are_escaped_and_stay_apart(tmp_path: Path)
     names = [b"a\nb.log", b"a\\nb.log", b"caf\xe9.log", b"run_rank0_\xff.log"]
     for name in names:
         Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), name))).write_bytes(b"x\n")  # noqa: PTH118
-    found = found_jobs_in([str(tmp_path)])
+    found = find_jobs([str(tmp_path)])
     assert len({job.identity for job in found.jobs}) == len(names)
     texts = [
         text
@@ -234,6 +234,6 @@ def test_names_that_no_terminal_takes_are_escaped_and_stay_apart(tmp_path: Path)
 def test_a_folder_without_logs_has_no_jobs(tmp_path: Path) -> None:
     """What lies in it is told."""
     root = make(tmp_path, "model/config.json", "model/model.safetensors")
-    found = found_jobs_in([str(root)])
+    found = find_jobs([str(root)])
     assert found.jobs == ()
     assert len(found.left_out) == 2

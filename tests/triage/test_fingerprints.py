@@ -8,12 +8,17 @@ import pytest
 from postmortem.model.answer import Verdict
 from postmortem.model.said import NOTHING
 from postmortem.model.shown import Excerpt
-from postmortem.pipeline import analyze
-from postmortem.triage.alike.failure_summary import LONGEST, FailureSummary, summary_of, template_of
+from postmortem.pipeline import run_pipeline
+from postmortem.triage.alike.failure_summary import (
+    LONGEST,
+    FailureSummary,
+    build_template,
+    summarize_failure,
+)
 from postmortem.triage.alike.fingerprints import (
     FINGERPRINT_VERSION,
     Fingerprint,
-    fingerprint_of,
+    compute_fingerprint,
     is_left_open,
 )
 
@@ -43,7 +48,7 @@ ODD = dataclasses.replace(OOM, cause=None, rule="", exception="", frames=())
 
 def told(name: str) -> Fingerprint:
     """The fingerprint of a sample."""
-    return fingerprint_of(summary_of(analyze([str(SAMPLES / name)], model=None)))
+    return compute_fingerprint(summarize_failure(run_pipeline([str(SAMPLES / name)], model=None)))
 
 
 @pytest.mark.parametrize("name", PINNED)
@@ -67,8 +72,8 @@ def test_ids_hold(name: str) -> None:
 def test_what_counts_where_the_cause_is_known(change: dict[str, str], *, is_same: bool) -> None:
     """Cause, rule, what it names, and own code; the wording does not."""
     other = dataclasses.replace(OOM, **change)
-    assert (fingerprint_of(other).id == fingerprint_of(OOM).id) is is_same
-    assert not fingerprint_of(other).is_open
+    assert (compute_fingerprint(other).id == compute_fingerprint(OOM).id) is is_same
+    assert not compute_fingerprint(other).is_open
 
 
 @pytest.mark.parametrize(
@@ -85,7 +90,7 @@ def test_what_counts_where_it_is_not(
     change: dict[str, str], *, is_same: bool, is_of_one_scope: bool
 ) -> None:
     """The wording, within a scope of cause, exception and own code."""
-    one, other = fingerprint_of(ODD), fingerprint_of(dataclasses.replace(ODD, **change))
+    one, other = compute_fingerprint(ODD), compute_fingerprint(dataclasses.replace(ODD, **change))
     assert one.is_open
     assert other.is_open
     assert (one.id == other.id) is is_same
@@ -99,8 +104,8 @@ def test_health_is_one_group_for_each_kind() -> None:
         for cause in ("healthy.completed", "healthy.running")
         for rule in ("a", "b")
     ]
-    assert len({fingerprint_of(one).id for one in ends}) == 2
-    assert not any(fingerprint_of(one).is_open for one in ends)
+    assert len({compute_fingerprint(one).id for one in ends}) == 2
+    assert not any(compute_fingerprint(one).is_open for one in ends)
 
 
 def test_which_causes_say_too_little() -> None:
@@ -135,18 +140,18 @@ def test_which_causes_say_too_little() -> None:
 )
 def test_what_is_a_runs_own_is_taken_out(lines: tuple[str, str]) -> None:
     """Paths, times, addresses, hashes, ids, counts and quoted values."""
-    one, other = map(template_of, lines)
+    one, other = map(build_template, lines)
     assert one == other
     assert "#" in one
 
 
 def test_names_stay_in_a_template() -> None:
     """What the code is called, quoted or not; a machine that is known is none."""
-    assert template_of("AttributeError: 'Net' has no 'head'") != template_of(
+    assert build_template("AttributeError: 'Net' has no 'head'") != build_template(
         "AttributeError: 'Net' has no 'tail'"
     )
-    named = template_of("node alpha-b is down", frozenset({"alpha-b"}))
-    assert named == template_of("node gamma is down", frozenset({"gamma", "alpha-b"}))
+    named = build_template("node alpha-b is down", frozenset({"alpha-b"}))
+    assert named == build_template("node gamma is down", frozenset({"gamma", "alpha-b"}))
 
 
 def test_a_line_without_end() -> None:
@@ -158,21 +163,21 @@ def test_a_line_without_end() -> None:
         "'" * 100_000,
         "a" * 99_990 + " failed",
     ):
-        assert len(template_of(line)) <= LONGEST
+        assert len(build_template(line)) <= LONGEST
 
 
 def test_a_long_line_of_a_log_has_a_summary(tmp_path: Path) -> None:
     """It is cut, and the job has a group."""
     log = tmp_path / "run.log"
     log.write_text("begin\nFrobnicationError: " + "shard " * 17_000 + "\n", encoding="utf-8")
-    summary = summary_of(analyze([str(log)], model=None))
+    summary = summarize_failure(run_pipeline([str(log)], model=None))
     assert len(summary.line) <= LONGEST
-    assert fingerprint_of(summary).id
+    assert compute_fingerprint(summary).id
 
 
 def test_an_unknown_failure_is_told_by_its_last_bad_line() -> None:
     """Where nothing was recognised: not by what the program prints behind it."""
-    analysis = analyze([str(SAMPLES / "accelerate/healthy-loop-0.log")], model=None)
+    analysis = run_pipeline([str(SAMPLES / "accelerate/healthy-loop-0.log")], model=None)
     lines = ("[rank0]: fabric error on port 3", "cleaning up", "========", "")
     blank = dataclasses.replace(
         analysis,
@@ -181,15 +186,22 @@ def test_an_unknown_failure_is_told_by_its_last_bad_line() -> None:
         signatures=(),
         excerpt=Excerpt(0, 1, lines),
     )
-    assert summary_of(blank).template == "fabric error on port #"
+    assert summarize_failure(blank).template == "fabric error on port #"
     silent = dataclasses.replace(blank, excerpt=None)
-    assert (summary_of(silent).line, fingerprint_of(summary_of(silent)).is_open) == ("", True)
+    assert (
+        summarize_failure(silent).line,
+        compute_fingerprint(summarize_failure(silent)).is_open,
+    ) == ("", True)
 
 
 def test_the_place_in_the_code_and_what_a_rule_names() -> None:
     """The frame is function and file, without folders and line numbers; the name is a module's."""
-    summary = summary_of(analyze([str(SAMPLES / "lightning/shape-mismatch-0.log")], model=None))
+    summary = summarize_failure(
+        run_pipeline([str(SAMPLES / "lightning/shape-mismatch-0.log")], model=None)
+    )
     assert summary.frames == ("forward (cifar.py)",)
     assert summary.exception == "RuntimeError"
-    missing = summary_of(analyze([str(SAMPLES / "pytorch/env-build-setup-0.log")], model=None))
+    missing = summarize_failure(
+        run_pipeline([str(SAMPLES / "pytorch/env-build-setup-0.log")], model=None)
+    )
     assert missing.named == ("fastbeam",)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.triage.scheduler.allocations import BadCell
-from postmortem.triage.scheduler.hostlists import MOST, expanded, short_name
+from postmortem.triage.scheduler.hostlists import MOST, expand_hostlist, get_short_hostname
 
 PREFIXES = st.from_regex(r"[a-z]{1,6}(?:-[a-z]{1,3})?", fullmatch=True)
 NUMBERED = st.tuples(PREFIXES, st.integers(1, 4), st.integers(0, 9999)).map(
@@ -45,7 +45,7 @@ def compressed(names: list[str]) -> str:
 @given(st.lists(NUMBERED, min_size=1, max_size=40))
 def test_what_is_compressed_comes_back(names: list[str]) -> None:
     """Each name once, with its leading zeros."""
-    assert sorted(expanded(compressed(names))) == sorted({*names})
+    assert sorted(expand_hostlist(compressed(names))) == sorted({*names})
 
 
 @settings(deadline=None)
@@ -53,7 +53,7 @@ def test_what_is_compressed_comes_back(names: list[str]) -> None:
 def test_any_text_gives_names_or_a_reason(text: str) -> None:
     """Nothing else is raised, and no name holds a bracket or a separator."""
     try:
-        names = expanded(text)
+        names = expand_hostlist(text)
     except BadCell:
         return
     assert not any(set(name) & set("[], ;+") for name in names)
@@ -76,7 +76,7 @@ def test_any_text_gives_names_or_a_reason(text: str) -> None:
 )
 def test_a_list(text: str, names: tuple[str, ...]) -> None:
     """The forms that Slurm and other schedulers write."""
-    assert expanded(text) == names
+    assert expand_hostlist(text) == names
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,14 @@ def test_a_list(text: str, names: tuple[str, ...]) -> None:
 def test_a_broken_list_is_refused(text: str) -> None:
     """In words, in both languages."""
     with pytest.raises(BadCell) as caught:
-        expanded(text)
+        expand_hostlist(text)
     assert caught.value.why.text("en") != caught.value.why.text("zh")
 
 
 def test_a_list_cannot_fill_the_memory() -> None:
     """Brackets multiply; the product is bounded before it is made."""
     with pytest.raises(BadCell, match=str(MOST)):
-        expanded("n[0-999][0-999][0-999][0-999]")
+        expand_hostlist("n[0-999][0-999][0-999][0-999]")
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_a_list_cannot_fill_the_memory() -> None:
 )
 def test_hosts_are_compared_by_their_first_label(host: str, short: str) -> None:
     """Logs print names with their domain, schedulers without; addresses stay whole."""
-    assert short_name(host) == short
+    assert get_short_hostname(host) == short

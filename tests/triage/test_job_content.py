@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from postmortem.errors import InputError
-from postmortem.pipeline import analyze
+from postmortem.pipeline import run_pipeline
 from postmortem.report.lossless import to_json
 from postmortem.triage.found_jobs import FoundJob, JobFile
 from postmortem.triage.search import job_content
-from postmortem.triage.search.finding import found_jobs_in
-from postmortem.triage.search.job_content import digest_of, laid_out, opened
+from postmortem.triage.search.finding import find_jobs
+from postmortem.triage.search.job_content import compute_digest, open_job_file, place_job_files
 
 FAILED = b"""step 1 loss 2.0
 Traceback (most recent call last):
@@ -26,16 +26,16 @@ def job_at(folder: Path, **files: bytes) -> FoundJob:
     folder.mkdir(parents=True)
     for name, content in files.items():
         (folder / f"{name}.log").write_bytes(content)
-    (job,) = found_jobs_in([str(folder)]).jobs
+    (job,) = find_jobs([str(folder)]).jobs
     return job
 
 
 def analysed(job: FoundJob, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Its analysis as JSON, made as a worker makes it."""
     folder.mkdir()
-    given = laid_out(job, folder)
+    given = place_job_files(job, folder)
     monkeypatch.chdir(folder)
-    return to_json(analyze(given, model=None))
+    return to_json(run_pipeline(given, model=None))
 
 
 @pytest.mark.parametrize("names", [("exp",), ("rank0", "rank1")])
@@ -47,7 +47,7 @@ def test_equal_jobs_in_different_places_have_one_analysis(
     one = job_at(tmp_path / "users" / "quentin" / "here", **content)
     other = job_at(tmp_path / "projects" / "elsewhere", **content)
     assert one.identity != other.identity
-    assert digest_of(one) == digest_of(other)
+    assert compute_digest(one) == compute_digest(other)
     told = analysed(one, tmp_path / "w1", monkeypatch)
     assert told == analysed(other, tmp_path / "w2", monkeypatch)
     assert "OutOfMemory" in told
@@ -58,7 +58,7 @@ def test_what_is_laid_out_is_found_as_files_of_the_job(tmp_path: Path) -> None:
     """Links in a folder of their own: nothing is copied, and the names are neutral."""
     job = job_at(tmp_path / "j", rank0=b"x\n", rank1=b"y\n")
     (tmp_path / "w").mkdir()
-    assert laid_out(job, tmp_path / "w") == ["job"]
+    assert place_job_files(job, tmp_path / "w") == ["job"]
     links = sorted((tmp_path / "w" / "job").iterdir())
     assert [one.name for one in links] == ["rank0.log", "rank1.log"]
     assert [one.readlink().name for one in links] == ["rank0.log", "rank1.log"]
@@ -72,7 +72,7 @@ def test_a_digest_tells_names_and_borders_apart(tmp_path: Path) -> None:
         job_at(tmp_path / "c", rank0=b"ab", rank2=b"c"),
         job_at(tmp_path / "d", rank0=b"abc"),
     ]
-    digests = [digest_of(job) for job in jobs]
+    digests = [compute_digest(job) for job in jobs]
     assert len({*digests}) == len(jobs)
     assert all(len(digest) == 32 for digest in digests)
 
@@ -95,26 +95,26 @@ def test_a_file_that_changes_while_it_is_read_is_told(
 
     monkeypatch.setattr(job_content, "_state", growing)
     with pytest.raises(InputError, match="changed while it was read"):
-        digest_of(job)
+        compute_digest(job)
 
 
 def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
     """Between finding and reading."""
     job = job_at(tmp_path / "j", exp=b"x")
     Path(job.files[0].location).unlink()
-    with pytest.raises(InputError, match="No such file"), opened(job.files[0]):
+    with pytest.raises(InputError, match="No such file"), open_job_file(job.files[0]):
         pass
     with pytest.raises(InputError, match="No such file"):
-        digest_of(job)
+        compute_digest(job)
 
 
 def test_a_local_file_needs_no_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has his logs on a disk installs nothing for other storages."""
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
     job = job_at(tmp_path / "j", exp=b"loss 1\n")
-    with opened(job.files[0]) as stream:
+    with open_job_file(job.files[0]) as stream:
         assert stream.read() == b"loss 1\n"
-    assert digest_of(job)
+    assert compute_digest(job)
 
 
 def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
@@ -122,5 +122,5 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     file = JobFile("../out.txt", os.devnull, 0, "")
     with pytest.raises(InputError):
-        laid_out(FoundJob("x", "x", (file,)), tmp_path / "w")
+        place_job_files(FoundJob("x", "x", (file,)), tmp_path / "w")
     assert not (tmp_path / "out.txt").is_symlink()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from postmortem.triage.scheduler.allocations import Allocation
-from postmortem.triage.scheduler.joining import joined
+from postmortem.triage.scheduler.joining import join_jobs
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
 
 
@@ -51,7 +51,7 @@ def test_a_join(
     for seed in range(3):
         random.Random(seed).shuffle(jobs)
         random.Random(seed).shuffle(allocations)
-        found = joined(jobs, allocations)
+        found = join_jobs(jobs, allocations)
         assert {
             each.identity: (each.allocation.scheduler_id, each.allocation.attempt)
             for each in found.jobs

@@ -8,13 +8,13 @@ import pytest
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
 from postmortem.triage.scheduler.lost_hours import (
     GpuHours,
-    iso,
-    lost_by_cause,
-    shares_of_images,
-    shares_of_nodes,
-    shares_of_users,
-    totals,
-    trend,
+    compute_image_shares,
+    compute_lost_hours_by_cause,
+    compute_node_shares,
+    compute_total_hours,
+    compute_trend,
+    compute_user_shares,
+    format_iso_time,
 )
 from tests.triage.clusters import BEGIN, HOUR, allocation, failed, sound
 
@@ -29,8 +29,8 @@ def at(identity: str, end: float | None, make: object = failed) -> JudgedJob:
 def test_only_failed_jobs_lose_hours() -> None:
     """Eight GPUs for an hour each; a job that went well took as much and lost none."""
     jobs = [failed("1"), failed("2", "cuda.cublas"), failed("3"), sound("4")]
-    assert totals(jobs) == (GpuHours(32.0, 4, 0), GpuHours(24.0, 3, 0))
-    assert lost_by_cause(jobs) == {
+    assert compute_total_hours(jobs) == (GpuHours(32.0, 4, 0), GpuHours(24.0, 3, 0))
+    assert compute_lost_hours_by_cause(jobs) == {
         "cuda.launch-failure": GpuHours(16.0, 2, 0),
         "cuda.cublas": GpuHours(8.0, 1, 0),
     }
@@ -41,11 +41,11 @@ def test_what_is_not_known_is_no_zero() -> None:
     unknown = failed("1", None, allocation=allocation("1", gpus=None))
     unjoined = failed("2", None, allocation=None)
     idle = failed("3", "io.race", allocation=allocation("3", gpus=0))
-    assert lost_by_cause([unknown, unjoined, idle, failed("4", None)]) == {
+    assert compute_lost_hours_by_cause([unknown, unjoined, idle, failed("4", None)]) == {
         None: GpuHours(8.0, 3, 2),
         "io.race": GpuHours(0.0, 1, 0),
     }
-    assert totals([unknown, unjoined]) == (GpuHours(None, 2, 2), GpuHours(None, 2, 2))
+    assert compute_total_hours([unknown, unjoined]) == (GpuHours(None, 2, 2), GpuHours(None, 2, 2))
 
 
 def test_shares() -> None:
@@ -56,13 +56,13 @@ def test_shares() -> None:
     ]
     users = [
         (one.name, one.jobs, one.failed, one.taken.hours, one.lost.hours)
-        for one in shares_of_users(jobs)
+        for one in compute_user_shares(jobs)
     ]
     assert users == [("ann", 1, 1, 8.0, 8.0), ("bob", 1, 0, 8.0, None)]
-    assert [(one.name, one.lost.hours) for one in shares_of_images(jobs)] == [("torch:1", 8.0)]
+    assert [(one.name, one.lost.hours) for one in compute_image_shares(jobs)] == [("torch:1", 8.0)]
     nodes = [
         (one.name, one.jobs, one.failed, one.taken.hours, one.lost.hours)
-        for one in shares_of_nodes(jobs)
+        for one in compute_node_shares(jobs)
     ]
     assert nodes == [("n1", 1, 1, 4.0, 4.0), ("n2", 2, 1, 12.0, 4.0)]
 
@@ -81,19 +81,24 @@ def test_shares() -> None:
 )  # fmt: skip
 def test_a_trend(ends: list[float | None], begins: list[str]) -> None:
     """By the end of the jobs, without gaps."""
-    buckets = trend(at(str(number), end) for number, end in enumerate(ends))
-    assert [iso(one.begin) for one in buckets] == begins
+    buckets = compute_trend(at(str(number), end) for number, end in enumerate(ends))
+    assert [format_iso_time(one.begin) for one in buckets] == begins
     assert sum(one.jobs for one in buckets) == sum(end is not None for end in ends)
 
 
 def test_a_bucket_counts_the_failed_by_cause() -> None:
     """All that ended in it are its jobs; failed ones without a cause go under an empty one."""
     jobs = [at("1", BEGIN), at("2", BEGIN, sound), replace(at("3", BEGIN), cause=None)]
-    [bucket] = trend(jobs)
+    [bucket] = compute_trend(jobs)
     assert (bucket.jobs, bucket.causes) == (3, {"": 1, "cuda.launch-failure": 1})
 
 
 def test_a_moment_is_told_in_utc() -> None:
     """As the calendar has it, also before 1970 and far beyond."""
-    assert iso(BEGIN) == datetime.fromtimestamp(BEGIN, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    assert (iso(-DAY), iso(1e15)) == ("1969-12-31T00:00:00Z", "9999-12-31T23:59:59Z")
+    assert format_iso_time(BEGIN) == datetime.fromtimestamp(BEGIN, timezone.utc).strftime(
+        "%Y-%m-%dT%H:%M:%SZ"
+    )
+    assert (format_iso_time(-DAY), format_iso_time(1e15)) == (
+        "1969-12-31T00:00:00Z",
+        "9999-12-31T23:59:59Z",
+    )

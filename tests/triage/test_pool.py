@@ -73,13 +73,13 @@ def test_a_reason_is_told_in_both_languages() -> None:
 
 def test_a_job_that_wants_too_much_memory(tmp_path: Path) -> None:
     """It is a row with its reason; the worker stays."""
-    from postmortem.triage.search.finding import found_jobs_in
-    from postmortem.triage.workers.at_work import judged
+    from postmortem.triage.search.finding import find_jobs
+    from postmortem.triage.workers.at_work import run_analysis
 
     (tmp_path / "run.log").write_text("step 1 loss 2.0\n" * 400_000, encoding="utf-8")
-    (job,) = found_jobs_in([str(tmp_path / "run.log")]).jobs
+    (job,) = find_jobs([str(tmp_path / "run.log")]).jobs
     with closing(ProcessEngine(1, JobSettings(model=None, memory=1))) as engine:
-        ((_, outcome),) = engine.run(judged, iter([Task("k", (job, "k"), 120.0)]))
+        ((_, outcome),) = engine.run(run_analysis, iter([Task("k", (job, "k"), 120.0)]))
     assert outcome.state == OUT_OF_MEMORY, outcome
     assert "--memory" in outcome.why[0]
 

@@ -11,11 +11,11 @@ import fsspec
 import pytest
 
 from postmortem.errors import InputError, MissingExtra
-from postmortem.pipeline import analyze
+from postmortem.pipeline import run_pipeline
 from postmortem.triage.search import remote_files
-from postmortem.triage.search.finding import found_jobs_in
-from postmortem.triage.search.job_content import digest_of, laid_out, opened
-from postmortem.triage.search.locations import is_remote, without_secrets
+from postmortem.triage.search.finding import find_jobs
+from postmortem.triage.search.job_content import compute_digest, open_job_file, place_job_files
+from postmortem.triage.search.locations import is_remote, remove_location_secrets
 
 FAILED = b"step 1 loss 2.0\nRuntimeError: CUDA error: device-side assert triggered\n"
 
@@ -47,7 +47,7 @@ def test_a_bucket_is_read_as_a_folder_is(memory: Any) -> None:
         "w.pt",
         ".h/x.log",
     )
-    found = found_jobs_in(["memory://bucket"])
+    found = find_jobs(["memory://bucket"])
     assert {job.identity: [file.name for file in job.files] for job in found.jobs} == {
         "48213.1": ["log.txt"],
         "memory://bucket/a.log": ["log.txt"],
@@ -64,12 +64,10 @@ def test_a_bucket_is_read_as_a_folder_is(memory: Any) -> None:
 def test_overlapping_urls_are_one(memory: Any) -> None:
     """A file within a named bucket, a pattern, a slash more: each job once."""
     put(memory, "x/a.log", "x/b.log")
-    whole = found_jobs_in(["memory://bucket"])
+    whole = find_jobs(["memory://bucket"])
     assert len(whole.jobs) == 2
-    assert (
-        found_jobs_in(["memory://bucket/x/a.log", "memory://bucket/", "memory://bucket"]) == whole
-    )
-    assert found_jobs_in(["memory://bucket/x/*.log"]).jobs == whole.jobs
+    assert find_jobs(["memory://bucket/x/a.log", "memory://bucket/", "memory://bucket"]) == whole
+    assert find_jobs(["memory://bucket/x/*.log"]).jobs == whole.jobs
 
 
 def test_a_pattern_that_fits_nothing_is_an_error(memory: Any) -> None:
@@ -77,7 +75,7 @@ def test_a_pattern_that_fits_nothing_is_an_error(memory: Any) -> None:
     put(memory, "a.log")
     for url in ("memory://bucket/*.out", "memory://bucket/gone.log"):
         with pytest.raises(InputError, match="not found"):
-            found_jobs_in([url])
+            find_jobs([url])
 
 
 def test_a_file_elsewhere_is_read_in_blocks(memory: Any, tmp_path: Path) -> None:
@@ -85,11 +83,11 @@ def test_a_file_elsewhere_is_read_in_blocks(memory: Any, tmp_path: Path) -> None
     put(memory, "j/rank0.log", "j/rank1.log.gz", content=b"")
     memory.pipe("/bucket/j/rank0.log", FAILED)
     memory.pipe("/bucket/j/rank1.log.gz", gzip.compress(FAILED))
-    (job,) = found_jobs_in(["memory://bucket"]).jobs
-    with opened(job.files[0]) as stream:
+    (job,) = find_jobs(["memory://bucket"]).jobs
+    with open_job_file(job.files[0]) as stream:
         assert (stream.read(4), stream.read(4)) == (b"step", b" 1 l")
-    assert digest_of(job) == digest_of(job)
-    found = analyze(laid_out(job, tmp_path), model=None)
+    assert compute_digest(job) == compute_digest(job)
+    found = run_pipeline(place_job_files(job, tmp_path), model=None)
     assert [source.path for source in found.sources] == ["job/rank0.log", "job/rank1.log.gz"]
     assert [source.where.rank for source in found.sources] == [0, 1]
     assert any("device-side assert" in line for quote in found.quotes for line in quote.lines)
@@ -99,8 +97,8 @@ def test_a_file_elsewhere_is_read_in_blocks(memory: Any, tmp_path: Path) -> None
 def test_equal_content_elsewhere_has_one_digest(memory: Any) -> None:
     """Wherever it lies, as long as all of it is read as streams."""
     put(memory, "x/exp.log", "y/other.log")
-    one, other = found_jobs_in(["memory://bucket"]).jobs
-    assert digest_of(one) == digest_of(other)
+    one, other = find_jobs(["memory://bucket"]).jobs
+    assert compute_digest(one) == compute_digest(other)
 
 
 def test_an_archive_of_logs_is_read(tmp_path: Path) -> None:
@@ -109,19 +107,19 @@ def test_an_archive_of_logs_is_read(tmp_path: Path) -> None:
         archive.writestr("j/a.log", FAILED)
         archive.writestr("j/b.log", FAILED)
     url = f"zip://j::file://{tmp_path}/logs.zip"
-    jobs = found_jobs_in([url]).jobs
+    jobs = find_jobs([url]).jobs
     assert [job.title for job in jobs] == ["a.log", "b.log"]
-    with opened(jobs[0].files[0]) as stream:
+    with open_job_file(jobs[0].files[0]) as stream:
         assert stream.read() == FAILED
 
 
 def test_a_file_that_vanishes_is_told(memory: Any) -> None:
     """Between finding and reading."""
     put(memory, "a.log")
-    (job,) = found_jobs_in(["memory://bucket"]).jobs
+    (job,) = find_jobs(["memory://bucket"]).jobs
     memory.rm("/bucket/a.log")
     with pytest.raises(InputError, match="not found"):
-        digest_of(job)
+        compute_digest(job)
 
 
 @pytest.mark.parametrize("package", ["fsspec", "s3fs"])
@@ -131,13 +129,13 @@ def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatc
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=r"\.\[triage\]"):
-        found_jobs_in(["s3://bucket/logs"])
+        find_jobs(["s3://bucket/logs"])
 
 
 def test_an_unknown_protocol_is_an_error() -> None:
     """And not a missing file."""
     with pytest.raises(InputError, match="ValueError"):
-        found_jobs_in(["nonsense://bucket/logs"])
+        find_jobs(["nonsense://bucket/logs"])
 
 
 @pytest.mark.parametrize("kind", [PermissionError, RuntimeError, ConnectionError])
@@ -151,9 +149,9 @@ def test_no_error_holds_a_login_or_a_query(
         """As a driver does."""
         raise kind(f"cannot get {url}")
 
-    monkeypatch.setattr(remote_files, "_file_system", refuse)
+    monkeypatch.setattr(remote_files, "_open_file_system", refuse)
     with pytest.raises(InputError) as caught:
-        found_jobs_in([url])
+        find_jobs([url])
     assert "https://host:8443/logs/a.log" in str(caught.value)
     assert not any(word in str(caught.value) for word in ("geheim", "verborgen", "anneliese"))
     assert caught.value.__cause__ is None
@@ -174,7 +172,7 @@ def test_no_error_holds_a_login_or_a_query(
 )
 def test_a_location_is_shown_without_what_gives_access(location: str, shown: str) -> None:
     """A path is not touched: it may hold any character."""
-    assert without_secrets(location) == shown
+    assert remove_location_secrets(location) == shown
 
 
 @pytest.mark.parametrize(

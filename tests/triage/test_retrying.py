@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
-from postmortem.triage.scheduler.retrying import advice, retries
+from postmortem.triage.scheduler.retrying import compute_retry_advice, find_retries
 from tests.triage.clusters import BEGIN, HOUR, failed, sound
 
 
@@ -19,7 +19,7 @@ def at(job: JudgedJob, hour: float, nodes: str = "n1", **changed: object) -> Jud
 
 def pairs(*jobs: JudgedJob) -> list[tuple[str, str]]:
     """Who was run again by whom."""
-    return [(pair.failed.identity, pair.again.identity) for pair in retries(jobs[::-1])]
+    return [(pair.failed.identity, pair.again.identity) for pair in find_retries(jobs[::-1])]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_attempts_of_one_id_need_no_times() -> None:
     first = replace(failed("7.1"), scheduler_id="7", allocation=None)
     second = replace(sound("7.2"), scheduler_id="7", attempt=2, allocation=None)
     assert pairs(first, second) == [("7.1", "7.2")]
-    assert retries([first, second])[0].changed == {"nodes": None, "gpus": None, "image": None}
+    assert find_retries([first, second])[0].changed == {"nodes": None, "gpus": None, "image": None}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_change_of_nodes_alone_is_a_hint(
     again: JudgedJob, *, nodes: bool | None, is_hint: bool
 ) -> None:
     """Success elsewhere, and nothing else that the scheduler knows of."""
-    [pair] = retries([at(failed("a"), 0), again])
+    [pair] = find_retries([at(failed("a"), 0), again])
     assert (pair.changed["nodes"], bool(pair.hint)) == (nodes, is_hint)
     assert is_hint == ("without n1" in pair.hint.text("en"))
 
@@ -99,7 +99,7 @@ def history(cause: str, rule: str, ends: str) -> list[JudgedJob]:
 def test_advice(rule: str, ends: str, retry: str, english: str) -> None:
     """The rule's word, checked against what happened, with the numbers."""
     jobs = history("io.race", rule, ends)
-    told = advice(jobs, retries(jobs))["io.race"]
+    told = compute_retry_advice(jobs, find_retries(jobs))["io.race"]
     assert (told.retry, told.retried, told.succeeded) == (retry, len(ends), ends.count("+"))
     assert english in told.text.text("en")
     assert str(len(ends)) in told.text.text("zh")
@@ -107,7 +107,7 @@ def test_advice(rule: str, ends: str, retry: str, english: str) -> None:
 
 def test_a_cause_that_nobody_ran_again_says_so() -> None:
     """And health gets no advice."""
-    told = advice([failed("1", "io.race", retry="as-is"), sound("2")], [])
+    told = compute_retry_advice([failed("1", "io.race", retry="as-is"), sound("2")], [])
     assert [*told] == ["io.race"]
     assert "no failed job was run again here" in told["io.race"].text.text("en")
 

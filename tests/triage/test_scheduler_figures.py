@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postmortem.triage.scheduler.allocations import Allocation
-from postmortem.triage.scheduler.joining import joined
+from postmortem.triage.scheduler.joining import join_jobs
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
-from postmortem.triage.scheduler.scheduler_figures import scheduled_figures
+from postmortem.triage.scheduler.scheduler_figures import compute_scheduler_statistics
 from tests.triage.clusters import BEGIN, cluster
 
 SECONDS = st.none() | st.integers(0, 10**7).map(lambda seconds: BEGIN + seconds)
@@ -65,20 +65,20 @@ def test_no_figure_depends_on_the_order(
 ) -> None:
     """Shuffled, all is the same, and can be written as JSON."""
     jobs, allocations = made
-    told = json.dumps(scheduled_figures(joined(jobs, allocations)))
+    told = json.dumps(compute_scheduler_statistics(join_jobs(jobs, allocations)))
     chance.shuffle(jobs)
     chance.shuffle(allocations)
-    assert json.dumps(scheduled_figures(joined(jobs, allocations))) == told
+    assert json.dumps(compute_scheduler_statistics(join_jobs(jobs, allocations))) == told
 
 
 def test_the_figures_of_a_cluster() -> None:
     """What stands under each name, once through."""
     made = cluster(2, bad="n07")
     allocations = [job.allocation for job in made if job.allocation]
-    figures = scheduled_figures(
-        joined([replace(job, allocation=None) for job in made][:-5], allocations[5:])
+    figures = compute_scheduler_statistics(
+        join_jobs([replace(job, allocation=None) for job in made][:-5], allocations[5:])
     )
-    assert figures["joined"] == {"jobs": 290, "without_allocation": 5, "without_job": 5}
+    assert figures["join_jobs"] == {"jobs": 290, "without_allocation": 5, "without_job": 5}
     assert (figures["gpu_hours"], figures["gpu_hours_unknown"]) == (290 * 8.0, 5)
     assert figures["nodes"][0]["node"] == "n07"
     assert {*figures["nodes"][0]["text"]} == {"en", "zh"}
@@ -95,7 +95,7 @@ def test_logs_of_failed_jobs_alone_are_compared_with_what_the_scheduler_knows() 
     made = cluster(2, jobs=600, bad="n07")
     allocations = [job.allocation for job in made if job.allocation]
     alone = [replace(job, allocation=None) for job in made if job.has_failed]
-    figures = scheduled_figures(joined(alone, allocations))
+    figures = compute_scheduler_statistics(join_jobs(alone, allocations))
     assert [node["node"] for node in figures["nodes"] if node["is_outlier"]] == ["n07"]
     assert figures["gpu_hours"] == figures["lost_gpu_hours"] == 8.0 * len(alone)
     assert any(pair["succeeded"].startswith("scheduler:") for pair in figures["retried"])
@@ -103,6 +103,8 @@ def test_logs_of_failed_jobs_alone_are_compared_with_what_the_scheduler_knows() 
 
 def test_without_a_scheduler_all_is_empty_and_nothing_is_zero() -> None:
     """Jobs alone: no hours, no nodes, no trend."""
-    figures = scheduled_figures(joined([replace(job, allocation=None) for job in cluster(1)], []))
+    figures = compute_scheduler_statistics(
+        join_jobs([replace(job, allocation=None) for job in cluster(1)], [])
+    )
     assert (figures["gpu_hours"], figures["lost_gpu_hours"]) == (None, None)
     assert (figures["nodes"], figures["users"], figures["trend"]) == ([], [], [])

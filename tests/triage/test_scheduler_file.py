@@ -16,10 +16,10 @@ from postmortem.errors import InputError
 from postmortem.triage.scheduler.allocations import (
     Allocation,
     SchedulerRecords,
-    allocation_from,
-    plain_values,
+    build_allocation,
+    convert_to_values,
 )
-from postmortem.triage.scheduler.scheduler_file import allocations_in
+from postmortem.triage.scheduler.scheduler_file import read_allocations
 from postmortem.triage.scheduler.scheduler_table import COLUMNS
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -35,7 +35,7 @@ def read(folder: Path, text: str, zone: Any = timezone.utc) -> SchedulerRecords:
     """What a file with this text holds."""
     path = folder / "jobs"
     path.write_text(text, encoding="utf-8")
-    return allocations_in(path, zone=zone)
+    return read_allocations(path, zone=zone)
 
 
 def told(value: int | None, *, infinite: bool = False) -> dict[str, object]:
@@ -230,11 +230,11 @@ def test_a_command_with_pipes_of_its_own(tmp_path: Path) -> None:
     head, row = "JobID|User|State|End", "7|ann|FAILED|2026-01-02T03:04:05"
     command = "sbatch --wrap 'python a.py || python b.py | tee log'"
     file.write_text(f"{head}|SubmitLine\n{row}|{command}\n", encoding="utf-8")
-    found = allocations_in(file, zone=timezone.utc)
+    found = read_allocations(file, zone=timezone.utc)
     assert [(one.user, one.state) for one in found.allocations] == [("ann", "FAILED")]
     assert found.bad == ()
     file.write_text(f"SubmitLine|{head}\n{command}|{row}\n", encoding="utf-8")
-    assert len(allocations_in(file, zone=timezone.utc).bad) == 1
+    assert len(read_allocations(file, zone=timezone.utc).bad) == 1
 
 
 def test_parts_of_a_heterogeneous_job_are_one(tmp_path: Path) -> None:
@@ -421,9 +421,9 @@ def test_no_value_of_another_scheduler_makes_more_than_a_bad_row(
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     """By its path."""
     with pytest.raises(InputError, match="none"):
-        allocations_in(tmp_path / "none")
+        read_allocations(tmp_path / "none")
 
 
 def test_an_allocation_can_be_kept_as_json() -> None:
     """And comes back the same."""
-    assert allocation_from(json.loads(json.dumps(plain_values(EXPECTED)))) == EXPECTED
+    assert build_allocation(json.loads(json.dumps(convert_to_values(EXPECTED)))) == EXPECTED

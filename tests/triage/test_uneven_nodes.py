@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
-from postmortem.triage.scheduler.uneven_nodes import LEVEL, node_figures
+from postmortem.triage.scheduler.uneven_nodes import LEVEL, compare_nodes
 from tests.triage.clusters import allocation, cluster, failed, sound
 
 
 def named(jobs: list[JudgedJob]) -> list[str]:
     """The nodes that are named, the oddest first."""
-    return [one.node for one in node_figures(jobs) if one.is_outlier]
+    return [one.node for one in compare_nodes(jobs) if one.is_outlier]
 
 
 @pytest.mark.parametrize("sizes", [(1,), (1, 1, 1, 2, 4, 8), (8, 16)], ids=str)
@@ -34,7 +34,7 @@ def test_nodes_that_always_run_together_are_named_together() -> None:
     """Which of them it is cannot be told."""
     pair = ("n07", "n08")
     for seed in range(5):
-        figures = {one.node: one for one in node_figures(cluster(seed, bad="n07", always=pair))}
+        figures = {one.node: one for one in compare_nodes(cluster(seed, bad="n07", always=pair))}
         assert [figures[node].alike for node in pair] == [("n08",), ("n07",)]
 
 
@@ -66,7 +66,7 @@ def test_requeues_on_the_same_node_count_once() -> None:
         for attempt in range(1, 21)
     ]  # fmt: skip
     others = on("n1", run(5, sound, 100)) + on("n2", run(50, sound, 200))
-    [first] = [one for one in node_figures(again + others) if one.node == "n1"]
+    [first] = [one for one in compare_nodes(again + others) if one.node == "n1"]
     assert (first.jobs, first.failed, first.is_outlier) == (6, 1, False)
 
 
@@ -79,7 +79,7 @@ def test_what_somebody_stopped_counts_for_no_node() -> None:
         for number in range(9)
     ]
     jobs = stopped + unknown + on("n1", run(2, sound, 100)) + on("n2", run(60, sound, 200))
-    assert {one.node: one.jobs for one in node_figures(jobs)} == {"n1": 2, "n2": 60}
+    assert {one.node: one.jobs for one in compare_nodes(jobs)} == {"n1": 2, "n2": 60}
 
 
 def black_hole() -> list[JudgedJob]:
@@ -89,7 +89,7 @@ def black_hole() -> list[JudgedJob]:
 
 def test_a_node_is_told_as_failing_more_often_and_never_as_broken() -> None:
     """The counts, what would be expected, and that they show no reason."""
-    [first, *others] = node_figures(black_hole())
+    [first, *others] = compare_nodes(black_hole())
     assert (first.node, first.failed, first.jobs) == ("n1", 10, 10)
     assert first.expected == pytest.approx(10 * 10 / 90)
     text = first.text.text("en")
@@ -117,7 +117,7 @@ def test_a_second_witness_is_a_log_that_names_a_fault_there(
     job: JudgedJob, *, is_witness: bool
 ) -> None:
     """Only with it is hardware spoken of."""
-    figures = {one.node: one for one in node_figures([*black_hole(), job])}
+    figures = {one.node: one for one in compare_nodes([*black_hole(), job])}
     assert bool(figures["n1"].witness) is is_witness
     assert ("cuda.hardware" in figures["n1"].text.text("en")) is is_witness
 
@@ -126,7 +126,7 @@ def test_a_node_with_nothing_to_compare_has_no_probability() -> None:
     """All jobs of its kind ran on it, or none failed."""
     jobs = on("n1", run(9, failed)) + on("n2", run(9, sound, 100), user="bob")
     jobs += on("n3", run(9, sound, 200), user="bob")
-    assert [(one.p, one.q, one.is_outlier) for one in node_figures(jobs)] == [
+    assert [(one.p, one.q, one.is_outlier) for one in compare_nodes(jobs)] == [
         (None, None, False)
     ] * 3
 
@@ -134,12 +134,12 @@ def test_a_node_with_nothing_to_compare_has_no_probability() -> None:
 def test_the_order_of_jobs_does_not_matter() -> None:
     """Not a digit changes."""
     jobs = cluster(3, bad="n07")
-    figures = node_figures(jobs)
+    figures = compare_nodes(jobs)
     random.Random(1).shuffle(jobs)
-    assert node_figures(jobs) == figures
+    assert compare_nodes(jobs) == figures
 
 
 def test_no_jobs_give_no_nodes() -> None:
     """Nor do jobs of which the scheduler says nothing."""
-    assert node_figures([]) == ()
-    assert node_figures([replace(failed("1"), allocation=None)]) == ()
+    assert compare_nodes([]) == ()
+    assert compare_nodes([replace(failed("1"), allocation=None)]) == ()

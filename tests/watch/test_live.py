@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literals import Matcher
 from postmortem.gathering.one_source import Gathering
 from postmortem.model.watching import MetricRecord
-from postmortem.pipeline import machine_for
+from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import Block
 from postmortem.watch.live import Live
 
@@ -38,13 +38,13 @@ def points(records: list[MetricRecord]) -> set[tuple[str, int, str]]:
 
 
 @pytest.fixture(scope="module")
-def machine() -> Machine:
+def machine() -> Matcher:
     """The built-in rules."""
-    return machine_for(())
+    return get_matcher(())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pieces_make_the_whole(machine: Machine, name: str) -> None:
+def test_pieces_make_the_whole(machine: Matcher, name: str) -> None:
     """However the file grows, the figures are those of one reading."""
     raw = (SAMPLES / f"{name}.log").read_bytes()
     gathering = Gathering(machine, 0)
@@ -64,7 +64,7 @@ def test_pieces_make_the_whole(machine: Machine, name: str) -> None:
     assert whole
 
 
-def test_a_raw_line_is_at_hand(machine: Machine) -> None:
+def test_a_raw_line_is_at_hand(machine: Matcher) -> None:
     """By its number, also behind a megabyte that has been let go."""
     live = Live(machine, 0)
     for number in range(1, 20001):
@@ -78,7 +78,7 @@ def test_a_raw_line_is_at_hand(machine: Machine) -> None:
     assert len(live.tail()[1]) < 100_000
 
 
-def test_a_line_without_end_is_bounded(machine: Machine) -> None:
+def test_a_line_without_end_is_bounded(machine: Matcher) -> None:
     """What is held does not grow with it."""
     live = Live(machine, 0)
     for _ in range(100):

@@ -9,7 +9,7 @@ def test_before_the_pace_is_known_an_hour_may_pass() -> None:
     """Downloads, data, compilation; and a program may write into its file in large pieces."""
     pace = Pace()
     assert pace.limit() == FIRST
-    pace.heard(100.0, 5.0, 80)
+    pace.record_output(100.0, 5.0, 80)
     assert pace.limit() == FIRST
 
 
@@ -17,7 +17,7 @@ def test_a_quick_run_has_the_floor() -> None:
     """Evaluation and saving take minutes whatever a step takes."""
     pace = Pace()
     for second in range(10):
-        pace.heard(float(second), 1.0, 1)
+        pace.record_output(float(second), 1.0, 1)
     assert pace.limit() == FLOOR
     assert pace.usual() == 1.0
 
@@ -26,9 +26,9 @@ def test_a_slow_run_has_more() -> None:
     """Thirty times the usual distance, three times the longest silence."""
     pace = Pace()
     for index in range(10):
-        pace.heard(60.0 * index, 60.0, 1)
+        pace.record_output(60.0 * index, 60.0, 1)
     assert pace.limit() == 1800.0
-    pace.heard(3000.0, 2400.0, 1)
+    pace.record_output(3000.0, 2400.0, 1)
     assert pace.limit() == 7200.0
 
 

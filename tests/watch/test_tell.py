@@ -323,7 +323,11 @@ def test_a_command_that_fails_is_said() -> None:
 
 def test_a_command_line_is_split_as_a_shell_would() -> None:
     """Without being one; an open quote or nothing is refused."""
-    assert tell.command_line("scancel --signal=INT '47 11'") == ["scancel", "--signal=INT", "47 11"]
+    assert tell.split_command_line("scancel --signal=INT '47 11'") == [
+        "scancel",
+        "--signal=INT",
+        "47 11",
+    ]
     for text in ("echo 'open", "  "):
         with pytest.raises(UsageError):
-            tell.command_line(text)
+            tell.split_command_line(text)

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from postmortem import Report, analyze
-from postmortem.cli.say import tell
+from postmortem.cli.say import print_message
 from postmortem.errors import PostmortemError, UsageError
 from postmortem.names import LANGUAGES
-from postmortem.report.plain import one_line
+from postmortem.report.plain import format_one_line
 
 _SUFFIXES: Final = {"html": "html", "markdown": "md", "json": "json", "sarif": "sarif"}
 _TRUTHS: Final = ("true", "false")
@@ -36,7 +36,7 @@ def main() -> int:
             report = _analysed(os.environ)
             files = _written(report, os.environ)
     except (PostmortemError, OSError) as error:
-        tell(str(error))
+        print_message(str(error))
         return 2
     if _chosen("INPUT_ANNOTATIONS", _TRUTHS, os.environ) == "true":
         sys.stdout.write(report.render("github", redact=True))
@@ -113,7 +113,7 @@ def _told(report: Report, files: Mapping[str, str]) -> dict[str, str]:
     cause = next((one for one in report.causes if one.id == verdict.cause), None)
     return {
         "cause": verdict.cause or "",
-        "title": one_line(cause.title if cause is not None else "", _LONGEST_TITLE),
+        "title": format_one_line(cause.title if cause is not None else "", _LONGEST_TITLE),
         "probability": f"{verdict.probability:.4f}",
         "status": verdict.status,
         "outcome": report.analysis.outcome,

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from postmortem.facts.columns import Columns, Part
 from postmortem.formats.learnt_layouts import Late, Layout
 from postmortem.formats.records import MetricReader
-from postmortem.gathering.columnar.decimal_columns import floats
+from postmortem.gathering.columnar.decimal_columns import parse_floats
 from postmortem.gathering.columnar.shape_column import RowColumn
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.points import Points
-from postmortem.gathering.quick import drawn_at, step_of, stream_of
-from postmortem.model.lines import Where
+from postmortem.gathering.quick import build_draw, build_stream_key, select_step
+from postmortem.model.lines import ProcessId
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,7 +78,9 @@ class BarDraws:
         if start >= stop:
             return
         marks = column.marks()
-        is_new = _changes([one[start:stop] for one in marks]) if marks else np.ones(stop - start)
+        is_new = (
+            _mark_changes([one[start:stop] for one in marks]) if marks else np.ones(stop - start)
+        )
         firsts = np.flatnonzero(is_new) + start
         draws = _Draws(column, firsts, np.append(firsts[1:], stop) - 1)
         if not marks or len(firsts) < _FEW or reader is None:
@@ -114,7 +116,7 @@ class BarDraws:
         """
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
-        starts = np.flatnonzero(_changes(marks)) if len(kept) else kept
+        starts = np.flatnonzero(_mark_changes(marks)) if len(kept) else kept
         if len(starts) < _FEW:
             self._put_each(draws)
             return None
@@ -133,7 +135,7 @@ class BarDraws:
         quick, column = self._lines.quick, draws.column
         bars, where = quick.generic.bars, column.path.where(column.wheres[0], self._points)
         columns = quick.late_rows(Late(layout, where, math.nan, [], 0))
-        printed = np.zeros(1) if layout.now is None else floats(draws.texts(layout.now))
+        printed = np.zeros(1) if layout.now is None else parse_floats(draws.texts(layout.now))
         if columns is None or layout.now is None or printed.max() >= _LARGEST:
             self._put_each(draws)
             return
@@ -146,16 +148,16 @@ class BarDraws:
         if rest is None:
             return
         steps = self._steps(rest, layout, where, positions[rest.at])
-        values = [floats(rest.draws.texts(group)) for _, group in layout.columns]
+        values = [parse_floats(rest.draws.texts(group)) for _, group in layout.columns]
         self._points.total(layout.looked.found.record.total)
         self._put_rows(columns, rest.draws, rest.draws.firsts[1:], steps, values)
         row = int(rest.draws.lasts[-1])
         last = [float(one[-1]) for one in values]
         late = Late(layout, where, float(steps[-1]), last, column.lines[row])
-        bars.hold(late, _label(layout, column.row(row)), int(positions[rest.at[-1]]))
+        bars.hold(late, _get_epoch_label(layout, column.row(row)), int(positions[rest.at[-1]]))
 
     def _steps(
-        self, rest: _Rest, layout: Layout, where: Where, positions: "np.ndarray[Any, Any]"
+        self, rest: _Rest, layout: Layout, where: ProcessId, positions: "np.ndarray[Any, Any]"
     ) -> "np.ndarray[Any, Any]":
         """Give the steps of the run of draws of unknown layout."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
@@ -163,9 +165,9 @@ class BarDraws:
         if layout.looked.found.has_step:
             if layout.step is None:
                 return np.full(len(positions), math.nan)
-            return floats(rest.draws.texts(layout.step))
+            return parse_floats(rest.draws.texts(layout.step))
         if layout.epoch is not None:
-            epochs = floats(rest.draws.texts(layout.epoch))
+            epochs = parse_floats(rest.draws.texts(layout.epoch))
         else:
             label = layout.looked.epoch
             epochs = np.full(len(positions), float(label) if label else math.nan)
@@ -182,17 +184,17 @@ class BarDraws:
         if path.position[-1] is not None:  # a bar at 0 still shows what came before it
             kept = np.flatnonzero([text != b"0" for text in draws.texts(path.position[-1])])
         own = draws.joined(kept, kept)
-        stream = stream_of(reader, where, self._points)
+        stream = build_stream_key(reader, where, self._points)
         marks = [own.texts(group) for group in groups]
         rest = self._begun(draws, kept, marks, lambda: quick.redraws.holds(stream))
         if rest is None:
             return
-        values = [floats(rest.draws.texts(group)) for group in range(len(column.own))]
-        columns, steps = quick.rows_of(path, reader, where), step_of(path, values, math.nan)
+        values = [parse_floats(rest.draws.texts(group)) for group in range(len(column.own))]
+        columns, steps = quick.rows_of(path, reader, where), select_step(path, values, math.nan)
         self._put_rows(columns, rest.draws, rest.draws.lasts[:-1], steps, values)
         row = int(rest.draws.lasts[-1])
         place = (column.lines[row], column.begins[row] + self._base)
-        last = drawn_at(path, reader, where, column.row(row), place)
+        last = build_draw(path, reader, where, column.row(row), place)
         quick.redraws.hold(stream, last.place, last)
 
     def _put_rows(
@@ -210,7 +212,7 @@ class BarDraws:
         self._points.add_parts([part], self._base)
 
 
-def _changes(marks: Sequence[Sequence[object]]) -> "np.ndarray[Any, Any]":
+def _mark_changes(marks: Sequence[Sequence[object]]) -> "np.ndarray[Any, Any]":
     """Say of each row whether what marks it is not that of the row before."""
     import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -222,6 +224,6 @@ def _changes(marks: Sequence[Sequence[object]]) -> "np.ndarray[Any, Any]":
     return is_new
 
 
-def _label(layout: Layout, groups: Sequence[bytes]) -> str:
+def _get_epoch_label(layout: Layout, groups: Sequence[bytes]) -> str:
     """Give the epoch in the label of a draw."""
     return layout.looked.epoch if layout.epoch is None else groups[layout.epoch].decode()

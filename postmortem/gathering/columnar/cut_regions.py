@@ -17,7 +17,7 @@ from postmortem.gathering.columnar.shape_column import RowColumn
 from postmortem.gathering.columnar.shape_making import LineShape
 from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.literal_filters import Hit
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literals import Matcher
 from postmortem.gathering.points import MOST_POINTS, MOST_SERIES, Points
 from postmortem.gathering.told_apart import MOST_PROCESSES
 from postmortem.reading.block_reader import Block
@@ -75,7 +75,7 @@ class Cut:
 class CutRegions:
     """Cuts the regions of one source."""
 
-    def __init__(self, machine: Machine, lines: ShapedLines, points: Points) -> None:
+    def __init__(self, machine: Matcher, lines: ShapedLines, points: Points) -> None:
         """Know no shape."""
         self.lines = lines
         """Takes one line."""

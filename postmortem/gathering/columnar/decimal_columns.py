@@ -10,7 +10,7 @@ most 22, both exact, and one division rounds as `float` does. Any other text is 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,10 +21,10 @@ _LONGEST: Final = 32
 _MOST_DIGITS: Final = 15
 _LARGEST_POWER: Final = 22
 _NINE: Final = 9
-_DECIMAL: Final = lazy_compile(rb"([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?)(\d{1,3}))?")
+_DECIMAL: Final = compile_lazily(rb"([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?)(\d{1,3}))?")
 
 
-def floats(texts: Sequence[bytes]) -> "np.ndarray[Any, Any]":
+def parse_floats(texts: Sequence[bytes]) -> "np.ndarray[Any, Any]":
     """Give the numbers that these texts spell.
 
     Raises:
@@ -33,24 +33,28 @@ def floats(texts: Sequence[bytes]) -> "np.ndarray[Any, Any]":
     import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
     if len(texts) < _FEW or not _is_exact(texts[0]):
-        return _one_by_one(texts)
+        return _parse_one_by_one(texts)
     signs = np.frombuffer(b"\n".join(texts) + b"\n", dtype=np.uint8)
     ends = np.flatnonzero(signs == ord("\n"))
     lengths = np.diff(ends, prepend=-1) - 1
     if len(ends) != len(texts) or int(lengths.max()) > _LONGEST:
-        return _one_by_one(texts)
+        return _parse_one_by_one(texts)
     values = np.empty(len(texts))
     for length in np.flatnonzero(np.bincount(lengths)).tolist():
         rows = np.flatnonzero(lengths == length)
         first = texts[int(rows[0])]
         alike = None
         if len(rows) >= _FEW and _is_exact(first):
-            alike = _of_one_length(first, signs[(ends[rows] - length)[:, None] + np.arange(length)])
-        values[rows] = _one_by_one([texts[n] for n in rows.tolist()]) if alike is None else alike
+            alike = _parse_equal_length(
+                first, signs[(ends[rows] - length)[:, None] + np.arange(length)]
+            )
+        values[rows] = (
+            _parse_one_by_one([texts[n] for n in rows.tolist()]) if alike is None else alike
+        )
     return values
 
 
-def _one_by_one(texts: Sequence[bytes]) -> "np.ndarray[Any, Any]":
+def _parse_one_by_one(texts: Sequence[bytes]) -> "np.ndarray[Any, Any]":
     import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
     return np.fromiter(map(float, texts), dtype=float, count=len(texts))
@@ -62,7 +66,9 @@ def _is_exact(text: bytes) -> bool:
     return decimal is not None and len(decimal[2]) + len(decimal[3] or b"") <= _MOST_DIGITS
 
 
-def _of_one_length(text: bytes, table: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any] | None":
+def _parse_equal_length(
+    text: bytes, table: "np.ndarray[Any, Any]"
+) -> "np.ndarray[Any, Any] | None":
     """Read texts of the length of this one, a row each; None if they are not spelled alike."""
     import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -80,12 +86,12 @@ def _of_one_length(text: bytes, table: "np.ndarray[Any, Any]") -> "np.ndarray[An
             return None
     if (table[:, is_same] != first[is_same]).any() or int(digits[:, is_digit].max()) > _NINE:
         return None
-    mantissa, decimals = _whole(digits, decimal.span(2)), len(decimal[3] or b"")
+    mantissa, decimals = _parse_whole_number(digits, decimal.span(2)), len(decimal[3] or b"")
     if decimals:
-        mantissa = mantissa * 10**decimals + _whole(digits, decimal.span(3))
+        mantissa = mantissa * 10**decimals + _parse_whole_number(digits, decimal.span(3))
     powers: Any = np.full(1, -decimals)
     if decimal[5]:
-        exponents = _whole(digits, decimal.span(5))
+        exponents = _parse_whole_number(digits, decimal.span(5))
         powers = powers + (np.where(is_below, -exponents, exponents) if decimal[4] else exponents)
     if int(abs(powers).max()) > _LARGEST_POWER:
         return None
@@ -94,7 +100,9 @@ def _of_one_length(text: bytes, table: "np.ndarray[Any, Any]") -> "np.ndarray[An
     return -values if decimal[1] == b"-" else values
 
 
-def _whole(digits: "np.ndarray[Any, Any]", span: tuple[int, int]) -> "np.ndarray[Any, Any]":
+def _parse_whole_number(
+    digits: "np.ndarray[Any, Any]", span: tuple[int, int]
+) -> "np.ndarray[Any, Any]":
     """Read the whole number that stands in these columns of digits."""
     import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 

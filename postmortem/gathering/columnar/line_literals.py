@@ -8,13 +8,13 @@ import bisect
 import itertools
 from collections.abc import Sequence
 
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literals import Matcher
 
 
 class LineLiterals:
     """Finds literals by the first of those that differ in a digit alone."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Matcher) -> None:
         """Take the literals."""
         self._machine = machine
 
@@ -33,7 +33,7 @@ class LineLiterals:
                 found[line].add(machine.alike[number])
         return found
 
-    def beside(self, known: frozenset[int], raw: bytes) -> list[tuple[int, int]]:
+    def find_unknown(self, known: frozenset[int], raw: bytes) -> list[tuple[int, int]]:
         """Give where those on a line of figures begin and end that are looked at and not known."""
         machine = self._machine
         return [

@@ -11,7 +11,7 @@ the same again cost no more than reading them.
 import re
 from typing import Final
 
-from postmortem.formats.templates import LONGEST, skeleton
+from postmortem.formats.templates import LONGEST, build_skeleton
 from postmortem.gathering.columnar.rule_trials import RuleTrials
 from postmortem.gathering.columnar.shape_making import LineShape, ShapeMaker
 from postmortem.gathering.learnt_paths import LearntPaths
@@ -47,7 +47,7 @@ class LineShapes:
         """Find the shape of the line from `begin` to `end`."""
         if not self._known:
             return None
-        for shape in self._known.get(skeleton(data, begin, end), ()):
+        for shape in self._known.get(build_skeleton(data, begin, end), ()):
             match = shape.pattern.match(data, begin)
             if match is not None and match.end() == end:
                 if shape.verdict.is_sure:
@@ -80,7 +80,7 @@ class LineShapes:
         self._credit = min(CREDIT, self._credit + _PAID)
         if end - begin > LONGEST:
             return
-        common = skeleton(data, begin, end)
+        common = build_skeleton(data, begin, end)
         if any(shape.pattern.match(data, begin) for shape in self._known.get(common, ())):
             return  # its findings are not yet so many that they are only counted
         if len(self._seen) >= _MOST_SEEN:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.gathering.columnar.shape_making import LineShape
 from postmortem.gathering.literal_filters import Prefilter
-from postmortem.gathering.literals import Loose, Machine
+from postmortem.gathering.literals import Loose, Matcher
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ class RowPlaces(NamedTuple):
 class OpenLiterals:
     """Finds the literals of one source that its shapes do not account for."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Matcher) -> None:
         """Take the literals."""
         self._machine = machine
         self._are_abundant = False
@@ -71,7 +71,7 @@ class OpenLiterals:
         if not len(whole):
             return
         starts, stops = rows.stretches(whole)
-        found, places = hits_in(loose.filter, data, starts, stops)
+        found, places = find_literal_hits(loose.filter, data, starts, stops)
         is_open = self._open_to(loose, shapes, found)
         at = np.searchsorted(rows.begins, places, side="right") - 1
         kept = np.flatnonzero((places < rows.ends[at]) & is_open[rows.owner[at], found])
@@ -90,13 +90,13 @@ class OpenLiterals:
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         starts, stops = rows.begins[:1], rows.ends[-1:]
-        found, _ = hits_in(loose.once, data, starts, stops)
+        found, _ = find_literal_hits(loose.once, data, starts, stops)
         self._are_abundant &= len(found) > 0
         is_open = self._open_to(loose, shapes, found)
         doubtful = np.zeros(len(shapes), dtype=bool)
         for owner in np.flatnonzero(is_open.any(axis=1)).tolist():
             own = rows.stretches(np.flatnonzero(rows.owner == owner))
-            doubtful[owner] = is_open[owner, hits_in(loose.once, data, *own)[0]].any()
+            doubtful[owner] = is_open[owner, find_literal_hits(loose.once, data, *own)[0]].any()
         return np.flatnonzero(doubtful[rows.owner])
 
     def _open_to(
@@ -117,7 +117,7 @@ class OpenLiterals:
         return is_open
 
 
-def hits_in(
+def find_literal_hits(
     literals: Prefilter,
     data: bytes,
     starts: "np.ndarray[Any, Any]",

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.formats.templates import Span, Template, open_line
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _TRIALS: Final = 8
 """Lines that differ in one number which are asked whether it matters."""
@@ -22,10 +22,10 @@ _STRIDE: Final = 7
 """How far apart neighbouring numbers stand in the list of spellings, in one and the same line."""
 _MANY_DIGITS: Final = "1234567"
 _FEW_DIGITS: Final = 3
-_DAYS: Final = lazy_compile(r"\d+ days?, ")
+_DAYS: Final = compile_lazily(r"\d+ days?, ")
 _WIDE: Final = rb"[+-]?\d{1,18}(?:\.\d{0,25})?(?:[eE][+-]?\d{1,3})?"
 _GRAPH: Final = rb"[^|\r\nA-Za-z]{0,300}"
-_FILLED: Final = lazy_compile(
+_FILLED: Final = compile_lazily(
     r"(?<=\|)[ #\d\u2588-\u258f]{1,300}"
     r"(?=\|\s{0,9}\d{1,12}(?:\.\d{1,3})?[kMGT]?/(?:\d{1,12}(?:\.\d{1,3})?[kMGT]?|\?)B? \[)"
 )
@@ -75,7 +75,8 @@ class OpenLine(NamedTuple):
         own = [self.raw[span.start : span.end] for span in self.spans]
         yield self.raw.encode(), tuple(own)
         pools = [
-            _pool(text, span.pattern, choice) for text, span in zip(own, self.spans, strict=True)
+            _list_replacements(text, span.pattern, choice)
+            for text, span in zip(own, self.spans, strict=True)
         ]
         for trial in range(max(map(len, pools), default=0)):
             yield self.with_others(
@@ -86,7 +87,7 @@ class OpenLine(NamedTuple):
         """Give lines that differ from this one in one number."""
         choice = random.Random(0)  # noqa: S311 -- the same trials each time
         own = [self.raw[span.start : span.end] for span in self.spans]
-        pool = _pool(own[index], self.spans[index].pattern, choice)
+        pool = _list_replacements(own[index], self.spans[index].pattern, choice)
         for text in choice.sample(pool, min(len(pool), _TRIALS)):
             yield self.with_others([*own[:index], text, *own[index + 1 :]])[0]
 
@@ -99,15 +100,15 @@ class OpenLine(NamedTuple):
         return "".join([*parts, self.raw[position:]]).encode(), tuple(texts)
 
 
-def narrowed(template: Template, line: bytes, *, is_plain: bool) -> OpenLine | None:
+def open_template_numbers(template: Template, line: bytes, *, is_plain: bool) -> OpenLine | None:
     """Leave open the numbers alone of a line that a template matches.
 
     Those that are spelled as in this line if `is_plain`.
     """
-    own = _narrowed(template.raw, template.length, template.spans, is_plain=is_plain)
+    own = _build_narrow_line(template.raw, template.length, template.spans, is_plain=is_plain)
     if re.fullmatch(own.pattern(), line):  # blanks may be wider where it was learnt
         return own
-    spans = [captured(span) for span in template.spans]
+    spans = [add_capture_group(span) for span in template.spans]
     match = re.fullmatch(open_line(template.raw, template.length, spans), line)
     if match is None or not line.isascii():
         return None
@@ -115,26 +116,28 @@ def narrowed(template: Template, line: bytes, *, is_plain: bool) -> OpenLine | N
         span._replace(start=match.start(number), end=match.end(number))
         for number, span in enumerate(template.spans, 1)
     ]
-    return _narrowed(line.decode(), _shifted(template, match), placed, is_plain=is_plain)
+    return _build_narrow_line(
+        line.decode(), _measure_prefix(template, match), placed, is_plain=is_plain
+    )
 
 
-def spelled_alike(line: OpenLine) -> OpenLine:
+def restrict_to_digits(line: OpenLine) -> OpenLine:
     """Leave open the digits alone of numbers that might be spelled otherwise."""
-    return _narrowed(line.raw, line.length, line.spans, is_plain=True)
+    return _build_narrow_line(line.raw, line.length, line.spans, is_plain=True)
 
 
-def of_few_digits(span: Span) -> Span:
+def restrict_digit_count(span: Span) -> Span:
     """Close a number of many digits to longer ones, one of few digits to those of many.
 
     How full a bar is is no number.
     """
-    if span.name or span.pattern == _FILL or not _fits(span.pattern, _MANY_DIGITS):
+    if span.name or span.pattern == _FILL or not _is_full_match(span.pattern, _MANY_DIGITS):
         return span
     most = max(_FEW_DIGITS, span.end - span.start)
     return span._replace(pattern=rb"(?:\d{1,%d})" % most)
 
 
-def _shifted(template: Template, match: "re.Match[bytes]") -> int:
+def _measure_prefix(template: Template, match: "re.Match[bytes]") -> int:
     """Give the length of the prefix in another line of a template."""
     last = max(
         (n for n, span in enumerate(template.spans, 1) if span.end <= template.length), default=0
@@ -150,33 +153,35 @@ def fill(text: str) -> Span | None:
     return None if found is None else Span(found.start(), found.end(), "", _FILL)
 
 
-def captured(span: Span) -> Span:
+def add_capture_group(span: Span) -> Span:
     """Give the same with a group for what stands in its place."""
     if re.compile(span.pattern).groups:
         return span
     return span._replace(pattern=b"(" + span.pattern + b")")
 
 
-def _narrowed(raw: str, length: int, spans: Sequence[Span], *, is_plain: bool) -> OpenLine:
+def _build_narrow_line(raw: str, length: int, spans: Sequence[Span], *, is_plain: bool) -> OpenLine:
     narrow = [
-        span._replace(pattern=_narrow(raw[span.start : span.end], span.pattern, is_plain=is_plain))
+        span._replace(
+            pattern=_restrict_pattern(raw[span.start : span.end], span.pattern, is_plain=is_plain)
+        )
         for span in spans
     ]
-    return OpenLine(raw, length, tuple(but_for_first(raw, span) for span in narrow))
+    return OpenLine(raw, length, tuple(exclude_first_sign(raw, span) for span in narrow))
 
 
 @functools.lru_cache(maxsize=1024)
-def _narrow(text: str, pattern: bytes, *, is_plain: bool) -> bytes:
+def _restrict_pattern(text: str, pattern: bytes, *, is_plain: bool) -> bytes:
     """Narrow the pattern of a span that holds a text in this line."""
     if pattern == _FILL:
         return pattern
     begin = b"(" if re.compile(pattern).groups else b"(?:"
-    is_any_figure, is_any_text = _fits(pattern, "nan"), _fits(pattern, "x:y")
-    if _fits(pattern, " ##"):
+    is_any_figure, is_any_text = _is_full_match(pattern, "nan"), _is_full_match(pattern, "x:y")
+    if _is_full_match(pattern, " ##"):
         inside = _GRAPH
     elif is_any_figure and not is_any_text and not is_plain and re.search(r"\d", text):
         inside = _WIDE
-    elif is_any_figure or (is_plain and _fits(pattern, "1.5e-05")):
+    elif is_any_figure or (is_plain and _is_full_match(pattern, "1.5e-05")):
         days = _DAYS.match(text)
         shown = re.escape(text[days.end() if days else 0 :].encode())
         inside = (rb"(?:\d+ days?, )?" if is_any_text else b"") + re.sub(
@@ -187,25 +192,25 @@ def _narrow(text: str, pattern: bytes, *, is_plain: bool) -> bytes:
     return begin + inside + b")"
 
 
-def but_for_first(raw: str, span: Span) -> Span:
+def exclude_first_sign(raw: str, span: Span) -> Span:
     """Close the first sign of a number that begins a line: what its prefix is hangs on it."""
     if span.start or span.name:
         return span
     return span._replace(pattern=re.escape(raw[0].encode()) + rb"\d{%d}" % (span.end - 1))
 
 
-def _fits(pattern: bytes, text: str) -> bool:
+def _is_full_match(pattern: bytes, text: str) -> bool:
     return re.fullmatch(pattern, text.encode()) is not None
 
 
 @functools.lru_cache(maxsize=256)
-def _spellings(pattern: bytes) -> tuple[str, ...]:
+def _list_spellings(pattern: bytes) -> tuple[str, ...]:
     """Give the spellings that a pattern allows."""
     fits = re.compile(pattern).fullmatch
     return tuple(one for one in _SPELLINGS if fits(one.encode()))
 
 
-def _pool(text: str, pattern: bytes, choice: random.Random) -> list[str]:
+def _list_replacements(text: str, pattern: bytes, choice: random.Random) -> list[str]:
     """Give what may stand in the place of a number: other digits, and other spellings of it."""
     own = [re.sub(r"\d", lambda _: choice.choice("0123456789"), text) for _ in range(4)]
-    return [text, *(one for one in own if _fits(pattern, one)), *_spellings(pattern)]
+    return [text, *(one for one in own if _is_full_match(pattern, one)), *_list_spellings(pattern)]

@@ -26,9 +26,9 @@ from postmortem.gathering.columnar.shaped_lines import ShapedLines
 from postmortem.gathering.finding_lines import KnownLine
 from postmortem.gathering.gathered import LAST
 from postmortem.gathering.points import Points
-from postmortem.gathering.quick import step_of
-from postmortem.gathering.waiting_rows import no_rows
-from postmortem.model.lines import Where
+from postmortem.gathering.quick import select_step
+from postmortem.gathering.waiting_rows import count_no_rows
+from postmortem.model.lines import ProcessId
 from postmortem.reading.block_reader import Block
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _Rows(NamedTuple):
     lines: "np.ndarray[Any, Any]"
 
 
-def _runs(due: list[Due]) -> list[list[Due]]:
+def _split_into_runs(due: list[Due]) -> list[list[Due]]:
     """Part rows so that in each part all are read in the same way, in the order of the log."""
     if len({column.is_serial for column, _, _ in due}) < 2:
         return [due] if due else []
@@ -69,7 +69,7 @@ def _runs(due: list[Due]) -> list[list[Due]]:
     return found
 
 
-def _phase(shape: LineShape) -> str:
+def _get_phase(shape: LineShape) -> str:
     """Give the phase of the run that lines of a shape tell of, if they state nothing else."""
     figures = [(one.name, one.before, one.span) for one in shape.verdict.figures]
     ((name, told, span),) = figures if len(figures) == 1 else [("", "", 0)]
@@ -130,7 +130,7 @@ class SeriesRows:
                 steps = column.values[reader.step][start:stop]
         else:
             values = [one[start:stop] for one in column.values]
-            steps = step_of(path, values, of_bar)
+            steps = select_step(path, values, of_bar)
         keys, lines = column.rows.begins[start:stop], column.rows.lines[start:stop]
         whole = _Rows(keys, steps, values, lines)
         return self._by_process(column, start, whole) if len(keys) else []
@@ -220,7 +220,7 @@ class RowColumns(SeriesRows):
 
     def reach(self, end: int) -> None:
         """Put everything there that begins before an offset."""
-        self._points.waiting.ahead = no_rows
+        self._points.waiting.ahead = count_no_rows
         if end <= self._next:
             return
         while self._stops and self._stops[0][0] < end:
@@ -242,7 +242,7 @@ class RowColumns(SeriesRows):
         self._points.waiting.ahead = functools.partial(self._count, end)
         return True
 
-    def _count(self, end: int, where: Where) -> int:
+    def _count(self, end: int, where: ProcessId) -> int:
         """Count the records of a process, and those without one, that are not yet put."""
         until, count = self._lines.read_until() - self._base, 0
         for column in self._columns:
@@ -263,13 +263,13 @@ class RowColumns(SeriesRows):
         if sum(stop - start for _, start, stop in due) <= _FEW:
             self.put_few([one for one in due if not one[0].is_idle])
             return
-        for run in _runs([one for one in due if not one[0].is_idle]):
+        for run in _split_into_runs([one for one in due if not one[0].is_idle]):
             (self.put_serial if run[0][0].is_serial else self.put_plain)(run)
 
     def _state(self, due: list[Due]) -> None:
         """Take the figures of the machine that rows state."""
         stating = [one for one in due if one[0].shape.verdict.figures]
-        phases = {_phase(column.shape) for column, _, _ in stating}
+        phases = {_get_phase(column.shape) for column, _, _ in stating}
         if len(phases) == 1 and "" not in phases:  # the last place of each is kept
             stating = [max(stating, key=lambda one: one[0].begins[one[2] - 1])]
             stating = [(column, stop - 1, stop) for column, _, stop in stating]

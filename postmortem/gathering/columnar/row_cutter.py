@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.formats.records import MetricReader
-from postmortem.gathering.columnar.open_literals import OpenLiterals, RowPlaces, hits_in
+from postmortem.gathering.columnar.open_literals import OpenLiterals, RowPlaces, find_literal_hits
 from postmortem.gathering.columnar.rule_verdicts import RuleVerdict
 from postmortem.gathering.columnar.shape_making import LineShape
 from postmortem.gathering.literal_filters import Hit
-from postmortem.gathering.literals import Machine
+from postmortem.gathering.literals import Matcher
 from postmortem.reading.block_reader import Block
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class RowCutter:
         """Give the rows of the fresh region of a block, which begins in this raw line."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
-        data, first = block.data, _first_break(block)
+        data, first = block.data, _find_first_break(block)
         chunk = data[first : block.hi]
         before = rb"[\r\n]" if b"\r" in chunk else b"\n"
         pieces: list[bytes] = re.split(before + self._row, chunk)
@@ -91,7 +91,7 @@ class RowCutter:
         places = np.cumsum(passed) - 1
         found, column = [], 1
         for shape, groups in zip(self.shapes, self._widths, strict=True):
-            chosen, columns = _columns(pieces, width, column, groups)
+            chosen, columns = _match_columns(pieces, width, column, groups)
             if chosen:
                 at = places[chosen]
                 begins, ends = breaks[at] + (first + 1), breaks[at + 1] + first
@@ -100,7 +100,7 @@ class RowCutter:
         return found
 
 
-def _columns(
+def _match_columns(
     pieces: Sequence[bytes], width: int, column: int, groups: int
 ) -> tuple[list[int], list[list[bytes]]]:
     """Give which rows are of a shape, and the texts of their groups."""
@@ -113,7 +113,7 @@ def _columns(
     return chosen, columns
 
 
-def _first_break(block: Block) -> int:
+def _find_first_break(block: Block) -> int:
     """Find the first break from which a line of the region may begin."""
     data, start = block.data, max(0, block.lo - 1)
     ends = [end for sign in (b"\n", b"\r") if (end := data.find(sign, start, block.hi)) >= 0]
@@ -125,7 +125,7 @@ class Between:
 
     def __init__(
         self,
-        machine: Machine,
+        machine: Matcher,
         block: Block,
         rows: Sequence[ShapeRows],
         open_literals: OpenLiterals,
@@ -206,7 +206,7 @@ class Between:
         starts, stops = np.append(self._block.lo, rows.ends), np.append(rows.begins, hi)
         wide = stops - starts > 1
         behind = data[hi : hi + _OVERHANG] if wide[-1] else b""
-        numbers, places = hits_in(
+        numbers, places = find_literal_hits(
             self._machine.filter, data, starts[wide], stops[wide], behind=behind
         )
         return [

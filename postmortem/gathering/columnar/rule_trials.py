@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from postmortem.formats import grids
-from postmortem.formats.blocks import entry
-from postmortem.formats.generic import look
+from postmortem.formats.blocks import parse_entry
+from postmortem.formats.generic import parse_metric_line
 from postmortem.gathering.columnar.line_literals import LineLiterals
 from postmortem.gathering.columnar.rule_verdicts import (
     FOUND,
@@ -18,14 +18,14 @@ from postmortem.gathering.columnar.rule_verdicts import (
     VAIN,
     WAITS,
     RuleVerdict,
-    claimed_key,
-    verdict_of,
+    build_verdict,
+    make_claimed_key,
 )
 from postmortem.gathering.finding_lines import has_happened
-from postmortem.gathering.literals import Machine, Wanted
+from postmortem.gathering.literals import Matcher, Wanted
 from postmortem.knowledge.base import Format, Signature
 from postmortem.knowledge.engine import Budget
-from postmortem.knowledge.first_lines import begins_none, holds, word_of
+from postmortem.knowledge.first_lines import find_required_word, has_no_match_start, must_match
 from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import View
 
@@ -37,7 +37,7 @@ class RuleTrials:
     """Asks the rules of one source."""
 
     def __init__(
-        self, machine: Machine, budget: Budget, is_enough: Callable[[int], bool], *, srun: bool
+        self, machine: Matcher, budget: Budget, is_enough: Callable[[int], bool], *, srun: bool
     ) -> None:
         """Take the rules and what searching is taken from.
 
@@ -86,7 +86,7 @@ class RuleTrials:
             if _has_figures(answers):
                 return NOTHING_KNOWN
             given.append((answers, texts))
-        return verdict_of(self._machine, given, literals, is_read=is_read)
+        return build_verdict(self._machine, given, literals, is_read=is_read)
 
     def is_so(
         self,
@@ -110,7 +110,7 @@ class RuleTrials:
                 (figure.name, f"{figure.before}{number}{figure.behind}")
             )
         for wanted, answer in self.answers(raw, is_read=not verdict.is_idle).items():
-            if claimed_key(wanted) not in verdict.asked:
+            if make_claimed_key(wanted) not in verdict.asked:
                 continue
             kind, index = wanted
             if answer == FOUND:
@@ -131,7 +131,7 @@ class RuleTrials:
             return all(
                 self._answer(wanted, raw, cleaned, is_read=True) == VAIN
                 for wanted in self._machine.consumers[number]
-                if claimed_key(wanted) not in verdict.asked
+                if make_claimed_key(wanted) not in verdict.asked
             )
         except TimeoutError:
             return False
@@ -144,7 +144,7 @@ class RuleTrials:
             return self._signature(self._machine.signatures[index], cleaned)
         if kind == "fact":
             fact = self._machine.facts[index]
-            return VAIN if self._is_enough(index) else _fact(fact, cleaned, self._budget)
+            return VAIN if self._is_enough(index) else _extract_fact(fact, cleaned, self._budget)
         return UNSURE
 
     def _has_no_figures(self, kind: str, index: int, raw: bytes) -> bool:
@@ -166,13 +166,13 @@ class RuleTrials:
         return VAIN if rule.search(text, self._budget) is None else FOUND
 
     def _of_several_lines(self, rule: Signature, text: str) -> object:
-        if holds(rule, text, self._budget):
+        if must_match(rule, text, self._budget):
             return FOUND
-        is_known = word_of(rule.match) and begins_none(rule, text, self._budget)
+        is_known = find_required_word(rule.match) and has_no_match_start(rule, text, self._budget)
         return WAITS if is_known else UNSURE
 
 
-def _fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
+def _extract_fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     if int(rule.raw.get("lines", 1)) > 1:
         return UNSURE
     matches = (
@@ -200,11 +200,11 @@ def _has_figures(answers: Mapping[Wanted, object]) -> bool:
 def _is_no_record(text: str) -> bool:
     """Say whether a line is none of a record, of several lines or one, and no heading."""
     return (
-        look(text) is None
-        and entry(text) is None
+        parse_metric_line(text) is None
+        and parse_entry(text) is None
         and "|" not in text
         and "[=" not in text
         and "━" not in text
         and " - " not in text
-        and not grids.columns(text)
+        and not grids.split_columns(text)
     )

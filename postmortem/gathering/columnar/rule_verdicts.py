@@ -8,8 +8,8 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.gathering.literals import Machine, Wanted
-from postmortem.knowledge.first_lines import word_of
+from postmortem.gathering.literals import Matcher, Wanted
+from postmortem.knowledge.first_lines import find_required_word
 
 VAIN: Final = "vain"
 FOUND: Final = "found"
@@ -80,13 +80,13 @@ class RuleVerdict(NamedTuple):
 NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=False)
 
 
-def claimed_key(wanted: Wanted) -> int:
+def make_claimed_key(wanted: Wanted) -> int:
     """Give what stands for a rule that has looked at a line."""
     return hash(wanted)
 
 
-def verdict_of(
-    machine: Machine, given: Sequence[Given], literals: Sequence[set[int]], *, is_read: bool
+def build_verdict(
+    machine: Matcher, given: Sequence[Given], literals: Sequence[set[int]], *, is_read: bool
 ) -> RuleVerdict:
     """Give what rules do on all lines of a shape, of which no reader of figures makes anything.
 
@@ -96,8 +96,8 @@ def verdict_of(
         literals: of these lines.
         is_read: figures are taken by a template, and nobody else takes any.
     """
-    known = _known(given)
-    verdict = _of_known(machine, known, literals, is_read=is_read)
+    known = _find_constant_effects(given)
+    verdict = _build_known_verdict(machine, known, literals, is_read=is_read)
     waiting = [one for one, answer in known.items() if answer == WAITS]
     if not waiting:
         return verdict
@@ -105,15 +105,15 @@ def verdict_of(
     rest = {one: answer for one, answer in known.items() if answer != WAITS}
     behind = LinesBehind(
         frozenset(index for _, index in waiting),
-        tuple(dict.fromkeys(word_of(rule.match) for rule in rules)),
+        tuple(dict.fromkeys(find_required_word(rule.match) for rule in rules)),
         max(rule.lines for rule in rules) - 1,
-        _of_known(machine, rest, literals, is_read=is_read),
+        _build_known_verdict(machine, rest, literals, is_read=is_read),
     )
     return verdict._replace(behind=behind)
 
 
-def _of_known(
-    machine: Machine,
+def _build_known_verdict(
+    machine: Matcher,
     known: Mapping[Wanted, object],
     literals: Sequence[set[int]],
     *,
@@ -128,7 +128,7 @@ def _of_known(
     is_sure = set.intersection(*literals) <= proved
     return RuleVerdict(
         frozenset(proved),
-        frozenset(map(claimed_key, known)),
+        frozenset(map(make_claimed_key, known)),
         tuple(index for (_, index), answer in known.items() if answer == FOUND),
         tuple(
             one._replace(rule=index, strength=int(machine.facts[index].raw.get("strength", 1)))
@@ -142,7 +142,7 @@ def _of_known(
     )
 
 
-def _known(given: Sequence[Given]) -> dict[Wanted, object]:
+def _find_constant_effects(given: Sequence[Given]) -> dict[Wanted, object]:
     """Give what rules do that meet every line and do the same with each.
 
     What does nothing with any may meet some of them only, as one does whose literal holds a number.
@@ -150,22 +150,26 @@ def _known(given: Sequence[Given]) -> dict[Wanted, object]:
     known: dict[Wanted, object] = {}
     for wanted in {one for answers, _ in given for one in answers}:
         told = [(answers[wanted], texts) for answers, texts in given if wanted in answers]
-        answer = _common(told)
+        answer = _find_common_effect(told)
         fewest = min(len(given), _FEWEST_MET) if answer == VAIN else len(given)
         if answer != UNSURE and len(told) >= fewest:
             known[wanted] = answer
     return known
 
 
-def _common(told: list[tuple[object, tuple[str, ...]]]) -> object:
+def _find_common_effect(told: list[tuple[object, tuple[str, ...]]]) -> object:
     """Give what is said of all lines alike, figures of the machine by the number that they are."""
     first = told[0][0]
     if isinstance(first, list):
-        return _figures([(one, texts) for one, texts in told if isinstance(one, list)], len(told))
+        return _find_number_positions(
+            [(one, texts) for one, texts in told if isinstance(one, list)], len(told)
+        )
     return first if all(one == first for one, _ in told) else UNSURE
 
 
-def _figures(told: list[tuple[list[tuple[str, str]], tuple[str, ...]]], count: int) -> object:
+def _find_number_positions(
+    told: list[tuple[list[tuple[str, str]], tuple[str, ...]]], count: int
+) -> object:
     names = [name for name, _ in told[0][0]]
     if len(told) < count or any([name for name, _ in one] != names for one, _ in told):
         return UNSURE

@@ -8,10 +8,10 @@ import bisect
 
 from postmortem.formats.learnt_layouts import Layout
 from postmortem.formats.records import POSITION
-from postmortem.gathering.columnar.decimal_columns import floats
+from postmortem.gathering.columnar.decimal_columns import parse_floats
 from postmortem.gathering.columnar.row_cutter import ShapeRows
 from postmortem.gathering.points import Points
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 
 
 class RowColumn:
@@ -34,7 +34,7 @@ class RowColumn:
         )
         self.is_idle = reader is None
         self.is_plain = not self.is_serial and not self.is_idle
-        self.values = [floats(column) for column in taken] if self.is_plain else []
+        self.values = [parse_floats(column) for column in taken] if self.is_plain else []
         self.codes, self.wheres = self._processes()
         places = [index for index, _ in self.path.places]
         self.fresh = sum(
@@ -42,7 +42,7 @@ class RowColumn:
             for groups in self.wheres
         )
         """Processes that were not met before."""
-        self._of_process: dict[Where, list[int]] | None = None
+        self._of_process: dict[ProcessId, list[int]] | None = None
         """The numbers of a process in `codes`."""
 
     def _processes(self) -> tuple[list[int] | None, list[tuple[bytes, ...]]]:
@@ -65,7 +65,7 @@ class RowColumn:
         self.at = bisect.bisect_left(self.begins, end, start)
         return [(self, start, self.at)] if self.at > start else []
 
-    def count(self, start: int, stop: int, where: Where, points: Points) -> int:
+    def count(self, start: int, stop: int, where: ProcessId, points: Points) -> int:
         """Count the rows from one to another that are of a process or of none; of all for none."""
         if self._of_process is None:
             self._of_process = {}

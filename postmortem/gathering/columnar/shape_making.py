@@ -9,20 +9,20 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.formats.printed_numbers import MOST, numbers
-from postmortem.formats.templates import Span, Template, in_line, prefix
+from postmortem.formats.printed_numbers import MOST, find_numbers
+from postmortem.formats.templates import Span, Template, find_prefix_spans, locate_in_line
 from postmortem.gathering.columnar.other_numbers import (
     OpenLine,
-    but_for_first,
-    captured,
+    add_capture_group,
+    exclude_first_sign,
     fill,
-    narrowed,
-    of_few_digits,
-    spelled_alike,
+    open_template_numbers,
+    restrict_digit_count,
+    restrict_to_digits,
 )
 from postmortem.gathering.columnar.rule_trials import RuleTrials
 from postmortem.gathering.columnar.rule_verdicts import NOTHING_KNOWN, RuleVerdict
-from postmortem.gathering.learnt_paths import LearntPaths, Path, path_of
+from postmortem.gathering.learnt_paths import LearntPaths, Path, build_path
 from postmortem.model.lines import NOWHERE
 from postmortem.reading.prefixes import has_gaps
 from postmortem.reading.windows import View, end_of_lines_behind
@@ -30,7 +30,7 @@ from postmortem.reading.windows import View, end_of_lines_behind
 _END: Final = rb"(?=[\r\n])"
 
 
-def _nothing_known(_: int) -> int:
+def _get_no_line(_: int) -> int:
     """Know of no line."""
     return 0
 
@@ -53,7 +53,7 @@ class LineShape(NamedTuple):
     """By figure of the machine: the group of its number, -1 if it has none."""
 
     def known_at(
-        self, data: bytes, begin: int, end: int, known_until: Callable[[int], int] = _nothing_known
+        self, data: bytes, begin: int, end: int, known_until: Callable[[int], int] = _get_no_line
     ) -> RuleVerdict:
         """Give what is known of the line from `begin` to `end`, and of what stands behind it.
 
@@ -94,7 +94,7 @@ class ShapeMaker:
             return self._of_no_figures(data[begin:end])
         (path, _), raw = found, data[begin:end]
         for is_plain in (False, True):
-            line = narrowed(path.template, raw, is_plain=is_plain)
+            line = open_template_numbers(path.template, raw, is_plain=is_plain)
             shape = None if line is None else self._made(line, path, is_read=True)
             if line is not None and shape is not None:
                 return self._of_known_figures(line, path, shape, raw) or shape
@@ -108,26 +108,28 @@ class ShapeMaker:
         Such a number may be the same on every line, and its rules would be asked about each.
         """
         literals = self._trials.literals
-        places = literals.beside(shape.verdict.literals, line.raw.encode())
-        if not places or not literals.beside(shape.verdict.literals, raw):
+        places = literals.find_unknown(shape.verdict.literals, line.raw.encode())
+        if not places or not literals.find_unknown(shape.verdict.literals, raw):
             return None
         narrower = self._made(line.closed(places), path, is_read=True)
         if narrower is None or not re.fullmatch(narrower.line, raw):
             return None  # the line that its template was learnt from has another figure there
-        return None if literals.beside(narrower.verdict.literals, raw) else narrower
+        return None if literals.find_unknown(narrower.verdict.literals, raw) else narrower
 
     def _of_no_figures(self, raw: bytes) -> LineShape | None:
         """Make the shape of a line of which nobody takes a figure.
 
         If not all rules are known that want such lines, one of those that are.
         """
-        line = _all_open(raw, srun=self._srun)
+        line = _open_all_numbers(raw, srun=self._srun)
         own = self._trials.verdict([(raw, ())], is_read=False) if line is not None else None
         if line is None or own is NOTHING_KNOWN:
             return None
         literals, in_part = self._trials.literals.of(raw), None
-        for one in _ever_narrower(line, self._but_for_what_matters):
-            shape = self._made(one, _path_of_no_figures(one, srun=self._srun), is_read=False)
+        for one in _iter_narrower_lines(line, self._but_for_what_matters):
+            shape = self._made(
+                one, _build_path_without_metrics(one, srun=self._srun), is_read=False
+            )
             if shape is None:
                 continue
             if shape.verdict.is_sure and literals <= shape.verdict.literals:
@@ -139,7 +141,7 @@ class ShapeMaker:
         """Close the numbers with which what rules do changes, but for those of few digits."""
         kept = []
         for span in line.spans:
-            few = of_few_digits(span)
+            few = restrict_digit_count(span)
             for one in [span] if few == span else [span, few]:
                 if not self._matters(line._replace(spans=(one,))):
                     kept.append(one)
@@ -161,7 +163,8 @@ class ShapeMaker:
             return None
         wanted = {figure.span for figure in verdict.figures}
         spans = tuple(
-            captured(span) if index in wanted else span for index, span in enumerate(line.spans)
+            add_capture_group(span) if index in wanted else span
+            for index, span in enumerate(line.spans)
         )
         numbers_ = _group_numbers(spans)
         own = [
@@ -184,27 +187,33 @@ class ShapeMaker:
         So it is where the text of a line tells another process than its prefix.
         """
         own = [span for span in line.spans if span.name]
-        told = {span[:3] for span in prefix(line.raw, line.length, srun=self._srun) if span.name}
+        told = {
+            span[:3]
+            for span in find_prefix_spans(line.raw, line.length, srun=self._srun)
+            if span.name
+        }
         if not told <= {span[:3] for span in own}:
             return None
         names = tuple(span.name if span[:3] in told else "" for span in own)
         where = View(line.raw.encode(), 0, 0, srun=self._srun).cleaned.where
-        return path_of(path.template._replace(names=names, where=where), None)
+        return build_path(path.template._replace(names=names, where=where), None)
 
 
-def _ever_narrower(line: OpenLine, narrowest: Callable[[OpenLine], OpenLine]) -> Iterator[OpenLine]:
+def _iter_narrower_lines(
+    line: OpenLine, narrowest: Callable[[OpenLine], OpenLine]
+) -> Iterator[OpenLine]:
     """Give a line with its numbers left open, in ever fewer spellings."""
     yield line
-    alike = spelled_alike(line)
+    alike = restrict_to_digits(line)
     yield alike
     yield narrowest(alike)
 
 
-def _path_of_no_figures(line: OpenLine, *, srun: bool) -> Path:
+def _build_path_without_metrics(line: OpenLine, *, srun: bool) -> Path:
     where = View(line.raw.encode(), 0, 0, srun=srun).cleaned.where
     names = tuple(span.name for span in line.spans if span.name)
     pattern = re.compile(line.pattern() + _END)
-    return path_of(Template(pattern, names, where, line.raw, line.length, line.spans), None)
+    return build_path(Template(pattern, names, where, line.raw, line.length, line.spans), None)
 
 
 def _group_numbers(spans: Sequence[Span]) -> list[int]:
@@ -217,20 +226,22 @@ def _group_numbers(spans: Sequence[Span]) -> list[int]:
     return found
 
 
-def _all_open(raw: bytes, *, srun: bool) -> OpenLine | None:
+def _open_all_numbers(raw: bytes, *, srun: bool) -> OpenLine | None:
     """Leave all numbers of a line open that its prefix and its text hold."""
     text, shown = View(raw, 0, 0, srun=srun).cleaned.text, raw.decode()
-    line, graph = in_line(shown, text), fill(text)
+    line, graph = locate_in_line(shown, text), fill(text)
     if line is None:
         return None
     own = [] if graph is None else [graph]
-    for number in numbers(text):
+    for number in find_numbers(text):
         if graph is None or number.end <= graph.start or graph.end <= number.start:
             pattern = b"(?:" + number.pattern(is_plain=False) + b")"
             own.append(Span(number.start, number.end, "", pattern))
     placed = line.spans(sorted(own))
     if placed is None:
         return None
-    before = [but_for_first(shown, span) for span in prefix(shown, line.start, srun=srun)]
+    before = [
+        exclude_first_sign(shown, span) for span in find_prefix_spans(shown, line.start, srun=srun)
+    ]
     spans = (*before, *placed)
     return OpenLine(shown, line.start, spans) if len(spans) <= MOST else None

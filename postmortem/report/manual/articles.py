@@ -7,21 +7,27 @@ In: an `Explained`, the rules, a language. Out: Markdown. Not here: looking it u
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from postmortem.knowledge.snippets import code, fill, snippet
-from postmortem.knowledge.stack_rules import snippets_in
+from postmortem.knowledge.snippets import fill, parse_snippet, translate_comments
+from postmortem.knowledge.stack_rules import load_snippets
 from postmortem.report.manual.entries import Explained, Rules
-from postmortem.report.manual.headings import HEADINGS, LEVELS, TEXT_MODEL_TOLD, WORDS, names
+from postmortem.report.manual.headings import (
+    HEADINGS,
+    LEVELS,
+    TEXT_MODEL_TOLD,
+    WORDS,
+    get_stack_name,
+)
 
 _LEVEL_ORDER: Final = {"decisive": 0, "strong": 1, "moderate": 2, "weak": 3}
 
 
-def article(entry: Explained, rules: Rules, language: str) -> str:
+def render_article(entry: Explained, rules: Rules, language: str) -> str:
     """Write the page of an id."""
     page = _Sheet(rules, language)
     return "\n".join([*page.head(entry), *_BODIES[entry.kind](page, entry), ""])
 
 
-def contents(rules: Rules, language: str) -> str:
+def render_contents(rules: Rules, language: str) -> str:
     """List all causes."""
     page = _Sheet(rules, language)
     causes = rules["taxonomy"]["causes"].items()
@@ -77,7 +83,7 @@ class _Sheet:
         return ", ".join([*wanted, *unwanted])
 
 
-def _cause(page: _Sheet, entry: Explained) -> Iterator[str]:
+def _render_cause(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (page.text(raw["definition"]), "")
     if raw.get("explanation"):
@@ -85,20 +91,20 @@ def _cause(page: _Sheet, entry: Explained) -> Iterator[str]:
         whose = page.labelled(page.word("whose"), page.word(raw["whose"]))
         yield page.joined("sentences", first=whose, second=page.word(f"retry {raw['retry']}"))
         yield ""
-    yield from page.section("signatures", _suggesting(page, entry.id))
-    yield from page.section("for", _items(page, raw.get("for") or ()))
-    yield from page.section("against", _items(page, raw.get("against") or ()))
+    yield from page.section("signatures", _list_suggesting_signatures(page, entry.id))
+    yield from page.section("for", _render_items(page, raw.get("for") or ()))
+    yield from page.section("against", _render_items(page, raw.get("against") or ()))
     yield from page.section(
         "separates",
         (f"- `{one['from']}`: {page.text(one['by'])}" for one in raw.get("separates") or ()),
     )
-    yield from page.section("precedence", _precedence(page, entry.id))
+    yield from page.section("precedence", _render_precedence(page, entry.id))
     yield from page.section("need", _needs(page, raw.get("need") or ()))
-    yield from page.section("fixes", _fixes(page, entry.id))
-    yield from page.section("advisories", _advisories(page, entry.id))
+    yield from page.section("fixes", _list_fixes(page, entry.id))
+    yield from page.section("advisories", _list_advisories(page, entry.id))
 
 
-def _suggesting(page: _Sheet, cause: str) -> Iterator[str]:
+def _list_suggesting_signatures(page: _Sheet, cause: str) -> Iterator[str]:
     """List the signatures that speak for a cause, the strongest first."""
     found = [
         (_LEVEL_ORDER[one["suggests"][cause]], one["id"], one)
@@ -110,13 +116,13 @@ def _suggesting(page: _Sheet, cause: str) -> Iterator[str]:
         yield f"- {page.labelled(page.level(one['suggests'][cause]), told)}"
 
 
-def _items(page: _Sheet, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _render_items(page: _Sheet, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for item in items:
         told = page.aside(page.text(item["text"]), page.asked(item))
         yield f"- {page.labelled(page.level(item['level']), told)}"
 
 
-def _precedence(page: _Sheet, cause: str) -> Iterator[str]:
+def _render_precedence(page: _Sheet, cause: str) -> Iterator[str]:
     for one in page.rules["taxonomy"]["precedence"]:
         if one["winner"] == cause:
             yield f"- {page.word('before')} `{one['loser']}`"
@@ -131,7 +137,7 @@ def _needs(page: _Sheet, needs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield from ("", "  ```bash", f"  {one['command']}", "  ```", "")
 
 
-def _fixes(page: _Sheet, cause: str) -> Iterator[str]:
+def _list_fixes(page: _Sheet, cause: str) -> Iterator[str]:
     """List the fixes of a cause in the order in which a report would show them."""
     found = [one for one in page.rules["fixes"] if cause in one["causes"]]
     order = {"check": 0, "change": 1, "prevent": 2}
@@ -143,42 +149,43 @@ def _fixes(page: _Sheet, cause: str) -> Iterator[str]:
         yield f"- {page.labelled(page.word(one['kind']), told)}"
 
 
-def _advisories(page: _Sheet, cause: str) -> Iterator[str]:
+def _list_advisories(page: _Sheet, cause: str) -> Iterator[str]:
     for one in page.rules["advisories"]:
         if cause in one["causes"]:
             told = page.aside(page.text(one["symptom"]), f"`{one['id']}`")
             yield f"- {page.labelled(' '.join((one['package'], one['range'])), told)}"
 
 
-def _signature(page: _Sheet, entry: Explained) -> Iterator[str]:
+def _render_signature(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (page.word(f"role {raw['role']}"), "")
     suggested = raw.get("suggests") or {}
     yield from page.section(
         "suggests",
         (
-            f"- {page.level(level)}: `{cause}`, {_title(page, cause)}"
+            f"- {page.level(level)}: `{cause}`, {_get_title(page, cause)}"
             for cause, level in suggested.items()
         ),
     )
-    yield from page.section("match", _code("regex", raw["match"]))
+    yield from page.section("match", _format_code_block("regex", raw["match"]))
     examples = (raw.get("examples") or {}).get("fires") or ()
     yield from page.section(
-        "examples", (line for one in examples for line in _code("text", one["text"]))
+        "examples", (line for one in examples for line in _format_code_block("text", one["text"]))
     )
     yield from page.section("source", [raw["source"]] if raw.get("source") else [])
-    yield from page.section("references", _references(raw))
-    yield from page.section("used", _users(page, entry.id))
+    yield from page.section("references", _format_references(raw))
+    yield from page.section("used", _list_users(page, entry.id))
 
 
-def _condition(page: _Sheet, entry: Explained) -> Iterator[str]:
+def _render_condition(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section(
-        "holds", _code("yaml", _yaml(entry.raw["holds"])) if "holds" in entry.raw else []
+        "holds",
+        _format_code_block("yaml", _dump_yaml(entry.raw["holds"])) if "holds" in entry.raw else [],
     )
-    yield from page.section("used", _users(page, entry.id))
+    yield from page.section("used", _list_users(page, entry.id))
 
 
-def _fix(page: _Sheet, entry: Explained) -> Iterator[str]:
+def _render_fix(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (
         page.text(raw["why"]),
@@ -186,35 +193,42 @@ def _fix(page: _Sheet, entry: Explained) -> Iterator[str]:
         f"{page.word(raw['kind'])}; {page.word(raw['safety'])}",
         "",
     )
-    yield from page.section("causes", (f"- `{one}`: {_title(page, one)}" for one in raw["causes"]))
+    yield from page.section(
+        "causes", (f"- `{one}`: {_get_title(page, one)}" for one in raw["causes"])
+    )
     asked = page.asked(raw)
     yield from page.section("asked", [asked] if asked else [])
     snippets = dict(raw.get("snippets") or {})
     for stack in page.rules["stacks"]:
-        if entry.id in (own := snippets_in(stack)):
+        if entry.id in (own := load_snippets(stack)):
             snippets[stack["id"]] = own[entry.id]
     for name, one in snippets.items():
-        yield from (f"## {names(name).text(page.language)}", "", *_snippet(page, one), "")
-    yield from page.section("references", _references(raw))
+        yield from (
+            f"## {get_stack_name(name).text(page.language)}",
+            "",
+            *_render_snippet(page, one),
+            "",
+        )
+    yield from page.section("references", _format_references(raw))
 
 
-def _snippet(page: _Sheet, raw: Mapping[str, Any]) -> Iterator[str]:
-    taken = snippet(raw)
-    yield from _code(taken.language, page.text(code(taken)._asdict()))
+def _render_snippet(page: _Sheet, raw: Mapping[str, Any]) -> Iterator[str]:
+    taken = parse_snippet(raw)
+    yield from _format_code_block(taken.language, page.text(translate_comments(taken)._asdict()))
 
 
-def _stack(page: _Sheet, entry: Explained) -> Iterator[str]:
+def _render_stack(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     over = ", ".join(f"`{name}`" for name in raw.get("over") or ())
     yield from page.section("over", [over] if over else [])
     fixes = {one["id"]: one for one in page.rules["fixes"]}
-    for name, one in snippets_in(raw).items():
+    for name, one in load_snippets(raw).items():
         title = page.text(fixes[name]["title"]) if name in fixes else name
-        yield from (f"## {page.aside(title, f'`{name}`')}", "", *_snippet(page, one), "")
-    yield from page.section("references", _references(raw))
+        yield from (f"## {page.aside(title, f'`{name}`')}", "", *_render_snippet(page, one), "")
+    yield from page.section("references", _format_references(raw))
 
 
-def _advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
+def _render_advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (f"{raw['package']} {raw['range']}", "")
     asked = page.asked(raw)
@@ -223,14 +237,14 @@ def _advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section(
         "suggests",
         (
-            f"- {page.level(level)}: `{cause}`, {_title(page, cause)}"
+            f"- {page.level(level)}: `{cause}`, {_get_title(page, cause)}"
             for cause, level in raw["causes"].items()
         ),
     )
-    yield from page.section("references", _references(raw))
+    yield from page.section("references", _format_references(raw))
 
 
-def _users(page: _Sheet, name: str) -> Iterator[str]:
+def _list_users(page: _Sheet, name: str) -> Iterator[str]:
     """List the causes, fixes, advisories and conditions that name a condition or signature."""
     for kind in ("causes", "fixes", "advisories"):
         for one in page.rules[kind]:
@@ -239,37 +253,37 @@ def _users(page: _Sheet, name: str) -> Iterator[str]:
                 yield f"- `{one['id']}`"
 
 
-def _title(page: _Sheet, cause: str) -> str:
+def _get_title(page: _Sheet, cause: str) -> str:
     known = page.rules["taxonomy"]["causes"].get(cause)
     return page.text(known["title"]) if known else cause
 
 
-def _references(raw: Mapping[str, Any]) -> Iterator[str]:
+def _format_references(raw: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"- <{one}>" for one in raw.get("references") or ())
 
 
-def _code(language: str, text: str) -> Iterator[str]:
+def _format_code_block(language: str, text: str) -> Iterator[str]:
     yield from (f"```{language}", text.rstrip("\n"), "```")
 
 
-def _yaml(value: Any) -> str:
+def _dump_yaml(value: Any) -> str:
     import yaml  # noqa: PLC0415 -- a run has no need of it
 
     return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
 
 
-def _classifier(page: _Sheet, _entry: Explained) -> Iterator[str]:
+def _render_classifier(page: _Sheet, _entry: Explained) -> Iterator[str]:
     for told in TEXT_MODEL_TOLD:
         yield from (told.text(page.language), "")
 
 
 _BODIES: Final[Mapping[str, Callable[[_Sheet, Explained], Iterator[str]]]] = {
-    "cause": _cause,
-    "signature": _signature,
-    "condition": _condition,
-    "shape": _condition,
-    "fix": _fix,
-    "stack": _stack,
-    "advisory": _advisory,
-    "classifier": _classifier,
+    "cause": _render_cause,
+    "signature": _render_signature,
+    "condition": _render_condition,
+    "shape": _render_condition,
+    "fix": _render_fix,
+    "stack": _render_stack,
+    "advisory": _render_advisory,
+    "classifier": _render_classifier,
 }

@@ -43,7 +43,7 @@ class Explained(NamedTuple):
     raw: Mapping[str, Any]
 
 
-def everything(rules: Rules) -> Iterator[Explained]:
+def iter_entries(rules: Rules) -> Iterator[Explained]:
     """Yield all that can be explained."""
     causes = {one["id"]: one for one in rules["causes"]}
     for name, told in rules["taxonomy"]["causes"].items():
@@ -57,20 +57,20 @@ def everything(rules: Rules) -> Iterator[Explained]:
     yield Explained("classifier", "text-model", {"title": TEXT_MODEL._asdict()})
 
 
-def look_up(rules: Rules, name: str) -> Explained:
+def find_entry(rules: Rules, name: str) -> Explained:
     """Find what has an id; a cause before all else.
 
     Raises:
         UsageError: nothing has it; ids that look like it are told.
     """
-    all_of_it = list(everything(rules))
+    all_of_it = list(iter_entries(rules))
     found = next((one for one in all_of_it if one.id == name), None)
     if found is None:
-        raise UsageError(f"nothing has the id {name!r}", "", _hint(all_of_it, name))
+        raise UsageError(f"nothing has the id {name!r}", "", _format_hint(all_of_it, name))
     return found
 
 
-def _hint(all_of_it: Sequence[Explained], name: str) -> str:
+def _format_hint(all_of_it: Sequence[Explained], name: str) -> str:
     """Say which ids were meant, or where they are listed."""
     ids = [one.id for one in all_of_it]
     within = [one for one in ids if name.lower() in one][:_NEAR] if len(name) > 2 else []

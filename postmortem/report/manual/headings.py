@@ -6,9 +6,9 @@ In: nothing. Out: `Said`s by name. Not here: what the rules themselves say (`pat
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 
-HEADINGS: Final[Mapping[str, Said]] = {
+HEADINGS: Final[Mapping[str, Message]] = {
     "signatures": say("What it looks like in a log", "日志中的表现"),
     "for": say("What speaks for it", "支持的证据"),
     "against": say("What speaks against it", "反对的证据"),
@@ -29,13 +29,13 @@ HEADINGS: Final[Mapping[str, Said]] = {
     "asked": say("When it applies", "适用条件"),
     "fixed": say("What mends it", "解决办法"),
 }
-LEVELS: Final[Mapping[str, Said]] = {
+LEVELS: Final[Mapping[str, Message]] = {
     "decisive": say("decisive", "决定性"),
     "strong": say("strong", "强"),
     "moderate": say("moderate", "中"),
     "weak": say("weak", "弱"),
 }
-WORDS: Final[Mapping[str, Said]] = {
+WORDS: Final[Mapping[str, Message]] = {
     "causes": say("Causes", "全部原因"),
     "cause": say("cause", "原因"),
     "signature": say("message in a log", "日志信息"),
@@ -77,14 +77,14 @@ WORDS: Final[Mapping[str, Said]] = {
     "role harmless": say("It frightens people and means nothing", "看似可怕，实则无害"),
     "role context": say("It tells what was going on", "说明当时正在做什么"),
 }
-_SNIPPETS: Final[Mapping[str, Said]] = {
+_SNIPPETS: Final[Mapping[str, Message]] = {
     "any": say("In any stack", "任何框架"),
     "model": say("On a PyTorch model in hand", "直接操作 PyTorch 模型"),
     "pytorch": say("In a plain PyTorch loop", "纯 PyTorch 训练循环"),
 }
 
 
-def names(key: str) -> Said:
+def get_stack_name(key: str) -> Message:
     """Name the stack under whose key a snippet stands."""
     return _SNIPPETS.get(key) or quote(key)
 

@@ -17,11 +17,11 @@ from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView
 from postmortem.names import EVAL_LOSS, LOSS, LOSS_SCALE
 from postmortem.report.page import losses_compared
-from postmortem.report.page.close_up import around, detail
-from postmortem.report.page.marked import first_bad_of, first_bad_of_process, marks_for
+from postmortem.report.page.close_up import extract_close_up, extract_edge_close_up
+from postmortem.report.page.marked import find_first_nonfinite, find_process_nonfinite, list_marks
 from postmortem.report.page.panel import Panel, Spot, Track, is_of
-from postmortem.report.page.record_axis import RecordAxis, known_places
-from postmortem.report.plotted import curve
+from postmortem.report.page.record_axis import RecordAxis, compute_line_positions
+from postmortem.report.plotted import build_curve
 
 _INSIDE: Final = 0.5
 """A second series joins a panel if at least this share of it was printed between its first record
@@ -31,36 +31,40 @@ _FINER: Final = 4
 to place it by."""
 
 
-def panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ...]:
+def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ...]:
     """Arrange the series that are to be drawn.
 
     A series of one sample is shown only beside a longer one.
     """
-    found = losses_compared.compared(diagnosis)
-    made = [] if found is None else [_of_processes(diagnosis, found)]
+    found = losses_compared.find_differing_losses(diagnosis)
+    made = [] if found is None else [_build_process_panel(diagnosis, found)]
     taken = set() if found is None else {id(one) for one in (*found.series, *found.left_out)}
     for main in drawn:
         if id(main) in taken or len(main.samples) < 2:
             continue
-        free = [other for other in drawn if id(other) not in taken and _joins(main, other)]
+        free = [other for other in drawn if id(other) not in taken and _is_companion(main, other)]
         beside = list(
             {other.name: other for other in reversed(free)}.values()
         )  # of a name the first
         taken.update(map(id, (main, *beside)))
         beside.sort(key=lambda other: other.name == LOSS_SCALE)
-        made.append(_panel(diagnosis, main, beside))
+        made.append(_build_panel(diagnosis, main, beside))
     return tuple(made)
 
 
-def _of_processes(diagnosis: Diagnosis, found: losses_compared.LossesCompared) -> Panel:
+def _build_process_panel(diagnosis: Diagnosis, found: losses_compared.LossesCompared) -> Panel:
     """Arrange the loss of all processes on one axis of steps."""
-    first = _panel(diagnosis, found.series[0], ())
+    first = _build_panel(diagnosis, found.series[0], ())
     tracks = tuple(
-        Track(series, tuple(step or 0.0 for step, _, _ in series.samples), _form_of(index, found))
+        Track(
+            series,
+            tuple(step or 0.0 for step, _, _ in series.samples),
+            _select_process_style(index, found),
+        )
         for index, series in enumerate(found.series)
     )
     places = [x for track in tracks for x in track.xs]
-    bad = first_bad_of(first.main)
+    bad = find_first_nonfinite(first.main)
     bad_line = None if bad is None else bad.line
     return replace(
         first,
@@ -74,7 +78,7 @@ def _of_processes(diagnosis: Diagnosis, found: losses_compared.LossesCompared) -
     )
 
 
-def _form_of(index: int, found: losses_compared.LossesCompared) -> str:
+def _select_process_style(index: int, found: losses_compared.LossesCompared) -> str:
     """Say how one of several processes is drawn."""
     if found.has_odd and index == 0:
         return "odd"
@@ -83,12 +87,12 @@ def _form_of(index: int, found: losses_compared.LossesCompared) -> str:
 
 def _is_log(several: Sequence[SeriesView]) -> bool:
     """Say whether a logarithmic axis suits one of several curves and can show them all."""
-    return any(curve(series).is_log for series in several) and not any(
+    return any(build_curve(series).is_log for series in several) and not any(
         value <= 0 for series in several for _, value, _ in series.samples
     )
 
 
-def _joins(main: SeriesView, other: SeriesView) -> bool:
+def _is_companion(main: SeriesView, other: SeriesView) -> bool:
     """Say whether a series stands beside the loss of its process."""
     if (
         main.name != LOSS
@@ -104,14 +108,14 @@ def _joins(main: SeriesView, other: SeriesView) -> bool:
     return inside >= _INSIDE * len(lines) and 1 < len(lines) <= _FINER * len(main.samples)
 
 
-def _panel(diagnosis: Diagnosis, main: SeriesView, beside: Sequence[SeriesView]) -> Panel:
+def _build_panel(diagnosis: Diagnosis, main: SeriesView, beside: Sequence[SeriesView]) -> Panel:
     """Arrange a series and those beside it, with what is marked on them."""
-    bad = first_bad_of_process(diagnosis, main)
-    rows = marks_for(diagnosis, main, bad)
-    known, counted = known_places(diagnosis, main)
+    bad = find_process_nonfinite(diagnosis, main)
+    rows = list_marks(diagnosis, main, bad)
+    known, counted = compute_line_positions(diagnosis, main)
     lines = [line for series in (main, *beside) for _, _, line in series.samples]
     axis = RecordAxis(known, max(lines + [line for _, _, places in rows for line, _ in places]))
-    tracks = _tracks(main, beside, axis, counted)
+    tracks = _build_tracks(main, beside, axis, counted)
     spots = tuple(
         Spot(kind, axis.place(line, step if counted == "step" else None), line, step)
         for kind, _, places in rows
@@ -124,17 +128,17 @@ def _panel(diagnosis: Diagnosis, main: SeriesView, beside: Sequence[SeriesView])
     return Panel(
         tracks,
         counted,
-        curve(main).is_log,
+        build_curve(main).is_log,
         left,
         right,
         spots,
         tuple((kind, count) for kind, count, _ in rows),
         bad,
-        _near(diagnosis, tracks[0], left, right),
+        _find_fault_window(diagnosis, tracks[0], left, right),
     )
 
 
-def _tracks(
+def _build_tracks(
     main: SeriesView, beside: Sequence[SeriesView], axis: RecordAxis, counted: str
 ) -> tuple[Track, ...]:
     """Give the samples of each series their places; records are counted, whatever their lines."""
@@ -143,13 +147,15 @@ def _tracks(
     else:
         xs = axis.places(main.samples, by_step=counted == "step")
     others = (
-        Track(other, axis.places(other.samples, by_step=counted == "step"), _form(other))
+        Track(
+            other, axis.places(other.samples, by_step=counted == "step"), _select_line_style(other)
+        )
         for other in beside
     )
-    return Track(main, xs, _form(main)), *others
+    return Track(main, xs, _select_line_style(main)), *others
 
 
-def _form(series: SeriesView) -> str:
+def _select_line_style(series: SeriesView) -> str:
     if series.name == LOSS_SCALE:
         return "steps"
     if series.name != EVAL_LOSS:
@@ -157,13 +163,13 @@ def _form(series: SeriesView) -> str:
     return "points" if len(series.samples) < 4 else "dashes"
 
 
-def _near(
+def _find_fault_window(
     diagnosis: Diagnosis, track: Track, left: float, right: float
 ) -> tuple[float, float] | None:
     """Give the neighbourhood of a fault on the axis, if it is drawn apart."""
     first, main = diagnosis.first_failure, track.series
     failure = None if first is None else (first.source, first.line)
-    close = around(main, failure) or detail(main, failure)
+    close = extract_close_up(main, failure) or extract_edge_close_up(main, failure)
     if close is None:
         return None
     start = main.samples.index(close.samples[0])

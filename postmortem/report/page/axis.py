@@ -15,7 +15,7 @@ _BETWEEN: Final = ((1, 3), (1, 2, 5))
 """What stands between two powers of ten."""
 
 
-def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
+def format_axis_labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
     """Write the numbers of an axis in one notation, with as many decimals as tell them apart.
 
     On a logarithmic axis they are powers of ten.
@@ -26,12 +26,16 @@ def labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
         return tuple(f"{value:g}" if is_plain else f"1e{math.log10(value):.0f}" for value in values)
     for unit, name, least in ((1e6, "M", 1e6), (1e3, "k", 1e4)):
         if least <= largest < 1e9 and all(_is_tenths(value, unit) for value in values):
-            return _in_units(values, unit, name)
-    return _decimals(values) if largest == 0 or 1e-3 <= largest < 1e7 else _powers(values)
+            return _format_in_units(values, unit, name)
+    return (
+        _format_decimals(values)
+        if largest == 0 or 1e-3 <= largest < 1e7
+        else _format_powers(values)
+    )
 
 
-def _in_units(values: Sequence[float], unit: float, name: str) -> tuple[str, ...]:
-    texts = _decimals([value / unit for value in values])
+def _format_in_units(values: Sequence[float], unit: float, name: str) -> tuple[str, ...]:
+    texts = _format_decimals([value / unit for value in values])
     return tuple(
         f"{text}{name}" if value else "0" for value, text in zip(values, texts, strict=True)
     )
@@ -41,7 +45,7 @@ def _is_tenths(value: float, unit: float) -> bool:
     return math.remainder(value, unit / 10) == 0
 
 
-def _decimals(values: Sequence[float]) -> tuple[str, ...]:
+def _format_decimals(values: Sequence[float]) -> tuple[str, ...]:
     """Write numbers with the fewest decimals, the same for all, that lose nothing."""
     largest = max((abs(value) for value in values), default=0.0)
     decimals = next(
@@ -55,7 +59,7 @@ def _decimals(values: Sequence[float]) -> tuple[str, ...]:
     return tuple(f"{value:.{decimals}f}" for value in values)
 
 
-def _powers(values: Sequence[float]) -> tuple[str, ...]:
+def _format_powers(values: Sequence[float]) -> tuple[str, ...]:
     """Write numbers as mantissa and power of ten.
 
     The mantissas have the fewest decimals, the same for all, that lose nothing.
@@ -79,7 +83,7 @@ def _powers(values: Sequence[float]) -> tuple[str, ...]:
     )
 
 
-def ticks(low: float, high: float, count: int) -> tuple[float, ...]:
+def compute_ticks(low: float, high: float, count: int) -> tuple[float, ...]:
     """Give round numbers between two bounds, about `count` of them."""
     span = high - low
     if not math.isfinite(span) or span <= max(abs(low), abs(high)) * 1e-9 or span < _NARROWEST:
@@ -106,15 +110,15 @@ def log_ticks(low: float, high: float, count: int) -> tuple[float, ...]:
     for factors in _BETWEEN if high - low < count and low > -_LAST_DECADE else ():
         if len(found) >= _LEAST_TICKS:
             return found
-        found = _between_powers(low, high, factors)
+        found = _compute_log_positions(low, high, factors)
     if len(found) >= _LEAST_TICKS or low <= -_LAST_DECADE or high >= _LAST_DECADE:
         return found
     return tuple(
-        math.log10(value) for value in ticks(10.0**low, 10.0**high, count + 2) if value > 0
+        math.log10(value) for value in compute_ticks(10.0**low, 10.0**high, count + 2) if value > 0
     )
 
 
-def _between_powers(low: float, high: float, factors: Sequence[int]) -> tuple[float, ...]:
+def _compute_log_positions(low: float, high: float, factors: Sequence[int]) -> tuple[float, ...]:
     """Give logarithms of multiples of powers of ten, as far as they lie between two bounds."""
     places = (
         power + math.log10(factor)

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from postmortem.report.page.panel import Bad, Panel, Spot, Track
-from postmortem.report.parts import step_and_line
-from postmortem.report.plain import number, one_line, process
+from postmortem.report.parts import format_sample_location
+from postmortem.report.plain import format_number, format_one_line, process
 from postmortem.report.words import Words
 
 WIDTH: Final = 480
@@ -79,22 +79,22 @@ class Canvas(NamedTuple):
         return int(self.panel.has_right_axis and track.form == "steps")
 
 
-def canvas_of(panel: Panel, bottom: int, words: Words) -> Canvas:
+def build_canvas(panel: Panel, bottom: int, words: Words) -> Canvas:
     """Choose the ranges of the axes; `bottom` is the pixel of the foot of the drawing."""
     main = [track for track in panel.tracks if not (panel.has_right_axis and track.form == "steps")]
-    ranges = [_range(main, panel.scale)]
+    ranges = [_compute_range(main, panel.scale)]
     if panel.has_right_axis:
-        ranges.append(_range(panel.tracks[-1:], "log2"))
-    return Canvas(panel, tuple(ranges), tuple(_labels(panel, words)), bottom)
+        ranges.append(_compute_range(panel.tracks[-1:], "log2"))
+    return Canvas(panel, tuple(ranges), tuple(_list_labels(panel, words)), bottom)
 
 
-def _range(tracks: Iterable[Track], scale: str) -> Scale:
+def _compute_range(tracks: Iterable[Track], scale: str) -> Scale:
     empty = Scale(0.0, 1.0, scale)
     values = [
         at
         for track in tracks
         for _, value, _ in track.series.samples
-        if (at := empty.at(bounded(value))) is not None
+        if (at := empty.at(bound_value(value))) is not None
     ] or [0.0]
     low, high = min(values), max(values)
     span = high - low
@@ -103,12 +103,12 @@ def _range(tracks: Iterable[Track], scale: str) -> Scale:
     return Scale(low - margin, high + margin, scale)
 
 
-def bounded(value: float) -> float:
+def bound_value(value: float) -> float:
     """Keep a value where differences of values are floats."""
     return max(-1e300, min(1e300, value)) if math.isfinite(value) else value
 
 
-def _labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
+def _list_labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
     """Name the failure, and the first non-finite value where it is another line.
 
     In such an order that no label crosses another's line.
@@ -117,21 +117,21 @@ def _labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
     if "failure" in spots and ("bad" not in spots or spots["bad"].line != spots["failure"].line):
         found.append((spots["failure"], words("mark.failure")))
     if bad is not None and "bad" in spots:
-        found.append((spots["bad"], _label_of(panel, bad, words)))
+        found.append((spots["bad"], _format_nonfinite_label(panel, bad, words)))
     middle = (panel.left + panel.right) / 2
-    return sorted(found, key=lambda label: _outward(label[0].x, middle))
+    return sorted(found, key=lambda label: _rank_outward(label[0].x, middle))
 
 
-def _label_of(panel: Panel, bad: Bad, words: Words) -> str:
+def _format_nonfinite_label(panel: Panel, bad: Bad, words: Words) -> str:
     """Say which value is not finite, whose it is, and where it was printed."""
-    said = number(bad.value)
+    said = format_number(bad.value)
     if bad.name != panel.main.name:
-        said = f"{one_line(bad.name, 20)} {said}"
+        said = f"{format_one_line(bad.name, 20)} {said}"
     if panel.is_of_processes:
         said = f"{process(panel.main.where, words)} {said}".strip()
-    return f"{said} · {step_and_line(bad.step, bad.line, words)}"
+    return f"{said} · {format_sample_location(bad.step, bad.line, words)}"
 
 
-def _outward(x: float, middle: float) -> float:
+def _rank_outward(x: float, middle: float) -> float:
     """Order places of the right half from the left, those of the left half from the right."""
     return x if x > middle else -x

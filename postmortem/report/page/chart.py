@@ -19,10 +19,10 @@ from postmortem.report.page.canvas import (
     ROW,
     WIDTH,
     Canvas,
-    bounded,
-    canvas_of,
+    bound_value,
+    build_canvas,
 )
-from postmortem.report.page.chart_axes import axes_of
+from postmortem.report.page.chart_axes import draw_axes
 from postmortem.report.page.panel import KINDS, Panel, Track
 from postmortem.report.words import Words
 
@@ -54,11 +54,11 @@ _SIGN: Final = 6.0
 """The same for ticks, and for the crosses of values that are not finite."""
 
 
-def svg(
+def draw_panel(
     panel: Panel, words: Words, *, key: str, title: str, description: str, height: int = HEIGHT
 ) -> str:
     """Draw a panel; `key` makes the ids unique within a page."""
-    frame = canvas_of(panel, height - BOTTOM, words)
+    frame = build_canvas(panel, height - BOTTOM, words)
     name, said = escape(title), escape(description)
     parts = [
         (
@@ -67,11 +67,11 @@ def svg(
             ' xmlns="http://www.w3.org/2000/svg">'
         ),
         f'<title id="{escape(key)}-t">{name}</title><desc id="{escape(key)}-d">{said}</desc>',
-        *axes_of(frame, words),
-        *(part for index, track in _from_below(panel) for part in _lines(frame, track, index)),
-        *_gaps(frame),
-        *_marks(frame),
-        *_named(frame, words),
+        *draw_axes(frame, words),
+        *(part for index, track in _from_below(panel) for part in _draw_lines(frame, track, index)),
+        *_draw_nonfinite_marks(frame),
+        *_draw_marks(frame),
+        *_draw_labels(frame, words),
         "</svg>",
     ]
     return "".join(parts)
@@ -83,11 +83,11 @@ def _from_below(panel: Panel) -> list[tuple[int, Track]]:
     return tracks[::-1] if panel.is_of_processes else tracks
 
 
-def _lines(frame: Canvas, track: Track, index: int) -> Iterator[str]:
+def _draw_lines(frame: Canvas, track: Track, index: int) -> Iterator[str]:
     """Draw each run of samples that have a place as one line, a run of one as a dot."""
     axis = frame.axis_of(track)
     placed = [
-        (x, frame.ranges[axis].at(bounded(value)))
+        (x, frame.ranges[axis].at(bound_value(value)))
         for x, (_, value, _) in zip(track.xs, track.series.samples, strict=True)
     ]
     for is_drawn, run in groupby(placed, key=lambda sample: sample[1] is not None):
@@ -117,7 +117,7 @@ def _run(points: list[tuple[float, float]], form: str, index: int) -> Iterator[s
         yield f'<polyline class="{kind} series-{index}" points="{listed}"/>'
 
 
-def _gaps(frame: Canvas) -> Iterator[str]:
+def _draw_nonfinite_marks(frame: Canvas) -> Iterator[str]:
     """Mark the places of all non-finite samples: at the foot, +inf at the head."""
     bad = [
         (frame.x(x), value)
@@ -128,11 +128,14 @@ def _gaps(frame: Canvas) -> Iterator[str]:
     for y, is_above in ((frame.bottom - 6, False), (frame.top + 6, True)):
         places = sorted({x for x, value in bad if (value == math.inf) is is_above})
         if places:
-            crosses = (f"M{x - 2.5:.1f} {y - 2.5}l5 5m0-5l-5 5" for x in _apart(places, _SIGN))
+            crosses = (
+                f"M{x - 2.5:.1f} {y - 2.5}l5 5m0-5l-5 5"
+                for x in _filter_close_positions(places, _SIGN)
+            )
             yield f'<path class="mark mark-gap" d="{"".join(crosses)}"/>'
 
 
-def _apart(places: Iterable[float], least: float) -> Iterator[float]:
+def _filter_close_positions(places: Iterable[float], least: float) -> Iterator[float]:
     """Leave out what would stand on another."""
     last = -math.inf
     for x in places:
@@ -141,7 +144,7 @@ def _apart(places: Iterable[float], least: float) -> Iterator[float]:
             yield x
 
 
-def _marks(frame: Canvas) -> Iterator[str]:
+def _draw_marks(frame: Canvas) -> Iterator[str]:
     """Draw the marks: a line through the panel for what stands out, a shape in the lane above.
 
     Skipped steps stand at the foot.
@@ -150,7 +153,7 @@ def _marks(frame: Canvas) -> Iterator[str]:
     for kind in KINDS:
         least = _TICKS_APART if kind == "overflow" else _APART
         spots = (frame.x(spot.x) for spot in frame.panel.spots if spot.kind == kind)
-        places = list(_apart(spots, least))
+        places = list(_filter_close_positions(spots, least))
         if places and kind in STANDING:
             head = heads.get(kind, frame.top - 8)
             lines = "".join(f"M{x} {head}V{frame.bottom}" for x in places)
@@ -161,7 +164,7 @@ def _marks(frame: Canvas) -> Iterator[str]:
             yield f'<path class="mark mark-{kind}" d="{shapes}"/>'
 
 
-def _named(frame: Canvas, words: Words) -> Iterator[str]:
+def _draw_labels(frame: Canvas, words: Words) -> Iterator[str]:
     """Write what is named above the drawing, and that there is nothing to draw."""
     for row, (spot, text) in enumerate(frame.labels):
         x = frame.x(spot.x)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from postmortem.report.page.axis import labels, log_ticks, ticks
+from postmortem.report.page.axis import compute_ticks, format_axis_labels, log_ticks
 from postmortem.report.page.canvas import BOTTOM, LEFT, Canvas, Scale
 from postmortem.report.page.panel import Panel
 from postmortem.report.words import Words
@@ -16,12 +16,12 @@ _POWERS_SHOWN: Final = 5
 _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def axes_of(frame: Canvas, words: Words) -> Iterator[str]:
+def draw_axes(frame: Canvas, words: Words) -> Iterator[str]:
     """Draw the axes, those of values first."""
     bottom, edge = frame.bottom, frame.edge
     for axis, one in enumerate(frame.ranges):
-        heights = tuple(_value_ticks(frame.panel, one))
-        for height, label in zip(heights, _value_labels(heights, one.scale), strict=True):
+        heights = tuple(_compute_value_ticks(frame.panel, one))
+        for height, label in zip(heights, _format_value_labels(heights, one.scale), strict=True):
             y = frame.y(height, axis)
             if axis == 0:
                 yield f'<line class="grid" x1="{LEFT}" y1="{y}" x2="{edge}" y2="{y}"/>'
@@ -30,7 +30,7 @@ def axes_of(frame: Canvas, words: Words) -> Iterator[str]:
                 f'<text class="tick" x="{at}" y="{y + 4:.1f}" text-anchor="{anchor}">{label}</text>'
             )
     places = _place_ticks(frame.panel)
-    for value, label in zip(places, labels(places), strict=True):
+    for value, label in zip(places, format_axis_labels(places), strict=True):
         x = frame.x(value)
         yield f'<line class="axis" x1="{x}" y1="{bottom}" x2="{x}" y2="{bottom + 4}"/>'
         at_x, anchor = (edge, "end") if x > edge - 16 else (x, "middle")
@@ -52,29 +52,29 @@ def _place_ticks(panel: Panel) -> tuple[float, ...]:
     is_whole = all(float(x).is_integer() for x in xs)
     return tuple(
         value
-        for value in ticks(panel.left, panel.right, 5)
+        for value in compute_ticks(panel.left, panel.right, 5)
         if not is_whole or float(value).is_integer()
     )
 
 
-def _value_ticks(panel: Panel, one: Scale) -> Iterable[float]:
+def _compute_value_ticks(panel: Panel, one: Scale) -> Iterable[float]:
     if not panel.has_finite:
         return ()
     if one.scale == "linear":
-        found = ticks(one.low, one.high, 4)
-        return found if len(found) > 2 else ticks(one.low, one.high, 6)
+        found = compute_ticks(one.low, one.high, 4)
+        return found if len(found) > 2 else compute_ticks(one.low, one.high, 6)
     if one.scale == "log10":
         return log_ticks(one.low, one.high, 4)
     powers = range(math.ceil(one.low), math.floor(one.high) + 1)
     return map(float, powers[:: -(-len(powers) // _POWERS_SHOWN) or 1])
 
 
-def _value_labels(heights: tuple[float, ...], scale: str) -> tuple[str, ...]:
+def _format_value_labels(heights: tuple[float, ...], scale: str) -> tuple[str, ...]:
     if scale == "log2":
         return tuple("2" + f"{height:.0f}".translate(_RAISED) for height in heights)
     values = (
         tuple(float(f"{10.0**height:.12g}") for height in heights) if scale == "log10" else heights
     )
-    return labels(
+    return format_axis_labels(
         values, is_log=scale == "log10" and all(float(height).is_integer() for height in heights)
     )

@@ -15,7 +15,7 @@ from postmortem.names import (
     LOSS,
     LOSS_SCALE,
 )
-from postmortem.report.plotted import curve, first_bad
+from postmortem.report.plotted import build_curve, find_first_nonfinite_index
 
 _AT_AN_END: Final = 0.02
 _AROUND: Final = 0.05
@@ -26,15 +26,17 @@ _DETAILED: Final = (LOSS, GRAD_NORM, LOSS_SCALE)
 """A failure that is no value of the curve is looked at closely in these only."""
 
 
-def detail(series: SeriesView, failure: tuple[int, int] | None = None) -> SeriesView | None:
+def extract_edge_close_up(
+    series: SeriesView, failure: tuple[int, int] | None = None
+) -> SeriesView | None:
     """Give the samples around a fault at the very start or end of a long curve.
 
     None where the whole curve shows it or samples are too few.
 
     The fault is the first non-finite value; without one the failure, a (source, line).
     """
-    at = fault(series, failure)
-    one = curve(series)
+    at = find_fault_index(series, failure)
+    one = build_curve(series)
     span = one.xs[-1] - one.xs[0] if one.xs else 0.0
     if (
         at is None
@@ -54,12 +56,14 @@ def detail(series: SeriesView, failure: tuple[int, int] | None = None) -> Series
     return cut_to(series, series.samples[first:last])
 
 
-def around(series: SeriesView, failure: tuple[int, int] | None = None) -> SeriesView | None:
+def extract_close_up(
+    series: SeriesView, failure: tuple[int, int] | None = None
+) -> SeriesView | None:
     """Give the samples around a fault of a curve whose points are not all kept.
 
     None where all are, or too few stand there.
     """
-    at = fault(series, failure)
+    at = find_fault_index(series, failure)
     if at is None or len(series.samples) >= series.points:
         return None
     first = max(0, at - _DETAIL_SAMPLES // 2)
@@ -91,12 +95,12 @@ def cut_to(series: SeriesView, samples: tuple[tuple[float | None, float, int], .
     )
 
 
-def fault(series: SeriesView, failure: tuple[int, int] | None) -> int | None:
+def find_fault_index(series: SeriesView, failure: tuple[int, int] | None) -> int | None:
     """Give the index of the first non-finite sample.
 
     Without one that of the sample at a failure, for the curves that may show why.
     """
-    bad = first_bad(series)
+    bad = find_first_nonfinite_index(series)
     if (
         bad is not None
         or failure is None

@@ -15,20 +15,20 @@ from markupsafe import Markup
 from postmortem.model.comparison import Comparison, PairOfSeries, Parting
 from postmortem.model.shown import SeriesView
 from postmortem.names import EPOCH
-from postmortem.report.page.chart import SHAPES, STANDING, svg
+from postmortem.report.page.chart import SHAPES, STANDING, draw_panel
 from postmortem.report.page.chart_data import name_of
-from postmortem.report.page.marked import first_bad_of
+from postmortem.report.page.marked import find_first_nonfinite
 from postmortem.report.page.panel import Bad, Panel, Spot, Track
-from postmortem.report.page.panel_figures import described
-from postmortem.report.page.tables import value_table
-from postmortem.report.plain import number
-from postmortem.report.plotted import curve
+from postmortem.report.page.panel_figures import describe_series
+from postmortem.report.page.tables import build_value_table
+from postmortem.report.plain import format_number
+from postmortem.report.plotted import build_curve
 from postmortem.report.words import Words
 
 _MOST: Final = 8
 
 
-def panels_of(found: Comparison) -> tuple[Panel, ...]:
+def build_comparison_panels(found: Comparison) -> tuple[Panel, ...]:
     """Arrange what is drawn, the training loss first."""
     partings = {parting.name: parting for parting in found.curves}
     made: list[Panel] = []
@@ -36,17 +36,20 @@ def panels_of(found: Comparison) -> tuple[Panel, ...]:
         series = [one for one in (pair.bad, pair.good) if one is not None]
         is_drawn = any(len(one.samples) > 1 for one in series) and series[0].name != EPOCH
         if is_drawn and len(made) < _MOST:
-            made.append(_panel(pair, series, partings.get(series[0].name)))
+            made.append(_build_panel(pair, series, partings.get(series[0].name)))
     return tuple(made)
 
 
-def _panel(pair: PairOfSeries, series: Sequence[SeriesView], parting: Parting | None) -> Panel:
+def _build_panel(
+    pair: PairOfSeries, series: Sequence[SeriesView], parting: Parting | None
+) -> Panel:
     axis = "step" if all(_has_steps(one) for one in series) else "record"
     tracks = tuple(
-        Track(one, _places(one, axis), "odd" if one is pair.bad else "dash-0") for one in series
+        Track(one, _compute_positions(one, axis), "odd" if one is pair.bad else "dash-0")
+        for one in series
     )
-    bad = None if pair.bad is None else first_bad_of(pair.bad)
-    spots = list(_spots(tracks[0], bad, parting))
+    bad = None if pair.bad is None else find_first_nonfinite(pair.bad)
+    spots = list(_iter_spots(tracks[0], bad, parting))
     places = [x for track in tracks for x in track.xs] + [spot.x for spot in spots]
     left, right = min(places), max(places)
     return Panel(
@@ -63,7 +66,7 @@ def _panel(pair: PairOfSeries, series: Sequence[SeriesView], parting: Parting | 
     )
 
 
-def _spots(track: Track, bad: Bad | None, parting: Parting | None) -> Iterator[Spot]:
+def _iter_spots(track: Track, bad: Bad | None, parting: Parting | None) -> Iterator[Spot]:
     """Yield where the bad run stops being finite, and where the runs part."""
     if bad is not None:
         index = next(at for at, (_, _, line) in enumerate(track.series.samples) if line == bad.line)
@@ -76,19 +79,19 @@ def _has_steps(series: SeriesView) -> bool:
     return all(step is not None and math.isfinite(step) for step, _, _ in series.samples)
 
 
-def _places(series: SeriesView, axis: str) -> tuple[float, ...]:
+def _compute_positions(series: SeriesView, axis: str) -> tuple[float, ...]:
     if axis == "record":
         return tuple(map(float, range(1, len(series.samples) + 1)))
     return tuple(step or 0.0 for step, _, _ in series.samples)
 
 
 def _is_log(series: Sequence[SeriesView]) -> bool:
-    return any(curve(one).is_log for one in series) and all(
+    return any(build_curve(one).is_log for one in series) and all(
         value > 0 or not math.isfinite(value) for one in series for _, value, _ in one.samples
     )
 
 
-def figures_of(
+def build_comparison_contexts(
     panels: Sequence[Panel], found: Comparison, said: dict[str, str], words: Words
 ) -> list[dict[str, Any]]:
     """Give what the template shows of each panel.
@@ -100,10 +103,12 @@ def figures_of(
         words: the phrases of the language.
     """
     good = {id(pair.good) for pair in found.drawn}
-    return [_figure(panel, index, good, said, words) for index, panel in enumerate(panels)]
+    return [
+        _build_panel_context(panel, index, good, said, words) for index, panel in enumerate(panels)
+    ]
 
 
-def _figure(
+def _build_panel_context(
     panel: Panel, index: int, good: set[int], said: dict[str, str], words: Words
 ) -> dict[str, Any]:
     key, title = f"{words.language}-chart-{index}", name_of(panel.main)
@@ -111,10 +116,10 @@ def _figure(
     names = [words(f"compare.{run}") for run in runs]
     texts = [said[panel.main.name]] if panel.main.name in said else []
     texts += [
-        name + words("colon") + described(track.series, words)
+        name + words("colon") + describe_series(track.series, words)
         for name, track in zip(names, panel.tracks, strict=True)
     ]
-    drawing = svg(panel, words, key=key, title=title, description=words("stop").join(texts))
+    drawing = draw_panel(panel, words, key=key, title=title, description=words("stop").join(texts))
     return {
         "index": index,
         "key": key,
@@ -130,7 +135,7 @@ def _figure(
             (spot.kind, SHAPES[spot.kind], spot.kind in STANDING, _mark(spot, words))
             for spot in panel.spots
         ],
-        "table": value_table(panel, names, words),
+        "table": build_value_table(panel, names, words),
     }
 
 
@@ -139,5 +144,5 @@ def _mark(spot: Spot, words: Words) -> str:
     return (
         said
         if spot.step is None
-        else said + words("colon") + words("at-step", value=number(spot.step))
+        else said + words("colon") + words("at-step", value=format_number(spot.step))
     )

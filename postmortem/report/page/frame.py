@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 from postmortem.report.page import chart_data
 from postmortem.report.page.panel import Panel
-from postmortem.resources import folder
+from postmortem.resources import find_folder
 
 TAGS: Final = {"en": "en", "zh": "zh-CN"}
 """What a page calls a language."""
@@ -37,19 +37,20 @@ class Addition(NamedTuple):
     """JSON for the scripts, by the id of its element; it cannot close this."""
 
 
-def page_of(
+def render_page(
     articles: Sequence[Mapping[str, Any]],
     charts: Sequence[Panel],
     added: Addition = Addition(),  # noqa: B008 -- a frozen value
 ) -> str:
     """Put articles into a page that opens in the language of the first."""
-    style, script = _style(added), _script(added, has_charts=bool(charts))
+    style, script = _load_style(added), _load_script(added, has_charts=bool(charts))
     return (
-        templates()
+        load_templates()
         .get_template("report.html.j2")
         .render(
             articles=articles,
-            values=({"chart-data": chart_data.data(charts)} if charts else {}) | dict(added.values),
+            values=({"chart-data": chart_data.serialize_panels(charts)} if charts else {})
+            | dict(added.values),
             style=Markup(style),  # noqa: S704 -- our own files
             style_hash=hash_of("\n" + style),
             script=Markup(script),  # noqa: S704 -- our own files
@@ -58,26 +59,26 @@ def page_of(
     )
 
 
-def own_hashes(
+def compute_page_hashes(
     added: Addition = Addition(),  # noqa: B008 -- a frozen value
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the styles and the scripts that pages with this addition may have."""
-    scripts = (_script(added, has_charts=has_charts) for has_charts in (False, True))
-    return (hash_of("\n" + _style(added)),), tuple(map(hash_of, scripts))
+    scripts = (_load_script(added, has_charts=has_charts) for has_charts in (False, True))
+    return (hash_of("\n" + _load_style(added)),), tuple(map(hash_of, scripts))
 
 
-def _style(added: Addition) -> str:
-    return own_text(*_STYLES, *added.styles)
+def _load_style(added: Addition) -> str:
+    return load_assets(*_STYLES, *added.styles)
 
 
-def _script(added: Addition, *, has_charts: bool) -> str:
-    return own_text("page.js", *(_CHART_SCRIPTS if has_charts else ()), *added.scripts)
+def _load_script(added: Addition, *, has_charts: bool) -> str:
+    return load_assets("page.js", *(_CHART_SCRIPTS if has_charts else ()), *added.scripts)
 
 
-def own_text(*names: str) -> str:
+def load_assets(*names: str) -> str:
     """Join files of ours; a licence becomes a comment."""
     texts = [
-        (folder("templates") / name).read_text(encoding="utf-8").rstrip("\n") for name in names
+        (find_folder("templates") / name).read_text(encoding="utf-8").rstrip("\n") for name in names
     ]
     return "".join(
         f"/*\n{text}\n*/\n" if name.endswith("LICENSE") else f"{text}\n"
@@ -91,19 +92,19 @@ def hash_of(text: str) -> str:
 
 
 @functools.cache
-def templates() -> Environment:
+def load_templates() -> Environment:
     """Give the templates, compiled once."""
     return Environment(
-        loader=FileSystemLoader(folder("templates")),
+        loader=FileSystemLoader(find_folder("templates")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_shown,
+        finalize=_escape_control_characters,
     )
 
 
-def _shown(value: Any) -> Any:
+def _escape_control_characters(value: Any) -> Any:
     """Neutralise control characters in whatever the template prints."""
-    return safe(value) if type(value) is str else value
+    return escape_control_characters(value) if type(value) is str else value

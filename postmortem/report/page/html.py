@@ -18,14 +18,14 @@ from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts
-from postmortem.report.for_people import presentable
+from postmortem.report.for_people import prepare_for_display
 from postmortem.report.page import panel_figures
-from postmortem.report.page.arrange import panels
-from postmortem.report.page.context import article_context
-from postmortem.report.page.frame import TAGS, page_of, templates
+from postmortem.report.page.arrange import build_panels
+from postmortem.report.page.context import build_article_context
+from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.panel import Panel
-from postmortem.report.plain import number, one_line
-from postmortem.report.plotted import chosen, is_constant
+from postmortem.report.plain import format_number, format_one_line
+from postmortem.report.plotted import is_constant, select_series
 from postmortem.report.redacted import redact as hide
 from postmortem.report.words import Words
 
@@ -41,31 +41,33 @@ def render_html(
     It opens in the language of the diagnosis and can be switched to those of its translations.
     """
     redactor = Redactor() if redact else None
-    environment = templates()
-    articles = [_article(shown, environment, redactor) for shown in (diagnosis, *translations)]
-    return page_of(articles, articles[0]["charts"])
+    environment = load_templates()
+    articles = [
+        _render_article(shown, environment, redactor) for shown in (diagnosis, *translations)
+    ]
+    return render_page(articles, articles[0]["charts"])
 
 
-def _article(
+def _render_article(
     diagnosis: Diagnosis, environment: Environment, redactor: Redactor | None
 ) -> dict[str, Any]:
     """Render the report in one language.
 
     The same redactor gives a name the same pseudonym in all of them.
     """
-    shown = presentable(diagnosis)
+    shown = prepare_for_display(diagnosis)
     shown = hide(shown, redactor) if redactor is not None else shown
     words = Words(shown.language)
     first = shown.first_failure
-    wanted = chosen(shown.series, failing=None if first is None else first.source)
+    wanted = select_series(shown.series, failing=None if first is None else first.source)
     drawn = tuple(one for one in wanted if not is_constant(one))[:_CHARTS_SHOWN]
-    charts = panels(shown, drawn)
+    charts = build_panels(shown, drawn)
     body = environment.get_template("article.html.j2").render(
-        curves=_curves(shown, drawn, charts, words)
-        | {"constant": _constant(filter(is_constant, wanted), words)},
-        **article_context(shown, words, redactor),
+        curves=_build_curves_context(shown, drawn, charts, words)
+        | {"constant": _describe_constant_series(filter(is_constant, wanted), words)},
+        **build_article_context(shown, words, redactor),
     )
-    title = f"{parts.title(shown, words)} · {words('report')}"
+    title = f"{parts.format_title(shown, words)} · {words('report')}"
     return {
         "language": words.language,
         "lang": TAGS[words.language],
@@ -76,7 +78,7 @@ def _article(
     }
 
 
-def _curves(
+def _build_curves_context(
     diagnosis: Diagnosis, drawn: Sequence[SeriesView], charts: Sequence[Panel], words: Words
 ) -> dict[str, Any]:
     """Give the curves in one language.
@@ -85,10 +87,10 @@ def _curves(
     """
     in_charts = {id(track.series) for panel in charts for track in panel.tracks}
     return {
-        "figures": panel_figures.figures(diagnosis, charts, words),
-        "phrases": panel_figures.phrases(words),
+        "figures": panel_figures.build_panel_contexts(diagnosis, charts, words),
+        "phrases": panel_figures.dump_script_phrases(words),
         "points": [
-            (one.name, parts.single_point(one, words))
+            (one.name, parts.describe_single_point(one, words))
             for one in drawn
             if id(one) not in in_charts and len(one.samples) < 2
         ],
@@ -97,11 +99,11 @@ def _curves(
     }
 
 
-def _constant(series: Iterable[SeriesView], words: Words) -> str:
+def _describe_constant_series(series: Iterable[SeriesView], words: Words) -> str:
     """Tell in a line of the series that never change; of a name the first."""
-    values = {one.name: (number(one.first[1]), one.points) for one in reversed(list(series))}
+    values = {one.name: (format_number(one.first[1]), one.points) for one in reversed(list(series))}
     said = [
-        words("curve.constant.one", name=one_line(name, 40), value=value, count=count)
+        words("curve.constant.one", name=format_one_line(name, 40), value=value, count=count)
         for name, (value, count) in sorted(values.items())[:_CONSTANT_SHOWN]
     ]
     return words("curve.constant", what=words("semicolon").join(said)) if said else ""

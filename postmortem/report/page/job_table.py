@@ -11,20 +11,20 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 from postmortem.names import LANGUAGES
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
     NOTHING_TOLD,
-    address,
-    hours,
-    instant,
-    moment,
-    named,
-    node_names,
-    worded,
+    format_hours,
+    format_timestamp,
+    get_localized_text,
+    get_title,
+    list_node_names,
+    parse_timestamp,
+    quote_relative_url,
 )
-from postmortem.report.plain import percent
+from postmortem.report.plain import format_percent
 from postmortem.report.words.job_table_words import JOB_TABLE
 from postmortem.report.words.triage_words import TRIAGE
 
@@ -54,27 +54,27 @@ class _Pool:
         return list(self._index)
 
 
-def job_rows(value: _Value) -> list[dict[str, Any]]:
+def list_job_rows(value: _Value) -> list[dict[str, Any]]:
     """Give the jobs by the names of their columns."""
     columns = value["jobs"]["columns"]
     return [dict(zip(columns, row, strict=True)) for row in value["jobs"]["rows"]]
 
 
-def table_data(value: _Value, rows: Sequence[_Value]) -> Markup:
+def serialize_job_table(value: _Value, rows: Sequence[_Value]) -> Markup:
     """Write all jobs as JSON that cannot close its element, with no character that steers."""
     pools = _Pools(value)
     listed = [pools.row(row) for row in rows]
     groups = value["groups"]
     whole = {
-        "causes": [safe(one["cause"] or NO_CAUSE) for one in value["causes"]],
-        "groups": [safe(group["id"]) for group in groups],
-        "examples": [safe(group["example"] or "") for group in groups],
+        "causes": [escape_control_characters(one["cause"] or NO_CAUSE) for one in value["causes"]],
+        "groups": [escape_control_characters(group["id"]) for group in groups],
+        "examples": [escape_control_characters(group["example"] or "") for group in groups],
         "hrefs": pools.hrefs,
         "states": pools.states.values,
         "users": pools.users.values,
         "nodes": pools.nodes.values,
         "texts": {
-            one: _texts(value, one, [pair[at] for pair in pools.reasons.values])
+            one: _build_table_texts(value, one, [pair[at] for pair in pools.reasons.values])
             for at, one in enumerate(LANGUAGES)
         },
         "rows": listed,
@@ -87,92 +87,107 @@ class _Pools:
 
     def __init__(self, value: _Value) -> None:
         self.states, self.users, self.nodes, self.reasons = _Pool(), _Pool(), _Pool(), _Pool()
-        self.hrefs = [address(group["report"]) for group in value["groups"]]
+        self.hrefs = [quote_relative_url(group["report"]) for group in value["groups"]]
 
     def row(self, row: _Value) -> list[Any]:
         """Give a row as `templates/triage.js` reads it."""
         identity, title = row["identity"], row["title"] or ""
         sure, spent = row["probability"], row["gpu_hours"]
         return [
-            safe(identity),
-            "" if title == identity else safe(title),
+            escape_control_characters(identity),
+            "" if title == identity else escape_control_characters(title),
             self.states.at(row["state"]),
-            _index(row["cause"]),
-            _index(None if sure is None else round(100 * sure)),
-            _index(row["group"]),
-            self.users.at(safe(row["user"] or "")),
-            _one_or_many([self.nodes.at(safe(name)) for name in node_names(row["nodes"])]),
+            _encode_index(row["cause"]),
+            _encode_index(None if sure is None else round(100 * sure)),
+            _encode_index(row["group"]),
+            self.users.at(escape_control_characters(row["user"] or "")),
+            _encode_indexes(
+                [
+                    self.nodes.at(escape_control_characters(name))
+                    for name in list_node_names(row["nodes"])
+                ]
+            ),
             None if spent is None else round(spent, 3),
-            _seconds(row["end"]),
-            self.reasons.at(_in_all(row["reason"])),
+            _parse_seconds(row["end"]),
+            self.reasons.at(_translate_to_all(row["reason"])),
             self._report(row),
         ]
 
     def _report(self, row: _Value) -> int | str:
         """Give the address of a job's report: 0 for none, 1 for that of its group."""
-        href = address(row["report"])
+        href = quote_relative_url(row["report"])
         if not href:
             return 0
         return 1 if row["group"] is not None and self.hrefs[row["group"]] == href else href
 
 
-def _texts(value: _Value, language: str, reasons: list[str]) -> dict[str, Any]:
+def _build_table_texts(value: _Value, language: str, reasons: list[str]) -> dict[str, Any]:
     """Give what of the table is said in a language."""
     told = TRIAGE[language]
     return {
-        "causes": [safe(named(one, language, told["unnamed"])) for one in value["causes"]],
-        "groups": [safe(named(one, language, told["unnamed"])) for one in value["groups"]],
+        "causes": [
+            escape_control_characters(get_title(one, language, told["unnamed"]))
+            for one in value["causes"]
+        ],
+        "groups": [
+            escape_control_characters(get_title(one, language, told["unnamed"]))
+            for one in value["groups"]
+        ],
         "reasons": reasons,
         "words": {**JOB_TABLE[language], **{key: told[key] for key in _LABELS}},
     }
 
 
-def still_rows(value: _Value, rows: Sequence[_Value], language: str) -> list[list[Any]]:
+def build_static_rows(value: _Value, rows: Sequence[_Value], language: str) -> list[list[Any]]:
     """Give the first jobs as cells of text and addresses."""
-    return [_still(value, row, language) for row in rows[:STILL_ROWS]]
+    return [_build_static_row(value, row, language) for row in rows[:STILL_ROWS]]
 
 
-def _still(value: _Value, row: _Value, language: str) -> list[Any]:
+def _build_static_row(value: _Value, row: _Value, language: str) -> list[Any]:
     none = NOTHING_TOLD
     group = none if row["group"] is None else value["groups"][row["group"]]["id"]
     return [
-        (row["title"] or row["identity"], address(row["report"])),
-        _what_failed(value, row, language),
+        (row["title"] or row["identity"], quote_relative_url(row["report"])),
+        _describe_failure(value, row, language),
         group,
-        node_names(row["nodes"]),
+        list_node_names(row["nodes"]),
         row["user"] or none,
-        hours(row["gpu_hours"]),
-        instant(row["end"]),
+        format_hours(row["gpu_hours"]),
+        format_timestamp(row["end"]),
     ]
 
 
-def _what_failed(value: _Value, row: _Value, language: str) -> tuple[str, str]:
+def _describe_failure(value: _Value, row: _Value, language: str) -> tuple[str, str]:
     """Say of a job what failed, or why it could not be judged, and how sure that is."""
     told, states = TRIAGE[language], JOB_TABLE[language]
     if row["cause"] is not None:
-        sure = "" if row["probability"] is None else percent(row["probability"])
-        return named(value["causes"][row["cause"]], language, told["unnamed"]), sure
+        sure = "" if row["probability"] is None else format_percent(row["probability"])
+        return get_title(value["causes"][row["cause"]], language, told["unnamed"]), sure
     state = states.get(f"state.{row['state']}", row["state"])
     shown = told["unnamed"] if row["state"] == "judged" else state
-    return shown, worded(row["reason"], language)
+    return shown, get_localized_text(row["reason"], language)
 
 
-def _index(value: int | None) -> int:
+def _encode_index(value: int | None) -> int:
     return _NONE if value is None else value
 
 
-def _in_all(text: Any) -> tuple[str, ...] | None:
+def _translate_to_all(text: Any) -> tuple[str, ...] | None:
     """Give a text in every language; None for none."""
-    return tuple(safe(worded(text, one)) for one in LANGUAGES) if text else None
+    return (
+        tuple(escape_control_characters(get_localized_text(text, one)) for one in LANGUAGES)
+        if text
+        else None
+    )
 
 
-def _one_or_many(indexes: list[int]) -> int | list[int]:
+def _encode_indexes(indexes: list[int]) -> int | list[int]:
     return indexes[0] if len(indexes) == 1 else indexes or _NONE
 
 
-def _seconds(told: str | None) -> int | str | None:
-    at = moment(told)
-    return (safe(told) if told else None) if at is None else int(at)
+def _parse_seconds(told: str | None) -> int | str | None:
+    at = parse_timestamp(told)
+    return (escape_control_characters(told) if told else None) if at is None else int(at)
 
 
 def _as_json(whole: Any) -> Markup:

@@ -33,25 +33,29 @@ class LossesCompared(NamedTuple):
     """What is too much to draw."""
 
 
-def compared(diagnosis: Diagnosis) -> LossesCompared | None:
+def find_differing_losses(diagnosis: Diagnosis) -> LossesCompared | None:
     """Find the loss that at least two processes print at the same steps, with different values.
 
     One whose NaN begins on one process is preferred.
     """
     found = [
         (name, members)
-        for name, group in _by_process(diagnosis).items()
-        if len(members := _alike(_in_order(group.values()))) > 1 and _differ(members)
+        for name, group in _collect_losses_by_process(diagnosis).items()
+        if len(members := _filter_overlapping(_sort_by_rank(group.values()))) > 1
+        and _has_differences(members)
     ]
     if not found:
         return None
-    _, members = min(found, key=lambda pair: (_earliest(pair[1]) is None, pair[0] != LOSS, pair[0]))
-    odd = _earliest(members) or _failed(diagnosis, members)
+    _, members = min(
+        found,
+        key=lambda pair: (_find_earliest_nonfinite(pair[1]) is None, pair[0] != LOSS, pair[0]),
+    )
+    odd = _find_earliest_nonfinite(members) or _find_failed_process(diagnosis, members)
     ordered = (*([odd] if odd else []), *(series for series in members if series is not odd))
     return LossesCompared(ordered[:MOST], odd is not None, ordered[MOST:])
 
 
-def _by_process(diagnosis: Diagnosis) -> dict[str, dict[object, SeriesView]]:
+def _collect_losses_by_process(diagnosis: Diagnosis) -> dict[str, dict[object, SeriesView]]:
     """Give each training loss by name, and of each process the longest series of it."""
     found: dict[str, dict[object, SeriesView]] = defaultdict(dict)
     for series in sorted(diagnosis.series, key=lambda series: -series.points):
@@ -72,7 +76,7 @@ def _has_steps(one: SeriesView) -> bool:
     )
 
 
-def _in_order(members: Iterable[SeriesView]) -> list[SeriesView]:
+def _sort_by_rank(members: Iterable[SeriesView]) -> list[SeriesView]:
     """Order processes by node and rank, as far as they are printed."""
     return sorted(
         members,
@@ -87,18 +91,20 @@ def _in_order(members: Iterable[SeriesView]) -> list[SeriesView]:
     )
 
 
-def _alike(members: list[SeriesView]) -> list[SeriesView]:
+def _filter_overlapping(members: list[SeriesView]) -> list[SeriesView]:
     """Keep those that share steps with the longest: the others are of another part of the run."""
     longest = max(members, key=lambda one: one.points)
-    first, last = _ends(longest)
-    return [one for one in members if _ends(one)[0] < last and _ends(one)[1] > first]
+    first, last = _get_step_range(longest)
+    return [
+        one for one in members if _get_step_range(one)[0] < last and _get_step_range(one)[1] > first
+    ]
 
 
-def _ends(one: SeriesView) -> tuple[float, float]:
+def _get_step_range(one: SeriesView) -> tuple[float, float]:
     return one.samples[0][0] or 0.0, one.samples[-1][0] or 0.0
 
 
-def _differ(members: Sequence[SeriesView]) -> bool:
+def _has_differences(members: Sequence[SeriesView]) -> bool:
     """Say whether there is more than one curve to see.
 
     A loss averaged over the processes is the same on each.
@@ -106,29 +112,31 @@ def _differ(members: Sequence[SeriesView]) -> bool:
     return len({repr([(step, value) for step, value, _ in one.samples]) for one in members}) > 1
 
 
-def _earliest(members: Sequence[SeriesView]) -> SeriesView | None:
+def _find_earliest_nonfinite(members: Sequence[SeriesView]) -> SeriesView | None:
     """Find the one whose values stop being finite at an earlier step than those of all others."""
     bad = sorted(
-        (_first_bad(one), index) for index, one in enumerate(members) if _first_bad(one) < math.inf
+        (_find_first_nonfinite_step(one), index)
+        for index, one in enumerate(members)
+        if _find_first_nonfinite_step(one) < math.inf
     )
     if not bad or (len(bad) > 1 and bad[1][0] <= bad[0][0]):
         return None
     step, index = bad[0]
     return (
         members[index]
-        if any(_ends(one)[1] >= step for one in members if one is not members[index])
+        if any(_get_step_range(one)[1] >= step for one in members if one is not members[index])
         else None
     )
 
 
-def _first_bad(one: SeriesView) -> float:
+def _find_first_nonfinite_step(one: SeriesView) -> float:
     return next(
         (step for step, value, _ in one.samples if step is not None and not math.isfinite(value)),
         math.inf,
     )
 
 
-def _failed(diagnosis: Diagnosis, members: Sequence[SeriesView]) -> SeriesView | None:
+def _find_failed_process(diagnosis: Diagnosis, members: Sequence[SeriesView]) -> SeriesView | None:
     """Find the one of the process that failed first."""
     first = diagnosis.first_failure
     if first is None:

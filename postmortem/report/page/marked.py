@@ -5,39 +5,39 @@ here: their places on the axis (`page.record_axis`), their shapes (`page.chart`)
 """
 
 from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.shown import SeriesView
 from postmortem.names import LOSS
 from postmortem.report.page.panel import KINDS, Bad, is_of
-from postmortem.report.plotted import first_bad
+from postmortem.report.plotted import find_first_nonfinite_index
 
 Row = tuple[str, int, tuple[tuple[int, float | None], ...]]
 """Kind, how often, places as (line, step)."""
 
 
-def first_bad_of(series: SeriesView) -> Bad | None:
+def find_first_nonfinite(series: SeriesView) -> Bad | None:
     """Find the first non-finite value of a series."""
-    index = first_bad(series)
+    index = find_first_nonfinite_index(series)
     if index is None:
         return None
     step, value, line = series.samples[index]
     return Bad(series.name, value, step, line)
 
 
-def first_bad_of_process(diagnosis: Diagnosis, main: SeriesView) -> Bad | None:
+def find_process_nonfinite(diagnosis: Diagnosis, main: SeriesView) -> Bad | None:
     """Find the first non-finite value of whatever name that the process of a series has printed."""
     found = [
         bad
         for series in diagnosis.series
         if series.source == main.source and is_of(series.where, main.where)
-        if (bad := first_bad_of(series)) is not None
+        if (bad := find_first_nonfinite(series)) is not None
     ]
     return min(
         found, key=lambda bad: (bad.line, bad.name != main.name, bad.name != LOSS), default=None
     )
 
 
-def marks_for(diagnosis: Diagnosis, main: SeriesView, bad: Bad | None) -> list[Row]:
+def list_marks(diagnosis: Diagnosis, main: SeriesView, bad: Bad | None) -> list[Row]:
     """Give what is to be marked in a source for a process, in the order of KINDS."""
     rows: dict[str, Row] = {}
     first = diagnosis.first_failure
@@ -45,17 +45,17 @@ def marks_for(diagnosis: Diagnosis, main: SeriesView, bad: Bad | None) -> list[R
         rows["failure"] = ("failure", 1, ((first.line, None),))
     if bad is not None:
         rows["bad"] = ("bad", 1, ((bad.line, bad.step),))
-    for marks in sorted(diagnosis.marks, key=lambda marks: _nearness(marks.where, main.where)):
+    for marks in sorted(diagnosis.marks, key=lambda marks: _rank_process(marks.where, main.where)):
         if marks.source == main.source and is_of(marks.where, main.where):
             # Of several processes one: each tells of the same step.
             rows.setdefault(marks.kind, (marks.kind, marks.count, marks.places))
-    begins = _attempts_behind(diagnosis, main)
+    begins = _list_later_attempts(diagnosis, main)
     if begins:
         rows["restarted"] = ("restarted", len(begins), tuple((line, None) for line in begins))
     return [rows[kind] for kind in KINDS if kind in rows]
 
 
-def _attempts_behind(diagnosis: Diagnosis, main: SeriesView) -> list[int]:
+def _list_later_attempts(diagnosis: Diagnosis, main: SeriesView) -> list[int]:
     """Give the lines at which attempts begin behind the first sample of a series."""
     return sorted(
         attempt.first_line
@@ -64,7 +64,7 @@ def _attempts_behind(diagnosis: Diagnosis, main: SeriesView) -> list[int]:
     )
 
 
-def _nearness(where: Where, main: Where) -> tuple[bool, bool, int]:
+def _rank_process(where: ProcessId, main: ProcessId) -> tuple[bool, bool, int]:
     """Order processes by how surely they are that of a series.
 
     For one that names none, a named one before the lines of all that name none.

@@ -13,16 +13,16 @@ from markupsafe import Markup
 from postmortem.names import LANGUAGES
 from postmortem.report.merits_rows import (
     Evaluation,
-    best_way,
-    causes_of,
-    cell,
-    confused,
-    figure_rows,
-    source_rows,
-    way_name,
+    build_cause_rows,
+    build_confusion_rows,
+    build_metric_rows,
+    build_source_rows,
+    format_cell,
+    get_method_name,
+    select_default_method,
 )
-from postmortem.report.page.frame import TAGS, page_of, templates
-from postmortem.report.page.unit_plot import PlottedWay, UnitPlot, unit_svg
+from postmortem.report.page.frame import TAGS, load_templates, render_page
+from postmortem.report.page.unit_plot import PlottedWay, UnitPlot, draw_unit_plot
 from postmortem.report.words import Words
 from postmortem.report.words.evaluation_words import EVALUATION
 
@@ -36,31 +36,33 @@ _HALF: Final = 0.5
 def render_evaluation(value: Evaluation, *, language: str = "en") -> str:
     """Write an evaluation as a page that opens in a language and can be switched to the others."""
     languages = [language, *(other for other in LANGUAGES if other != language)]
-    return page_of([_article(value, one) for one in languages], [])
+    return render_page([_render_article(value, one) for one in languages], [])
 
 
-def _article(value: Evaluation, language: str) -> dict[str, Any]:
+def _render_article(value: Evaluation, language: str) -> dict[str, Any]:
     """Render an evaluation in one language."""
     words = Words(language)
     told = EVALUATION[words.language]
     body = (
-        templates()
+        load_templates()
         .get_template("evaluation.html.j2")
         .render(
             say=words,
             told=told,
             at_once=_AT_ONCE,
-            lead=_lead(value, told),
+            lead=_format_lead(value, told),
             judged=told[f"judged.{value['judged']}"],
             plots=[
-                ("reliability", _reliability(value, words)),
-                ("coverage-plot", _coverage(value, words)),
+                ("reliability", _build_reliability_plots(value, words)),
+                ("coverage-plot", _build_coverage_plots(value, words)),
             ],
             made=words(
-                "made", version=_tool(value, "version"), base=_tool(value, "knowledge_base")
+                "made",
+                version=_get_tool_field(value, "version"),
+                base=_get_tool_field(value, "knowledge_base"),
             ),
-            classifier=_tool(value, "classifier"),
-            **_tables(value, told),
+            classifier=_get_tool_field(value, "classifier"),
+            **_build_tables(value, told),
         )
     )
     return {
@@ -72,49 +74,49 @@ def _article(value: Evaluation, language: str) -> dict[str, Any]:
     }
 
 
-def _tables(value: Evaluation, told: Mapping[str, str]) -> dict[str, Any]:
+def _build_tables(value: Evaluation, told: Mapping[str, str]) -> dict[str, Any]:
     """Give the tables that are shown whole, and those whose rest is folded."""
-    way = way_name(best_way(value), told)
+    way = get_method_name(select_default_method(value), told)
     return {
         "tables": [
-            ("overview", told["overview.note"], *figure_rows(value, told)),
-            ("sources", told["sources.note"], *source_rows(value, told)),
+            ("overview", told["overview.note"], *build_metric_rows(value, told)),
+            ("sources", told["sources.note"], *build_source_rows(value, told)),
         ],
         "listed": [
             (name, told[f"{name}.note"].format(way=way), *rows(value, told))
-            for name, rows in (("causes", causes_of), ("confusions", confused))
+            for name, rows in (("causes", build_cause_rows), ("confusions", build_confusion_rows))
         ],
     }
 
 
-def _tool(value: Evaluation, name: str) -> str:
+def _get_tool_field(value: Evaluation, name: str) -> str:
     return str(value["tool"].get(name) or "")
 
 
-def _lead(value: Evaluation, told: Mapping[str, str]) -> str:
+def _format_lead(value: Evaluation, told: Mapping[str, str]) -> str:
     """Say the main figure in a sentence."""
-    ways, best = value["ways"], best_way(value)
+    ways, best = value["ways"], select_default_method(value)
     rules = ways.get("rules", ways[best])
     key = "lead" if best != "rules" else "lead.one"
     return told[key].format(
         cases=rules["cases"],
         rules=rules["top1"],
         best=ways[best]["top1"],
-        way=way_name(best, told),
+        way=get_method_name(best, told),
     )
 
 
-def _reliability(value: Evaluation, words: Words) -> list[dict[str, Any]]:
+def _build_reliability_plots(value: Evaluation, words: Words) -> list[dict[str, Any]]:
     """Draw what the probabilities of each way promise and what they hold."""
     told = EVALUATION[words.language]
     return [
-        _reliability_of(way, index, figures, words)
+        _build_reliability_plot(way, index, figures, words)
         for index, (way, figures) in enumerate(value["ways"].items())
-        if figures["reliability"] and way_name(way, told) and not way.startswith("last")
+        if figures["reliability"] and get_method_name(way, told) and not way.startswith("last")
     ]
 
 
-def _reliability_of(
+def _build_reliability_plot(
     way: str, index: int, figures: Mapping[str, Any], words: Words
 ) -> dict[str, Any]:
     told, key = EVALUATION[words.language], f"{words.language}-reliability-{index}"
@@ -127,43 +129,44 @@ def _reliability_of(
         for row in rows
     )
     title = told["plot.reliability"].format(
-        way=way_name(way, told), points=described, error=figures["ece"]
+        way=get_method_name(way, told), points=described, error=figures["ece"]
     )
     plot = UnitPlot(
         [PlottedWay(index % _COLOURS, points, radii)],
         told["probability"],
         told["right"],
-        way_name(way, told),
+        get_method_name(way, told),
         title,
         has_diagonal=True,
     )
     head = [told["probability"], told["right"], told["cases"]]
     return {
         "key": key,
-        "title": way_name(way, told),
-        "note": f"{told['ece']}: {cell(figures['ece'])}",
-        "drawing": Markup(unit_svg(plot, key)),  # noqa: S704 -- our own, its texts escaped
+        "title": get_method_name(way, told),
+        "note": f"{told['ece']}: {format_cell(figures['ece'])}",
+        "drawing": Markup(draw_unit_plot(plot, key)),  # noqa: S704 -- our own, its texts escaped
         "legend": [],
         "head": head,
         "rows": [
-            [cell(row["probability"]), cell(row["right"]), cell(row["cases"])] for row in rows
+            [format_cell(row["probability"]), format_cell(row["right"]), format_cell(row["cases"])]
+            for row in rows
         ],
     }
 
 
-def _coverage(value: Evaluation, words: Words) -> list[dict[str, Any]]:
+def _build_coverage_plots(value: Evaluation, words: Words) -> list[dict[str, Any]]:
     """Draw how many verdicts are right if the less probable ones are kept back."""
     told, key = EVALUATION[words.language], f"{words.language}-coverage-plot-0"
     drawn, legend, rows = [], [], []
     for index, (way, figures) in enumerate(value["ways"].items()):
         points = [(covered, right) for _, covered, right in figures["precision_over_coverage"]]
-        name, colour = way_name(way, told), index % _COLOURS
+        name, colour = get_method_name(way, told), index % _COLOURS
         is_line = bool(points)
         points = points or [(figures["coverage"], figures["verdict_precision"] or 0.0)]
         drawn.append(PlottedWay(colour, points, is_line=is_line))
         legend.append((colour, is_line, name))
         covered, right = points[-1]
-        rows.append([name, cell(covered), cell(right)])
+        rows.append([name, format_cell(covered), format_cell(right)])
     lowest = min((y for one in drawn for _, y in one.points), default=0.0)
     names = words("joint").join(name for _, _, name in legend)
     plot = UnitPlot(
@@ -179,7 +182,7 @@ def _coverage(value: Evaluation, words: Words) -> list[dict[str, Any]]:
             "key": key,
             "title": told["coverage-plot"],
             "note": "",
-            "drawing": Markup(unit_svg(plot, key)),  # noqa: S704 -- our own, its texts escaped
+            "drawing": Markup(draw_unit_plot(plot, key)),  # noqa: S704 -- our own, its texts escaped
             "legend": legend,
             "head": [told["way"], told["x.coverage"], told["y.precision"]],
             "rows": rows,

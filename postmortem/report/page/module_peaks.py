@@ -9,7 +9,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from postmortem.model.replayed import ModulePeak, Replayed
-from postmortem.report.plain import number, one_line
+from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.replay_told import is_over
 from postmortem.report.words import Words
 
@@ -21,33 +21,33 @@ _LEAST: Final = -12.0
 _NAMED: Final = 60
 
 
-def peaks_drawn(found: Replayed, words: Words) -> Markup | None:
+def draw_peaks(found: Replayed, words: Words) -> Markup | None:
     """Draw the peaks; nothing if there are none."""
-    shown = _chosen(found)
+    shown = _select_peaks(found)
     if not shown or not any(one.output > 0 for one in shown):
         return None
-    low, high = _range(shown, found.limit)
+    low, high = _compute_range(shown, found.limit)
     over = sum(is_over(one, found) for one in found.peaks)
     said = words(
         "replay.peaks.said",
         count=len(found.peaks),
         over=over,
         dtype=found.limit_of,
-        limit=number(found.limit),
+        limit=format_number(found.limit),
     )
     name = f"{words.language}-peaks"
     parts = [
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}">',
         f'<title id="{name}">{escape(said)}</title>',
-        *_grid(low, high),
-        *_bars(shown, found, (low, high), words),
-        *_limit(found, low, high, words),
+        *_draw_grid(low, high),
+        *_draw_bars(shown, found, (low, high), words),
+        *_draw_limit(found, low, high, words),
         "</svg>",
     ]
     return Markup("".join(parts))  # noqa: S704 -- our own drawing, its text escaped
 
 
-def _chosen(found: Replayed) -> list[ModulePeak]:
+def _select_peaks(found: Replayed) -> list[ModulePeak]:
     """Choose of each stretch the one that says most, in order."""
     count = len(found.peaks)
     if count <= _MOST:
@@ -62,7 +62,7 @@ def _chosen(found: Replayed) -> list[ModulePeak]:
     ]
 
 
-def _range(shown: list[ModulePeak], limit: float) -> tuple[float, float]:
+def _compute_range(shown: list[ModulePeak], limit: float) -> tuple[float, float]:
     """Give the powers of ten between which all values stand; the limit if they come near it."""
     logs = [_log(one.output) for one in shown if one.output > 0]
     low, high = math.floor(min(logs)), math.ceil(max(logs)) + 0.5
@@ -74,16 +74,16 @@ def _log(value: float) -> float:
     return math.log10(max(value, 10.0**_LEAST))
 
 
-def _y(value: float, low: float, high: float) -> float:
+def _compute_y(value: float, low: float, high: float) -> float:
     share = (min(max(value, low), high) - low) / max(high - low, 1e-9)
     return round(_HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM), 1)
 
 
-def _grid(low: float, high: float) -> list[str]:
+def _draw_grid(low: float, high: float) -> list[str]:
     every = max(1, math.ceil((high - low) / 7))
     lines = []
     for power in range(math.ceil(low), math.floor(high) + 1, every):
-        y = _y(power, low, high)
+        y = _compute_y(power, low, high)
         lines.append(f'<path class="grid" d="M{_LEFT} {y}H{_WIDTH - _RIGHT}"/>')
         lines.append(
             f'<text class="tick" x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">1e{power}</text>'
@@ -91,7 +91,7 @@ def _grid(low: float, high: float) -> list[str]:
     return lines
 
 
-def _bars(
+def _draw_bars(
     shown: list[ModulePeak], found: Replayed, span: tuple[float, float], words: Words
 ) -> list[str]:
     room = (_WIDTH - _LEFT - _RIGHT) / len(shown)
@@ -100,9 +100,11 @@ def _bars(
     for place, one in enumerate(shown):
         x = round(_LEFT + room * (place + 0.5) - wide / 2, 1)
         is_bad = is_over(one, found)
-        top = _TOP if not one.is_finite and not one.output else _y(_log(one.output), *span)
+        top = _TOP if not one.is_finite and not one.output else _compute_y(_log(one.output), *span)
         title = escape(
-            one_line(f"{one.module or '–'} · {one.kind}{words('colon')}{number(one.output)}", 160)
+            format_one_line(
+                f"{one.module or '–'} · {one.kind}{words('colon')}{format_number(one.output)}", 160
+            )
         )
         drawn.append(
             f'<rect class="peak{" over" if is_bad else ""}" x="{x}" y="{top}" width="{wide:.1f}"'
@@ -111,7 +113,7 @@ def _bars(
         if is_bad and not is_named:
             is_named = True
             drawn.append(_name(one, x + wide / 2))
-    first, last = escape(_short(shown[0])), escape(_short(shown[-1]))
+    first, last = escape(_shorten_module_name(shown[0])), escape(_shorten_module_name(shown[-1]))
     drawn.append(f'<text class="tick" x="{_LEFT}" y="{_HEIGHT - 10}">{first}</text>')
     if len(shown) > 1:
         drawn.append(
@@ -121,25 +123,25 @@ def _bars(
     return drawn
 
 
-def _short(one: ModulePeak) -> str:
-    return one_line(one.module or "–", 32)
+def _shorten_module_name(one: ModulePeak) -> str:
+    return format_one_line(one.module or "–", 32)
 
 
 def _name(one: ModulePeak, x: float) -> str:
     """Name the first module beyond the limit, above its bar."""
     anchor = "end" if x > _WIDTH * 0.6 else "start"
-    text = escape(one_line(one.module or "–", _NAMED))
+    text = escape(format_one_line(one.module or "–", _NAMED))
     return (
         f'<text class="bad-label" x="{x:.1f}" y="{_TOP - 8}" text-anchor="{anchor}">{text}</text>'
     )
 
 
-def _limit(found: Replayed, low: float, high: float, words: Words) -> list[str]:
+def _draw_limit(found: Replayed, low: float, high: float, words: Words) -> list[str]:
     limit = _log(found.limit)
     if not low <= limit <= high:
         return []
-    y = _y(limit, low, high)
-    said = escape(f"{found.limit_of}{words('colon')}{number(found.limit)}")
+    y = _compute_y(limit, low, high)
+    said = escape(f"{found.limit_of}{words('colon')}{format_number(found.limit)}")
     return [
         f'<path class="peak-limit" d="M{_LEFT} {y}H{_WIDTH - _RIGHT}"/>',
         f'<text class="chart-note" x="{_LEFT + 4}" y="{y - 5}">{said}</text>',

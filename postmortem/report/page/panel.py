@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.shown import SeriesView
 from postmortem.report.page.close_up import cut_to
 
@@ -139,7 +139,7 @@ class Panel:
         )
 
 
-def is_of(one: Where, other: Where) -> bool:
+def is_of(one: ProcessId, other: ProcessId) -> bool:
     """Say whether two lines may be of the same process.
 
     They name the same, or one of them names none.

@@ -16,12 +16,12 @@ from markupsafe import Markup
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.said import cut
 from postmortem.model.shown import SeriesView
-from postmortem.report.page.chart import DETAIL_HEIGHT, SHAPES, STANDING, svg
+from postmortem.report.page.chart import DETAIL_HEIGHT, SHAPES, STANDING, draw_panel
 from postmortem.report.page.chart_data import LONGEST_NAME, LONGEST_UNIT, name_of
 from postmortem.report.page.panel import Panel, Track
-from postmortem.report.page.tables import value_table
-from postmortem.report.parts import step_and_line
-from postmortem.report.plain import file_name, number, one_line, process
+from postmortem.report.page.tables import build_value_table
+from postmortem.report.parts import format_sample_location
+from postmortem.report.plain import format_number, format_one_line, process, shorten_source_path
 from postmortem.report.words import Words
 
 _PHRASES: Final = (
@@ -40,12 +40,14 @@ _PHRASES: Final = (
 )
 
 
-def figures(diagnosis: Diagnosis, panels: Sequence[Panel], words: Words) -> list[dict[str, Any]]:
+def build_panel_contexts(
+    diagnosis: Diagnosis, panels: Sequence[Panel], words: Words
+) -> list[dict[str, Any]]:
     """Give what the template shows of each panel.
 
     A legend that the panel before has already given is not given again.
     """
-    kinds = [{kind for kind, _ in _legend(panel, words)} for panel in panels]
+    kinds = [{kind for kind, _ in _build_legend(panel, words)} for panel in panels]
     repeated = [
         any(
             panels[before].source == panel.source and kinds[at] <= kinds[before]
@@ -54,12 +56,13 @@ def figures(diagnosis: Diagnosis, panels: Sequence[Panel], words: Words) -> list
         for at, panel in enumerate(panels)
     ]
     return [
-        _figure(diagnosis, panel, index, words) | ({"marks": []} if is_repeated else {})
+        _build_panel_context(diagnosis, panel, index, words)
+        | ({"marks": []} if is_repeated else {})
         for index, (panel, is_repeated) in enumerate(zip(panels, repeated, strict=True))
     ]
 
 
-def phrases(words: Words) -> str:
+def dump_script_phrases(words: Words) -> str:
     """Give the words of the script as JSON."""
     said = {key.removeprefix("chart."): words.raw(key) for key in _PHRASES}
     return json.dumps(
@@ -67,38 +70,46 @@ def phrases(words: Words) -> str:
     )
 
 
-def described(series: SeriesView, words: Words) -> str:
+def describe_series(series: SeriesView, words: Words) -> str:
     """Say in words what a curve shows.
 
     Points, range, first and last value, the first non-finite one.
     """
     shown = len(series.samples)
-    unit = f" {one_line(series.unit, LONGEST_UNIT)}" if series.unit else ""
+    unit = f" {format_one_line(series.unit, LONGEST_UNIT)}" if series.unit else ""
     parts = [
         (
             words("curve.points", count=series.points)
             if shown >= series.points
             else words("curve.drawn", shown=shown, count=series.points)
         ),
-        f"{number(series.first[1])} → {number(series.last[1])}{unit}",
+        f"{format_number(series.first[1])} → {format_number(series.last[1])}{unit}",
     ]
     if series.min is not None and series.max is not None:
-        parts.append(words("curve.range", low=number(series.min), high=number(series.max)))
+        parts.append(
+            words("curve.range", low=format_number(series.min), high=format_number(series.max))
+        )
     if series.nonfinite:
         parts.append(words("curve.nonfinite", count=series.nonfinite))
     if series.first_nonfinite is not None:
         parts.append(
             words("curve.first-bad")
             + words("colon")
-            + step_and_line(*series.first_nonfinite, words)
+            + format_sample_location(*series.first_nonfinite, words)
         )
     return words("joint").join(parts)
 
 
-def _figure(diagnosis: Diagnosis, panel: Panel, index: int, words: Words) -> dict[str, Any]:
+def _build_panel_context(
+    diagnosis: Diagnosis, panel: Panel, index: int, words: Words
+) -> dict[str, Any]:
     """Give a panel as the template shows it: drawings, texts, legend, table."""
-    key, names = f"{words.language}-chart-{index}", _names(diagnosis, panel, words)
-    title, texts, legend = " · ".join(names), _texts(panel, names, words), _legend(panel, words)
+    key, names = f"{words.language}-chart-{index}", _list_track_names(diagnosis, panel, words)
+    title, texts, legend = (
+        " · ".join(names),
+        _describe_tracks(panel, names, words),
+        _build_legend(panel, words),
+    )
     if panel.is_of_processes:
         title = f"{name_of(panel.main)} · {words('chart.processes', count=len(panel.tracks))}"
     said = words("stop").join([*texts, *(text for kind, text in legend if kind != "gap")])
@@ -108,11 +119,11 @@ def _figure(diagnosis: Diagnosis, panel: Panel, index: int, words: Words) -> dic
         "source": panel.source,
         "title": title,
         "note": _note(diagnosis, panel, words),
-        "drawing": _drawn(svg(panel, words, key=key, title=title, description=said)),
+        "drawing": _mark_safe(draw_panel(panel, words, key=key, title=title, description=said)),
         "close": _close(panel, key, words),
         "texts": texts,
         "tracks": [
-            (at, track.form, name, _axis_note(panel, track, words))
+            (at, track.form, name, _format_axis_note(panel, track, words))
             for at, (track, name) in enumerate(zip(panel.named, names, strict=True))
         ],
         "names": json.dumps(names, ensure_ascii=False) if panel.is_of_processes else "",
@@ -120,7 +131,7 @@ def _figure(diagnosis: Diagnosis, panel: Panel, index: int, words: Words) -> dic
             (kind, SHAPES["bad" if kind == "gap" else kind], kind in STANDING, text)
             for kind, text in legend
         ],
-        "table": value_table(panel, names, words),
+        "table": build_value_table(panel, names, words),
     }
 
 
@@ -129,37 +140,38 @@ def _close(panel: Panel, key: str, words: Words) -> dict[str, Any] | None:
     close, title = panel.close_up(), words("curve.detail", name=name_of(panel.main))
     if close is None:
         return None
-    drawing = svg(
+    drawing = draw_panel(
         close,
         words,
         key=f"{key}-near",
         title=title,
-        description=described(close.main, words),
+        description=describe_series(close.main, words),
         height=DETAIL_HEIGHT,
     )
-    return {"title": title, "drawing": _drawn(drawing)}
+    return {"title": title, "drawing": _mark_safe(drawing)}
 
 
-def _names(diagnosis: Diagnosis, panel: Panel, words: Words) -> list[str]:
+def _list_track_names(diagnosis: Diagnosis, panel: Panel, words: Words) -> list[str]:
     """Name the tracks: by their series, or by their processes."""
     if not panel.is_of_processes:
         return [name_of(track.series) for track in panel.tracks]
     return [
-        one_line(
-            process(track.series.where, words) or file_name(diagnosis, track.series.source, words),
+        format_one_line(
+            process(track.series.where, words)
+            or shorten_source_path(diagnosis, track.series.source, words),
             LONGEST_NAME,
         )
         for track in panel.named
     ]
 
 
-def _texts(panel: Panel, names: Sequence[str], words: Words) -> list[str]:
+def _describe_tracks(panel: Panel, names: Sequence[str], words: Words) -> list[str]:
     """Say in words what the tracks show; of several processes which was first."""
     if len(panel.tracks) == 1:
-        return [described(panel.main, words)]
+        return [describe_series(panel.main, words)]
     if not panel.is_of_processes:
         return [
-            name + words("colon") + described(track.series, words)
+            name + words("colon") + describe_series(track.series, words)
             for name, track in zip(names, panel.tracks, strict=True)
         ]
     firsts = [
@@ -168,18 +180,18 @@ def _texts(panel: Panel, names: Sequence[str], words: Words) -> list[str]:
         if (one := track.series.first_nonfinite) is not None
     ]
     said = words("joint").join(
-        f"{name} {words('at-step', value=number(step))}"
+        f"{name} {words('at-step', value=format_number(step))}"
         for (step, _), name in sorted(firsts, key=lambda one: one[0][0] or 0.0)
     )
     rest = len(panel.tracks) - len(panel.named)
     return [
-        names[0] + words("colon") + described(panel.main, words),
+        names[0] + words("colon") + describe_series(panel.main, words),
         *([words("curve.first-bad") + words("colon") + said] if said else []),
         *([words("chart.thin", count=rest)] if rest else []),
     ]
 
 
-def _drawn(drawing: str) -> Markup:
+def _mark_safe(drawing: str) -> Markup:
     return Markup(drawing)  # noqa: S704 -- our own drawing
 
 
@@ -194,24 +206,24 @@ def _note(diagnosis: Diagnosis, panel: Panel, words: Words) -> str:
     if not panel.is_of_processes:
         said.append(process(main.where, words))
         if len({series.source for series in diagnosis.series}) > 1:
-            said.append(file_name(diagnosis, panel.source, words))
-    return cut(" · ".join(one_line(part, 40) for part in said if part), 80)
+            said.append(shorten_source_path(diagnosis, panel.source, words))
+    return cut(" · ".join(format_one_line(part, 40) for part in said if part), 80)
 
 
-def _axis_note(panel: Panel, track: Track, words: Words) -> str:
+def _format_axis_note(panel: Panel, track: Track, words: Words) -> str:
     return words("chart.right") if panel.has_right_axis and track.form == "steps" else ""
 
 
-def _legend(panel: Panel, words: Words) -> list[tuple[str, str]]:
+def _build_legend(panel: Panel, words: Words) -> list[tuple[str, str]]:
     """Name each kind of mark, with how often it came and how many of them are shown."""
-    said = [(kind, _counted(panel, kind, count, words)) for kind, count in panel.counts]
+    said = [(kind, _format_mark_count(panel, kind, count, words)) for kind, count in panel.counts]
     gaps = sum(track.series.nonfinite for track in panel.tracks)
     if gaps > 1:
         said.append(("gap", words("mark.count", name=words("mark.gap"), count=gaps)))
     return said
 
 
-def _counted(panel: Panel, kind: str, count: int, words: Words) -> str:
+def _format_mark_count(panel: Panel, kind: str, count: int, words: Words) -> str:
     name, shown = words(f"mark.{kind}"), sum(spot.kind == kind for spot in panel.spots)
     if count == 1:
         return name

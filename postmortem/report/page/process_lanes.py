@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import Event
-from postmortem.report.plain import file_name, process
+from postmortem.report.plain import process, shorten_source_path
 from postmortem.report.words import Words
 
 _MOST: Final = 8
@@ -27,7 +27,7 @@ class Lanes(NamedTuple):
     of: tuple[int, ...]
 
 
-def lanes(diagnosis: Diagnosis, words: Words) -> Lanes:
+def build_lanes(diagnosis: Diagnosis, words: Words) -> Lanes:
     """Give each process a lane.
 
     A file whose lines name a single process is its, one that names several or none has a lane for
@@ -43,7 +43,7 @@ def lanes(diagnosis: Diagnosis, words: Words) -> Lanes:
     names = [
         _process(diagnosis, event, words)
         or owners.get(event.source)
-        or file_name(diagnosis, event.source, words)
+        or shorten_source_path(diagnosis, event.source, words)
         for event in events
     ]
     known = list(dict.fromkeys(names))

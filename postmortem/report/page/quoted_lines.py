@@ -12,9 +12,9 @@ from typing import Any, Final
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import Excerpt
-from postmortem.model.visible import safe
-from postmortem.report.for_people import input_kind
-from postmortem.report.plain import file_name, place
+from postmortem.model.visible import escape_control_characters
+from postmortem.report.for_people import detect_input_type
+from postmortem.report.plain import place, shorten_source_path
 from postmortem.report.words import Words
 
 NO_SPOT: Final = {"text": "", "anchor": ""}
@@ -25,12 +25,12 @@ _Cited = Mapping[tuple[int, int], list[dict[str, str]]]
 """By source and line what cites it."""
 
 
-def anchor(language: str, source: int, line: int) -> str:
+def build_line_anchor(language: str, source: int, line: int) -> str:
     """Name a quoted line within the page."""
     return f"{language}-{source}-L{line}"
 
 
-def spot_of(
+def build_spot(
     diagnosis: Diagnosis, source: int | None, lines: tuple[int | None, int | None], words: Words
 ) -> dict[str, str]:
     """Name a place, with the anchor of its line if the page quotes it."""
@@ -39,42 +39,46 @@ def spot_of(
         return dict(NO_SPOT)
     is_quoted = any(
         one.source == source and one.first_line <= line < one.first_line + len(one.lines)
-        for one in _kept(diagnosis)
+        for one in _list_quotes(diagnosis)
     )
     return {
         "text": place(diagnosis, source, lines, words),
-        "anchor": anchor(words.language, source, line) if is_quoted else "",
+        "anchor": build_line_anchor(words.language, source, line) if is_quoted else "",
     }
 
 
-def weighed(cause: Cause) -> list[Evidence]:
+def sort_evidence(cause: Cause) -> list[Evidence]:
     """Give the evidence of a cause, the weightiest first."""
     return sorted(cause.evidence, key=lambda item: -abs(item.weight))
 
 
-def number_of(words: Words, index: int) -> str:
+def build_evidence_anchor(words: Words, index: int) -> str:
     """Name a piece of evidence within the page."""
     return f"{words.language}-e{index}"
 
 
-def _kept(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
+def _list_quotes(diagnosis: Diagnosis) -> tuple[Excerpt, ...]:
     """Give the quoted lines; what is no log has none."""
-    return () if input_kind(diagnosis) else diagnosis.quotes
+    return () if detect_input_type(diagnosis) else diagnosis.quotes
 
 
-def quoted_files(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> list[dict[str, Any]]:
+def build_quoted_files(
+    diagnosis: Diagnosis, cause: Cause | None, words: Words
+) -> list[dict[str, Any]]:
     """Give the quoted lines of each file, that of the first failure first.
 
     With them stands what cites them, and between them the gaps.
     """
-    cited, involved = _cited(cause, words), _involved(diagnosis, cause)
+    cited, involved = _collect_citations(cause, words), _find_involved_sources(diagnosis, cause)
     first = diagnosis.first_failure
-    kept = sorted(_kept(diagnosis), key=lambda quote: first is None or quote.source != first.source)
-    return _opened(
+    kept = sorted(
+        _list_quotes(diagnosis), key=lambda quote: first is None or quote.source != first.source
+    )
+    return _mark_open_files(
         [
             {
-                "name": file_name(diagnosis, source, words),
-                "lines": _lines(stretches, diagnosis.sources[source].lines, cited, words),
+                "name": shorten_source_path(diagnosis, source, words),
+                "lines": _build_lines(stretches, diagnosis.sources[source].lines, cited, words),
                 "is_open": source in involved,
             }
             for source, stretches in groupby(kept, key=lambda quote: quote.source)
@@ -82,17 +86,17 @@ def quoted_files(diagnosis: Diagnosis, cause: Cause | None, words: Words) -> lis
     )
 
 
-def _cited(cause: Cause | None, words: Words) -> _Cited:
+def _collect_citations(cause: Cause | None, words: Words) -> _Cited:
     cited: defaultdict[tuple[int, int], list[dict[str, str]]] = defaultdict(list)
-    for index, item in enumerate(weighed(cause) if cause is not None else (), 1):
+    for index, item in enumerate(sort_evidence(cause) if cause is not None else (), 1):
         if item.source is not None and item.line is not None:
             cited[item.source, item.line].append(
-                {"anchor": number_of(words, index), "number": str(index)}
+                {"anchor": build_evidence_anchor(words, index), "number": str(index)}
             )
     return cited
 
 
-def _lines(
+def _build_lines(
     stretches: Iterable[Excerpt], count: int, cited: _Cited, words: Words
 ) -> list[dict[str, Any]]:
     """Give the quoted lines of a file of `count` lines, and the gaps between them."""
@@ -102,7 +106,9 @@ def _lines(
         if quote.first_line > following:
             lines.append({"gap": words("excerpt.gap", count=quote.first_line - following)})
         lines += [
-            _line(quote, index, cited.get((quote.source, quote.first_line + index), []), words)
+            _build_line(
+                quote, index, cited.get((quote.source, quote.first_line + index), []), words
+            )
             for index in range(len(quote.lines))
         ]
         following = quote.first_line + len(quote.lines)
@@ -111,14 +117,14 @@ def _lines(
     return lines
 
 
-def _opened(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _mark_open_files(files: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Open all of few files; of more, where none has to do with the failure, the first."""
     if len(files) > _FILES_OPEN and any(file["is_open"] for file in files):
         return files
     return [file | {"is_open": index < _FILES_OPEN} for index, file in enumerate(files)]
 
 
-def _involved(diagnosis: Diagnosis, cause: Cause | None) -> set[int | None]:
+def _find_involved_sources(diagnosis: Diagnosis, cause: Cause | None) -> set[int | None]:
     """Give the sources of the first failure and of the evidence of the cause or first candidate."""
     first = diagnosis.first_failure
     return {
@@ -132,12 +138,17 @@ def _involved(diagnosis: Diagnosis, cause: Cause | None) -> set[int | None]:
     }
 
 
-def _line(quote: Excerpt, index: int, cited: list[dict[str, str]], words: Words) -> dict[str, Any]:
-    number, shown = quote.first_line + index, safe(quote.lines[index]).replace("\n", "␊")
+def _build_line(
+    quote: Excerpt, index: int, cited: list[dict[str, str]], words: Words
+) -> dict[str, Any]:
+    number, shown = (
+        quote.first_line + index,
+        escape_control_characters(quote.lines[index]).replace("\n", "␊"),
+    )
     over = max(0, len(shown) - LONGEST_LINE) + dict(quote.over).get(number, 0)
     return {
         "gap": "",
-        "anchor": anchor(words.language, quote.source, number),
+        "anchor": build_line_anchor(words.language, quote.source, number),
         "number": number,
         "text": shown[:LONGEST_LINE],
         "cut": words("excerpt.cut", count=over) if over else "",

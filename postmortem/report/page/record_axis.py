@@ -18,45 +18,51 @@ _BEHIND: Final = 0.04
 """Share of an axis that what comes behind the last record takes at most."""
 
 
-def known_places(diagnosis: Diagnosis, main: SeriesView) -> tuple[list[tuple[int, float]], str]:
+def compute_line_positions(
+    diagnosis: Diagnosis, main: SeriesView
+) -> tuple[list[tuple[int, float]], str]:
     """Give what places lines on the axis of a series, as (line, place), and what the axis counts.
 
     Steps are taken where most records print one and they do not go back: those of all series of the
     process, if they rise together.
     """
-    steps = _printed_steps(main)
-    if 2 * len(steps) < len(main.samples) or not _rises(steps) or steps[0][1] == steps[-1][1]:
-        return _without_steps(main)
-    joined = _by_line(
+    steps = _list_printed_steps(main)
+    if (
+        2 * len(steps) < len(main.samples)
+        or not _is_nondecreasing(steps)
+        or steps[0][1] == steps[-1][1]
+    ):
+        return _compute_record_positions(main)
+    joined = _sort_by_line(
         pair
         for series in (main, *diagnosis.series)
         if series.source == main.source and is_of(series.where, main.where)
-        for pair in _printed_steps(series)
+        for pair in _list_printed_steps(series)
     )
-    return joined if _rises(joined) else _by_line(steps), "step"
+    return joined if _is_nondecreasing(joined) else _sort_by_line(steps), "step"
 
 
-def _printed_steps(series: SeriesView) -> list[tuple[int, float]]:
+def _list_printed_steps(series: SeriesView) -> list[tuple[int, float]]:
     """Give the steps that are printed, as (line, step)."""
     return [
         (line, step) for step, _, line in series.samples if step is not None and math.isfinite(step)
     ]
 
 
-def _without_steps(main: SeriesView) -> tuple[list[tuple[int, float]], str]:
+def _compute_record_positions(main: SeriesView) -> tuple[list[tuple[int, float]], str]:
     """Count records or, where not all of them are kept, the lines of the log."""
     lines = [line for _, _, line in main.samples]
     if main.points > len(lines) == len(set(lines)):
         return [(line, float(line)) for line in lines], "line"
-    return _by_line((line, float(number)) for number, line in enumerate(lines, 1)), "record"
+    return _sort_by_line((line, float(number)) for number, line in enumerate(lines, 1)), "record"
 
 
-def _by_line(pairs: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+def _sort_by_line(pairs: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
     """Sort pairs by their lines, of one line the first."""
     return sorted({line: (line, x) for line, x in reversed(list(pairs))}.values())
 
 
-def _rises(pairs: Sequence[tuple[int, float]]) -> bool:
+def _is_nondecreasing(pairs: Sequence[tuple[int, float]]) -> bool:
     return all(one[1] <= two[1] for one, two in pairwise(pairs))
 
 

@@ -9,16 +9,16 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from postmortem.model.replayed import Replayed
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.names import LANGUAGES
 from postmortem.redaction.redactor import Redactor
 from postmortem.report import parts, replay_told
-from postmortem.report.page.frame import TAGS, page_of, templates
-from postmortem.report.page.module_peaks import peaks_drawn
-from postmortem.report.plain import number
+from postmortem.report.page.frame import TAGS, load_templates, render_page
+from postmortem.report.page.module_peaks import draw_peaks
+from postmortem.report.plain import format_number
 from postmortem.report.redacted import redact
-from postmortem.report.replay_alone import in_one_language
-from postmortem.report.wire import tool_version
+from postmortem.report.replay_alone import translate_replay
+from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
 
 MOODS: Final = {
@@ -29,24 +29,26 @@ MOODS: Final = {
 }
 
 
-def render_replay(found: Replayed[Said], language: str, redactor: Redactor | None) -> str:
+def render_replay(found: Replayed[Message], language: str, redactor: Redactor | None) -> str:
     """Write a page that opens in a language and can be switched to the others."""
     languages = [language, *(other for other in LANGUAGES if other != language)]
-    return page_of([_article(found, one, redactor) for one in languages], [])
+    return render_page([_render_article(found, one, redactor) for one in languages], [])
 
 
-def _article(found: Replayed[Said], language: str, redactor: Redactor | None) -> dict[str, Any]:
+def _render_article(
+    found: Replayed[Message], language: str, redactor: Redactor | None
+) -> dict[str, Any]:
     words = Words(language)
-    shown = in_one_language(found, language)
+    shown = translate_replay(found, language)
     shown = redact(shown, redactor) if redactor is not None else shown
     body = (
-        templates()
+        load_templates()
         .get_template("replay.html.j2")
         .render(
             say=words,
             replay=replay_context(shown, words),
-            made=f"postmortem {tool_version()}",
-            hidden=parts.hidden(redactor, words),
+            made=f"postmortem {get_tool_version()}",
+            hidden=parts.describe_redactions(redactor, words),
         )
     )
     return {
@@ -63,10 +65,10 @@ def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | Non
     """Give what the section shows; None if nothing was replayed."""
     if found is None:
         return None
-    shown = replay_told.ran(found)
+    shown = replay_told.sort_trials(found)
     return {
         "summary": found.summary,
-        "facts": replay_told.facts(found, words),
+        "facts": replay_told.list_replay_facts(found, words),
         "verdicts": [
             (
                 words("replay.verdict." + one.verdict),
@@ -75,22 +77,22 @@ def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | Non
                 one.cause,
                 words("semicolon").join(one.reasons),
             )
-            for one in replay_told.in_order(found)
+            for one in replay_told.sort_tested_causes(found)
         ],
-        "culprits": [replay_told.culprit(one, words) for one in found.culprits],
+        "culprits": [replay_told.describe_faulty_sample(one, words) for one in found.culprits],
         "trials": [
             (one.title, words("replay.outcome." + one.outcome), one.text)
             for one in shown
             if one.outcome != "skipped"
         ],
         "skipped": [(one.title, one.text) for one in shown if one.outcome == "skipped"],
-        "drawing": peaks_drawn(found, words),
+        "drawing": draw_peaks(found, words),
         "peaks_of": words(
             "replay.peaks.of",
             of=found.peaks_of,
             dtype=found.limit_of,
-            limit=number(found.limit),
+            limit=format_number(found.limit),
         ),
-        "notes": replay_told.notes(found, words),
+        "notes": replay_told.list_notes(found, words),
         "mood": "bad" if found.confirmed else "open",
     }

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.said import Said
-from postmortem.model.visible import safe
+from postmortem.model.said import Message
+from postmortem.model.visible import escape_control_characters
 from postmortem.names import LANGUAGES
-from postmortem.report.page.frame import TAGS, hash_of, own_text, templates
-from postmortem.report.plain import one_line
+from postmortem.report.page.frame import TAGS, hash_of, load_assets, load_templates
+from postmortem.report.plain import format_one_line
 from postmortem.report.words import Words
 from postmortem.report.words.service_words import SERVICE
 
@@ -33,7 +33,7 @@ def render_paste(*, language: str, most: float, needs_token: bool, has_store: bo
         needs_token: whether it is asked for from the beginning.
         has_store: whether there are triages to go to.
     """
-    return _page(
+    return _render_page(
         language, "paste", "head", most=f"{most:g}", needs_token=needs_token, has_store=has_store
     )
 
@@ -42,45 +42,47 @@ def render_list(
     rows: Sequence[Mapping[str, Any]], *, language: str, older: int | None, is_signed_in: bool
 ) -> str:
     """Write the list of triages, and where it goes on."""
-    return _page(language, "list", "triages", rows=rows, older=older, is_signed_in=is_signed_in)
+    return _render_page(
+        language, "list", "triages", rows=rows, older=older, is_signed_in=is_signed_in
+    )
 
 
 def render_sign_in(*, language: str, to: str, is_wrong: bool) -> str:
     """Write the page that asks for a token, and where it leads."""
-    return _page(language, "sign-in", "sign-in", to=to, is_wrong=is_wrong)
+    return _render_page(language, "sign-in", "sign-in", to=to, is_wrong=is_wrong)
 
 
-def render_refusal(status: int, what: Said, mend: Said, *, language: str) -> str:
+def render_refusal(status: int, what: Message, mend: Message, *, language: str) -> str:
     """Write why a page is not there."""
     key = f"error.{status}"
     texts = {
         one: {
-            "what": one_line(what.text(one), _LONGEST),
-            "mend": one_line(mend.text(one), _LONGEST),
+            "what": format_one_line(what.text(one), _LONGEST),
+            "mend": format_one_line(mend.text(one), _LONGEST),
         }
         for one in LANGUAGES
     }
-    return _page(language, "refusal", key if key in SERVICE["en"] else "title", texts=texts)
+    return _render_page(language, "refusal", key if key in SERVICE["en"] else "title", texts=texts)
 
 
 @functools.cache
-def service_hashes() -> tuple[str, str]:
+def compute_service_hashes() -> tuple[str, str]:
     """Name the style and the script of these pages, as a content-security policy does."""
-    return hash_of("\n" + own_text(*_STYLES)), hash_of(own_text(_SCRIPT))
+    return hash_of("\n" + load_assets(*_STYLES)), hash_of(load_assets(_SCRIPT))
 
 
-def _page(language: str, part: str, heading: str, **values: Any) -> str:
+def _render_page(language: str, part: str, heading: str, **values: Any) -> str:
     texts: Mapping[str, Mapping[str, str]] = values.pop("texts", {})
     ordered = [language, *(other for other in LANGUAGES if other != language)]
     return (
-        templates()
+        load_templates()
         .get_template("service.html.j2")
         .render(
             languages=[
                 {
                     "language": one,
                     "lang": TAGS[one],
-                    "told": {**SERVICE[one], "title": _title(one, heading)},
+                    "told": {**SERVICE[one], "title": _format_title(one, heading)},
                     "say": Words(one),
                     **texts.get(one, {}),
                 }
@@ -88,22 +90,23 @@ def _page(language: str, part: str, heading: str, **values: Any) -> str:
             ],
             part=part,
             heading=heading,
-            words=_for_script(heading),
-            style=Markup(own_text(*_STYLES)),  # noqa: S704 -- our own files
-            script=Markup(own_text(_SCRIPT)),  # noqa: S704 -- our own file
+            words=_dump_script_phrases(heading),
+            style=Markup(load_assets(*_STYLES)),  # noqa: S704 -- our own files
+            script=Markup(load_assets(_SCRIPT)),  # noqa: S704 -- our own file
             **values,
         )
     )
 
 
-def _title(language: str, heading: str) -> str:
+def _format_title(language: str, heading: str) -> str:
     return f"{SERVICE[language][heading]} · postmortem"
 
 
-def _for_script(heading: str) -> Markup:
+def _dump_script_phrases(heading: str) -> Markup:
     """Write what the script says as JSON that cannot close its element."""
     whole = {
-        one: {**SERVICE[one], "tag": TAGS[one], "title": _title(one, heading)} for one in LANGUAGES
+        one: {**SERVICE[one], "tag": TAGS[one], "title": _format_title(one, heading)}
+        for one in LANGUAGES
     }
     text = json.dumps(whole, ensure_ascii=True, separators=(",", ":"))
-    return Markup(safe(text).replace("<", "\\u003c"))  # noqa: S704 -- escaped
+    return Markup(escape_control_characters(text).replace("<", "\\u003c"))  # noqa: S704 -- escaped

@@ -12,10 +12,10 @@ from markupsafe import Markup, escape
 
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.shown import SeriesView
-from postmortem.report.key_figures import loss_of
+from postmortem.report.key_figures import select_main_series
 from postmortem.report.page.chart_data import name_of
-from postmortem.report.plain import number
-from postmortem.report.plotted import Curve, curve, is_constant
+from postmortem.report.plain import format_number
+from postmortem.report.plotted import Curve, build_curve, is_constant
 from postmortem.report.words import Words
 
 _WIDTH, _HEIGHT, _EDGE = 300, 84, 6
@@ -30,15 +30,15 @@ class Sketch(NamedTuple):
     caption: str
 
 
-def sketch(diagnosis: Diagnosis, words: Words) -> Sketch | None:
+def draw_sketch(diagnosis: Diagnosis, words: Words) -> Sketch | None:
     """Draw the loss of the source that failed first."""
-    series = loss_of(diagnosis)
+    series = select_main_series(diagnosis)
     if series is None or len(series.samples) < _LEAST or is_constant(series):
         return None
-    one = curve(series)
+    one = build_curve(series)
     if not any(map(math.isfinite, one.values)):
         return None
-    ends = f"{number(series.first[1])} → {number(series.last[1])}"
+    ends = f"{format_number(series.first[1])} → {format_number(series.last[1])}"
     caption = name_of(series) + words("colon") + ends
     if series.nonfinite:
         caption += words("joint") + words("curve.nonfinite", count=series.nonfinite)
@@ -46,32 +46,34 @@ def sketch(diagnosis: Diagnosis, words: Words) -> Sketch | None:
     drawing = (
         f'<svg class="sketch" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}">'
         f'<title id="{name}">{escape(caption)}</title>'
-        f"{_fault(diagnosis, series, one)}{_lines(one)}</svg>"
+        f"{_draw_fault(diagnosis, series, one)}{_draw_lines(one)}</svg>"
     )
     return Sketch(Markup(drawing), caption)  # noqa: S704 -- our own drawing, its text escaped
 
 
-def _x(one: Curve, index: int) -> int:
+def _compute_x(one: Curve, index: int) -> int:
     span = one.xs[-1] - one.xs[0]
     share = (one.xs[index] - one.xs[0]) / span if span else 0.5
     return round(_EDGE + share * (_WIDTH - 2 * _EDGE))
 
 
-def _lines(one: Curve) -> str:
+def _draw_lines(one: Curve) -> str:
     """Draw each finite run as a line, and crosses at the foot for what is not finite."""
     drawn, crosses, last = [], "", -math.inf
-    for is_finite, run in groupby(_kept(one), key=lambda index: math.isfinite(one.values[index])):
+    for is_finite, run in groupby(
+        _select_samples(one), key=lambda index: math.isfinite(one.values[index])
+    ):
         if is_finite:
-            places = " ".join(f"{_x(one, index)},{_y(one, index)}" for index in run)
+            places = " ".join(f"{_compute_x(one, index)},{_compute_y(one, index)}" for index in run)
             drawn.append(f'<polyline class="curve series-0" points="{places}"/>')
             continue
-        for x in (_x(one, index) for index in run):
+        for x in (_compute_x(one, index) for index in run):
             if x - last >= _EDGE:
                 crosses, last = f"{crosses}M{x - 2} {_HEIGHT - 8}l4 4m0-4l-4 4", x
     return "".join(drawn) + (f'<path class="mark mark-gap" d="{crosses}"/>' if crosses else "")
 
 
-def _kept(one: Curve) -> list[int]:
+def _select_samples(one: Curve) -> list[int]:
     """Choose samples: of each stretch its lowest and highest, and both ends of what is finite."""
     count = len(one.values)
     if count <= _MOST:
@@ -90,11 +92,11 @@ def _kept(one: Curve) -> list[int]:
     return sorted(kept)
 
 
-def _y(one: Curve, index: int) -> int:
+def _compute_y(one: Curve, index: int) -> int:
     return round(_HEIGHT - 10 - one.height(one.values[index]) * (_HEIGHT - 16))
 
 
-def _fault(diagnosis: Diagnosis, series: SeriesView, one: Curve) -> str:
+def _draw_fault(diagnosis: Diagnosis, series: SeriesView, one: Curve) -> str:
     """Draw a line where the run failed, if this source did."""
     first = diagnosis.first_failure
     if first is None or first.source != series.source:
@@ -103,4 +105,4 @@ def _fault(diagnosis: Diagnosis, series: SeriesView, one: Curve) -> str:
         (index for index, (_, _, line) in enumerate(series.samples) if line >= first.line),
         len(series.samples) - 1,
     )
-    return f'<path class="standing mark-failure" d="M{_x(one, at)} 2V{_HEIGHT - 2}"/>'
+    return f'<path class="standing mark-failure" d="M{_compute_x(one, at)} 2V{_HEIGHT - 2}"/>'

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from postmortem.report.page.panel import Panel, Track
-from postmortem.report.plain import number
+from postmortem.report.plain import format_number
 from postmortem.report.words import Words
 
 ROWS: Final = 60
@@ -20,10 +20,10 @@ _Rows = dict[tuple[float, int], dict[int, _Value]]
 """By place and line, and within these by track."""
 
 
-def value_table(panel: Panel, names: Sequence[str], words: Words) -> dict[str, Any]:
+def build_value_table(panel: Panel, names: Sequence[str], words: Words) -> dict[str, Any]:
     """Give a table with a column for each track of a panel, and what it leaves out."""
-    rows = _rows(panel)
-    chosen = _chosen(panel, list(rows))
+    rows = _collect_rows(panel)
+    chosen = _select_rows(panel, list(rows))
     shown = sum(len(rows[place]) for place in chosen)
     count = sum(track.series.points for track in panel.named)
     head = [words("record" if panel.axis == "record" else "step"), *names, words("chart.line")]
@@ -31,11 +31,11 @@ def value_table(panel: Panel, names: Sequence[str], words: Words) -> dict[str, A
         "summary": words("chart.table", shown=shown, count=count),
         "caption": words("chart.caption", name=" · ".join(head[1:-1]), shown=shown, count=count),
         "head": head,
-        "rows": [_row(panel, place, rows[place], len(names)) for place in chosen],
+        "rows": [_build_row(panel, place, rows[place], len(names)) for place in chosen],
     }
 
 
-def _row(
+def _build_row(
     panel: Panel, at: tuple[float, int], values: dict[int, _Value], count: int
 ) -> dict[str, Any]:
     """Write the values at a place; a track that has none there is empty."""
@@ -43,24 +43,26 @@ def _row(
     step = next((step for step, _ in values.values()), None)
     place = x if panel.axis == "record" else step
     return {
-        "place": "" if place is None else number(place),
-        "values": [number(values[track][1]) if track in values else "" for track in range(count)],
+        "place": "" if place is None else format_number(place),
+        "values": [
+            format_number(values[track][1]) if track in values else "" for track in range(count)
+        ],
         "line": line or "",
     }
 
 
-def _rows(panel: Panel) -> _Rows:
+def _collect_rows(panel: Panel) -> _Rows:
     """Bring the samples of all tracks into rows by place and line: (step, value) by track."""
     found: _Rows = {}
     for at, track in enumerate(panel.named):
         for place, (step, value, _) in zip(
-            _places(panel, track), track.series.samples, strict=True
+            _list_row_keys(panel, track), track.series.samples, strict=True
         ):
             found.setdefault(place, {})[at] = (step, value)
     return dict(sorted(found.items()))
 
 
-def _places(panel: Panel, track: Track) -> list[tuple[float, int]]:
+def _list_row_keys(panel: Panel, track: Track) -> list[tuple[float, int]]:
     """Give the row of each sample.
 
     Processes that print the same step share it, with the line of the first.
@@ -73,15 +75,16 @@ def _places(panel: Panel, track: Track) -> list[tuple[float, int]]:
     return [(x, lines.get(x, 0)) for x in track.xs]
 
 
-def _chosen(panel: Panel, rows: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
+def _select_rows(panel: Panel, rows: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
     """Choose the rows that tell most, then evenly spread ones."""
     if len(rows) <= ROWS:
         return list(rows)
     kept = {rows[0], rows[-1]}
     for track in panel.named:
-        places = _places(panel, track)
+        places = _list_row_keys(panel, track)
         kept |= {
-            places[index] for index in _telling([value for _, value, _ in track.series.samples])
+            places[index]
+            for index in _find_notable_indexes([value for _, value, _ in track.series.samples])
         }
     room = max(0, ROWS - len(kept))
     others = [row for row in rows if row not in kept]
@@ -89,7 +92,7 @@ def _chosen(panel: Panel, rows: Sequence[tuple[float, int]]) -> list[tuple[float
     return sorted(kept)
 
 
-def _telling(values: Sequence[float]) -> set[int]:
+def _find_notable_indexes(values: Sequence[float]) -> set[int]:
     """Give the indexes of the ends, the extremes, and what is around the first non-finite value."""
     last = len(values) - 1
     finite = [index for index, value in enumerate(values) if math.isfinite(value)]

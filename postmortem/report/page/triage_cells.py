@@ -9,15 +9,15 @@ from datetime import datetime, timezone
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.visible import safe
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.visible import escape_control_characters
 
 NOTHING_TOLD: Final = "–"
 """Where a figure is not known; never 0."""
 NO_CAUSE: Final = "none"
 """In place of a cause where none is named, in filters and addresses."""
 _BELOW: Final = 0.01
-_LEADING: Final = lazy_compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])")
+_LEADING: Final = compile_lazily(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])")
 """How an address begins that leads away from the folder of the page."""
 _Value = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ def count(value: int | None) -> str:
     return NOTHING_TOLD if value is None else f"{value:,}"
 
 
-def hours(value: float | None) -> str:
+def format_hours(value: float | None) -> str:
     """Write GPU-hours: whole ones from a hundred on, `–` where they are not known."""
     if value is None:
         return NOTHING_TOLD
@@ -44,26 +44,26 @@ def hours(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:,.{1 if value >= 1 else 2}f}"
 
 
-def chance(value: float | None) -> str:
+def format_p_value(value: float | None) -> str:
     """Write a p or q value."""
     if value is None:
         return NOTHING_TOLD
     return f"{value:.2g}" if value >= 1e-3 or value == 0 else f"{value:.0e}".replace("e-0", "e-")
 
 
-def rate(part: int, whole: int) -> str:
+def format_rate(part: int, whole: int) -> str:
     """Write a share in percent; that of nothing is not known."""
     return NOTHING_TOLD if not whole else f"{100 * part / whole:.1f}%"
 
 
-def worded(text: Any, language: str) -> str:
+def get_localized_text(text: Any, language: str) -> str:
     """Choose a text by language; one that is the same in all stands for itself."""
     if text is None:
         return ""
     return str(text if isinstance(text, str) else text.get(language) or text.get("en") or "")
 
 
-def moment(told: str | None) -> float | None:
+def parse_timestamp(told: str | None) -> float | None:
     """Read a time as seconds since 1970; one without a zone is UTC.
 
     None for none, and for one that cannot be read.
@@ -75,30 +75,30 @@ def moment(told: str | None) -> float | None:
     return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp()
 
 
-def instant(told: str | None) -> str:
+def format_timestamp(told: str | None) -> str:
     """Write a time to the minute, in UTC."""
-    at = moment(told)
+    at = parse_timestamp(told)
     if at is None:
         return told or NOTHING_TOLD
     return f"{datetime.fromtimestamp(at, timezone.utc):%Y-%m-%d %H:%M}"
 
 
-def address(told: str | None) -> str:
+def quote_relative_url(told: str | None) -> str:
     """Give an address within the folder of the page, else nothing.
 
     A triage writes no other, and one from elsewhere would run or lead astray.
     """
-    if not told or _LEADING.match(told) or safe(told) != told:
+    if not told or _LEADING.match(told) or escape_control_characters(told) != told:
         return ""
     return quote(told, safe="/%~!$&'()*+,;=:@-._")
 
 
-def named(value: _Value, language: str, unnamed: str) -> str:
+def get_title(value: _Value, language: str, unnamed: str) -> str:
     """Give the title of a cause or a group."""
-    return worded(value.get("title"), language) or value.get("cause") or unnamed
+    return get_localized_text(value.get("title"), language) or value.get("cause") or unnamed
 
 
-def node_names(told: Any) -> list[str]:
+def list_node_names(told: Any) -> list[str]:
     """Give the nodes of a job, one or several."""
     if told is None or told == "":
         return []

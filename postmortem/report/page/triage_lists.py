@@ -11,13 +11,13 @@ from postmortem.report.page.triage_cells import (
     NO_CAUSE,
     NOTHING_TOLD,
     Pick,
-    chance,
     count,
-    hours,
-    named,
-    worded,
+    format_hours,
+    format_p_value,
+    get_localized_text,
+    get_title,
 )
-from postmortem.report.plain import number
+from postmortem.report.plain import format_number
 from postmortem.report.words.triage_words import TRIAGE
 
 MOST_NODES: Final = 200
@@ -31,38 +31,45 @@ _CHANGES: Final = ("nodes", "gpus", "image")
 _Value = Mapping[str, Any]
 
 
-def nodes(value: _Value, language: str) -> dict[str, Any]:
+def build_node_table(value: _Value, language: str) -> dict[str, Any]:
     """Give the nodes: the marked ones first, then those with most failures."""
     told = TRIAGE[language]
-    titles = {one["cause"]: named(one, language, told["unnamed"]) for one in value["causes"]}
-    ordered = sorted(value["nodes"], key=lambda one: (not one["is_outlier"], -one["failed"]))
+    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
+    ordered = sorted(
+        value["build_node_table"], key=lambda one: (not one["is_outlier"], -one["failed"])
+    )
     return {
-        "rows": [_node_row(node, titles, language) for node in ordered[:MOST_NODES]],
+        "rows": [_build_node_row(node, titles, language) for node in ordered[:MOST_NODES]],
         "marked": sum(bool(node["is_outlier"]) for node in ordered),
         "left": max(0, len(ordered) - MOST_NODES),
     }
 
 
-def _node_row(node: _Value, titles: Mapping[str | None, str], language: str) -> dict[str, Any]:
+def _build_node_row(
+    node: _Value, titles: Mapping[str | None, str], language: str
+) -> dict[str, Any]:
     most = sorted(node["causes"].items(), key=lambda pair: (-pair[1], pair[0]))
     return {
         "pick": Pick("node", node["node"], node["node"]),
         "jobs": count(node["jobs"]),
         "failed": count(node["failed"]),
-        "expected": NOTHING_TOLD if node["expected"] is None else number(node["expected"], 3),
-        "q": chance(node["q"]),
+        "expected": NOTHING_TOLD
+        if node["expected"] is None
+        else format_number(node["expected"], 3),
+        "q": format_p_value(node["q"]),
         "is_outlier": node["is_outlier"],
         "causes": [
             (Pick("cause", cause, titles.get(cause, cause)), count(jobs))
             for cause, jobs in most[:_CAUSES_OF_NODE]
             if cause
         ],
-        "told": worded(node.get("text"), language) or worded(node["witness"], language),
+        "told": get_localized_text(node.get("text"), language)
+        or get_localized_text(node["witness"], language),
         "alike": list(node.get("alike") or ()),
     }
 
 
-def users_and_images(value: _Value) -> list[dict[str, Any]]:
+def list_users_and_images(value: _Value) -> list[dict[str, Any]]:
     """Give who ran the jobs and in which images."""
     return [
         {
@@ -72,8 +79,8 @@ def users_and_images(value: _Value) -> list[dict[str, Any]]:
                     Pick("user" if kind == "users" else "", one["name"], one["name"]),
                     count(one["jobs"]),
                     count(one.get("failed")),
-                    hours(one["gpu_hours"]),
-                    hours(one.get("lost_gpu_hours")),
+                    format_hours(one["gpu_hours"]),
+                    format_hours(one.get("lost_gpu_hours")),
                 )
                 for one in value[kind][:_NAMED]
             ],
@@ -84,13 +91,13 @@ def users_and_images(value: _Value) -> list[dict[str, Any]]:
     ]
 
 
-def retried(value: _Value, language: str) -> dict[str, Any]:
+def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
     """Give the jobs that failed and later went through, and on what nodes."""
     told = TRIAGE[language]
-    titles = {one["cause"]: named(one, language, told["unnamed"]) for one in value["causes"]}
-    moves = [one["changed"].get("nodes") for one in value["retried"]]
+    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
+    moves = [one["changed"].get("nodes") for one in value["build_retried_jobs"]]
     return {
-        "note": told["retried.note"].format(
+        "note": told["build_retried_jobs.note"].format(
             moved=count(moves.count(True)), same=count(moves.count(False))
         ),
         "left": max(0, len(moves) - _MOST),
@@ -103,15 +110,15 @@ def retried(value: _Value, language: str) -> dict[str, Any]:
                     one["cause"] or NO_CAUSE,
                     titles.get(one["cause"]) or one["cause"] or told["unnamed"],
                 ),
-                _changed(one["changed"], language),
-                worded(one.get("hint"), language),
+                _format_changes(one["changed"], language),
+                get_localized_text(one.get("hint"), language),
             )
-            for one in value["retried"][:_MOST]
+            for one in value["build_retried_jobs"][:_MOST]
         ],
     }
 
 
-def _changed(changed: Mapping[str, bool | None], language: str) -> str:
+def _format_changes(changed: Mapping[str, bool | None], language: str) -> str:
     """Name what the scheduler knows to have changed between two runs."""
     told = TRIAGE[language]
     listed = [told[f"changed.{name}"] for name in _CHANGES if changed.get(name)]
@@ -120,14 +127,14 @@ def _changed(changed: Mapping[str, bool | None], language: str) -> str:
     return NOTHING_TOLD if None in changed.values() or not changed else told["changed.nothing"]
 
 
-def unjudged(
+def build_undiagnosed_jobs(
     rows: Sequence[_Value], language: str, state_names: Mapping[str, str]
 ) -> dict[str, Any]:
     """Give the jobs without a judgement, those of one state and reason together, most first."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["state"] != "judged":
-            key = (row["state"], worded(row["reason"], language))
+            key = (row["state"], get_localized_text(row["reason"], language))
             found.setdefault(key, []).append(row["title"] or row["identity"])
     ordered = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
     listed = [

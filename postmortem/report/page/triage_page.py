@@ -12,10 +12,15 @@ from markupsafe import Markup
 from postmortem.names import LANGUAGES
 from postmortem.report.page import triage_lists as lists
 from postmortem.report.page import triage_sections as sections
-from postmortem.report.page.frame import TAGS, Addition, page_of, templates
-from postmortem.report.page.job_table import STILL_ROWS, job_rows, still_rows, table_data
-from postmortem.report.page.triage_cells import count, instant
-from postmortem.report.page.triage_trend import trend_of
+from postmortem.report.page.frame import TAGS, Addition, load_templates, render_page
+from postmortem.report.page.job_table import (
+    STILL_ROWS,
+    build_static_rows,
+    list_job_rows,
+    serialize_job_table,
+)
+from postmortem.report.page.triage_cells import count, format_timestamp
+from postmortem.report.page.triage_trend import build_trend
 from postmortem.report.words import Words
 from postmortem.report.words.job_table_words import JOB_TABLE
 from postmortem.report.words.triage_words import TRIAGE
@@ -33,29 +38,33 @@ def render_triage(value: Mapping[str, Any], *, language: str = "en") -> str:
     no network; without its script everything but filtering and sorting the jobs works.
     """
     languages = [language, *(other for other in LANGUAGES if other != language)]
-    rows = job_rows(value)
-    added = ADDED._replace(values={"triage-data": table_data(value, rows)} if rows else {})
-    return page_of([_article(value, rows, one) for one in languages], [], added)
+    rows = list_job_rows(value)
+    added = ADDED._replace(values={"triage-data": serialize_job_table(value, rows)} if rows else {})
+    return render_page([_render_article(value, rows, one) for one in languages], [], added)
 
 
-def _article(
+def _render_article(
     value: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], language: str
 ) -> dict[str, Any]:
     """Render a triage in one language."""
     words = Words(language)
     told = TRIAGE[words.language]
-    parts = _parts(value, rows, words)
+    parts = _build_sections(value, rows, words)
     body = (
-        templates()
+        load_templates()
         .get_template("triage.html.j2")
         .render(
             say=words,
             told=told,
             at_once=_AT_ONCE,
-            contents=_contents(parts),
-            made=told["made"].format(time=instant(value["made"])),
-            by=words("made", version=_tool(value, "version"), base=_tool(value, "knowledge_base")),
-            classifier=_tool(value, "classifier"),
+            contents=_list_contents(parts),
+            made=told["made"].format(time=format_timestamp(value["made"])),
+            by=words(
+                "made",
+                version=_get_tool_field(value, "version"),
+                base=_get_tool_field(value, "knowledge_base"),
+            ),
+            classifier=_get_tool_field(value, "classifier"),
             **parts,
         )
     )
@@ -69,24 +78,24 @@ def _article(
     }
 
 
-def _parts(
+def _build_sections(
     value: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], words: Words
 ) -> dict[str, Any]:
     """Give every section by its name."""
     language, table = words.language, JOB_TABLE[words.language]
-    still = still_rows(value, rows, language)
+    still = build_static_rows(value, rows, language)
     key = "all.still" if len(rows) > STILL_ROWS else "all.whole"
     return {
-        "summary": sections.summary(value, language),
-        "change": sections.change(value, language),
-        "causes": sections.causes(value, language),
-        "groups": sections.groups(value, words),
+        "summary": sections.build_summary(value, language),
+        "change": sections.build_changes(value, language),
+        "causes": sections.build_cause_tables(value, language),
+        "groups": sections.build_groups(value, words),
         "groups_left": max(0, len(value["groups"]) - sections.MOST_GROUPS),
-        "trend": trend_of(value, language),
-        "nodes": lists.nodes(value, language),
-        "users": lists.users_and_images(value),
-        "retried": lists.retried(value, language),
-        "unjudged": lists.unjudged(rows, language, table),
+        "trend": build_trend(value, language),
+        "nodes": lists.build_node_table(value, language),
+        "users": lists.list_users_and_images(value),
+        "retried": lists.build_retried_jobs(value, language),
+        "unjudged": lists.build_undiagnosed_jobs(rows, language, table),
         "still": still,
         "still_note": table[key].format(shown=count(len(still)), jobs=count(len(rows)))
         if rows
@@ -94,7 +103,7 @@ def _parts(
     }
 
 
-def _contents(parts: Mapping[str, Any]) -> list[str]:
+def _list_contents(parts: Mapping[str, Any]) -> list[str]:
     """Name the sections that are there."""
     there = {
         "change": True,
@@ -110,5 +119,5 @@ def _contents(parts: Mapping[str, Any]) -> list[str]:
     return [name for name, is_there in there.items() if is_there]
 
 
-def _tool(value: Mapping[str, Any], name: str) -> str:
+def _get_tool_field(value: Mapping[str, Any], name: str) -> str:
     return str(value["tool"].get(name) or "")

@@ -11,15 +11,15 @@ from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
     Pick,
-    address,
     count,
-    hours,
-    instant,
-    named,
-    rate,
-    worded,
+    format_hours,
+    format_rate,
+    format_timestamp,
+    get_localized_text,
+    get_title,
+    quote_relative_url,
 )
-from postmortem.report.plain import percent
+from postmortem.report.plain import format_percent
 from postmortem.report.words import Words
 from postmortem.report.words.triage_words import TRIAGE
 
@@ -27,12 +27,12 @@ MOST_GROUPS: Final = 200
 _Value = Mapping[str, Any]
 
 
-def summary(value: _Value, language: str) -> dict[str, Any]:
+def build_summary(value: _Value, language: str) -> dict[str, Any]:
     """Give the figures at the top, and the sentence that sums them up."""
     told, totals = TRIAGE[language], value["totals"]
     told_hours = totals["lost_gpu_hours"] is not None
     lost_note = (
-        told["lost.note"].format(hours=hours(totals["gpu_hours"]))
+        told["lost.note"].format(hours=format_hours(totals["gpu_hours"]))
         if told_hours and totals["gpu_hours"] is not None
         else ("" if told_hours else told["lost.none"])
     )
@@ -40,7 +40,7 @@ def summary(value: _Value, language: str) -> dict[str, Any]:
     open_note = told["unclassified.note"].format(count=count(totals["unclassified"]))
     return {
         "heading": told["heading"].format(jobs=count(totals["jobs"])),
-        "lead": _lead(value, language),
+        "lead": _format_lead(value, language),
         "figures": [
             (told["jobs"], count(totals["jobs"]), analysed),
             (
@@ -48,8 +48,12 @@ def summary(value: _Value, language: str) -> dict[str, Any]:
                 count(totals["judged"]),
                 told["judged.note"].format(count=count(totals["not_judged"])),
             ),
-            (told["lost"], hours(totals["lost_gpu_hours"]), lost_note),
-            (told["unclassified"], rate(totals["unclassified"], totals["judged"]), open_note),
+            (told["lost"], format_hours(totals["lost_gpu_hours"]), lost_note),
+            (
+                told["unclassified"],
+                format_rate(totals["unclassified"], totals["judged"]),
+                open_note,
+            ),
             (told["healthy"], count(totals["healthy"]), ""),
         ],
         "left_out": told["left_out"].format(count=count(totals["left_out"]))
@@ -58,42 +62,44 @@ def summary(value: _Value, language: str) -> dict[str, Any]:
     }
 
 
-def _lead(value: _Value, language: str) -> str:
+def _format_lead(value: _Value, language: str) -> str:
     told, totals = TRIAGE[language], value["totals"]
     said = told["lead"].format(
         judged=count(totals["judged"]),
         jobs=count(totals["jobs"]),
-        groups=count(len(value["groups"])),
+        groups=count(len(value["build_groups"])),
     )
-    first = next((one for one in value["causes"] if one["cause"] and not _is_healthy(one)), None)
+    first = next(
+        (one for one in value["build_cause_tables"] if one["cause"] and not _is_healthy(one)), None
+    )
     if first is None:
         return said
     gap = " " if language == "en" else ""
     most = told["lead.first"].format(
-        title=named(first, language, told["unnamed"]), jobs=count(first["jobs"])
+        title=get_title(first, language, told["unnamed"]), jobs=count(first["jobs"])
     )
     return f"{said}{gap}{most}"
 
 
-def change(value: _Value, language: str) -> dict[str, Any]:
+def build_changes(value: _Value, language: str) -> dict[str, Any]:
     """Say what is new since the last triage and what is gone; nothing if there was none."""
     told = TRIAGE[language]
     if value["since"] is None:
         return {"since": told["since.none"], "is_first": True}
     new = [
         (_group_pick(group, language), count(group["jobs"]))
-        for group in value["groups"]
+        for group in value["build_groups"]
         if group["is_new"]
     ]
     gone = [
         (
-            Pick("", group["id"], named(group, language, told["unnamed"])),
+            Pick("", group["id"], get_title(group, language, told["unnamed"])),
             told["vanished.jobs"].format(count=count(group["jobs"])),
         )
         for group in value["vanished"]
     ]
     return {
-        "since": told["since"].format(time=instant(value["since"])),
+        "since": told["since"].format(time=format_timestamp(value["since"])),
         "is_first": False,
         "lists": [
             ("new", len(new), new[:MOST_GROUPS]),
@@ -102,31 +108,34 @@ def change(value: _Value, language: str) -> dict[str, Any]:
     }
 
 
-def causes(value: _Value, language: str) -> list[dict[str, Any]]:
+def build_cause_tables(value: _Value, language: str) -> list[dict[str, Any]]:
     """Give the causes once by jobs, and once by GPU-hours where any are known."""
-    listed: Sequence[_Value] = value["causes"]
+    listed: Sequence[_Value] = value["build_cause_tables"]
     has_hours = any(one["gpu_hours"] is not None for one in listed)
     found = []
     for measure in ("jobs", "hours") if has_hours else ("jobs",):
         field = "gpu_hours" if measure == "hours" else "jobs"
         ordered = sorted(listed, key=lambda one: -(one[field] or 0))
         most = max((one[field] or 0 for one in ordered), default=0) or 1
-        rows = [_cause_row(one, language, 100 * (one[field] or 0) / most, value) for one in ordered]
+        rows = [
+            _build_cause_row(one, language, 100 * (one[field] or 0) / most, value)
+            for one in ordered
+        ]
         found.append({"measure": measure, "rows": rows})
     return found
 
 
-def _cause_row(one: _Value, language: str, width: float, value: _Value) -> dict[str, Any]:
+def _build_cause_row(one: _Value, language: str, width: float, value: _Value) -> dict[str, Any]:
     told = TRIAGE[language]
     return {
-        "pick": Pick("cause", one["cause"] or NO_CAUSE, named(one, language, told["unnamed"])),
+        "pick": Pick("cause", one["cause"] or NO_CAUSE, get_title(one, language, told["unnamed"])),
         "id": one["cause"] or "",
         "width": f"{width:.1f}",
         "is_healthy": _is_healthy(one),
         "jobs": count(one["jobs"]),
-        "share": rate(one["jobs"], value["totals"]["judged"]),
-        "hours": hours(one["gpu_hours"]),
-        "groups": count(one["groups"]),
+        "share": format_rate(one["jobs"], value["totals"]["judged"]),
+        "hours": format_hours(one["gpu_hours"]),
+        "groups": count(one["build_groups"]),
     }
 
 
@@ -134,9 +143,9 @@ def _is_healthy(one: _Value) -> bool:
     return has_trait(one["cause"], Trait.SOUND)
 
 
-def groups(value: _Value, words: Words) -> list[dict[str, Any]]:
+def build_groups(value: _Value, words: Words) -> list[dict[str, Any]]:
     """Give the largest groups, with what to do and where to read on."""
-    listed = sorted(value["groups"], key=_is_healthy)  # failures first, each in their order
+    listed = sorted(value["build_groups"], key=_is_healthy)  # failures first, each in their order
     return [_group_row(group, value, words) for group in listed[:MOST_GROUPS]]
 
 
@@ -145,7 +154,7 @@ def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
     advice = value["advice"].get(group["cause"] or "")
     retry = _retry(group["retry"], words)
     if advice:
-        retry = worded(advice["text"], language) or _retry(advice["retry"], words)
+        retry = get_localized_text(advice["text"], language) or _retry(advice["retry"], words)
     sure = group["probability"]
     return {
         "pick": _group_pick(group, language),
@@ -154,21 +163,21 @@ def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
         "is_new": group["is_new"],
         "template": group["template"] or "",
         "jobs": count(group["jobs"]),
-        "hours": hours(group["gpu_hours"]),
+        "hours": format_hours(group["gpu_hours"]),
         "nodes": count(group["nodes"] or None),
         "users": count(group["users"] or None),
         "is_healthy": _is_healthy(group),
-        "fix": worded(group["fix"], language),
+        "fix": get_localized_text(group["fix"], language),
         "retry": retry,
         "whose": words.either("whose", group["whose"]) if group["whose"] else "",
-        "sure": "" if sure is None else told["probability"].format(value=percent(sure)),
-        "report": address(group["report"]),
+        "sure": "" if sure is None else told["probability"].format(value=format_percent(sure)),
+        "report": quote_relative_url(group["report"]),
         "draft": group["draft"] or "",
     }
 
 
 def _group_pick(group: _Value, language: str) -> Pick:
-    return Pick("group", group["id"], named(group, language, TRIAGE[language]["unnamed"]))
+    return Pick("group", group["id"], get_title(group, language, TRIAGE[language]["unnamed"]))
 
 
 def _retry(told: str | None, words: Words) -> str:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.report.page.stacked_bars import StackedBar, stacked_svg
-from postmortem.report.page.triage_cells import Pick, count, instant, named
+from postmortem.report.page.stacked_bars import StackedBar, draw_stacked_bars
+from postmortem.report.page.triage_cells import Pick, count, format_timestamp, get_title
 from postmortem.report.words.triage_words import TRIAGE
 
 _COLOURS: Final = 6
@@ -21,17 +21,19 @@ _UNNAMED: Final = ""
 _Value = Mapping[str, Any]
 
 
-def trend_of(value: _Value, language: str) -> dict[str, Any] | None:
+def build_trend(value: _Value, language: str) -> dict[str, Any] | None:
     """Give the trend in a language; None if no job has a time."""
     spans = value["trend"]
     if not spans:
         return None
     told = TRIAGE[language]
-    causes = _causes(value)
-    bars = [StackedBar(instant(span["from"]), _parts(span, causes)) for span in spans]
+    causes = _select_top_causes(value)
+    bars = [
+        StackedBar(format_timestamp(span["from"]), _split_by_cause(span, causes)) for span in spans
+    ]
     shown = [part for part in range(_REST + 1) if any(bar.parts[part] for bar in bars)]
-    titles = {one["cause"]: named(one, language, told["unnamed"]) for one in value["causes"]}
-    legend = [_legend(part, causes, titles, told) for part in shown]
+    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
+    legend = [_build_legend_entry(part, causes, titles, told) for part in shown]
     most = max(bars, key=lambda bar: sum(bar.parts))
     described = told["trend.described"].format(
         buckets=len(bars),
@@ -40,7 +42,7 @@ def trend_of(value: _Value, language: str) -> dict[str, Any] | None:
         most=count(sum(most.parts)),
         when=most.label,
     )
-    drawing = stacked_svg(bars, f"{language}-trend-bars", told["trend"], described)
+    drawing = draw_stacked_bars(bars, f"{language}-trend-bars", told["trend"], described)
     return {
         "drawing": Markup(drawing),  # noqa: S704 -- our own, its texts escaped
         "legend": legend,
@@ -57,7 +59,7 @@ def trend_of(value: _Value, language: str) -> dict[str, Any] | None:
     }
 
 
-def _causes(value: _Value) -> list[str]:
+def _select_top_causes(value: _Value) -> list[str]:
     """Give the causes that have a colour: the most frequent over all spans."""
     total: dict[str, int] = {}
     for span in value["trend"]:
@@ -67,7 +69,7 @@ def _causes(value: _Value) -> list[str]:
     return sorted(total, key=lambda cause: (-total[cause], cause))[:_COLOURS]
 
 
-def _parts(span: _Value, causes: Sequence[str]) -> list[int]:
+def _split_by_cause(span: _Value, causes: Sequence[str]) -> list[int]:
     """Split the failed jobs of a span: causes with a colour, others, none."""
     by_cause = span["causes"]
     own = [by_cause.get(cause, 0) for cause in causes]
@@ -76,7 +78,7 @@ def _parts(span: _Value, causes: Sequence[str]) -> list[int]:
     return [*own, sum(by_cause.values()) - sum(own) - rest, rest]
 
 
-def _legend(
+def _build_legend_entry(
     part: int, causes: Sequence[str], titles: Mapping[str | None, str], told: Mapping[str, str]
 ) -> tuple[int, Pick]:
     if part == _OTHERS:

@@ -39,7 +39,7 @@ class UnitPlot(NamedTuple):
     has_diagonal: bool = False
 
 
-def unit_svg(plot: UnitPlot, key: str) -> str:
+def draw_unit_plot(plot: UnitPlot, key: str) -> str:
     """Draw a plot; `key` makes the ids unique within a page."""
     name = escape(key)
     return "".join(
@@ -48,28 +48,28 @@ def unit_svg(plot: UnitPlot, key: str) -> str:
             f' aria-labelledby="{name}-t {name}-d" xmlns="http://www.w3.org/2000/svg">',
             f'<title id="{name}-t">{escape(plot.title)}</title>',
             f'<desc id="{name}-d">{escape(plot.description)}</desc>',
-            *_axes(plot),
-            *(part for one in plot.drawn for part in _way(plot, one)),
+            *_draw_axes(plot),
+            *(part for one in plot.drawn for part in _draw_series(plot, one)),
             "</svg>",
         )
     )
 
 
-def _x(share: float) -> float:
+def _compute_x(share: float) -> float:
     return round(LEFT + share * (_EDGE - LEFT), 1)
 
 
-def _y(plot: UnitPlot, share: float) -> float:
+def _compute_y(plot: UnitPlot, share: float) -> float:
     within = (max(plot.low, share) - plot.low) / (1.0 - plot.low)
     return round(_HEIGHT - BOTTOM - within * (_HEIGHT - BOTTOM - _TOP), 1)
 
 
-def _axes(plot: UnitPlot) -> Iterator[str]:
+def _draw_axes(plot: UnitPlot) -> Iterator[str]:
     foot = _HEIGHT - BOTTOM
     for tick in range(_TICKS + 1):
         share = tick / _TICKS
         value = plot.low + share * (1.0 - plot.low)
-        x, y = _x(share), _y(plot, value)
+        x, y = _compute_x(share), _compute_y(plot, value)
         yield f'<line class="grid" x1="{LEFT}" y1="{y}" x2="{_EDGE}" y2="{y}"/>'
         yield (
             f'<text class="tick" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:.2g}'
@@ -85,13 +85,14 @@ def _axes(plot: UnitPlot) -> Iterator[str]:
     yield f'<text class="chart-note" x="{LEFT + 4}" y="{_TOP - 12}">{escape(plot.y_name)}</text>'
     if plot.has_diagonal:
         yield (
-            f'<path class="standing mark-resumed" d="M{_x(plot.low)} {_y(plot, plot.low)}'
-            f'L{_x(1.0)} {_y(plot, 1.0)}"/>'
+            '<path class="standing mark-resumed"'
+            f' d="M{_compute_x(plot.low)} {_compute_y(plot, plot.low)}'
+            f'L{_compute_x(1.0)} {_compute_y(plot, 1.0)}"/>'
         )
 
 
-def _way(plot: UnitPlot, one: PlottedWay) -> Iterator[str]:
-    placed = [(_x(x), _y(plot, y)) for x, y in one.points]
+def _draw_series(plot: UnitPlot, one: PlottedWay) -> Iterator[str]:
+    placed = [(_compute_x(x), _compute_y(plot, y)) for x, y in one.points]
     if one.is_line and len(placed) > 1:
         listed = " ".join(f"{x},{y}" for x, y in placed)
         yield f'<polyline class="curve series-{one.colour} dash-{one.colour}" points="{listed}"/>'

@@ -11,15 +11,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 from postmortem.report.merits_rows import (
     Evaluation,
-    best_way,
-    causes_of,
-    confused,
-    figure_rows,
-    source_rows,
-    way_name,
+    build_cause_rows,
+    build_confusion_rows,
+    build_metric_rows,
+    build_source_rows,
+    get_method_name,
+    select_default_method,
 )
 from postmortem.report.words.evaluation_words import EVALUATION
 
@@ -27,27 +27,27 @@ _SHOWN: Final = 15
 _WIDTH: Final = 144
 
 
-def evaluation_text(value: Evaluation, *, language: str = "en") -> str:
+def render_evaluation_text(value: Evaluation, *, language: str = "en") -> str:
     """Write the tables of an evaluation."""
     told = EVALUATION[language if language in EVALUATION else "en"]
-    best = way_name(best_way(value), told)
+    best = get_method_name(select_default_method(value), told)
     console = Console(width=_WIDTH, force_terminal=False, no_color=True)
-    head, taken = confused(value, told)
+    head, taken = build_confusion_rows(value, told)
     with console.capture() as shown:
         console.print(
             told[f"judged.{value['judged']}"],
-            _table(told["overview"], *figure_rows(value, told)),
-            _table(f"{told['sources']} ({told['top1']})", *source_rows(value, told)),
-            _table(f"{told['causes']} ({best})", *causes_of(value, told)),
-            _table(f"{told['confusions']} ({best})", head, taken[:_SHOWN]),
+            _build_table(told["overview"], *build_metric_rows(value, told)),
+            _build_table(f"{told['sources']} ({told['top1']})", *build_source_rows(value, told)),
+            _build_table(f"{told['causes']} ({best})", *build_cause_rows(value, told)),
+            _build_table(f"{told['confusions']} ({best})", head, taken[:_SHOWN]),
         )
     return "\n".join(line.rstrip() for line in shown.get().split("\n"))
 
 
-def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def _build_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     table = Table(title=title, title_justify="left")
     for number, name in enumerate(head):
         table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(safe(one)) for one in row))
+        table.add_row(*(Text(escape_control_characters(one)) for one in row))
     return table

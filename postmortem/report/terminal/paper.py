@@ -14,8 +14,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from postmortem.model.visible import safe
-from postmortem.report.terminal.wrap import wrapped
+from postmortem.model.visible import escape_control_characters
+from postmortem.report.terminal.wrap import wrap_paragraph
 from postmortem.report.words import Words
 
 MOODS: Final = {"good": "bold green", "bad": "bold red", "open": "bold yellow"}
@@ -59,12 +59,12 @@ class Paper:
         lines = [
             part[start:end]
             for part in body.split("\n", allow_blank=True)
-            for start, end in wrapped(part.plain, width)
+            for start, end in wrap_paragraph(part.plain, width)
         ]
         for line in (
             lines
             if most is None or len(lines) <= most
-            else [*lines[: most - 1], shortened(lines[most - 1], width)]
+            else [*lines[: most - 1], truncate_line(lines[most - 1], width)]
         ):
             head.append(" " * (indent - head.cell_len))
             head.append_text(line)
@@ -81,12 +81,12 @@ class Paper:
 
     def code(self, snippet: str) -> None:
         """Write a snippet from the first column on, as it is, so that it can be copied."""
-        for line in safe(snippet).strip("\n").split("\n"):
+        for line in escape_control_characters(snippet).strip("\n").split("\n"):
             self._line(Text(line.rstrip(), style="green"))
 
     def _line(self, text: Text) -> None:
         """Keep one line; the last guard against a control character that a caller let through."""
-        plain = safe(text.plain)
+        plain = escape_control_characters(text.plain)
         self._lines.append(text if plain == text.plain else Text(plain))
 
     def finished(self) -> str:
@@ -109,7 +109,7 @@ class Paper:
         return out.getvalue()
 
 
-def shortened(line: Text, width: int) -> Text:
+def truncate_line(line: Text, width: int) -> Text:
     """End a line with an ellipsis, whatever has to go for it."""
     kept = line.copy()
     while cell_len(kept.plain) > width - cell_len(_MORE):

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from postmortem.model.visible import safe
+from postmortem.model.visible import escape_control_characters
 
 _SHOWN: Final = 12
 _WIDTH: Final = 100
@@ -43,7 +43,7 @@ _TOLD: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-def triage_told(value: Mapping[str, Any], *, language: str = "en") -> str:
+def render_triage_text(value: Mapping[str, Any], *, language: str = "en") -> str:
     """Write the counts and the most frequent causes."""
     told = _TOLD[language if language in _TOLD else "en"]
     totals = value["totals"]
@@ -55,13 +55,13 @@ def triage_told(value: Mapping[str, Any], *, language: str = "en") -> str:
         lines.append(told["since"].format(new=new, vanished=len(value["vanished"])))
     console = Console(width=_WIDTH, force_terminal=False, no_color=True)
     with console.capture() as shown:
-        console.print(*lines, _table(value, told, language), sep="\n")
+        console.print(*lines, _build_table(value, told, language), sep="\n")
         if len(value["causes"]) > _SHOWN:
             console.print(told["more"].format(count=len(value["causes"]) - _SHOWN))
     return "\n".join(line.rstrip() for line in shown.get().split("\n"))
 
 
-def _table(value: Mapping[str, Any], told: Mapping[str, str], language: str) -> Table:
+def _build_table(value: Mapping[str, Any], told: Mapping[str, str], language: str) -> Table:
     has_hours = any(one["gpu_hours"] is not None for one in value["causes"])
     table = Table()
     table.add_column(told["cause"], overflow="fold")
@@ -72,5 +72,5 @@ def _table(value: Mapping[str, Any], told: Mapping[str, str], language: str) -> 
         figures = [f"{one['jobs']:,}", f"{one['groups']:,}"]
         if has_hours:
             figures.append("–" if one["gpu_hours"] is None else f"{one['gpu_hours']:,.0f}")
-        table.add_row(*(Text(safe(cell)) for cell in (name, *figures)))
+        table.add_row(*(Text(escape_control_characters(cell)) for cell in (name, *figures)))
     return table

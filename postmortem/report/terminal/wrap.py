@@ -12,38 +12,38 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 
 _CLOSING: Final = "）》」』】〕〉”’，。、；：！？…—·％～ー々)]},.;:!?%"
 """Never at the start of a line."""
 _OPENING: Final = "（《「『【〔〈“‘([{"
 """Never at the end of a line."""
-_WIDE: Final = lazy_compile(
+_WIDE: Final = compile_lazily(
     r"[\u2e80-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 )
 
 
-def wrapped(text: str, width: int) -> list[tuple[int, int]]:
+def wrap_paragraph(text: str, width: int) -> list[tuple[int, int]]:
     """Break a paragraph into lines of at most `width` cells.
 
     Blanks at a break belong to no line.
     """
     lines: list[tuple[int, int]] = []
     start = end = 0
-    for first, last in _pieces(text):
+    for first, last in _split_pieces(text):
         if cell_len(text[start:last]) <= width:
             end = last
             continue
         if end > start:
             lines.append((start, end))
         start = first
-        folds = _folds(text, first, last, width)
+        folds = _split_long_piece(text, first, last, width)
         lines += folds[:-1]
         start, end = folds[-1]
     return [*lines, (start, end)]
 
 
-def _pieces(text: str) -> list[tuple[int, int]]:
+def _split_pieces(text: str) -> list[tuple[int, int]]:
     """Give what may stand on one line with the next piece or on another.
 
     Words, and Chinese characters with their punctuation.
@@ -80,7 +80,7 @@ def _is_glued(before: str, after: str, *, is_spaced: bool = False) -> bool:
     return after in _CLOSING or before in _OPENING
 
 
-def _folds(text: str, first: int, last: int, width: int) -> list[tuple[int, int]]:
+def _split_long_piece(text: str, first: int, last: int, width: int) -> list[tuple[int, int]]:
     """Cut a piece longer than a line where the line is full, but not before a closing mark."""
     folds = []
     while cell_len(text[first:last]) > width:

@@ -6,8 +6,8 @@ Not here: the steps.
 
 from alembic import context
 
-from postmortem.store.migrating import settings
+from postmortem.store.migrating import get_alembic_settings
 
-context.configure(connection=context.config.attributes["connection"], **settings())
+context.configure(connection=context.config.attributes["connection"], **get_alembic_settings())
 with context.begin_transaction():
     context.run_migrations()

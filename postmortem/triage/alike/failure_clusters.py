@@ -19,9 +19,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from postmortem.triage.alike.fingerprints import FINGERPRINT_VERSION, short_hash
+from postmortem.triage.alike.fingerprints import FINGERPRINT_VERSION, compute_short_hash
 from postmortem.triage.alike.known_patterns import KnownPatterns
-from postmortem.triage.alike.token_partition import Words, common, parted, split
+from postmortem.triage.alike.token_partition import Words, merge_rows, split, split_by_similarity
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Place = tuple[str, int]
@@ -85,7 +85,7 @@ def open_template(fingerprint: str, text: str) -> FailureTemplate:
     return FailureTemplate(scope, text, kind.startswith("p"))
 
 
-def clustered(
+def group_templates(
     templates: Mapping[_Key, FailureTemplate], known: Iterable[KnownCluster] = ()
 ) -> Clustered[_Key]:
     """Put every template into one cluster.
@@ -101,10 +101,10 @@ def clustered(
         places[_place_of(template)].add(template)
     older: defaultdict[_Place, list[KnownCluster]] = defaultdict(list)
     for one in sorted(known, key=lambda cluster: (cluster.since, cluster.id)):
-        older[_scope_in(one.id), len(split(one.template))].append(one)
+        older[_parse_scope(one.id), len(split(one.template))].append(one)
     found: dict[FailureTemplate, Cluster] = {}
     for place in sorted(places):
-        found |= _of_place(sorted(places[place]), older[place])
+        found |= _group_templates_of_place(sorted(places[place]), older[place])
     clusters = {one.id: one for one in found.values()}
     return Clustered(
         {key: found[template].id for key, template in templates.items()},
@@ -112,7 +112,7 @@ def clustered(
     )
 
 
-def _of_place(
+def _group_templates_of_place(
     templates: Sequence[FailureTemplate], older: Sequence[KnownCluster]
 ) -> dict[FailureTemplate, Cluster]:
     """Put templates of one scope and length into clusters, known ones first."""
@@ -130,9 +130,9 @@ def _of_place(
         else:
             found[words] = Cluster(name, " ".join(patterns.words[name]), is_known=True)
     taken = {one.id for one in older}
-    for group in parted(left, least):
-        template = " ".join(common(group))
-        cluster = Cluster(_new_id(scope, template, taken), template, is_known=False)
+    for group in split_by_similarity(left, least):
+        template = " ".join(merge_rows(group))
+        cluster = Cluster(_create_cluster_id(scope, template, taken), template, is_known=False)
         taken.add(cluster.id)
         found |= dict.fromkeys(group, cluster)
     return {template: found[words] for template, words in rows.items()}
@@ -142,16 +142,16 @@ def _place_of(template: FailureTemplate) -> _Place:
     return template.scope, len(split(template.text))
 
 
-def _scope_in(name: str) -> str:
+def _parse_scope(name: str) -> str:
     return f"{name}--".split("-")[1]
 
 
-def _new_id(scope: str, template: str, taken: set[str]) -> str:
+def _create_cluster_id(scope: str, template: str, taken: set[str]) -> str:
     """Give the id of a new cluster by what it was found with; none is given twice."""
     tries = 0
     while True:
         parts = (template, str(tries)) if tries else (template,)
-        name = f"u{FINGERPRINT_VERSION}-{scope}-{short_hash(scope, *parts)}"
+        name = f"u{FINGERPRINT_VERSION}-{scope}-{compute_short_hash(scope, *parts)}"
         if name not in taken:
             return name
         tries += 1

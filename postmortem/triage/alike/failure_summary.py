@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from postmortem.compare.line_noise import says_nothing, wording
-from postmortem.gathering.frames import framed, is_exception_line, is_library
+from postmortem.compare.line_noise import is_uninformative, normalize_line
+from postmortem.gathering.frames import is_exception_line, is_library, match_frame
 from postmortem.inference.rules import WEIGHTS
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.answer import Cause, Evidence
 from postmortem.model.diagnosis import Analysis
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 from postmortem.model.shown import Excerpt, SignatureHit
 from postmortem.reading.prefixes import clean
 
@@ -33,18 +33,18 @@ _NAMES: Final = (
     "module", "package", "library", "symbol", "attribute", "option", "argument", "keyword",
 )  # fmt: skip
 """Captures of a rule that name the thing that failed, the same in every run."""
-_QUOTED: Final = lazy_compile(r"(?<!\w)(['\"`])(?P<text>[^'\"`\n]{1,300})\1(?!\w)")
-_NAME: Final = lazy_compile(r"[A-Za-z_][A-Za-z_.\[\]-]{0,60}")
-_DRAWN: Final = lazy_compile("(?<=\\|)[ \u2500-\u259f]+(?=\\|)|[\u2500-\u259f]+")
+_QUOTED: Final = compile_lazily(r"(?<!\w)(['\"`])(?P<text>[^'\"`\n]{1,300})\1(?!\w)")
+_NAME: Final = compile_lazily(r"[A-Za-z_][A-Za-z_.\[\]-]{0,60}")
+_DRAWN: Final = compile_lazily("(?<=\\|)[ \u2500-\u259f]+(?=\\|)|[\u2500-\u259f]+")
 """Bars and boxes: how far a bar has come is a run's own."""
-_PROMISING: Final = lazy_compile(
+_PROMISING: Final = compile_lazily(
     r"error|fatal|fail|exception|abort|panic|killed|denied|refused|invalid|cannot|can't|unable"
     r"|not found|no such|timed? ?out",
     re.IGNORECASE,
 )
 _OWN_FILES: Final = (".py", ".ipynb")
-_DIGITS: Final = lazy_compile(r"\d+")
-_CLASS: Final = lazy_compile(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\w{0,80})(?::|$)")
+_DIGITS: Final = compile_lazily(r"\d+")
+_CLASS: Final = compile_lazily(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\w{0,80})(?::|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +67,25 @@ class FailureSummary:
     """The user's own code that made the failing call, innermost first: `collate (data.py)`."""
 
 
-def summary_of(analysis: Analysis) -> FailureSummary:
+def summarize_failure(analysis: Analysis) -> FailureSummary:
     """Give what grouping needs of an analysis."""
     cause = analysis.verdict.cause
-    deciding = _deciding(analysis, cause)
-    hit = _hit_of(analysis, deciding)
-    line = (_first_line(hit.text) if hit is not None else _failing_line(analysis))[:LONGEST]
-    frame = _own_frame(analysis, hit)
+    deciding = _find_deciding_evidence(analysis, cause)
+    hit = _find_signature_hit(analysis, deciding)
+    line = (_get_first_line(hit.text) if hit is not None else _get_failing_line(analysis))[:LONGEST]
+    frame = _find_user_frame(analysis, hit)
     return FailureSummary(
         cause=cause,
         rule=deciding.id if deciding is not None else "",
-        named=_named(hit),
+        named=_extract_named_captures(hit),
         line=line,
-        template=template_of(line, _machines(analysis)),
-        exception=_exception(line),
+        template=build_template(line, _collect_hosts(analysis)),
+        exception=_extract_exception_class(line),
         frames=(frame,) if frame else (),
     )
 
 
-def template_of(line: str, machines: frozenset[str] = frozenset()) -> str:
+def build_template(line: str, machines: frozenset[str] = frozenset()) -> str:
     """Give a line with `#` in place of what is a run's own.
 
     Args:
@@ -95,15 +95,15 @@ def template_of(line: str, machines: frozenset[str] = frozenset()) -> str:
     bare = line[:LONGEST]
     for name in sorted(machines, key=len, reverse=True):
         bare = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", _OPEN, bare)
-    return wording(_DRAWN.sub("", _QUOTED.sub(_unquoted, bare)))
+    return normalize_line(_DRAWN.sub("", _QUOTED.sub(_mask_quoted_value, bare)))
 
 
-def _unquoted(match: re.Match[str]) -> str:
+def _mask_quoted_value(match: re.Match[str]) -> str:
     """Keep a quoted name, which the code holds; what else is quoted is a value."""
     return match[0] if _NAME.fullmatch(match["text"]) else _OPEN
 
 
-def _machines(analysis: Analysis) -> frozenset[str]:
+def _collect_hosts(analysis: Analysis) -> frozenset[str]:
     """Name the machines that processes were told to run on."""
     places = [source.where for source in analysis.sources]
     if analysis.first_failure is not None:
@@ -111,9 +111,9 @@ def _machines(analysis: Analysis) -> frozenset[str]:
     return frozenset(place.node for place in places if place.node and len(place.node) > 1)
 
 
-def _deciding(analysis: Analysis, cause: str | None) -> Evidence[Said] | None:
+def _find_deciding_evidence(analysis: Analysis, cause: str | None) -> Evidence[Message] | None:
     """Give the evidence for the cause that names a rule: at the first failure, else the loudest."""
-    told: Cause[Said] | None = next((one for one in analysis.causes if one.id == cause), None)
+    told: Cause[Message] | None = next((one for one in analysis.causes if one.id == cause), None)
     if told is None:
         return None
     least = WEIGHTS["weak"]
@@ -127,13 +127,15 @@ def _deciding(analysis: Analysis, cause: str | None) -> Evidence[Said] | None:
     )
 
 
-def _named(hit: SignatureHit[Said] | None) -> tuple[str, ...]:
+def _extract_named_captures(hit: SignatureHit[Message] | None) -> tuple[str, ...]:
     captures = dict(hit.captures) if hit is not None else {}
-    found = {template_of(captures[name]) for name in _NAMES if captures.get(name)}
+    found = {build_template(captures[name]) for name in _NAMES if captures.get(name)}
     return tuple(sorted(found))
 
 
-def _hit_of(analysis: Analysis, deciding: Evidence[Said] | None) -> SignatureHit[Said] | None:
+def _find_signature_hit(
+    analysis: Analysis, deciding: Evidence[Message] | None
+) -> SignatureHit[Message] | None:
     """Give the finding that a piece of evidence tells of, at its line if that is listed."""
     if deciding is None:
         return None
@@ -142,35 +144,35 @@ def _hit_of(analysis: Analysis, deciding: Evidence[Said] | None) -> SignatureHit
     return next((hit for hit in hits if (hit.source, hit.line) == place), next(iter(hits), None))
 
 
-def _failing_line(analysis: Analysis) -> str:
+def _get_failing_line(analysis: Analysis) -> str:
     """Give the line of the first failure, else the last one that tells of something bad."""
     failure = analysis.first_failure
     if failure is None:
-        return _last_bad_line(analysis.excerpt)
-    said = _first_line(str(failure.why))
+        return _find_last_bad_line(analysis.excerpt)
+    said = _get_first_line(str(failure.why))
     if is_exception_line(said):
         return said
     for hit in analysis.signatures:
         if (hit.source, hit.line) == (failure.source, failure.line):
-            return _first_line(hit.text)
-    rows = _rows_from(analysis, failure.source, failure.line)
+            return _get_first_line(hit.text)
+    rows = _iter_quoted_lines_from(analysis, failure.source, failure.line)
     first = next(rows, "")
     return f"{first} {next(rows, '')}".strip() if first.endswith(":") else first or said
 
 
-def _rows_from(analysis: Analysis, source: int, line: int) -> Iterator[str]:
+def _iter_quoted_lines_from(analysis: Analysis, source: int, line: int) -> Iterator[str]:
     """Yield the quoted lines from one on, without their prefixes."""
-    for quote in _quotes_of(analysis, source, line):
-        yield from (_peeled(raw).strip() for raw in quote.lines[line - quote.first_line :])
+    for quote in _iter_excerpts_with_line(analysis, source, line):
+        yield from (_strip_prefix(raw).strip() for raw in quote.lines[line - quote.first_line :])
 
 
-def _rows_before(analysis: Analysis, source: int, line: int) -> Iterator[str]:
+def _iter_quoted_lines_before(analysis: Analysis, source: int, line: int) -> Iterator[str]:
     """Yield the quoted lines before one, without their prefixes, indented as they are."""
-    for quote in _quotes_of(analysis, source, line):
-        yield from (_peeled(raw) for raw in quote.lines[: line - quote.first_line])
+    for quote in _iter_excerpts_with_line(analysis, source, line):
+        yield from (_strip_prefix(raw) for raw in quote.lines[: line - quote.first_line])
 
 
-def _quotes_of(analysis: Analysis, source: int, line: int) -> Iterator[Excerpt]:
+def _iter_excerpts_with_line(analysis: Analysis, source: int, line: int) -> Iterator[Excerpt]:
     """Yield the first quote that holds a line, if there is one."""
     quotes = (*analysis.quotes, *((analysis.excerpt,) if analysis.excerpt is not None else ()))
     found = (
@@ -181,25 +183,25 @@ def _quotes_of(analysis: Analysis, source: int, line: int) -> Iterator[Excerpt]:
     yield from islice(found, 1)
 
 
-def _peeled(raw: str) -> str:
+def _strip_prefix(raw: str) -> str:
     return clean(raw[: 4 * LONGEST]).text
 
 
-def _last_bad_line(excerpt: Excerpt | None) -> str:
+def _find_last_bad_line(excerpt: Excerpt | None) -> str:
     """Give the last line that tells of something bad, else the last that says anything."""
     lines = excerpt.lines if excerpt is not None else ()
-    told = [_peeled(raw).strip() for raw in reversed(lines)]
+    told = [_strip_prefix(raw).strip() for raw in reversed(lines)]
     told = [text for text in told if text]
     bad = (text for text in told if is_exception_line(text) or _PROMISING.search(text))
-    saying = (text for text in told if not says_nothing(text, wording(text[:LONGEST])))
+    saying = (text for text in told if not is_uninformative(text, normalize_line(text[:LONGEST])))
     return next(bad, "") or next(saying, "") or next(iter(told), "")
 
 
-def _first_line(text: str) -> str:
+def _get_first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def _exception(line: str) -> str:
+def _extract_exception_class(line: str) -> str:
     """Give the class of the exception that a line begins with."""
     if not is_exception_line(line):
         return ""
@@ -207,34 +209,36 @@ def _exception(line: str) -> str:
     return match["name"] if match else ""
 
 
-def _own_frame(analysis: Analysis, hit: SignatureHit[Said] | None) -> str:
+def _find_user_frame(analysis: Analysis, hit: SignatureHit[Message] | None) -> str:
     """Name the user's own code that made the failing call, if a traceback tells; else nothing."""
     first = analysis.first_failure
     place = (hit.source, hit.line) if hit is not None else None
-    quoted = _quoted_frame(analysis, *place) if place is not None else ""
+    quoted = _find_quoted_user_frame(analysis, *place) if place is not None else ""
     if first is None or quoted:
         return quoted
     is_there = place is None or (first.source == place[0] and first.line <= place[1])
     frame = first.frame if is_there else None
-    told = _placed(frame.file, frame.function) if frame is not None else ""
-    return told or (_quoted_frame(analysis, first.source, first.line) if place is None else "")
+    told = _format_code_location(frame.file, frame.function) if frame is not None else ""
+    return told or (
+        _find_quoted_user_frame(analysis, first.source, first.line) if place is None else ""
+    )
 
 
-def _quoted_frame(analysis: Analysis, source: int, line: int) -> str:
+def _find_quoted_user_frame(analysis: Analysis, source: int, line: int) -> str:
     """Give the innermost frame of the user's own code in a traceback that ends in a quoted line.
 
     Of a traceback that is not quoted whole, none: how much is quoted differs from run to run.
     """
     own, is_whole = "", False
-    for text in _rows_before(analysis, source, line):
+    for text in _iter_quoted_lines_before(analysis, source, line):
         if "Traceback (most recent call last)" in text:
             own, is_whole = "", True
-        elif (match := framed(text)) is not None and not is_library(match["file"]):
-            own = _placed(match["file"], match["function"] or "") or own
+        elif (match := match_frame(text)) is not None and not is_library(match["file"]):
+            own = _format_code_location(match["file"], match["function"] or "") or own
     return own if is_whole else ""
 
 
-def _placed(file: str, function: str) -> str:
+def _format_code_location(file: str, function: str) -> str:
     """Name a place in the code by function and file, without folders, numbers and lines.
 
     A launcher's own script, which has no suffix, and compiled code are no place of the user's.

@@ -34,17 +34,17 @@ class Fingerprint:
     template: str
 
 
-def fingerprint_of(summary: FailureSummary) -> Fingerprint:
+def compute_fingerprint(summary: FailureSummary) -> Fingerprint:
     """Give what a failure is told by."""
     cause, is_open = summary.cause, is_left_open(summary.cause)
     if is_open:
-        scope = short_hash(cause or "", summary.exception, *summary.frames)
+        scope = compute_short_hash(cause or "", summary.exception, *summary.frames)
         kind = "p" if summary.frames else "o"
-        name = f"{kind}{FINGERPRINT_VERSION}-{scope}-{short_hash(scope, summary.template)}"
+        name = f"{kind}{FINGERPRINT_VERSION}-{scope}-{compute_short_hash(scope, summary.template)}"
     else:
         parts = (summary.rule or summary.exception, *summary.named, "in", *summary.frames)
         is_healthy = has_trait(cause, Trait.SOUND)
-        told = short_hash(cause or "", *(() if is_healthy else parts), length=12)
+        told = compute_short_hash(cause or "", *(() if is_healthy else parts), length=12)
         name = f"g{FINGERPRINT_VERSION}-{told}"
     return Fingerprint(name, cause, is_open, summary.template)
 
@@ -57,7 +57,7 @@ def is_left_open(cause: str | None) -> bool:
     return is_left and not has_trait(cause, Trait.SOUND)
 
 
-def short_hash(*parts: str, length: int = 8) -> str:
+def compute_short_hash(*parts: str, length: int = 8) -> str:
     """Give the same few hexadecimal digits for the same texts, on every machine."""
     joined = "\0".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=length // 2).hexdigest()

@@ -7,9 +7,14 @@ it. Not here: fingerprints and clusters themselves, counting.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from postmortem.model.said import Said, quote
+from postmortem.model.said import Message, quote
 from postmortem.store.stored_rows import AnalysisSummary, GroupRow
-from postmortem.triage.alike.failure_clusters import Cluster, KnownCluster, clustered, open_template
+from postmortem.triage.alike.failure_clusters import (
+    Cluster,
+    KnownCluster,
+    group_templates,
+    open_template,
+)
 from postmortem.triage.alike.fingerprints import FINGERPRINT_VERSION, is_left_open
 from postmortem.triage.found_jobs import JUDGED
 
@@ -22,7 +27,7 @@ class JobGroup:
 
     id: str
     cause: str | None
-    title: Said
+    title: Message
     template: str
     """What failed, in the words of the log."""
     best: AnalysisSummary
@@ -33,13 +38,13 @@ class JobGroup:
     """Failing lines of its analyses as printed, sorted, each once."""
 
 
-def groups_of(
+def group_summaries(
     summaries: Iterable[AnalysisSummary], known: Iterable[GroupRow]
 ) -> tuple[dict[str, str], dict[str, JobGroup]]:
     """Give the group of each analysis that was judged, by key, and the groups, by id."""
     judged = {one.key: one for one in summaries if one.state == JUDGED}
     open_ = {key: one for key, one in judged.items() if is_left_open(one.cause)}
-    found = clustered(
+    found = group_templates(
         {key: open_template(one.fingerprint, one.template) for key, one in open_.items()},
         [
             KnownCluster(row.identity, row.template, row.first_triage)
@@ -59,7 +64,7 @@ def _group(name: str, members: list[AnalysisSummary], clusters: Mapping[str, Clu
     best = min(members, key=lambda one: (-one.probability, one.key))
     cluster = clusters.get(name)
     template = cluster.template if cluster is not None else best.template
-    title = Said(best.title_en, best.title_zh)
+    title = Message(best.title_en, best.title_zh)
     lines = tuple(sorted({one.failing_line for one in members if one.failing_line}))
     if cluster is not None and template.strip():
         title = quote(template)

@@ -11,7 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from postmortem.triage.alike.token_partition import ANY, Words, common, fixed_share, likeness
+from postmortem.triage.alike.token_partition import (
+    ANY,
+    Words,
+    compute_fixed_share,
+    compute_similarity,
+    merge_rows,
+)
 
 _MOST_MASKS: Final = 256
 """Sets of open places that a template is looked up under, those of the oldest patterns first."""
@@ -77,8 +83,8 @@ class KnownPatterns:
                     joining[name].append(template)
         for name in sorted(joining, key=self._age.__getitem__):
             for member in joining[name]:
-                wider = common((self.words[name], member))
-                if fixed_share(wider) >= least and not self._reaches_others(name, wider):
+                wider = merge_rows((self.words[name], member))
+                if compute_fixed_share(wider) >= least and not self._reaches_others(name, wider):
                     self._open(name, wider)
         self._index()
 
@@ -98,10 +104,15 @@ class KnownPatterns:
         same, opened = min(lists, key=lambda pair: len(pair[0]) + len(pair[1]))
         if len(same) + len(opened) > _MOST_BESIDE:
             return True
-        return any(other != name and _meet(wider, self.words[other]) for other in {*same, *opened})
+        return any(
+            other != name and _can_overlap(wider, self.words[other]) for other in {*same, *opened}
+        )
 
     def _likest(self, template: Words, least: float) -> str | None:
-        alike = [(likeness(template, self.words[name]), name) for name in self._compared(template)]
+        alike = [
+            (compute_similarity(template, self.words[name]), name)
+            for name in self._compared(template)
+        ]
         alike = [(share, name) for share, name in alike if share >= least]
         if not alike:
             return None
@@ -122,6 +133,6 @@ class KnownPatterns:
                     yield name
 
 
-def _meet(one: Words, other: Words) -> bool:
+def _can_overlap(one: Words, other: Words) -> bool:
     """Say whether there could be an instance of both."""
     return all(mine == its or ANY in (mine, its) for mine, its in zip(one, other, strict=True))

@@ -24,29 +24,31 @@ def split(text: str) -> Words:
     return tuple(text.split()[:MOST_WORDS])
 
 
-def likeness(template: Words, pattern: Words) -> float:
+def compute_similarity(template: Words, pattern: Words) -> float:
     """Give the share of words that a template has in common with a pattern, from 0 to 1.
 
     What is open on both sides counts for nothing.
     """
     told = [
-        (one, other) for one, other in zip(template, pattern, strict=True) if _tells(one, other)
+        (one, other)
+        for one, other in zip(template, pattern, strict=True)
+        if _is_informative(one, other)
     ]
     return sum(one == other for one, other in told) / len(told) if told else 1.0
 
 
-def common(rows: Iterable[Words]) -> Words:
+def merge_rows(rows: Iterable[Words]) -> Words:
     """Give the words that all share, `<*>` in place of the others."""
     return tuple(words[0] if len(set(words)) == 1 else ANY for words in zip(*rows, strict=True))
 
 
-def fixed_share(pattern: Words) -> float:
+def compute_fixed_share(pattern: Words) -> float:
     """Give the share of the words of a pattern that are not open, from 0 to 1."""
     fixed = sum(_is_word(word) for word in pattern)
     return fixed / (fixed + pattern.count(ANY)) if ANY in pattern else 1.0
 
 
-def parted(rows: Iterable[Words], least: float) -> list[list[Words]]:
+def split_by_similarity(rows: Iterable[Words], least: float) -> list[list[Words]]:
     """Part templates of one length into groups, sorted.
 
     Args:
@@ -58,7 +60,7 @@ def parted(rows: Iterable[Words], least: float) -> list[list[Words]]:
         group = waiting.pop()
         if not group:
             continue
-        if len(group) == 1 or fixed_share(common(group)) >= least:
+        if len(group) == 1 or compute_fixed_share(merge_rows(group)) >= least:
             found.append(group)
         else:
             waiting += _split_at_fewest(group)
@@ -77,7 +79,7 @@ def _split_at_fewest(group: list[Words]) -> list[list[Words]]:
     return list(parts.values())
 
 
-def _tells(one: str, other: str) -> bool:
+def _is_informative(one: str, other: str) -> bool:
     return other != ANY and (_is_word(one) or _is_word(other))
 
 

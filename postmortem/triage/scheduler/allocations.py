@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from postmortem.model.said import Said
+from postmortem.model.said import Message
 
 COMPLETED: Final = "COMPLETED"
 FAILED_STATES: Final = frozenset(
@@ -69,12 +69,12 @@ class Allocation:
         return self.gpus * self.seconds / _HOUR
 
 
-def plain_values(allocation: Allocation) -> dict[str, Any]:
+def convert_to_values(allocation: Allocation) -> dict[str, Any]:
     """Give an allocation as values that JSON knows."""
     return asdict(allocation)
 
 
-def allocation_from(values: Mapping[str, Any]) -> Allocation:
+def build_allocation(values: Mapping[str, Any]) -> Allocation:
     """Make an allocation of what `plain_values` gave, also after JSON has made lists of tuples."""
     lists = {name: tuple(values[name]) for name in ("aliases", "nodes")}
     return Allocation(**{**values, **lists})
@@ -83,7 +83,7 @@ def allocation_from(values: Mapping[str, Any]) -> Allocation:
 class BadCell(ValueError):  # noqa: N818 -- it is no error of the program: it becomes a `BadRow`
     """What a record says that cannot be used."""
 
-    def __init__(self, why: Said) -> None:
+    def __init__(self, why: Message) -> None:
         super().__init__(why)
         self.why = why
 
@@ -94,7 +94,7 @@ class BadRow:
 
     where: str
     """`line 17` or `jobs[17]`."""
-    why: Said
+    why: Message
 
 
 @dataclass(frozen=True, slots=True)

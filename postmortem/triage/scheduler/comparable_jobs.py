@@ -25,7 +25,7 @@ class ComparedJob(NamedTuple):
     cause: str
 
 
-def compared_jobs(jobs: Sequence[JudgedJob]) -> list[ComparedJob]:
+def select_comparable_jobs(jobs: Sequence[JudgedJob]) -> list[ComparedJob]:
     """Give the jobs that count: the first attempt on the same nodes, with a known end."""
     first: dict[tuple[str, str, tuple[str, ...]], JudgedJob] = {}
     for job in sorted(jobs, key=lambda job: (job.run[2], job.identity)):
@@ -34,14 +34,14 @@ def compared_jobs(jobs: Sequence[JudgedJob]) -> list[ComparedJob]:
             continue
         first.setdefault((one.cluster, one.scheduler_id, tuple(sorted(one.nodes))), job)
     kept = [first[key] for key in sorted(first)]
-    kinds = _kinds(kept)
+    kinds = _select_strata(kept)
     return [
         ComparedJob(tuple(sorted({*job.nodes})), kind, bool(job.has_failed), job.blamed or "")
         for job, kind in zip(kept, kinds, strict=True)
     ]
 
 
-def _kinds(jobs: Sequence[JudgedJob]) -> list[Kind]:
+def _select_strata(jobs: Sequence[JudgedJob]) -> list[Kind]:
     """Give the kind that each job is compared within, the narrowest that is large enough.
 
     It is settled by how many jobs there are, never by how they ended.
@@ -49,7 +49,7 @@ def _kinds(jobs: Sequence[JudgedJob]) -> list[Kind]:
     chosen: list[Kind] = [()] * len(jobs)
     left = list(range(len(jobs)))
     for depth in (3, 2, 1):
-        kinds = {place: _narrowed(jobs[place], depth) for place in left}
+        kinds = {place: _build_stratum(jobs[place], depth) for place in left}
         sizes = Counter(kinds.values())
         for place in left:
             if depth == 1 or sizes[kinds[place]] >= _ENOUGH:
@@ -58,6 +58,6 @@ def _kinds(jobs: Sequence[JudgedJob]) -> list[Kind]:
     return chosen
 
 
-def _narrowed(job: JudgedJob, depth: int) -> Kind:
+def _build_stratum(job: JudgedJob, depth: int) -> Kind:
     """Give size, user and work, as many of them as asked; sizes by doubling: 1, 2, 3-4, 5-8."""
     return (f"{(len(job.nodes) - 1).bit_length()}", job.user, job.work)[:depth]

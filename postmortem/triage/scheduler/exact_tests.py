@@ -49,7 +49,7 @@ class _Spread(NamedTuple):
     shares: Floats
 
 
-def chance_of_as_many(urns: Iterable[Urn], observed: int) -> float:
+def compute_tail_probability(urns: Iterable[Urn], observed: int) -> float:
     """Give the probability that the drawn of all urns hold `observed` failed ones or more.
 
     Each urn is drawn from without putting back (hypergeometric), each by itself; with one urn it is
@@ -57,13 +57,13 @@ def chance_of_as_many(urns: Iterable[Urn], observed: int) -> float:
     """
     spread = _Spread(0, np.ones(1))
     for urn in urns:
-        spread = _sum_of(spread, _hypergeometric(urn))
+        spread = _sum_of(spread, _compute_hypergeometric(urn))
     above = spread.shares[max(0, observed - spread.lowest) :]
     return min(1.0, max(SMALLEST, float(math.fsum(above))))
 
 
 @lru_cache(maxsize=4096)
-def _hypergeometric(urn: Urn) -> _Spread:
+def _compute_hypergeometric(urn: Urn) -> _Spread:
     """Give how many failed ones are among the drawn, by the ratios of neighbouring terms."""
     lowest = max(0, urn.drawn + urn.failed - urn.total)
     counts = np.arange(lowest, min(urn.drawn, urn.failed), dtype=np.float64)
@@ -71,22 +71,22 @@ def _hypergeometric(urn: Urn) -> _Spread:
     ratios /= (counts + 1) * (urn.total - urn.failed - urn.drawn + counts + 1)
     logarithms = np.concatenate(([0.0], np.cumsum(np.log(ratios))))
     shares = np.exp(logarithms - logarithms.max())
-    return _trimmed(lowest, shares / shares.sum())
+    return _trim_spread(lowest, shares / shares.sum())
 
 
 def _sum_of(first: _Spread, second: _Spread) -> _Spread:
     shares = np.convolve(first.shares, second.shares)
-    return _trimmed(first.lowest + second.lowest, shares)
+    return _trim_spread(first.lowest + second.lowest, shares)
 
 
-def _trimmed(lowest: int, shares: Floats) -> _Spread:
+def _trim_spread(lowest: int, shares: Floats) -> _Spread:
     if len(shares) < _SHORT:
         return _Spread(lowest, shares)
     kept = np.flatnonzero(shares > _NEGLIGIBLE)
     return _Spread(lowest + int(kept[0]), shares[kept[0] : kept[-1] + 1])
 
 
-def at_most(successes: int, trials: int, chance: float) -> float:
+def compute_binomial_cdf(successes: int, trials: int, chance: float) -> float:
     """Give the probability of so few successes or fewer (binomial); `chance` is within 0 and 1."""
     terms = (
         math.exp(
@@ -101,7 +101,7 @@ def at_most(successes: int, trials: int, chance: float) -> float:
     return min(1.0, math.fsum(terms))
 
 
-def false_discovery_rates(chances: Sequence[float]) -> list[float]:
+def compute_false_discovery_rates(chances: Sequence[float]) -> list[float]:
     """Give the adjusted value of each probability (Benjamini and Hochberg), in their order.
 
     Of all that is called odd at a value of q or less, a share of q at most is expected to be wrong.

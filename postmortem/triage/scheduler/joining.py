@@ -28,7 +28,7 @@ class Joined:
     """Allocations whose log was not among the jobs."""
 
 
-def joined(jobs: Iterable[JudgedJob], allocations: Iterable[Allocation]) -> Joined:
+def join_jobs(jobs: Iterable[JudgedJob], allocations: Iterable[Allocation]) -> Joined:
     """Give each job its allocation.
 
     By the scheduler's id and attempt. Where an id has one log but several attempts, the log is that
@@ -38,7 +38,7 @@ def joined(jobs: Iterable[JudgedJob], allocations: Iterable[Allocation]) -> Join
     """
     listed = sorted(jobs, key=lambda job: job.identity)
     known = sorted(allocations, key=lambda one: (one.scheduler_id, one.attempt, repr(one)))
-    found = dict(_by_id([job for job in listed if job.scheduler_id], known))
+    found = dict(_match_by_id([job for job in listed if job.scheduler_id], known))
     _join_by_names(found, listed, known)
     taken = {id(one) for one in found.values()}
     return Joined(
@@ -48,7 +48,7 @@ def joined(jobs: Iterable[JudgedJob], allocations: Iterable[Allocation]) -> Join
     )
 
 
-def _by_id(
+def _match_by_id(
     jobs: Sequence[JudgedJob], allocations: Sequence[Allocation]
 ) -> Iterator[tuple[str, Allocation]]:
     """Yield the identities of jobs and their allocations, joined by the scheduler's id."""
@@ -64,10 +64,10 @@ def _by_id(
     for identity, known in logs.items():
         candidates = attempts.get(identity) or others.get(identity, [])
         if len({(one.cluster, one.scheduler_id) for one in candidates}) == 1:
-            yield from _by_attempt(known, candidates)
+            yield from _match_by_attempt(known, candidates)
 
 
-def _by_attempt(
+def _match_by_attempt(
     jobs: Sequence[JudgedJob], attempts: Sequence[Allocation]
 ) -> Iterator[tuple[str, Allocation]]:
     if len(jobs) == 1 and (jobs[0].attempt == 1 or len(attempts) == 1):
@@ -87,12 +87,12 @@ def _join_by_names(
     latest = [*{(one.cluster, one.scheduler_id): one for one in allocations}.values()]
     for of_job, of_allocation in _NAMES:
         taken = {id(one) for one in found.values()}
-        for job, one in _by_name(jobs, latest, of_job, of_allocation):
+        for job, one in _match_by_name(jobs, latest, of_job, of_allocation):
             if not job.scheduler_id and job.identity not in found and id(one) not in taken:
                 found[job.identity] = one
 
 
-def _by_name(
+def _match_by_name(
     jobs: Sequence[JudgedJob],
     allocations: Sequence[Allocation],
     of_job: _OfJob,
@@ -115,15 +115,18 @@ def _by_name(
     yield from (pair for pair in pairs if often[pair[0].identity] == 1)
 
 
-def _file_name(path: str) -> str:
+def _get_file_name(path: str) -> str:
     return PurePosixPath(path.replace("\\", "/")).name
 
 
 _NAMES: Final[tuple[tuple[_OfJob, _OfAllocation], ...]] = (
     (lambda job: job.locations, lambda one: one.log),
-    (lambda job: map(_file_name, job.locations), lambda one: _file_name(one.log)),
+    (lambda job: map(_get_file_name, job.locations), lambda one: _get_file_name(one.log)),
     (
-        lambda job: (job.title, *(PurePosixPath(_file_name(path)).stem for path in job.locations)),
+        lambda job: (
+            job.title,
+            *(PurePosixPath(_get_file_name(path)).stem for path in job.locations),
+        ),
         lambda one: one.name,
     ),
 )

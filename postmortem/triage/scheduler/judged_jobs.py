@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.triage.scheduler.allocations import COMPLETED, FAILED_STATES, Allocation
 
 _BY_HAND: Final = frozenset({"CANCELLED", "PREEMPTED"})
-_TASK: Final = lazy_compile(r"\d+_(\d+)\Z", re.ASCII)
+_TASK: Final = compile_lazily(r"\d+_(\d+)\Z", re.ASCII)
 _NOT_ENDED: Final = frozenset({"RUNNING", "PENDING", "SUSPENDED", "CONFIGURING", "COMPLETING"})
-_NUMBER: Final = lazy_compile(r"\d+")
-_NO_NAME: Final = lazy_compile(
+_NUMBER: Final = compile_lazily(r"\d+")
+_NO_NAME: Final = compile_lazily(
     r"slurm|sbatch|jobs?|logs?|std|out(?:put)?|err(?:or)?|rank|node|run|task|txt", re.IGNORECASE
 )
 """Words that name no work: `slurm-4711.out` is any job's log."""
-_TELLING: Final = lazy_compile(r"[^\W\d_]{2}")
+_TELLING: Final = compile_lazily(r"[^\W\d_]{2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class JudgedJob:
         return found[1] if found else ""
 
 
-def without_log(allocation: Allocation) -> JudgedJob:
+def build_job_without_log(allocation: Allocation) -> JudgedJob:
     """Give a job of which only the scheduler tells: how it ended, where, not why.
 
     Its identity is none that a job with a log can have.

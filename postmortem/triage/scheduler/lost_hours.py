@@ -67,49 +67,49 @@ class Bucket:
     lost: GpuHours
 
 
-def summed(hours: Iterable[float | None]) -> GpuHours:
+def sum_hours(hours: Iterable[float | None]) -> GpuHours:
     """Add up hours; the order does not matter."""
     listed = list(hours)
     known = [each for each in listed if each is not None]
     return GpuHours(math.fsum(known) if known else None, len(listed), len(listed) - len(known))
 
 
-def lost_by_cause(jobs: Iterable[JudgedJob]) -> dict[str | None, GpuHours]:
+def compute_lost_hours_by_cause(jobs: Iterable[JudgedJob]) -> dict[str | None, GpuHours]:
     """Give the hours of failed jobs by cause, most first; None where no cause is known."""
-    groups = _grouped((job for job in jobs if job.has_failed), lambda job: [job.blamed])
-    lost = {cause: summed(job.gpu_hours for job in group) for cause, group in groups.items()}
+    groups = _group_jobs((job for job in jobs if job.has_failed), lambda job: [job.blamed])
+    lost = {cause: sum_hours(job.gpu_hours for job in group) for cause, group in groups.items()}
     return dict(sorted(lost.items(), key=lambda item: (-(item[1].hours or 0.0), item[0] or "")))
 
 
-def totals(jobs: Iterable[JudgedJob]) -> tuple[GpuHours, GpuHours]:
+def compute_total_hours(jobs: Iterable[JudgedJob]) -> tuple[GpuHours, GpuHours]:
     """Give the hours of all jobs, and of the failed ones."""
     listed = list(jobs)
     return (
-        summed(job.gpu_hours for job in listed),
-        summed(job.gpu_hours for job in listed if job.has_failed),
+        sum_hours(job.gpu_hours for job in listed),
+        sum_hours(job.gpu_hours for job in listed if job.has_failed),
     )
 
 
-def shares_of_users(jobs: Iterable[JudgedJob]) -> tuple[Share, ...]:
+def compute_user_shares(jobs: Iterable[JudgedJob]) -> tuple[Share, ...]:
     """Give what each user has, most lost first; the empty name where none is known."""
-    return _shares(jobs, lambda job: [job.user])
+    return _compute_shares(jobs, lambda job: [job.user])
 
 
-def shares_of_images(jobs: Iterable[JudgedJob]) -> tuple[Share, ...]:
+def compute_image_shares(jobs: Iterable[JudgedJob]) -> tuple[Share, ...]:
     """Give what each container image has, most lost first; jobs without one are left out."""
-    return _shares(jobs, lambda job: [_image(job)] if _image(job) else [])
+    return _compute_shares(jobs, lambda job: [_get_image(job)] if _get_image(job) else [])
 
 
-def shares_of_nodes(jobs: Iterable[JudgedJob]) -> tuple[Share, ...]:
+def compute_node_shares(jobs: Iterable[JudgedJob]) -> tuple[Share, ...]:
     """Give what each node has; the hours of a job are split evenly over its nodes."""
-    return _shares(jobs, lambda job: job.nodes, lambda job: max(1, len(job.nodes)))
+    return _compute_shares(jobs, lambda job: job.nodes, lambda job: max(1, len(job.nodes)))
 
 
-def _image(job: JudgedJob) -> str:
+def _get_image(job: JudgedJob) -> str:
     return "" if job.allocation is None else job.allocation.image
 
 
-def _shares(
+def _compute_shares(
     jobs: Iterable[JudgedJob],
     names: Callable[[JudgedJob], Sequence[str]],
     parts: Callable[[JudgedJob], int] = lambda _: 1,
@@ -118,14 +118,14 @@ def _shares(
         return None if job.gpu_hours is None else job.gpu_hours / parts(job)
 
     shares = []
-    for name, group in _grouped(jobs, names).items():
+    for name, group in _group_jobs(jobs, names).items():
         failed = [job for job in group if job.has_failed]
-        taken, lost = summed(map(hours, group)), summed(map(hours, failed))
+        taken, lost = sum_hours(map(hours, group)), sum_hours(map(hours, failed))
         shares.append(Share(name, len(group), len(failed), taken, lost))
     return tuple(sorted(shares, key=lambda one: (-(one.lost.hours or 0.0), -one.failed, one.name)))
 
 
-def _grouped(
+def _group_jobs(
     jobs: Iterable[JudgedJob], names: Callable[[JudgedJob], Iterable[_Key]]
 ) -> dict[_Key, list[JudgedJob]]:
     groups: dict[_Key, list[JudgedJob]] = defaultdict(list)
@@ -135,7 +135,7 @@ def _grouped(
     return groups
 
 
-def trend(jobs: Iterable[JudgedJob]) -> tuple[Bucket, ...]:
+def compute_trend(jobs: Iterable[JudgedJob]) -> tuple[Bucket, ...]:
     """Give the jobs by the hour, day or week (from Monday) of their end, in UTC, without gaps.
 
     Empty if no end is known; jobs whose end is not known are in none.
@@ -144,39 +144,39 @@ def trend(jobs: Iterable[JudgedJob]) -> tuple[Bucket, ...]:
     if not ended:
         return ()
     first, last = min(end for end, _ in ended), max(end for end, _ in ended)
-    width, shift = _width(last - first)
+    width, shift = _select_bucket_width(last - first)
     groups: dict[int, list[JudgedJob]] = defaultdict(list)
     for end, job in ended:
-        groups[_number(end, width, shift)].append(job)
+        groups[_compute_bucket_number(end, width, shift)].append(job)
     numbers: Iterable[int] = range(min(groups), max(groups) + 1)
     if max(groups) - min(groups) >= _MOST_BUCKETS:
         numbers = sorted(groups)
     return tuple(
-        _bucket(number * width + shift, width, groups.get(number, [])) for number in numbers
+        _build_bucket(number * width + shift, width, groups.get(number, [])) for number in numbers
     )
 
 
-def _width(span: float) -> tuple[int, int]:
+def _select_bucket_width(span: float) -> tuple[int, int]:
     """Give the seconds of a bucket, and where the first after 1970 begins."""
     if span <= _HOURLY_UP_TO:
         return _HOUR, 0
     return (_DAY, 0) if span <= _DAILY_UP_TO else (_WEEK, _MONDAY)
 
 
-def _number(end: float, width: int, shift: int) -> int:
+def _compute_bucket_number(end: float, width: int, shift: int) -> int:
     return math.floor((end - shift) / width)
 
 
-def _bucket(begin: int, width: int, jobs: Sequence[JudgedJob]) -> Bucket:
+def _build_bucket(begin: int, width: int, jobs: Sequence[JudgedJob]) -> Bucket:
     failed = [job for job in jobs if job.has_failed]
     causes: dict[str, int] = defaultdict(int)
     for cause in sorted(job.blamed or "" for job in failed):
         causes[cause] += 1
-    lost = summed(job.gpu_hours for job in failed)
+    lost = sum_hours(job.gpu_hours for job in failed)
     return Bucket(begin, begin + width, len(jobs), dict(causes), lost)
 
 
-def iso(seconds: float) -> str:
+def format_iso_time(seconds: float) -> str:
     """Give UTC seconds as ISO 8601; years that no calendar has are cut to its bounds."""
     bounded = min(max(seconds, _FIRST), _LAST)
     told = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=bounded)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from postmortem.model.said import NOTHING, Said, say
-from postmortem.triage.scheduler.exact_tests import at_most
+from postmortem.model.said import NOTHING, Message, say
+from postmortem.triage.scheduler.exact_tests import compute_binomial_cdf
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
 
 _TOO_RARE: Final = 0.05
@@ -43,13 +43,13 @@ class Retry:
         if first is None or second is None:
             return dict.fromkeys(("nodes", "gpus", "image"))
         return {
-            "nodes": _differs({*first.nodes}, {*second.nodes}),
-            "gpus": _differs(first.gpus, second.gpus),
+            "nodes": _compare_known_values({*first.nodes}, {*second.nodes}),
+            "gpus": _compare_known_values(first.gpus, second.gpus),
             "image": first.image != second.image,
         }
 
     @property
-    def hint(self) -> Said:
+    def hint(self) -> Message:
         """Word that a change of nodes alone was followed by success; else nothing."""
         changed = self.changed
         left = sorted({*self.failed.nodes} - {*self.again.nodes})
@@ -65,7 +65,7 @@ class Retry:
         )
 
 
-def _differs(first: object, second: object) -> bool | None:
+def _compare_known_values(first: object, second: object) -> bool | None:
     told = first not in (None, set()) and second not in (None, set())
     return first != second if told else None
 
@@ -80,10 +80,10 @@ class Advice:
     retried: int
     """Failed jobs with this cause that were run again, with a known end."""
     succeeded: int
-    text: Said
+    text: Message
 
 
-def retries(jobs: Iterable[JudgedJob]) -> tuple[Retry, ...]:
+def find_retries(jobs: Iterable[JudgedJob]) -> tuple[Retry, ...]:
     """Give each failed job with its next run, if it has one, sorted by the failed job's identity.
 
     A run is the next of one failed job at most: of those that had ended before it started, the last
@@ -98,8 +98,8 @@ def retries(jobs: Iterable[JudgedJob]) -> tuple[Retry, ...]:
             attempts[job.run[:2]].append(job)
     found: dict[str, Retry] = {}
     taken: set[str] = set()
-    pairs = [pair for each in attempts.values() for pair in _attempts(each)]
-    pairs += [pair for each in lines.values() for pair in _runs(each)]
+    pairs = [pair for each in attempts.values() for pair in _iter_attempt_retries(each)]
+    pairs += [pair for each in lines.values() for pair in _iter_run_retries(each)]
     for pair in pairs:
         if pair.failed.identity not in found and pair.again.identity not in taken:
             found[pair.failed.identity] = pair
@@ -107,7 +107,7 @@ def retries(jobs: Iterable[JudgedJob]) -> tuple[Retry, ...]:
     return tuple(found[identity] for identity in sorted(found))
 
 
-def _attempts(jobs: Sequence[JudgedJob]) -> Iterator[Retry]:
+def _iter_attempt_retries(jobs: Sequence[JudgedJob]) -> Iterator[Retry]:
     """Yield failed attempts with the next of the same id."""
     listed = sorted(jobs, key=lambda job: (job.run[2], job.identity))
     for first, second in pairwise(listed):
@@ -115,7 +115,7 @@ def _attempts(jobs: Sequence[JudgedJob]) -> Iterator[Retry]:
             yield Retry(first, second)
 
 
-def _runs(jobs: Sequence[JudgedJob]) -> Iterator[Retry]:
+def _iter_run_retries(jobs: Sequence[JudgedJob]) -> Iterator[Retry]:
     """Yield failed runs of the same work with the next, by time."""
     started = [
         (job.allocation.start, job.identity, job)
@@ -133,7 +133,7 @@ def _runs(jobs: Sequence[JudgedJob]) -> Iterator[Retry]:
             heapq.heappush(running, (job.allocation.end, identity, job))
 
 
-def advice(jobs: Iterable[JudgedJob], pairs: Iterable[Retry]) -> dict[str, Advice]:
+def compute_retry_advice(jobs: Iterable[JudgedJob], pairs: Iterable[Retry]) -> dict[str, Advice]:
     """Give, for each cause that a failed job has, what its rule says and what running again did."""
     rules: dict[str, Counter[str]] = defaultdict(Counter)
     for job in jobs:
@@ -144,21 +144,25 @@ def advice(jobs: Iterable[JudgedJob], pairs: Iterable[Retry]) -> dict[str, Advic
         if pair.failed.blamed is not None and pair.again.has_failed is not None:
             ends[pair.failed.blamed].append(pair.has_succeeded)
     return {
-        cause: _advised(cause, _most(rules[cause]), len(ends[cause]), sum(ends[cause]))
+        cause: _build_advice(
+            cause, _select_most_common(rules[cause]), len(ends[cause]), sum(ends[cause])
+        )
         for cause in sorted(rules)
     }
 
 
-def _most(told: Mapping[str, int]) -> str:
+def _select_most_common(told: Mapping[str, int]) -> str:
     return min(told, key=lambda rule: (-told[rule], rule))
 
 
-def _advised(cause: str, rule: str, retried: int, succeeded: int) -> Advice:
+def _build_advice(cause: str, rule: str, retried: int, succeeded: int) -> Advice:
     """Take the rule's word, unless what happened here speaks against it."""
     by_rule = _OF_RULES.get(rule, UNKNOWN)
-    mostly_fails = retried > 0 and at_most(succeeded, retried, 0.5) <= _TOO_RARE
-    mostly_works = retried > 0 and at_most(retried - succeeded, retried, 0.5) <= _TOO_RARE
-    counted = _counted_text(retried, succeeded)
+    mostly_fails = retried > 0 and compute_binomial_cdf(succeeded, retried, 0.5) <= _TOO_RARE
+    mostly_works = (
+        retried > 0 and compute_binomial_cdf(retried - succeeded, retried, 0.5) <= _TOO_RARE
+    )
+    counted = _describe_retry_counts(retried, succeeded)
     if by_rule == "yes" and mostly_fails:
         against = say(
             "by rule a retry as it is may succeed, but here it mostly failed again: {counted}",
@@ -181,7 +185,7 @@ def _advised(cause: str, rule: str, retried: int, succeeded: int) -> Advice:
     return Advice(cause, by_rule, retried, succeeded, text)
 
 
-def _counted_text(retried: int, succeeded: int) -> Said:
+def _describe_retry_counts(retried: int, succeeded: int) -> Message:
     if not retried:
         return say("no failed job was run again here", "这里没有失败的作业被重新运行")
     return say(

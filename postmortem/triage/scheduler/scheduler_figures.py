@@ -7,27 +7,27 @@ JSON; texts as {en, zh}. Not here: computing them, groups and causes of logs, pa
 from collections.abc import Sequence
 from typing import Any
 
-from postmortem.triage.plain_figures import rounded, texts
+from postmortem.triage.plain_figures import build_translations, normalize_hours
 from postmortem.triage.scheduler.joining import Joined
-from postmortem.triage.scheduler.judged_jobs import JudgedJob, without_log
+from postmortem.triage.scheduler.judged_jobs import JudgedJob, build_job_without_log
 from postmortem.triage.scheduler.lost_hours import (
     Bucket,
     Share,
-    iso,
-    lost_by_cause,
-    shares_of_images,
-    shares_of_nodes,
-    shares_of_users,
-    totals,
-    trend,
+    compute_image_shares,
+    compute_lost_hours_by_cause,
+    compute_node_shares,
+    compute_total_hours,
+    compute_trend,
+    compute_user_shares,
+    format_iso_time,
 )
-from postmortem.triage.scheduler.retrying import Advice, Retry, advice, retries
-from postmortem.triage.scheduler.uneven_nodes import NodeFigures, node_figures
+from postmortem.triage.scheduler.retrying import Advice, Retry, compute_retry_advice, find_retries
+from postmortem.triage.scheduler.uneven_nodes import NodeFigures, compare_nodes
 
 Value = dict[str, Any]
 
 
-def scheduled_figures(found: Joined) -> Value:
+def compute_scheduler_statistics(found: Joined) -> Value:
     """Give all figures of joined jobs; the order of the jobs does not matter.
 
     Hours, users, images and the trend are those of the jobs. Nodes are compared, and runs again
@@ -35,54 +35,57 @@ def scheduled_figures(found: Joined) -> Value:
     has the others in its file, and they say how often jobs fail elsewhere.
     """
     jobs = found.jobs
-    everything = (*jobs, *map(without_log, found.without_job))
-    pairs = retries(everything)
-    taken, lost = totals(jobs)
+    everything = (*jobs, *map(build_job_without_log, found.without_job))
+    pairs = find_retries(everything)
+    taken, lost = compute_total_hours(jobs)
     return {
         "joined": {
             "jobs": len(jobs) - len(found.without_allocation),
             "without_allocation": len(found.without_allocation),
             "without_job": len(found.without_job),
         },
-        "gpu_hours": rounded(taken.hours),
-        "lost_gpu_hours": rounded(lost.hours),
+        "gpu_hours": normalize_hours(taken.hours),
+        "lost_gpu_hours": normalize_hours(lost.hours),
         "gpu_hours_unknown": taken.unknown,
         "lost_gpu_hours_unknown": lost.unknown,
         "lost_by_cause": [
             {
                 "cause": cause,
                 "jobs": one.jobs,
-                "gpu_hours": rounded(one.hours),
+                "gpu_hours": normalize_hours(one.hours),
                 "unknown": one.unknown,
             }
-            for cause, one in lost_by_cause(jobs).items()
+            for cause, one in compute_lost_hours_by_cause(jobs).items()
         ],
-        "nodes": _nodes(jobs, everything),
-        "users": [_share(one) for one in shares_of_users(jobs) if one.name],
-        "images": [_share(one) for one in shares_of_images(jobs)],
-        "trend": [_bucket(one) for one in trend(jobs)],
+        "nodes": _list_node_values(jobs, everything),
+        "users": [_build_share_values(one) for one in compute_user_shares(jobs) if one.name],
+        "images": [_build_share_values(one) for one in compute_image_shares(jobs)],
+        "trend": [_build_bucket_values(one) for one in compute_trend(jobs)],
         "retried": [_retry(pair) for pair in pairs if pair.has_succeeded],
-        "advice": {cause: _advice(one) for cause, one in advice(jobs, pairs).items()},
+        "advice": {
+            cause: _build_advice_values(one)
+            for cause, one in compute_retry_advice(jobs, pairs).items()
+        },
     }
 
 
-def _share(one: Share) -> Value:
+def _build_share_values(one: Share) -> Value:
     return {
         "name": one.name,
         "jobs": one.jobs,
         "failed": one.failed,
-        "gpu_hours": rounded(one.taken.hours),
-        "lost_gpu_hours": rounded(one.lost.hours) if one.failed else 0.0,
+        "gpu_hours": normalize_hours(one.taken.hours),
+        "lost_gpu_hours": normalize_hours(one.lost.hours) if one.failed else 0.0,
         "lost_unknown": one.lost.unknown,
     }
 
 
-def _nodes(jobs: Sequence[JudgedJob], everything: Sequence[JudgedJob]) -> list[Value]:
-    shares = {one.name: _share(one) for one in shares_of_nodes(jobs)}
-    return [_node(one, shares.get(one.node, {})) for one in node_figures(everything)]
+def _list_node_values(jobs: Sequence[JudgedJob], everything: Sequence[JudgedJob]) -> list[Value]:
+    shares = {one.name: _build_share_values(one) for one in compute_node_shares(jobs)}
+    return [_build_node_values(one, shares.get(one.node, {})) for one in compare_nodes(everything)]
 
 
-def _node(one: NodeFigures, share: Value) -> Value:
+def _build_node_values(one: NodeFigures, share: Value) -> Value:
     return {
         "node": one.node,
         "jobs": one.jobs,
@@ -93,20 +96,20 @@ def _node(one: NodeFigures, share: Value) -> Value:
         "is_outlier": one.is_outlier,
         "causes": dict(one.causes or {}),
         "alike": list(one.alike),
-        "witness": texts(one.witness),
-        "text": texts(one.text),
+        "witness": build_translations(one.witness),
+        "text": build_translations(one.text),
         "gpu_hours": share.get("gpu_hours"),
         "lost_gpu_hours": share.get("lost_gpu_hours"),
     }
 
 
-def _bucket(one: Bucket) -> Value:
+def _build_bucket_values(one: Bucket) -> Value:
     return {
-        "from": iso(one.begin),
-        "to": iso(one.end),
+        "from": format_iso_time(one.begin),
+        "to": format_iso_time(one.end),
         "jobs": one.jobs,
         "causes": dict(one.causes),
-        "lost_gpu_hours": rounded(one.lost.hours) if one.lost.jobs else 0.0,
+        "lost_gpu_hours": normalize_hours(one.lost.hours) if one.lost.jobs else 0.0,
     }
 
 
@@ -116,14 +119,14 @@ def _retry(pair: Retry) -> Value:
         "succeeded": pair.again.identity,
         "cause": pair.failed.blamed,
         "changed": pair.changed,
-        "hint": texts(pair.hint),
+        "hint": build_translations(pair.hint),
     }
 
 
-def _advice(one: Advice) -> Value:
+def _build_advice_values(one: Advice) -> Value:
     return {
         "retry": one.retry,
         "retried": one.retried,
         "succeeded": one.succeeded,
-        "text": texts(one.text),
+        "text": build_translations(one.text),
     }

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from postmortem.errors import InputError
-from postmortem.model.said import Said, say
+from postmortem.model.said import Message, say
 from postmortem.triage.scheduler.allocations import Allocation, BadRow, SchedulerRecords
-from postmortem.triage.scheduler.folded_records import folded
+from postmortem.triage.scheduler.folded_records import fold_records
 from postmortem.triage.scheduler.scheduler_table import (
     Row,
-    allocations_in_rows,
+    has_job_columns,
     is_of_slurm,
-    plain_column,
-    rows_of_table,
-    tells_of_jobs,
+    iter_allocations,
+    iter_table_rows,
+    normalize_column,
 )
-from postmortem.triage.scheduler.slurm_json import jobs_in_json
+from postmortem.triage.scheduler.slurm_json import iter_json_allocations
 
 _DELIMITERS: Final = ("|", "\t", ",", ";")
 _ABOVE_HEADER: Final = 20
@@ -33,7 +33,7 @@ _MEND: Final = (
 )
 
 
-def allocations_in(path: str | Path, *, zone: tzinfo | None = None) -> SchedulerRecords:
+def read_allocations(path: str | Path, *, zone: tzinfo | None = None) -> SchedulerRecords:
     """Read what a scheduler says of its jobs.
 
     Args:
@@ -52,82 +52,82 @@ def allocations_in(path: str | Path, *, zone: tzinfo | None = None) -> Scheduler
             error.strerror or str(error),
         ) from error
     if text.lstrip()[:1] in {"{", "["}:
-        return _of_json(text, str(path), zone)
+        return _parse_json(text, str(path), zone)
     lines = text.splitlines()
     for place, line in enumerate(lines[:_ABOVE_HEADER]):
         for delimiter in _DELIMITERS:
-            columns = [plain_column(name) for name in line.split(delimiter)]
-            if tells_of_jobs(columns):
-                rows = rows_of_table(lines[place:], delimiter, place)
+            columns = [normalize_column(name) for name in line.split(delimiter)]
+            if has_job_columns(columns):
+                rows = iter_table_rows(lines[place:], delimiter, place)
                 kind = "slurm-table" if is_of_slurm(columns) else "table"
-                return _records(kind, allocations_in_rows(rows, zone))
-    raise _unknown(str(path))
+                return _build_records(kind, iter_allocations(rows, zone))
+    raise _build_unknown_file_error(str(path))
 
 
-def _of_json(text: str, where: str, zone: tzinfo | None) -> SchedulerRecords:
-    rows = _json_lines(text)
+def _parse_json(text: str, where: str, zone: tzinfo | None) -> SchedulerRecords:
+    rows = _parse_json_lines(text)
     if rows is not None:
-        return _records("json-lines", allocations_in_rows(rows, zone))
-    value = _whole(text, where)
+        return _build_records("json-lines", iter_allocations(rows, zone))
+    value = _load_json(text, where)
     jobs = value.get("jobs") if isinstance(value, dict) else value
     if not isinstance(jobs, list):
-        raise _unknown(where)
+        raise _build_unknown_file_error(where)
     if isinstance(value, dict) or any(isinstance(job, dict) and "time" in job for job in jobs):
-        return _records("slurm-json", jobs_in_json(jobs, zone))
+        return _build_records("slurm-json", iter_json_allocations(jobs, zone))
     listed = [(f"jobs[{place}]", job) for place, job in enumerate(jobs)]
-    if listed and not any(_tells(job) for _, job in listed):
-        raise _unknown(where)
-    return _records("json-lines", allocations_in_rows(map(_by_plain_column, listed), zone))
+    if listed and not any(_is_job_record(job) for _, job in listed):
+        raise _build_unknown_file_error(where)
+    return _build_records("json-lines", iter_allocations(map(_normalize_row, listed), zone))
 
 
-def _whole(text: str, where: str) -> Any:
+def _load_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
         what = say("the scheduler's JSON breaks off or is broken", "调度器的 JSON 不完整或已损坏")
         raise InputError(what, f"{where}: {error}", f"write it again, whole; {_MEND}") from error
     except RecursionError as error:
-        raise _unknown(where) from error
+        raise _build_unknown_file_error(where) from error
 
 
-def _unknown(where: str) -> InputError:
+def _build_unknown_file_error(where: str) -> InputError:
     return InputError(
         say("this is no file of a scheduler's jobs", "这不是调度器的作业文件"), where, _MEND
     )
 
 
-def _json_lines(text: str) -> Iterator[tuple[str, Row | BadRow]] | None:
+def _parse_json_lines(text: str) -> Iterator[tuple[str, Row | BadRow]] | None:
     """Give the rows of JSON lines; None if the first line is no row of a job by itself."""
     lines = [(place, line) for place, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if not _tells(_value(lines[0][1])):
+    if not _is_job_record(_parse_json_line(lines[0][1])):
         return None
-    return (_by_plain_column((f"line {place}", _value(line))) for place, line in lines)
+    return (_normalize_row((f"line {place}", _parse_json_line(line))) for place, line in lines)
 
 
-def _value(line: str) -> Any:
+def _parse_json_line(line: str) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
 
 
-def _tells(value: object) -> bool:
-    return isinstance(value, dict) and tells_of_jobs([plain_column(name) for name in value])
+def _is_job_record(value: object) -> bool:
+    return isinstance(value, dict) and has_job_columns([normalize_column(name) for name in value])
 
 
-def _by_plain_column(placed: tuple[str, object]) -> tuple[str, Row | BadRow]:
+def _normalize_row(placed: tuple[str, object]) -> tuple[str, Row | BadRow]:
     where, value = placed
     if not isinstance(value, dict):
-        return where, BadRow(where, _no_record())
-    return where, {plain_column(name): cell for name, cell in value.items()}
+        return where, BadRow(where, _describe_no_record())
+    return where, {normalize_column(name): cell for name, cell in value.items()}
 
 
-def _no_record() -> Said:
+def _describe_no_record() -> Message:
     return say("it is no JSON object", "不是 JSON 对象")
 
 
-def _records(kind: str, read: Iterable[Allocation | BadRow]) -> SchedulerRecords:
+def _build_records(kind: str, read: Iterable[Allocation | BadRow]) -> SchedulerRecords:
     found: Sequence[Allocation | BadRow] = list(read)
     kept = (one for one in found if isinstance(one, Allocation))
     bad = tuple(one for one in found if isinstance(one, BadRow))
-    return SchedulerRecords(kind, folded(kept, has_steps=kind == "slurm-table"), bad)
+    return SchedulerRecords(kind, fold_records(kept, has_steps=kind == "slurm-table"), bad)

@@ -10,20 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Final, Literal
 
-from postmortem.model.said import Said, quote, say
+from postmortem.model.said import Message, quote, say
 from postmortem.triage.scheduler.allocations import COMPLETED, Allocation, BadCell, BadRow
-from postmortem.triage.scheduler.hostlists import expanded
+from postmortem.triage.scheduler.hostlists import expand_hostlist
 from postmortem.triage.scheduler.scheduler_cells import (
-    duration,
-    exit_of,
-    gpus_of,
-    image_of,
-    moment,
-    plain,
+    convert_cell_to_text,
+    count_gpus,
+    extract_image,
+    format_exit_code,
+    parse_duration,
+    parse_timestamp,
+    parse_whole_number,
     state_of,
-    whole,
 )
-from postmortem.triage.scheduler.slurm_json import filled
+from postmortem.triage.scheduler.slurm_json import fill_log_path
 
 Row = Mapping[str, object]
 COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -56,12 +56,12 @@ _FREE: Final = frozenset({"submitline", "command", "comment", "jobname", "name",
 """Columns of free text: where one is the last, what is too many belongs to it."""
 
 
-def plain_column(name: object) -> str:
+def normalize_column(name: object) -> str:
     """Give a column's name without case and signs: `Job ID` is `jobid`."""
     return re.sub(r"[\W_]+", "", str(name).lower())
 
 
-def tells_of_jobs(columns: Sequence[str]) -> bool:
+def has_job_columns(columns: Sequence[str]) -> bool:
     """Say whether columns name a job and anything about it."""
     told = {what for what, names in COLUMNS.items() if set(names) & {*columns}}
     return "job" in told and bool(told & {"nodes", "start", "end", "state", "user", "gpus"})
@@ -72,7 +72,7 @@ def is_of_slurm(columns: Sequence[str]) -> bool:
     return "jobid" in columns and bool(_SLURM_ONLY & {*columns})
 
 
-def rows_of_table(
+def iter_table_rows(
     lines: Sequence[str], delimiter: str, skipped: int = 0
 ) -> Iterator[tuple[str, Row | BadRow]]:
     """Yield where each row of a table stands, and its cells by plain column.
@@ -85,7 +85,7 @@ def rows_of_table(
     quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "|" else csv.QUOTE_MINIMAL
     reader = csv.reader(lines, delimiter=delimiter, quoting=quoting)
     header = next(reader)
-    columns = [plain_column(name) for name in header]
+    columns = [normalize_column(name) for name in header]
     while True:
         try:
             row = next(reader)
@@ -101,12 +101,12 @@ def rows_of_table(
         if columns[-1] in _FREE and len(row) > len(columns):
             row[len(columns) - 1 :] = [delimiter.join(row[len(columns) - 1 :])]
         if len(row) != len(columns):
-            yield where, BadRow(where, _unlike(len(row), len(columns)))
+            yield where, BadRow(where, _describe_cell_count_mismatch(len(row), len(columns)))
         else:
             yield where, dict(zip(columns, row, strict=True))
 
 
-def _unlike(cells: int, columns: int) -> Said:
+def _describe_cell_count_mismatch(cells: int, columns: int) -> Message:
     return say(
         "{cells} cells under {columns} columns",
         "{columns} 列之下有 {cells} 格",
@@ -115,7 +115,7 @@ def _unlike(cells: int, columns: int) -> Said:
     )
 
 
-def allocations_in_rows(
+def iter_allocations(
     rows: Iterable[tuple[str, Row | BadRow]], zone: tzinfo | None
 ) -> Iterator[Allocation | BadRow]:
     """Yield what each row says; the attempt is 0 where none is told.
@@ -129,60 +129,64 @@ def allocations_in_rows(
             yield row
             continue
         try:
-            yield _allocation(row, zone)
+            yield _parse_allocation(row, zone)
         except BadCell as error:
             yield BadRow(where, error.why)
 
 
-def _allocation(row: Row, zone: tzinfo | None) -> Allocation:
-    told = {what: _cell(row, names) for what, names in COLUMNS.items()}
-    identity, raw = plain(told["job"]), plain(told["raw"])
+def _parse_allocation(row: Row, zone: tzinfo | None) -> Allocation:
+    told = {what: _get_cell(row, names) for what, names in COLUMNS.items()}
+    identity, raw = convert_cell_to_text(told["job"]), convert_cell_to_text(told["raw"])
     if not identity:
         raise BadCell(say("it names no job", "没有作业 id"))
     aliases = (raw,) if raw and raw != identity else ()
-    name, user = plain(told["name"]), plain(told["user"])
-    start = moment(told["start"], zone)
-    state, ended = state_of(told["state"]), exit_of(told["exit"])
-    gpus = _gpus(told["gpus"])
+    name, user = convert_cell_to_text(told["name"]), convert_cell_to_text(told["user"])
+    start = parse_timestamp(told["start"], zone)
+    state, ended = state_of(told["state"]), format_exit_code(told["exit"])
+    gpus = _parse_gpu_count(told["gpus"])
     return Allocation(
         identity,
-        attempt=_attempt(told["attempt"], told["restarts"]),
+        attempt=_parse_attempt(told["attempt"], told["restarts"]),
         aliases=aliases,
-        cluster=plain(told["cluster"]),
+        cluster=convert_cell_to_text(told["cluster"]),
         user=user,
-        nodes=_nodes(told["nodes"]),
-        gpus=gpus_of(told["resources"]) if gpus is None else gpus,
+        nodes=_parse_nodes(told["nodes"]),
+        gpus=count_gpus(told["resources"]) if gpus is None else gpus,
         start=start,
-        end=moment(told["end"], zone, after=start),
-        elapsed=duration(told["elapsed"]) if start is not None or not told["start"] else None,
+        end=parse_timestamp(told["end"], zone, after=start),
+        elapsed=parse_duration(told["elapsed"]) if start is not None or not told["start"] else None,
         state=state or _state_by(ended),
         exit=ended,
-        image=image_of(told["image"], told["command"]),
+        image=extract_image(told["image"], told["command"]),
         name=name,
-        log=filled(plain(told["log"]), identity, aliases, name, user),
+        log=fill_log_path(convert_cell_to_text(told["log"]), identity, aliases, name, user),
     )
 
 
-def _cell(row: Row, names: Iterable[str]) -> object:
+def _get_cell(row: Row, names: Iterable[str]) -> object:
     """Give the first cell under one of the names that is not empty."""
     return next((row[name] for name in names if row.get(name) or row.get(name) == 0), None)
 
 
-def _nodes(cell: object) -> tuple[str, ...]:
+def _parse_nodes(cell: object) -> tuple[str, ...]:
     """Give the names of hosts; a bare number counts them and names none."""
-    text = ",".join(plain(entry) for entry in cell) if isinstance(cell, list) else plain(cell)
-    return () if text.isdecimal() else expanded(text)
+    text = (
+        ",".join(convert_cell_to_text(entry) for entry in cell)
+        if isinstance(cell, list)
+        else convert_cell_to_text(cell)
+    )
+    return () if text.isdecimal() else expand_hostlist(text)
 
 
-def _gpus(cell: object) -> int | None:
+def _parse_gpu_count(cell: object) -> int | None:
     """Count GPUs told as `8`, `a100:8` or `gpu=8`."""
-    text = plain(cell)
-    return whole(re.split(r"[:=]", text)[-1]) if text else None
+    text = convert_cell_to_text(cell)
+    return parse_whole_number(re.split(r"[:=]", text)[-1]) if text else None
 
 
-def _attempt(attempt: object, restarts: object) -> int:
+def _parse_attempt(attempt: object, restarts: object) -> int:
     """Give the attempt, 1-based; 0 if it is not told."""
-    told, again = whole(attempt), whole(restarts)
+    told, again = parse_whole_number(attempt), parse_whole_number(restarts)
     return told or (0 if again is None else again + 1)
 
 

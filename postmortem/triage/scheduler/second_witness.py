@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.said import Said, listed, say
-from postmortem.triage.scheduler.hostlists import short_name
+from postmortem.model.said import Message, join_list, say
+from postmortem.triage.scheduler.hostlists import get_short_hostname
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
 
 
-def hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Said]:
+def find_hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Message]:
     """Give, by short name, what logs say of a fault of a node's hardware.
 
     A log speaks of the machines it names; one that names none of the only node it ran on.
@@ -21,9 +21,9 @@ def hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Said]:
     for job in jobs:
         if job.cause is not None and has_trait(job.cause, Trait.FAULTY_HARDWARE):
             hosts = job.hosts or (job.nodes if len(job.nodes) == 1 else ())
-            for host in {short_name(host) for host in hosts}:
+            for host in {get_short_hostname(host) for host in hosts}:
                 told[host, job.cause].append(job.title or job.identity)
-    worded: dict[str, list[Said]] = defaultdict(list)
+    worded: dict[str, list[Message]] = defaultdict(list)
     for (host, cause), titles in sorted(told.items()):
         worded[host].append(
             say(
@@ -34,4 +34,4 @@ def hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Said]:
                 title=min(titles),
             )
         )
-    return {host: listed(said, "; ", "；") for host, said in worded.items()}
+    return {host: join_list(said, "; ", "；") for host, said in worded.items()}

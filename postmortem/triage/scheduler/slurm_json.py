@@ -13,100 +13,107 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any, Final
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.model.said import say
 from postmortem.triage.scheduler.allocations import Allocation, BadCell, BadRow
-from postmortem.triage.scheduler.hostlists import expanded
+from postmortem.triage.scheduler.hostlists import expand_hostlist
 from postmortem.triage.scheduler.scheduler_cells import (
-    duration,
-    exit_of,
-    gpus_of,
-    image_of,
-    moment,
-    number,
-    plain,
+    convert_cell_to_text,
+    count_gpus,
+    extract_image,
+    format_exit_code,
+    parse_duration,
+    parse_number,
+    parse_timestamp,
+    parse_whole_number,
     state_of,
-    whole,
 )
 
 Record = Mapping[str, Any]
-_PLACE: Final = lazy_compile(r"%%|%(\d*)([jJAaxu])")
+_PLACE: Final = compile_lazily(r"%%|%(\d*)([jJAaxu])")
 
 
-def jobs_in_json(records: Sequence[object], zone: tzinfo | None) -> Iterator[Allocation | BadRow]:
+def iter_json_allocations(
+    records: Sequence[object], zone: tzinfo | None
+) -> Iterator[Allocation | BadRow]:
     """Yield what each record of `jobs` says; the attempt is 0 where none is told."""
     for place, record in enumerate(records):
         where = f"jobs[{place}]"
-        if not isinstance(record, Mapping) or not whole_or_none(record.get("job_id")):
+        if not isinstance(record, Mapping) or not parse_whole_number_or_none(record.get("job_id")):
             yield BadRow(where, say("it has no job_id", "没有 job_id"))
             continue
         try:
-            yield _allocation(record, zone)
+            yield _parse_allocation(record, zone)
         except BadCell as error:
             yield BadRow(where, error.why)
         except (TypeError, AttributeError):
             yield BadRow(where, say("its shape is not that of a job", "结构不是作业记录"))
 
 
-def whole_or_none(cell: object) -> int | None:
+def parse_whole_number_or_none(cell: object) -> int | None:
     """Give a count, or None for what is none."""
     try:
-        return whole(cell)
+        return parse_whole_number(cell)
     except BadCell:
         return None
 
 
-def _allocation(record: Record, zone: tzinfo | None) -> Allocation:
+def _parse_allocation(record: Record, zone: tzinfo | None) -> Allocation:
     times = record.get("time") or {}
-    start = moment(_either(times.get("start"), record.get("start_time")), zone)
+    start = parse_timestamp(_get_first_known(times.get("start"), record.get("start_time")), zone)
     resources = record.get("tres") or {}
     listed = resources.get("allocated") if isinstance(resources, Mapping) else None
-    restarts = whole(record.get("restart_cnt"))
-    identity, aliases = _ids(record)
-    name, user = plain(record.get("name")), plain(record.get("user") or record.get("user_name"))
+    restarts = parse_whole_number(record.get("restart_cnt"))
+    identity, aliases = _parse_ids(record)
+    name, user = (
+        convert_cell_to_text(record.get("name")),
+        convert_cell_to_text(record.get("user") or record.get("user_name")),
+    )
     state = record.get("state") or record.get("job_state")
-    log = plain(
+    log = convert_cell_to_text(
         record.get("stdout_expanded") or record.get("stdout") or record.get("standard_output")
     )
     return Allocation(
         identity,
         attempt=0 if restarts is None else restarts + 1,
         aliases=aliases,
-        cluster=plain(record.get("cluster")),
+        cluster=convert_cell_to_text(record.get("cluster")),
         user=user,
-        nodes=expanded(plain(record.get("nodes"))),
-        gpus=gpus_of(listed or record.get("tres_alloc_str")),
+        nodes=expand_hostlist(convert_cell_to_text(record.get("nodes"))),
+        gpus=count_gpus(listed or record.get("tres_alloc_str")),
         start=start,
-        end=moment(_either(times.get("end"), record.get("end_time")), zone, after=start),
-        elapsed=duration(times.get("elapsed")) if start else None,
+        end=parse_timestamp(
+            _get_first_known(times.get("end"), record.get("end_time")), zone, after=start
+        ),
+        elapsed=parse_duration(times.get("elapsed")) if start else None,
         state=state_of(state.get("current") if isinstance(state, Mapping) else state),
-        exit=exit_of(record.get("exit_code")),
-        image=image_of(record.get("container"), record.get("submit_line")),
+        exit=format_exit_code(record.get("exit_code")),
+        image=extract_image(record.get("container"), record.get("submit_line")),
         name=name,
-        log=filled(log, identity, aliases, name, user),
+        log=fill_log_path(log, identity, aliases, name, user),
     )
 
 
-def _either(first: object, second: object) -> object:
+def _get_first_known(first: object, second: object) -> object:
     return second if first is None else first
 
 
-def _ids(record: Record) -> tuple[str, tuple[str, ...]]:
+def _parse_ids(record: Record) -> tuple[str, tuple[str, ...]]:
     """Give the id under which people know the job, and the other ones."""
-    raw = str(whole(record["job_id"]))
+    raw = str(parse_whole_number(record["job_id"]))
     array, parts = record.get("array") or {}, record.get("het") or {}
-    leader = whole(array.get("job_id", record.get("array_job_id")))
-    task = number(array.get("task_id", record.get("array_task_id")))
+    leader = parse_whole_number(array.get("job_id", record.get("array_job_id")))
+    task = parse_number(array.get("task_id", record.get("array_task_id")))
     if leader and task is not None:
         return f"{leader}_{int(task)}", (raw,)
-    whole_job = whole(parts.get("job_id", record.get("het_job_id")))
-    part = number(parts.get("job_offset", record.get("het_job_offset")))
+    whole_job = parse_whole_number(parts.get("job_id", record.get("het_job_id")))
+    part = parse_number(parts.get("job_offset", record.get("het_job_offset")))
     if whole_job and part is not None:
         return f"{whole_job}+{int(part)}", (raw,)
     return raw, ()
 
 
-def filled(log: str, identity: str, aliases: Sequence[str], name: str, user: str) -> str:
+def fill_log_path(log: str, identity: str, aliases: Sequence[str], name: str, user: str) -> str:
     """Fill the placeholders of a log's path that are known: %j %J %A %a %x %u."""
     leader, _, task = identity.partition("_")
     known = {

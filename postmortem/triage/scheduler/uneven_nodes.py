@@ -18,12 +18,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from postmortem.model.said import NOTHING, Said, say
-from postmortem.triage.scheduler.comparable_jobs import ComparedJob, compared_jobs
-from postmortem.triage.scheduler.exact_tests import Urn, chance_of_as_many, false_discovery_rates
-from postmortem.triage.scheduler.hostlists import short_name
+from postmortem.model.said import NOTHING, Message, say
+from postmortem.triage.scheduler.comparable_jobs import ComparedJob, select_comparable_jobs
+from postmortem.triage.scheduler.exact_tests import (
+    Urn,
+    compute_false_discovery_rates,
+    compute_tail_probability,
+)
+from postmortem.triage.scheduler.hostlists import get_short_hostname
 from postmortem.triage.scheduler.judged_jobs import JudgedJob
-from postmortem.triage.scheduler.second_witness import hardware_witnesses
+from postmortem.triage.scheduler.second_witness import find_hardware_witnesses
 
 LEVEL: Final = 0.05
 """The share of named nodes that may be named wrongly."""
@@ -50,7 +54,7 @@ class NodeFigures:
     """Of its failed jobs, by id; the empty one where none is known."""
     alike: tuple[str, ...] = ()
     """Nodes that had the very same jobs, and so cannot be told from it."""
-    witness: Said = NOTHING
+    witness: Message = NOTHING
     """What else speaks of a fault of the hardware."""
 
     @property
@@ -59,7 +63,7 @@ class NodeFigures:
         return self.q is not None and self.q <= LEVEL and self.failed >= FEWEST
 
     @property
-    def text(self) -> Said:
+    def text(self) -> Message:
         """Word what the counts show, and no more; nothing for a node that is not named."""
         if not self.is_outlier:
             return NOTHING
@@ -80,25 +84,27 @@ class NodeFigures:
         return say("{counts}; {why}", "{counts}；{why}", counts=counts, why=why)
 
 
-def node_figures(jobs: Iterable[JudgedJob]) -> tuple[NodeFigures, ...]:
+def compare_nodes(jobs: Iterable[JudgedJob]) -> tuple[NodeFigures, ...]:
     """Compare the nodes; named ones first, then by probability and name."""
     listed = sorted(jobs, key=lambda job: job.identity)
-    counted = compared_jobs(listed)
+    counted = select_comparable_jobs(listed)
     ran: dict[str, list[int]] = defaultdict(list)
     for place, job in enumerate(counted):
         for node in job.nodes:
             ran[node].append(place)
     totals = _Totals(counted)
-    witnesses = hardware_witnesses(listed)
+    witnesses = find_hardware_witnesses(listed)
     figures = [
-        replace(totals.figures(node, places), witness=witnesses.get(short_name(node), NOTHING))
+        replace(
+            totals.figures(node, places), witness=witnesses.get(get_short_hostname(node), NOTHING)
+        )
         for node, places in sorted(ran.items())
     ]
     tested = [figure for figure in figures if figure.p is not None]
-    rates = false_discovery_rates([figure.p for figure in tested if figure.p is not None])
+    rates = compute_false_discovery_rates([figure.p for figure in tested if figure.p is not None])
     known = {one.node: rate for one, rate in zip(tested, rates, strict=True)}
     figures = [replace(figure, q=known.get(figure.node)) for figure in figures]
-    named = _named(figures, totals, ran)
+    named = _select_outlier_nodes(figures, totals, ran)
     figures = [named.get(figure.node, figure) for figure in figures]
     return tuple(sorted(figures, key=_order))
 
@@ -135,21 +141,21 @@ class _Totals:
             len(jobs),
             causes.total(),
             sum(urn.expected for urn in urns),
-            p=_chance(urns, causes.total()),
+            p=_compute_failure_probability(urns, causes.total()),
             causes=dict(sorted(causes.items())),
         )
 
 
-def _chance(urns: Sequence[Urn], failed: int) -> float | None:
+def _compute_failure_probability(urns: Sequence[Urn], failed: int) -> float | None:
     """Give the probability of so many failures or more; None if no other number is possible."""
     telling = [urn for urn in urns if urn.is_telling]
     if not telling:
         return None
     fixed = sum(urn.failed * urn.drawn // urn.total for urn in urns if not urn.is_telling)
-    return chance_of_as_many(telling, failed - fixed)
+    return compute_tail_probability(telling, failed - fixed)
 
 
-def _named(
+def _select_outlier_nodes(
     figures: Sequence[NodeFigures], totals: _Totals, ran: Mapping[str, Sequence[int]]
 ) -> dict[str, NodeFigures]:
     """Give the nodes to be named, the oddest first, without those it merely shares jobs with."""

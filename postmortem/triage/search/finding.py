@@ -18,12 +18,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from postmortem.errors import InputError
-from postmortem.reading.opener import no_file
+from postmortem.reading.opener import describe_special_file
 from postmortem.triage.found_jobs import FoundJob, JobFile, LeftOut
-from postmortem.triage.search.job_search import Draft, jobs_below, jobs_of_files, named_alone
-from postmortem.triage.search.listing import FileEntry, Leftovers, Tree, local_tree, printable
-from postmortem.triage.search.locations import folder_of, is_remote, without_secrets
-from postmortem.triage.search.neutral_names import of_group
+from postmortem.triage.search.job_search import (
+    Draft,
+    build_single_file,
+    find_jobs_below,
+    find_jobs_of_files,
+)
+from postmortem.triage.search.listing import (
+    FileEntry,
+    Leftovers,
+    Tree,
+    escape_location,
+    list_local_tree,
+)
+from postmortem.triage.search.locations import get_parent_folder, is_remote, remove_location_secrets
+from postmortem.triage.search.neutral_names import name_group_files
 
 
 class JobsFound(NamedTuple):
@@ -35,7 +46,7 @@ class JobsFound(NamedTuple):
     """Sorted by location."""
 
 
-def found_jobs_in(places: Sequence[str]) -> JobsFound:
+def find_jobs(places: Sequence[str]) -> JobsFound:
     """Find the jobs in files, folders and URLs.
 
     Raises:
@@ -43,41 +54,43 @@ def found_jobs_in(places: Sequence[str]) -> JobsFound:
         MissingExtra: a URL needs a package that is not installed.
     """
     left = Leftovers()
-    trees, files = _local([place for place in places if not is_remote(place)], left)
+    trees, files = _list_local_places([place for place in places if not is_remote(place)], left)
     remote = sorted({place for place in places if is_remote(place)})
     if remote:
-        from postmortem.triage.search.remote_files import listed  # noqa: PLC0415 -- an extra
+        from postmortem.triage.search.remote_files import list_urls  # noqa: PLC0415 -- an extra
 
-        more_trees, more_files = listed(remote, left)
+        more_trees, more_files = list_urls(remote, left)
         trees, files = trees + more_trees, files + more_files
-    drafts = jobs_below(trees, left)
+    drafts = find_jobs_below(trees, left)
     by_folder: dict[str, list[FileEntry]] = defaultdict(list)
     for file in files:
-        by_folder[folder_of(file.location)].append(file)
+        by_folder[get_parent_folder(file.location)].append(file)
     for folder, entries in sorted(by_folder.items()):
-        drafts += jobs_of_files(folder, entries)
-    return JobsFound(_identified(drafts), left.all())
+        drafts += find_jobs_of_files(folder, entries)
+    return JobsFound(_build_jobs(drafts), left.all())
 
 
-def _local(places: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[FileEntry]]:
+def _list_local_places(
+    places: Iterable[str], left: Leftovers
+) -> tuple[list[Tree], list[FileEntry]]:
     """List the local places: folders that lie in no other, and files that lie in none of them."""
     folders, files = set(), {}
     for place in places:
-        status = _status(place)
+        status = _get_file_status(place)
         path = os.path.realpath(place)
         if stat.S_ISDIR(status.st_mode):
             folders.add(path)
             continue
-        why = no_file(status.st_mode)
+        why = describe_special_file(status.st_mode)
         if why is not None:
             raise InputError(why, place, "name a log file or a folder with logs")
         files[path] = FileEntry(Path(path).name, path, status.st_size, str(status.st_mtime_ns))
     outer = [one for one in sorted(folders) if not _is_below_any(one, folders)]
-    trees = [local_tree(one, left, lambda path: _is_below_any(path, outer)) for one in outer]
+    trees = [list_local_tree(one, left, lambda path: _is_below_any(path, outer)) for one in outer]
     return trees, [entry for path, entry in sorted(files.items()) if not _is_below_any(path, outer)]
 
 
-def _status(place: str) -> os.stat_result:
+def _get_file_status(place: str) -> os.stat_result:
     try:
         return Path(place).stat()
     except (OSError, ValueError) as error:
@@ -92,16 +105,16 @@ def _is_below_any(path: str, folders: Iterable[str]) -> bool:
     return any(path != one and path.startswith(one.rstrip("/") + "/") for one in folders)
 
 
-def _identified(drafts: list[Draft]) -> tuple[FoundJob, ...]:
+def _build_jobs(drafts: list[Draft]) -> tuple[FoundJob, ...]:
     """Give each job its identity."""
     jobs = []
-    for draft in _with_certain_ids(_of_both_streams(drafts)):
-        where = printable(without_secrets(draft.location))
+    for draft in _remove_shared_ids(_join_stream_pairs(drafts)):
+        where = escape_location(remove_location_secrets(draft.location))
         number = draft.scheduler_id
         jobs.append(
             FoundJob(
                 f"{number}.{draft.attempt}" if number else where,
-                printable(draft.title),
+                escape_location(draft.title),
                 tuple(
                     JobFile(name, entry.location, entry.size, entry.stamp)
                     for name, entry in draft.files
@@ -110,10 +123,10 @@ def _identified(drafts: list[Draft]) -> tuple[FoundJob, ...]:
                 draft.attempt,
             )
         )
-    return _unique(jobs)
+    return _make_identities_unique(jobs)
 
 
-def _of_both_streams(drafts: list[Draft]) -> list[Draft]:
+def _join_stream_pairs(drafts: list[Draft]) -> list[Draft]:
     """Join a job's output in one folder and its errors in another: `out/x-17.out`, `err/x-17.err`.
 
     Only where a scheduler's id says so and each holds one stream of the two.
@@ -123,17 +136,17 @@ def _of_both_streams(drafts: list[Draft]) -> list[Draft]:
         by_id[draft.scheduler_id, draft.attempt].append(draft)
     found = by_id.pop(("", 1), [])
     for same in by_id.values():
-        logs = [[named_alone(entry) for _, entry in one.files] for one in same]
+        logs = [[build_single_file(entry) for _, entry in one.files] for one in same]
         streams = sorted("".join({log.parts.stream for log in one}) for one in logs)
         if streams == ["err", "out"]:
             first = min(same, key=lambda one: one.location)
-            found.append(first._replace(files=of_group([*logs[0], *logs[1]])))
+            found.append(first._replace(files=name_group_files([*logs[0], *logs[1]])))
         else:
             found += same
     return found
 
 
-def _with_certain_ids(drafts: list[Draft]) -> list[Draft]:
+def _remove_shared_ids(drafts: list[Draft]) -> list[Draft]:
     """Take the id from jobs that share it: of two clusters, or copies."""
     count = Counter((one.scheduler_id, one.attempt) for one in drafts)
     return [
@@ -144,7 +157,7 @@ def _with_certain_ids(drafts: list[Draft]) -> list[Draft]:
     ]
 
 
-def _unique(jobs: list[FoundJob]) -> tuple[FoundJob, ...]:
+def _make_identities_unique(jobs: list[FoundJob]) -> tuple[FoundJob, ...]:
     """Tell jobs apart whose places look the same: by a number, in the order of what they are."""
     found: list[FoundJob] = []
     count: Counter[str] = Counter()

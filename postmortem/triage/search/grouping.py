@@ -16,27 +16,27 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.model.said import Said, say
-from postmortem.reading.left_out import reason_by_name
+from postmortem.lazy_regex import compile_lazily
+from postmortem.model.said import Message, say
+from postmortem.reading.left_out import get_skip_reason
 from postmortem.triage.search.listing import FileEntry, Leftovers, Tree
-from postmortem.triage.search.locations import path_within
-from postmortem.triage.search.name_parts import NameParts, parts_of
+from postmortem.triage.search.locations import extract_path
+from postmortem.triage.search.name_parts import NameParts, parse_file_name
 
-_WEAK: Final = lazy_compile(
+_WEAK: Final = compile_lazily(
     r"\A(?P<before>|.{0,255}?[-_.])"
     r"(?P<word>r|p|n|proc|process|task|pod|server|instance|replica|gpu|device|cuda)"
     r"(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
     re.IGNORECASE,
 )
-_OF_STREAM: Final = lazy_compile(
+_OF_STREAM: Final = compile_lazily(
     r"\A(?P<before>|.{0,255}?[-_.])(?P<word>stdout|stderr|out|err)"
     r"(?P<between>[-_.]?)(?P<number>\d{1,4})\Z",
     re.IGNORECASE,
 )
-_HOST: Final = lazy_compile(r"(?:gpu|dgx|hgx|cn|nid|compute)[-_]?[a-z]?\d{1,6}\Z", re.IGNORECASE)
-_PID: Final = lazy_compile(r"\A(?P<before>.{1,255}\.)(?P<number>[1-9]\d{2,6})\Z")
-_INDEXED: Final = lazy_compile(
+_HOST: Final = compile_lazily(r"(?:gpu|dgx|hgx|cn|nid|compute)[-_]?[a-z]?\d{1,6}\Z", re.IGNORECASE)
+_PID: Final = compile_lazily(r"\A(?P<before>.{1,255}\.)(?P<number>[1-9]\d{2,6})\Z")
+_INDEXED: Final = compile_lazily(
     r"\A(?P<job>.{1,255})-(?P<index>\d{1,5})-(?P<hash>[bcdfghjklmnpqrstvwxz2456789]{5})\Z"
 )
 """A pod of an indexed job: Kubernetes' hashes have no vowels, and of the digits not 0, 1 and 3."""
@@ -58,7 +58,7 @@ _UNSPECIFIC: Final = frozenset(
 _NO_LOGS: Final = frozenset(
     {"readme", "license", "licence", "notice", "makefile", "dockerfile", "requirements", "version"}
 )
-_SUFFIXED: Final = lazy_compile(r"\.[A-Za-z][\w-]{0,11}\Z")
+_SUFFIXED: Final = compile_lazily(r"\.[A-Za-z][\w-]{0,11}\Z")
 _PLAIN: Final = frozenset({".log", ".out", ".err"})
 """Suffixes that nothing but a log has, and of trackers their own."""
 _NOT_BY_NAME: Final = say(
@@ -101,15 +101,17 @@ class Studied:
         return [key for key in self.groups if not key[1] and not is_unspecific(key[0])]
 
 
-def studied(tree: Tree, left: Leftovers) -> Studied:
+def inspect_tree(tree: Tree, left: Leftovers) -> Studied:
     """Read the names of a folder and of those below."""
-    logs, beside = sorted_out(tree.files, left)
-    found = Studied(tree, grouped(logs), beside, [studied(one, left) for one in tree.folders])
+    logs, beside = split_logs(tree.files, left)
+    found = Studied(
+        tree, group_logs(logs), beside, [inspect_tree(one, left) for one in tree.folders]
+    )
     found.has_logs = bool(logs) or any(one.has_logs for one in found.folders)
     return found
 
 
-def sorted_out(
+def split_logs(
     files: Iterable[FileEntry], left: Leftovers
 ) -> tuple[list[NamedFile], list[FileEntry]]:
     """Part logs from what lies beside them; what neither is, is left out."""
@@ -117,10 +119,10 @@ def sorted_out(
     given = [*files]
     names = {file.name for file in given}
     for file in given:
-        parts = parts_of(file.name)
+        parts = parse_file_name(file.name)
         if parts.packed and file.name[: -len(parts.packed)] in names:
-            left.add(file.location, _twice(parts.packed))
-        elif (why := _against(file, parts)) is not None:
+            left.add(file.location, _describe_packed_duplicate(parts.packed))
+        elif (why := _describe_skip_reason(file, parts)) is not None:
             left.add(file.location, why)
         elif is_log(file.name, parts):
             logs.append(NamedFile(file, parts))
@@ -129,16 +131,16 @@ def sorted_out(
     return logs, beside
 
 
-def _against(file: FileEntry, parts: NameParts) -> Said | None:
+def _describe_skip_reason(file: FileEntry, parts: NameParts) -> Message | None:
     """Say why a file is not read; None of a log, and of Python, which may be a configuration."""
     if parts.suffix in _PLAIN and "wandb" not in file.location:
         return None
     if file.name.endswith(".py"):
         return None
-    return reason_by_name(PurePath(path_within(file.location)))
+    return get_skip_reason(PurePath(extract_path(file.location)))
 
 
-def _twice(packed: str) -> Said:
+def _describe_packed_duplicate(packed: str) -> Message:
     return say(
         "the same file lies beside it unpacked ({suffix})",
         "旁边有同名的未压缩文件（{suffix}）",
@@ -146,11 +148,11 @@ def _twice(packed: str) -> Said:
     )
 
 
-def leave(files: Iterable[FileEntry], left: Leftovers) -> None:
+def exclude_files(files: Iterable[FileEntry], left: Leftovers) -> None:
     """Leave out what lies beside several jobs."""
     for file in files:
         left.add(
-            file.location, reason_by_name(PurePath(path_within(file.location))) or _NOT_BY_NAME
+            file.location, get_skip_reason(PurePath(extract_path(file.location))) or _NOT_BY_NAME
         )
 
 
@@ -160,7 +162,7 @@ def is_log(name: str, parts: NameParts) -> bool:
         return False
     if parts.suffix or parts.scheduler_id:
         return True
-    if reason_by_name(PurePath(name)) is not None:
+    if get_skip_reason(PurePath(name)) is not None:
         return False
     return _SUFFIXED.search(parts.stem) is None
 
@@ -171,7 +173,7 @@ def is_unspecific(stem: str) -> bool:
     return all(word in _UNSPECIFIC for word in words)
 
 
-def grouped(logs: Iterable[NamedFile]) -> dict[Key, list[NamedFile]]:
+def group_logs(logs: Iterable[NamedFile]) -> dict[Key, list[NamedFile]]:
     """Group the logs of a folder: by scheduler's id, else by what is left of their names."""
     plain, found = [], defaultdict(list)
     for log in logs:
@@ -180,16 +182,20 @@ def grouped(logs: Iterable[NamedFile]) -> dict[Key, list[NamedFile]]:
             found[parts.scheduler_id, parts.attempt].append(log)
         else:
             plain.append(log)
-    for pattern, is_family in ((_OF_STREAM, _counts), (_WEAK, _counts), (_PID, _are_close)):
-        plain = _joined(plain, pattern, is_family)
+    for pattern, is_family in (
+        (_OF_STREAM, _is_consecutive),
+        (_WEAK, _is_consecutive),
+        (_PID, _is_close_together),
+    ):
+        plain = _join_numbered_logs(plain, pattern, is_family)
     for pattern in (_INDEXED, _HOST):
-        plain = _joined(plain, pattern, _are_several)
-    for stem, same in _by_stem(plain).items():
+        plain = _join_numbered_logs(plain, pattern, _has_several_names)
+    for stem, same in _group_by_stem(plain).items():
         found[stem, 0] += same
     return dict(sorted(found.items()))
 
 
-def _by_stem(logs: Iterable[NamedFile]) -> dict[str, list[NamedFile]]:
+def _group_by_stem(logs: Iterable[NamedFile]) -> dict[str, list[NamedFile]]:
     """Group by stem.
 
     A process in a name counts only where another file of the stem tells another: `oom-worker-0`
@@ -208,14 +214,14 @@ def _by_stem(logs: Iterable[NamedFile]) -> dict[str, list[NamedFile]]:
     return found
 
 
-def _joined(
+def _join_numbered_logs(
     logs: list[NamedFile], pattern: re.Pattern[str], is_family: Callable[[list[str]], bool]
 ) -> list[NamedFile]:
     """Take what differs by a number behind a word for processes, where the numbers are such."""
     families: dict[tuple[str, str], list[int]] = defaultdict(list)
     matches: dict[int, re.Match[str]] = {}
     for place, log in enumerate(logs):
-        match = None if log.parts.process else pattern.match(_with_stream(log, pattern))
+        match = None if log.parts.process else pattern.match(_get_stem_with_stream(log, pattern))
         if match is not None:
             matches[place] = match
             told = match.groupdict()
@@ -224,13 +230,15 @@ def _joined(
     changed = [*logs]
     for (before, word), places in families.items():
         numbers = [matches[place].groupdict().get("number", matches[place][0]) for place in places]
-        if is_family(numbers) and (is_family is not _are_several or _are_all(places, logs, before)):
+        if is_family(numbers) and (
+            is_family is not _has_several_names or _is_complete_family(places, logs, before)
+        ):
             for place in places:
                 changed[place] = _as_process(logs[place], matches[place], before, word)
     return changed
 
 
-def _with_stream(log: NamedFile, pattern: re.Pattern[str]) -> str:
+def _get_stem_with_stream(log: NamedFile, pattern: re.Pattern[str]) -> str:
     """Give the stem; for streams with a number the name itself, of which the stem lost the word."""
     if pattern is not _OF_STREAM:
         return log.parts.stem
@@ -250,7 +258,7 @@ def _as_process(log: NamedFile, match: re.Match[str], before: str, word: str) ->
     return log._replace(parts=log.parts._replace(stem=before.strip("-_."), process=process))
 
 
-def _counts(numbers: list[str]) -> bool:
+def _is_consecutive(numbers: list[str]) -> bool:
     """Say whether numbers run from 0 or 1 without a gap."""
     values = {int(number) for number in numbers}
     first = min(values)
@@ -258,17 +266,17 @@ def _counts(numbers: list[str]) -> bool:
     return first < 2 and is_whole and 1 < len(values) <= _MOST_WEAK
 
 
-def _are_close(numbers: list[str]) -> bool:
+def _is_close_together(numbers: list[str]) -> bool:
     """Say whether numbers are ids of processes that were started together."""
     values = {int(number) for number in numbers}
     return 1 < len(values) <= _MOST_WEAK and max(values) - min(values) <= _SPREAD * len(values)
 
 
-def _are_several(names: list[str]) -> bool:
+def _has_several_names(names: list[str]) -> bool:
     return len({*names}) > 1
 
 
-def _are_all(places: list[int], logs: list[NamedFile], before: str) -> bool:
+def _is_complete_family(places: list[int], logs: list[NamedFile], before: str) -> bool:
     """Say whether no other log begins so, but for those whose names tell no job."""
     rest = [log.parts.stem for place, log in enumerate(logs) if place not in {*places}]
     return not any(stem.startswith(before) and not is_unspecific(stem) for stem in rest)

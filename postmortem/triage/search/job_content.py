@@ -19,7 +19,7 @@ from postmortem.errors import InputError
 from postmortem.model.said import say
 from postmortem.reading.sources import LogSource, Stream
 from postmortem.triage.found_jobs import FoundJob, JobFile
-from postmortem.triage.search.locations import is_remote, without_secrets
+from postmortem.triage.search.locations import is_remote, remove_location_secrets
 
 _BLOCK: Final = 1 << 20
 _READ_TWICE: Final = 256 << 20
@@ -27,7 +27,7 @@ _READ_TWICE: Final = 256 << 20
 
 
 @contextmanager
-def opened(file: JobFile) -> Iterator[BinaryIO]:
+def open_job_file(file: JobFile) -> Iterator[BinaryIO]:
     """Open a job's file, wherever it lies, at its beginning.
 
     Raises:
@@ -47,19 +47,19 @@ def _open(location: str) -> BinaryIO:
     try:
         return Path(location).open("rb")
     except (OSError, ValueError) as error:
-        raise _unreadable(location, error) from error
+        raise _build_open_error(location, error) from error
 
 
-def _unreadable(location: str, error: Exception) -> InputError:
+def _build_open_error(location: str, error: Exception) -> InputError:
     why = getattr(error, "strerror", None) or type(error).__name__
     return InputError(
         say("cannot be opened: {why}", "无法打开：{why}", why=why),
-        without_secrets(location),
+        remove_location_secrets(location),
         "check the path and its permissions",
     )
 
 
-def digest_of(job: FoundJob) -> str:
+def compute_digest(job: FoundJob) -> str:
     """Hash what a job holds: the neutral names, sizes and bytes of its files, sorted by name.
 
     That of files elsewhere is another one than that of the same files here, as their analyses
@@ -82,7 +82,7 @@ def digest_of(job: FoundJob) -> str:
 def _hash_into(hashed: xxh3_128, file: JobFile) -> int:
     """Hash the bytes of a file; give their number."""
     size = 0
-    with opened(file) as stream:
+    with open_job_file(file) as stream:
         before = _state(stream, file)
         try:
             while block := stream.read(_BLOCK):
@@ -90,16 +90,16 @@ def _hash_into(hashed: xxh3_128, file: JobFile) -> int:
                 size += len(block)
         except Exception as error:
             if is_remote(file.location):
-                from postmortem.triage.search.remote_files import told  # noqa: PLC0415 -- an extra
+                from postmortem.triage.search.remote_files import convert_storage_error  # noqa: PLC0415 -- an extra
 
-                raise told(file.location, error) from None
+                raise convert_storage_error(file.location, error) from None
             if isinstance(error, OSError):
-                raise _unreadable(file.location, error) from error
+                raise _build_open_error(file.location, error) from error
             raise
         if before is not None and (_state(stream, file) != before or size != before[0]):
             raise InputError(
                 say("it changed while it was read", "读取期间文件发生了变化"),
-                without_secrets(file.location),
+                remove_location_secrets(file.location),
                 "triage it again once its job has ended",
             )
     return size
@@ -156,7 +156,7 @@ class RenewedStream(LateStream):
         return LateStream(self.file)
 
 
-def laid_out(job: FoundJob, folder: Path) -> list[LogSource]:
+def place_job_files(job: FoundJob, folder: Path) -> list[LogSource]:
     """Lay a job's files out under their neutral names.
 
     Args:
@@ -171,21 +171,21 @@ def laid_out(job: FoundJob, folder: Path) -> list[LogSource]:
     """
     files = sorted(job.files, key=lambda file: file.name)
     if _is_elsewhere(job):
-        return [Stream(file.name, _stream(file)) for file in files]
+        return [Stream(file.name, _create_stream(file)) for file in files]
     try:
         for file in files:
-            _link(folder / file.name, file.location)
+            _create_link(folder / file.name, file.location)
     except (OSError, ValueError) as error:
-        raise _unreadable(str(folder), error) from error
+        raise _build_open_error(str(folder), error) from error
     return [files[0].name] if len(files) == 1 and "/" not in files[0].name else ["job"]
 
 
-def _link(path: Path, location: str) -> None:
+def _create_link(path: Path, location: str) -> None:
     if ".." in path.parts:
         raise ValueError(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.symlink_to(Path(location).absolute())
 
 
-def _stream(file: JobFile) -> LateStream:
+def _create_stream(file: JobFile) -> LateStream:
     return RenewedStream(file) if file.size <= _READ_TWICE else LateStream(file)

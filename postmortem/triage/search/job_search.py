@@ -11,14 +11,30 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from postmortem.reading.discover import is_configuration
-from postmortem.reading.left_out import reason_by_name
+from postmortem.reading.left_out import get_skip_reason
 from postmortem.triage.search import neutral_names
-from postmortem.triage.search.grouping import Key, NamedFile, Studied, grouped, leave, studied
+from postmortem.triage.search.grouping import (
+    Key,
+    NamedFile,
+    Studied,
+    exclude_files,
+    group_logs,
+    inspect_tree,
+)
 from postmortem.triage.search.listing import FileEntry, Leftovers, Tree
-from postmortem.triage.search.locations import below, folder_of, is_remote, path_within
-from postmortem.triage.search.name_parts import parts_of
+from postmortem.triage.search.locations import (
+    extract_path,
+    get_parent_folder,
+    is_remote,
+    join_location,
+)
+from postmortem.triage.search.name_parts import parse_file_name
 from postmortem.triage.search.pods import Pods, is_pod_folder
-from postmortem.triage.search.run_folders import earlier_below, is_one_job, repeated
+from postmortem.triage.search.run_folders import (
+    find_repeated_folders,
+    is_one_job,
+    list_earlier_runs,
+)
 
 
 class Draft(NamedTuple):
@@ -32,12 +48,12 @@ class Draft(NamedTuple):
     attempt: int = 1
 
 
-def jobs_below(trees: Sequence[Tree], left: Leftovers) -> list[Draft]:
+def find_jobs_below(trees: Sequence[Tree], left: Leftovers) -> list[Draft]:
     """Find the jobs of folders; those that lie side by side are compared with each other."""
-    found = [studied(tree, left) for tree in trees]
+    found = [inspect_tree(tree, left) for tree in trees]
     by_parent: dict[str, list[Studied]] = defaultdict(list)
     for one in found:
-        by_parent[folder_of(one.tree.location)].append(one)
+        by_parent[get_parent_folder(one.tree.location)].append(one)
     search = _Search(left)
     for siblings in by_parent.values():
         search.take_all(siblings)
@@ -52,7 +68,7 @@ class _Search:
     def take_all(self, folders: list[Studied]) -> None:
         """Take folders that lie side by side."""
         pods = Pods()
-        for folder, is_like_siblings in zip(folders, repeated(folders), strict=True):
+        for folder, is_like_siblings in zip(folders, find_repeated_folders(folders), strict=True):
             if is_pod_folder(folder.tree.name):
                 pods.add_folder(folder)
             elif is_one_job(folder, is_like_siblings=is_like_siblings):
@@ -63,17 +79,17 @@ class _Search:
 
     def _take_run(self, folder: Studied) -> None:
         """Take a folder as one job, and runs before it as theirs."""
-        earlier = earlier_below(folder)
+        earlier = list_earlier_runs(folder)
         aside = {one.tree.location for one in earlier}
         for one in earlier:
             self._take_run(one)
-        files = [*_files_of(folder, "", aside, self._left)]
+        files = [*_iter_run_files(folder, "", aside, self._left)]
         if not files:
             return
         tree = folder.tree
         ids = {key for key in folder.groups if key[1]}
         number, attempt = ids.pop() if len(ids) == 1 else ("", 1)
-        named = neutral_names.of_folder(files, tree.name, number)
+        named = neutral_names.name_folder_files(files, tree.name, number)
         self.drafts.append(Draft(tree.location, tree.name, named, number, attempt))
 
     def _take_jobs(self, folder: Studied) -> None:
@@ -86,9 +102,9 @@ class _Search:
                 continue
             dumps = [one for one in beside if key[0] and one.name == f"{key[0]}.env"]
             beside = [one for one in beside if one not in dumps]
-            self.drafts.append(_draft(folder.tree.location, key, rest, dumps))
+            self.drafts.append(_build_draft(folder.tree.location, key, rest, dumps))
         self._take_pods(pods)
-        leave(beside, self._left)
+        exclude_files(beside, self._left)
         self.take_all(folder.folders)
 
     def _take_pods(self, pods: Pods) -> None:
@@ -96,23 +112,25 @@ class _Search:
             self.drafts.append(Draft(*one))
 
 
-def _draft(folder: str, key: Key, logs: list[NamedFile], dumps: list[FileEntry]) -> Draft:
+def _build_draft(folder: str, key: Key, logs: list[NamedFile], dumps: list[FileEntry]) -> Draft:
     """Make a job of files that belong together by their names."""
     stem, attempt = key
-    named = neutral_names.of_group(logs, dumps)
+    named = neutral_names.name_group_files(logs, dumps)
     if attempt:
         prefix = logs[0].parts.prefix
-        location = below(folder, f"{prefix}-{stem}*") if len(logs) > 1 else logs[0].entry.location
+        location = (
+            join_location(folder, f"{prefix}-{stem}*") if len(logs) > 1 else logs[0].entry.location
+        )
         title = stem if prefix in {"", "slurm"} else f"{prefix} {stem}"
         return Draft(location, title, named, stem, attempt)
     main = logs[0]
     is_alone = len(logs) == 1 and not main.parts.process and not main.parts.turn
-    location = main.entry.location if is_alone else below(folder, f"{stem}*")
-    title = main.entry.name if is_alone else stem or PurePath(path_within(folder)).name
+    location = main.entry.location if is_alone else join_location(folder, f"{stem}*")
+    title = main.entry.name if is_alone else stem or PurePath(extract_path(folder)).name
     return Draft(location, title, named)
 
 
-def _files_of(
+def _iter_run_files(
     folder: Studied, path: str, aside: set[str], left: Leftovers
 ) -> Iterator[tuple[str, FileEntry]]:
     """Give the files of a run's folder that may be read, each with its path below it."""
@@ -120,27 +138,27 @@ def _files_of(
         yield from ((path + log.entry.name, log.entry) for log in logs)
     for entry in folder.beside:
         is_local = not is_remote(entry.location)
-        why = reason_by_name(PurePath(path_within(entry.location)))
+        why = get_skip_reason(PurePath(extract_path(entry.location)))
         if why is None or (is_local and is_configuration(Path(entry.location))):
             yield path + entry.name, entry
         else:
             left.add(entry.location, why)
     for inner in folder.folders:
         if inner.tree.location not in aside:
-            yield from _files_of(inner, f"{path}{inner.tree.name}/", aside, left)
+            yield from _iter_run_files(inner, f"{path}{inner.tree.name}/", aside, left)
 
 
-def named_alone(entry: FileEntry) -> NamedFile:
+def build_single_file(entry: FileEntry) -> NamedFile:
     """Read the name of a file that was named itself: it is a log whatever it is called."""
-    return NamedFile(entry, parts_of(entry.name))
+    return NamedFile(entry, parse_file_name(entry.name))
 
 
-def jobs_of_files(folder: str, entries: Iterable[FileEntry]) -> list[Draft]:
+def find_jobs_of_files(folder: str, entries: Iterable[FileEntry]) -> list[Draft]:
     """Find the jobs of files of one folder that were named themselves, such as by `logs/*.log`."""
     pods = Pods()
     found = []
-    for key, logs in grouped(map(named_alone, entries)).items():
+    for key, logs in group_logs(map(build_single_file, entries)).items():
         rest = pods.without_containers(logs)
         if rest:
-            found.append(_draft(folder, key, rest, []))
+            found.append(_build_draft(folder, key, rest, []))
     return found + [Draft(*one) for one in pods.jobs()]

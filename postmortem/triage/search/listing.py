@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.model.said import NOTHING, Said, say
+from postmortem.model.said import NOTHING, Message, say
 from postmortem.reading.discover import INSTALLED, PACKAGES
-from postmortem.reading.opener import no_file
+from postmortem.reading.opener import describe_special_file
 from postmortem.triage.found_jobs import LeftOut
 
 _DEEPEST: Final = 40
@@ -65,10 +65,10 @@ class Leftovers:
         self._listed: list[LeftOut] = []
         self._more = 0
 
-    def add(self, location: str, why: Said) -> None:
+    def add(self, location: str, why: Message) -> None:
         """Note a location with the reason."""
         if len(self._listed) < _MOST_LISTED:
-            self._listed.append(LeftOut(printable(location), why.text("en"), why.text("zh")))
+            self._listed.append(LeftOut(escape_location(location), why.text("en"), why.text("zh")))
         else:
             self._more += 1
 
@@ -81,7 +81,7 @@ class Leftovers:
         return tuple(found)
 
 
-def printable(location: str) -> str:
+def escape_location(location: str) -> str:
     r"""Give a location that every file and terminal takes.
 
     Bytes that are no UTF-8, line breaks and other control characters stand as `\xe9`.
@@ -95,7 +95,7 @@ def printable(location: str) -> str:
     )
 
 
-def local_tree(folder: str, left: Leftovers, is_below_named: Callable[[str], bool]) -> Tree:
+def list_local_tree(folder: str, left: Leftovers, is_below_named: Callable[[str], bool]) -> Tree:
     """List a local folder.
 
     Args:
@@ -117,7 +117,7 @@ class _Lister:
             with os.scandir(path) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
-            self._left.add(path, _closed(error))
+            self._left.add(path, _describe_open_error(error))
             return tree
         if depth and any(entry.name == "pyvenv.cfg" for entry in found):
             self._left.add(path, PACKAGES)
@@ -140,9 +140,9 @@ class _Lister:
             else:
                 self._take_file(entry, tree)
         except OSError as error:  # a link that leads nowhere or in a circle, a file that is gone
-            self._left.add(entry.path, _closed(error))
+            self._left.add(entry.path, _describe_open_error(error))
 
-    def _against(self, name: str, depth: int) -> Said:
+    def _against(self, name: str, depth: int) -> Message:
         if name.startswith(".") and name != READ_THOUGH_HIDDEN:
             return HIDDEN
         if name in INSTALLED:
@@ -154,7 +154,7 @@ class _Lister:
         if stat.S_ISDIR(status.st_mode):
             self._left.add(entry.path, _LINK_TO_FOLDER)
             return
-        why = no_file(status.st_mode)
+        why = describe_special_file(status.st_mode)
         if (
             why is None
             and entry.is_symlink()
@@ -169,5 +169,5 @@ class _Lister:
         )
 
 
-def _closed(error: OSError) -> Said:
+def _describe_open_error(error: OSError) -> Message:
     return say("cannot be opened: {why}", "无法打开：{why}", why=error.strerror or str(error))

@@ -13,39 +13,39 @@ import functools
 import re
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.reading.file_names import process_words
 
-_PACKED: Final = lazy_compile(r"\.(?:gz|bz2|xz|zst)\Z", re.IGNORECASE)
+_PACKED: Final = compile_lazily(r"\.(?:gz|bz2|xz|zst)\Z", re.IGNORECASE)
 _TEXT: Final = r"\.(?:log|out|err|txt|stdout|stderr|output)"
-_SUFFIX: Final = lazy_compile(rf"(?:{_TEXT}|\.jsonl|\.ipynb)\Z", re.IGNORECASE)
-_TURNED: Final = lazy_compile(
+_SUFFIX: Final = compile_lazily(rf"(?:{_TEXT}|\.jsonl|\.ipynb)\Z", re.IGNORECASE)
+_TURNED: Final = compile_lazily(
     rf"(?P<base>.+{_TEXT})[.-](?P<turn>\d{{1,3}}|\d{{8}}(?:[-T]?\d{{4,10}})?"
     r"|\d{4}-\d\d-\d\d(?:[-_T]\d\d.{0,12})?|old|bak|prev)\Z",
     re.IGNORECASE,
 )
 """A file that was rotated: its number, the greater the older, or the day."""
-_OF_PBS: Final = lazy_compile(
+_OF_PBS: Final = compile_lazily(
     r"(?P<name>.+)\.(?P<stream>[oe])(?P<id>\d{1,9})(?:[.-](?P<task>\d{1,6}))?\Z"
 )
-_OF_SLURM: Final = lazy_compile(
+_OF_SLURM: Final = compile_lazily(
     r"slurm[-_.](?P<id>\d{1,10}(?:_\d{1,7})?)(?:[-_.](?P<rest>.*))?\Z", re.IGNORECASE
 )
-_NUMBERED: Final = lazy_compile(
+_NUMBERED: Final = compile_lazily(
     r"(?:(?P<name>.*?)[-_.])??(?P<id>[1-9]\d{4,8}(?:_\d{1,7})?)(?:[-_.](?P<rest>\D.*|\d{1,4}))?\Z"
 )
-_COUNTS: Final = lazy_compile(
+_COUNTS: Final = compile_lazily(
     r"(?:^|[-_.])(?:seed|step|steps|iter|epoch|version|checkpoint|ckpt|port|pid|lr|bs|batch|size"
     r"|dim|len|length|samples?|tokens|max|min|vocab|hidden|width|v)\Z",
     re.IGNORECASE,
 )
 """Before a number that is none of a scheduler."""
-_DAY: Final = lazy_compile(r"(?:^|\D)(?:(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d)\Z")
-_NO_ID: Final = lazy_compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:_\d+)?\Z")
-_STREAM: Final = lazy_compile(
+_DAY: Final = compile_lazily(r"(?:^|\D)(?:(?:19|20)\d\d[-_.]?[01]\d[-_.]?[0-3]\d)\Z")
+_NO_ID: Final = compile_lazily(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:_\d+)?\Z")
+_STREAM: Final = compile_lazily(
     r"(?:^|[-_.])(?P<stream>stdout|stderr|out|err)(?=$|[-_.])", re.IGNORECASE
 )
-_AGAIN: Final = lazy_compile(
+_AGAIN: Final = compile_lazily(
     r"(?:^|[-_.])(?P<word>restart|requeue|attempt|try|r)[-_.]?(?P<count>\d{1,3})(?=$|[-_.])",
     re.IGNORECASE,
 )
@@ -84,7 +84,7 @@ class NameParts(NamedTuple):
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def parts_of(name: str) -> NameParts:
+def parse_file_name(name: str) -> NameParts:
     """Read a file's name."""
     packed = _PACKED.search(name)
     base = name[: packed.start()] if packed else name
@@ -101,10 +101,10 @@ def parts_of(name: str) -> NameParts:
     ending = suffix[0].lower() if suffix else ""
     kept = kept._replace(suffix=ending, stream=_STREAMS.get(ending[1:], ""))
     kept = kept._replace(base=base)
-    return _scheduled(base, kept) or _plain(base, kept)
+    return _parse_scheduler_name(base, kept) or _parse_plain_name(base, kept)
 
 
-def _plain(base: str, kept: NameParts) -> NameParts:
+def _parse_plain_name(base: str, kept: NameParts) -> NameParts:
     """Read what has no scheduler's id."""
     stem, words = process_words(base)
     if words and (suffix := _SUFFIX.search(stem)):  # train.log.rank3
@@ -117,7 +117,7 @@ def _plain(base: str, kept: NameParts) -> NameParts:
     return kept._replace(stem=stem, process=".".join(words))
 
 
-def _scheduled(base: str, kept: NameParts) -> NameParts | None:
+def _parse_scheduler_name(base: str, kept: NameParts) -> NameParts | None:
     """Read a name with a scheduler's id in it; None where that is not certain."""
     own = _OF_SLURM.match(base)
     match = own or _NUMBERED.match(base)
@@ -126,8 +126,8 @@ def _scheduled(base: str, kept: NameParts) -> NameParts | None:
     prefix = "slurm" if own else match["name"] or ""
     if not own and not _is_certain(prefix, match["id"], base[: match.start("id")][-1:], kept):
         return None
-    rest, attempt = _tried(match["rest"] or "")
-    left = _plain(rest, kept)
+    rest, attempt = _split_attempt(match["rest"] or "")
+    left = _parse_plain_name(rest, kept)
     process = left.process or (f"task{left.stem}" if left.stem.isdecimal() else "")
     if left.stem and not process:
         if not own:
@@ -138,7 +138,7 @@ def _scheduled(base: str, kept: NameParts) -> NameParts | None:
     )
 
 
-def _tried(rest: str) -> tuple[str, int]:
+def _split_attempt(rest: str) -> tuple[str, int]:
     """Part what stands behind an id from the attempt: a first restart is the second attempt."""
     again = _AGAIN.search(rest)
     if again is None:

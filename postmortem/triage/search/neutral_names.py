@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.triage.search.grouping import NamedFile
-from postmortem.triage.search.listing import FileEntry, printable
-from postmortem.triage.search.name_parts import parts_of
+from postmortem.triage.search.listing import FileEntry, escape_location
+from postmortem.triage.search.name_parts import parse_file_name
 
 Named = tuple[str, FileEntry]
 """A neutral name and the file."""
@@ -24,7 +24,7 @@ _FEWEST_LETTERS: Final = 3
 """Of a job's name that is replaced within other names: a shorter one is found by chance."""
 
 
-def of_group(logs: Sequence[NamedFile], beside: Iterable[FileEntry] = ()) -> list[Named]:
+def name_group_files(logs: Sequence[NamedFile], beside: Iterable[FileEntry] = ()) -> list[Named]:
     """Name files that are told from others in their folder by their names.
 
     Args:
@@ -33,14 +33,19 @@ def of_group(logs: Sequence[NamedFile], beside: Iterable[FileEntry] = ()) -> lis
     """
     others = [*beside]
     if len(logs) + len(others) == 1:
-        return [(_alone(logs[0]), logs[0].entry)]
-    turns = _turns(logs)
-    named = [(f"job/{_within(log, turns.get(log.entry.location, 0))}", log.entry) for log in logs]
+        return [(_name_single_file(logs[0]), logs[0].entry)]
+    turns = _order_rotated_parts(logs)
+    named = [
+        (f"job/{_format_log_name(log, turns.get(log.entry.location, 0))}", log.entry)
+        for log in logs
+    ]
     named += [("job/log.env", entry) for entry in others]
-    return _told_apart(named)
+    return _make_names_unique(named)
 
 
-def of_folder(files: Iterable[tuple[str, FileEntry]], own: str, scheduler_id: str) -> list[Named]:
+def name_folder_files(
+    files: Iterable[tuple[str, FileEntry]], own: str, scheduler_id: str
+) -> list[Named]:
     """Name the files of a run's folder: as they lie there.
 
     Args:
@@ -51,29 +56,29 @@ def of_folder(files: Iterable[tuple[str, FileEntry]], own: str, scheduler_id: st
     found = [*files]
     if len(found) == 1:
         entry = found[0][1]
-        return [(_alone(NamedFile(entry, parts_of(entry.name))), entry)]
+        return [(_name_single_file(NamedFile(entry, parse_file_name(entry.name))), entry)]
     named = []
     for path, entry in found:
-        text = printable(path)
+        text = escape_location(path)
         if scheduler_id:
             text = text.replace(scheduler_id, "%j")
         if len(own) >= _FEWEST_LETTERS:
-            text = text.replace(printable(own), "%x")
+            text = text.replace(escape_location(own), "%x")
         named.append((f"job/{text}", entry))
-    return _told_apart(named)
+    return _make_names_unique(named)
 
 
-def _alone(log: NamedFile) -> str:
+def _name_single_file(log: NamedFile) -> str:
     """Name the only file of a job: what it is, in which process."""
     parts = log.parts
     name = log.entry.name
     ending = parts.suffix if parts.suffix in _KINDS else ".txt"
     if not parts.suffix and not parts.scheduler_id and "." in name and not parts.process:
-        ending = f".{printable(name).removesuffix(parts.packed).rpartition('.')[2].lower()}"
+        ending = f".{escape_location(name).removesuffix(parts.packed).rpartition('.')[2].lower()}"
     return f"{parts.process or 'log'}{ending}{parts.packed}"
 
 
-def _within(log: NamedFile, turn: int) -> str:
+def _format_log_name(log: NamedFile, turn: int) -> str:
     parts = log.parts
     stream = parts.stream
     if not parts.scheduler_id:
@@ -86,10 +91,10 @@ def _within(log: NamedFile, turn: int) -> str:
     if stream and suffix not in {".out", ".err"} and stream not in parts.process:
         words.append(_STREAM_WORDS[stream])
     part = f".part{turn}" if turn else ""
-    return f"{printable('-'.join(words))}{part}{suffix}{parts.packed}"
+    return f"{escape_location('-'.join(words))}{part}{suffix}{parts.packed}"
 
 
-def _turns(logs: Iterable[NamedFile]) -> dict[str, int]:
+def _order_rotated_parts(logs: Iterable[NamedFile]) -> dict[str, int]:
     """Number the parts of each log that was rotated, from the oldest on."""
     families: dict[tuple[str, ...], list[NamedFile]] = defaultdict(list)
     for log in logs:
@@ -99,18 +104,18 @@ def _turns(logs: Iterable[NamedFile]) -> dict[str, int]:
         log.entry.location: place
         for family in families.values()
         if any(log.parts.turn for log in family)
-        for place, log in enumerate(sorted(family, key=_age), 1)
+        for place, log in enumerate(sorted(family, key=_get_rotation_order), 1)
     }
 
 
-def _age(log: NamedFile) -> tuple[bool, int, str]:
+def _get_rotation_order(log: NamedFile) -> tuple[bool, int, str]:
     """Sort the oldest first: dates upwards, numbers downwards, the file that is written on last."""
     turn = log.parts.turn
     is_number = turn.isdecimal() and len(turn) < 4
     return turn == "", -int(turn) if is_number else 0, turn
 
 
-def _told_apart(named: list[Named]) -> list[Named]:
+def _make_names_unique(named: list[Named]) -> list[Named]:
     """Number the second and further of files that would have one name; sort by name."""
     count: Counter[str] = Counter()
     found = []

@@ -15,27 +15,27 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import lazy_compile
+from postmortem.lazy_regex import compile_lazily
 from postmortem.triage.search.grouping import NamedFile, Studied
-from postmortem.triage.search.listing import FileEntry, printable
-from postmortem.triage.search.locations import below, folder_of
+from postmortem.triage.search.listing import FileEntry, escape_location
+from postmortem.triage.search.locations import get_parent_folder, join_location
 
-_FOLDER: Final = lazy_compile(
+_FOLDER: Final = compile_lazily(
     r"(?P<space>[a-z0-9-]{1,63})_(?P<pod>[a-z0-9.-]{1,253})_"
     r"(?P<uid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})\Z"
 )
-_FILE: Final = lazy_compile(
+_FILE: Final = compile_lazily(
     r"(?P<pod>[a-z0-9.-]{1,253})_(?P<space>[a-z0-9-]{1,63})_(?P<container>[a-z0-9-]{1,63})-"
     r"(?P<id>[0-9a-f]{64})\.log\Z"
 )
-_ROLE: Final = lazy_compile(
+_ROLE: Final = compile_lazily(
     r"(?P<job>.+)-(?P<role>worker|master|launcher|chief|ps|head|node)(?:-(?P<index>\d{1,5}))?"
     r"(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?\Z"
 )
-_INDEX: Final = lazy_compile(
+_INDEX: Final = compile_lazily(
     r"(?P<job>.+)-(?P<index>\d{1,5})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})\Z"
 )
-_TURN: Final = lazy_compile(r"(?P<restart>\d{1,6})\.log(?P<rest>.*)\Z")
+_TURN: Final = compile_lazily(r"(?P<restart>\d{1,6})\.log(?P<rest>.*)\Z")
 
 PodJob = tuple[str, str, list[tuple[str, FileEntry]], str, int]
 """Where, title, files with neutral names, scheduler's id, attempt."""
@@ -69,7 +69,7 @@ class Pods:
         """Take all of a pod's folder."""
         match = _FOLDER.match(folder.tree.name)
         assert match is not None, folder.tree.name  # noqa: S101
-        above = folder_of(folder.tree.location)
+        above = get_parent_folder(folder.tree.location)
         for inner in folder.folders:
             logs = [log for group in inner.groups.values() for log in group]
             for entry in [log.entry for log in logs] + inner.beside:
@@ -90,7 +90,7 @@ class Pods:
             if match is None:
                 rest.append(log)
                 continue
-            above = folder_of(log.entry.location)
+            above = get_parent_folder(log.entry.location)
             self._add(
                 match["space"],
                 _OfPod(match["pod"], "", match["container"], 0, "", log.entry, above),
@@ -108,20 +108,20 @@ class Pods:
             name = owner.split(" ", maxsplit=1)[0]
             pods = {(one.pod, one.uid) for one in files}
             uid = files[0].uid if len(pods) == 1 else ""
-            where = below(files[0].folder, f"{space}_{name}*")
-            yield where, f"{space}/{name}", _named(files), uid, 1
+            where = join_location(files[0].folder, f"{space}_{name}*")
+            yield where, f"{space}/{name}", _name_pod_files(files), uid, 1
 
 
-def _named(files: list[_OfPod]) -> list[tuple[str, FileEntry]]:
+def _name_pod_files(files: list[_OfPod]) -> list[tuple[str, FileEntry]]:
     """Name files by attempt, process and container."""
-    attempts = _attempts(files)
+    attempts = _count_attempts(files)
     several = len({*attempts.values()}) > 1
     processes = {_process(one.pod) for one in files}
     found: dict[str, FileEntry] = {}
     for one in sorted(files, key=lambda one: (one.pod, one.uid, one.entry.location)):
         folders = [f"attempt_{attempts[one.entry.location]}"] if several else []
         folders += [_process(one.pod)] if len(processes) > 1 else []
-        base = "/".join(["job", *folders, printable(one.container)])
+        base = "/".join(["job", *folders, escape_location(one.container)])
         name, place = f"{base}.log{one.rest}", 1
         while name in found:
             place += 1
@@ -141,7 +141,7 @@ def _process(pod: str) -> str:
     return f"{told.get('role') or 'node'}-{told['index'] or 0}"
 
 
-def _attempts(files: list[_OfPod]) -> dict[str, int]:
+def _count_attempts(files: list[_OfPod]) -> dict[str, int]:
     """Count the attempts by location: pods that followed each other, and restarts of a container.
 
     Which of two pods came first is told by when their logs were written.

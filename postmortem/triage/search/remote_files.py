@@ -19,7 +19,7 @@ from postmortem.errors import InputError, MissingExtra, PostmortemError, install
 from postmortem.model.said import say
 from postmortem.reading.discover import INSTALLED, PACKAGES
 from postmortem.triage.search.listing import HIDDEN, READ_THOUGH_HIDDEN, FileEntry, Leftovers, Tree
-from postmortem.triage.search.locations import path_within, without_secrets
+from postmortem.triage.search.locations import extract_path, remove_location_secrets
 
 _Given = TypeVar("_Given")
 _STAMPS: Final = (
@@ -41,7 +41,7 @@ _BUFFER: Final = 1 << 20
 _GLOB: Final = frozenset("*?[")
 
 
-def listed(urls: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[FileEntry]]:
+def list_urls(urls: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[FileEntry]]:
     """List URLs: folders with all below them, and files.
 
     Raises:
@@ -51,8 +51,8 @@ def listed(urls: Iterable[str], left: Leftovers) -> tuple[list[Tree], list[FileE
     trees: dict[str, Tree] = {}
     files: dict[str, FileEntry] = {}
     for url in urls:
-        for one in _asked(url, lambda url=url: _expanded(url)):  # type: ignore[misc]  # bound now
-            found = _asked(url, lambda one=one: _listed(one, left))  # type: ignore[misc]
+        for one in _call_storage(url, lambda url=url: _expand_pattern(url)):  # type: ignore[misc]  # bound now
+            found = _call_storage(url, lambda one=one: _list_url(one, left))  # type: ignore[misc]
             if isinstance(found, Tree):
                 trees[found.location] = found
             else:
@@ -72,10 +72,10 @@ def open_remote(url: str) -> BinaryIO:
     """
 
     def opened() -> BinaryIO:
-        files, path = _file_system(url)
+        files, path = _open_file_system(url)
         return io.BufferedReader(_HeldFile(files.open(path, "rb"), files), _BUFFER)
 
-    return _asked(url, opened)
+    return _call_storage(url, opened)
 
 
 class _HeldFile(io.RawIOBase):
@@ -102,11 +102,11 @@ class _HeldFile(io.RawIOBase):
         super().close()
 
 
-def told(url: str, error: Exception) -> PostmortemError:
+def convert_storage_error(url: str, error: Exception) -> PostmortemError:
     """Say what went wrong with a URL, without what gives access to it."""
     if isinstance(error, PostmortemError):
         return error
-    shown = without_secrets(url)
+    shown = remove_location_secrets(url)
     if isinstance(error, ImportError):
         missing = error.name or "a package for its protocol"
         return MissingExtra(
@@ -126,7 +126,7 @@ def told(url: str, error: Exception) -> PostmortemError:
     )
 
 
-def _asked(url: str, question: Callable[[], _Given]) -> _Given:
+def _call_storage(url: str, question: Callable[[], _Given]) -> _Given:
     """Ask a storage; whatever it raises is told without secrets.
 
     Drivers raise errors of their own kinds: all that is known is the URL.
@@ -134,26 +134,26 @@ def _asked(url: str, question: Callable[[], _Given]) -> _Given:
     try:
         return question()
     except Exception as error:  # noqa: BLE001 -- of drivers that are not known
-        raise told(url, error) from None
+        raise convert_storage_error(url, error) from None
 
 
-def _file_system(url: str) -> tuple[Any, str]:
+def _open_file_system(url: str) -> tuple[Any, str]:
     from fsspec.core import url_to_fs  # noqa: PLC0415 -- an extra
 
     files, path = url_to_fs(url)
     return files, path
 
 
-def _expanded(url: str) -> list[str]:
+def _expand_pattern(url: str) -> list[str]:
     """Give the URLs that a pattern stands for."""
     head, chained, rest = url.partition("::")
     scheme, parted, path = head.partition("://")
     if _GLOB.isdisjoint(path.partition("?")[0] if scheme in {"http", "https"} else path):
         return [url]
-    files, pattern = _file_system(url)
+    files, pattern = _open_file_system(url)
     begin = min(path.find(letter) for letter in _GLOB if letter in path)
     fixed = path[:begin].rpartition("/")[0]
-    root = _file_system(f"{scheme}{parted}{fixed}{chained}{rest}")[1].rstrip("/")
+    root = _open_file_system(f"{scheme}{parted}{fixed}{chained}{rest}")[1].rstrip("/")
     found = [
         f"{scheme}{parted}{posixpath.join(fixed, name[len(root) :].lstrip('/'))}{chained}{rest}"
         for name in files.glob(pattern)
@@ -163,12 +163,12 @@ def _expanded(url: str) -> list[str]:
     return sorted(found)
 
 
-def _listed(url: str, left: Leftovers) -> Tree | FileEntry:
-    files, path = _file_system(url)
+def _list_url(url: str, left: Leftovers) -> Tree | FileEntry:
+    files, path = _open_file_system(url)
     head, chained, rest = url.partition("::")
     about = files.info(path)
     if about.get("type") != "directory":
-        return _entry(PurePosixPath(path_within(url)).name, url, about)
+        return _build_entry(PurePosixPath(extract_path(url)).name, url, about)
     below = files.find(path, detail=True)
     root = path.rstrip("/")
     tree = Tree(PurePosixPath(root).name, f"{head.rstrip('/')}{chained}{rest}")
@@ -178,16 +178,16 @@ def _listed(url: str, left: Leftovers) -> Tree | FileEntry:
         if about.get("type") == "directory" or not inner:
             continue
         location = f"{head.rstrip('/')}/{inner}{chained}{rest}"
-        why = _against(inner)
+        why = _describe_skip_reason(inner)
         if why is not None:
-            left.add(without_secrets(location), why)
+            left.add(remove_location_secrets(location), why)
             continue
-        folder = _folder(posixpath.dirname(inner), folders, head.rstrip("/"), chained + rest)
-        folder.files.append(_entry(posixpath.basename(inner), location, about))
+        folder = _get_folder(posixpath.dirname(inner), folders, head.rstrip("/"), chained + rest)
+        folder.files.append(_build_entry(posixpath.basename(inner), location, about))
     return tree
 
 
-def _against(inner: str) -> Any:
+def _describe_skip_reason(inner: str) -> Any:
     """Say why a file is passed over by the folders that it lies in; None if it is not."""
     *above, name = inner.split("/")
     if name.startswith(".") or any(
@@ -197,16 +197,16 @@ def _against(inner: str) -> Any:
     return PACKAGES if not INSTALLED.isdisjoint(above) else None
 
 
-def _folder(inner: str, folders: dict[str, Tree], head: str, tail: str) -> Tree:
+def _get_folder(inner: str, folders: dict[str, Tree], head: str, tail: str) -> Tree:
     """Give the folder of a path, made with those above it."""
     if inner not in folders:
-        above = _folder(posixpath.dirname(inner), folders, head, tail)
+        above = _get_folder(posixpath.dirname(inner), folders, head, tail)
         folders[inner] = Tree(posixpath.basename(inner), f"{head}/{inner}{tail}")
         above.folders.append(folders[inner])
     return folders[inner]
 
 
-def _entry(name: str, location: str, about: Mapping[str, Any]) -> FileEntry:
+def _build_entry(name: str, location: str, about: Mapping[str, Any]) -> FileEntry:
     stamp = next((about[key] for key in _STAMPS if about.get(key)), "")
     if isinstance(stamp, datetime):  # of one storage, asked otherwise, a number
         stamp = stamp.timestamp()
@@ -215,7 +215,7 @@ def _entry(name: str, location: str, about: Mapping[str, Any]) -> FileEntry:
 
 def _is_below_any(url: str, folders: Iterable[str]) -> bool:
     return any(
-        url != one and path_within(url).startswith(path_within(one).rstrip("/") + "/")
+        url != one and extract_path(url).startswith(extract_path(one).rstrip("/") + "/")
         for one in folders
         if url.partition("::")[2] == one.partition("::")[2]
     )

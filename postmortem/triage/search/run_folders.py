@@ -25,19 +25,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from postmortem.lazy_regex import lazy_compile
-from postmortem.reading.file_names import attempts_of, process_words
-from postmortem.reading.several_runs import in_order, is_run_folder
+from postmortem.lazy_regex import compile_lazily
+from postmortem.reading.file_names import parse_attempts, process_words
+from postmortem.reading.several_runs import is_run_folder, sort_folders
 from postmortem.triage.search.grouping import Studied, is_unspecific
-from postmortem.triage.search.locations import path_within
+from postmortem.triage.search.locations import extract_path
 
 _STATE: Final = frozenset({"trainer_state.json", "hparams.yaml"})
-_CHECKPOINT: Final = lazy_compile(r"checkpoint-\d{1,12}\Z")
+_CHECKPOINT: Final = compile_lazily(r"checkpoint-\d{1,12}\Z")
 _TRACKERS: Final = frozenset(
     {"wandb", "lightning_logs", "mlruns", "runs", "tb_logs", "tensorboard", "tensorboard_logs"}
 )
 _REDIRECTED: Final = frozenset({"", "error"})
-_DIGITS: Final = lazy_compile(r"\d+")
+_DIGITS: Final = compile_lazily(r"\d+")
 _MOST_LOCAL: Final = 64
 _FEWEST_LETTERS: Final = 3
 """Of a folder's name that is looked for within those of its files."""
@@ -52,7 +52,7 @@ def is_marked(folder: Studied) -> bool:
         return True
     for below in folder.folders:
         name = below.tree.name
-        if name == ".hydra" or (attempts_of([name]) and below.has_logs):
+        if name == ".hydra" or (parse_attempts([name]) and below.has_logs):
             return True
         if _CHECKPOINT.match(name) and any(
             file.name == "trainer_state.json" for file in below.beside
@@ -61,14 +61,16 @@ def is_marked(folder: Studied) -> bool:
     return len(folder.plain) < 2 and any("tfevents" in name for name in names)
 
 
-def bears(folder: Studied) -> bool:
+def has_job_content(folder: Studied) -> bool:
     """Say whether a folder holds anything that could be of a job, here or below."""
-    return folder.has_logs or is_marked(folder) or any(bears(one) for one in folder.folders)
+    return (
+        folder.has_logs or is_marked(folder) or any(has_job_content(one) for one in folder.folders)
+    )
 
 
 def is_one_job(folder: Studied, *, is_like_siblings: bool = False) -> bool:
     """Say whether all of a folder is one job."""
-    below = [one for one in folder.folders if bears(one)]
+    below = [one for one in folder.folders if has_job_content(one)]
     if len(folder.scheduled) > 1 or _process_stems(folder) > 1:
         return False
     if is_marked(folder) or (_is_called_a_run(folder) and not any(map(is_marked, below))):
@@ -79,7 +81,7 @@ def is_one_job(folder: Studied, *, is_like_siblings: bool = False) -> bool:
 
 
 def _is_called_a_run(folder: Studied) -> bool:
-    return is_run_folder(Path(path_within(folder.tree.location))) and (
+    return is_run_folder(Path(extract_path(folder.tree.location))) and (
         folder.has_logs or bool(folder.beside)
     )
 
@@ -99,9 +101,9 @@ def _is_of_processes(folder: Studied, below: list[Studied]) -> bool:
     if len(folder.plain) + len(folder.scheduled) > 1:
         return False
     is_named = all(_is_called_a_process(one) for one in below)
-    if not is_named and not _are_redirected(below):
+    if not is_named and not _has_redirected_ranks(below):
         return False
-    shared = frozenset.intersection(*(_stems_below(one) for one in below))
+    shared = frozenset.intersection(*(_collect_stems(one) for one in below))
     return bool(shared) and not any(one.scheduled for one in below)
 
 
@@ -110,7 +112,7 @@ def _is_called_a_process(folder: Studied) -> bool:
     return rest == "" and bool(words)
 
 
-def _are_redirected(below: list[Studied]) -> bool:
+def _has_redirected_ranks(below: list[Studied]) -> bool:
     """Say whether the folders are local ranks into which torchrun redirects."""
     names = {one.tree.name for one in below}
     return (
@@ -121,10 +123,10 @@ def _are_redirected(below: list[Studied]) -> bool:
     )
 
 
-def _stems_below(folder: Studied) -> frozenset[str]:
+def _collect_stems(folder: Studied) -> frozenset[str]:
     found = {stem for stem, attempt in folder.groups if not attempt}
     for one in folder.folders:
-        found |= _stems_below(one)
+        found |= _collect_stems(one)
     return frozenset(found)
 
 
@@ -152,14 +154,14 @@ def _is_by_names(folder: Studied, *, is_like_siblings: bool) -> bool:
     return len(processes) >= specific
 
 
-def repeated(folders: Iterable[Studied]) -> list[bool]:
+def find_repeated_folders(folders: Iterable[Studied]) -> list[bool]:
     """Say of each of several folders side by side whether another holds the same names."""
-    signatures = [_signature(folder) for folder in folders]
+    signatures = [_compute_signature(folder) for folder in folders]
     count = Counter(signatures)
     return [bool(one) and count[one] > 1 for one in signatures]
 
 
-def _signature(folder: Studied) -> Signature:
+def _compute_signature(folder: Studied) -> Signature:
     """Give the names of a folder's logs; none where they count jobs, or a scheduler told them."""
     own = folder.tree.name
     stems = [
@@ -172,15 +174,17 @@ def _signature(folder: Studied) -> Signature:
     return frozenset((stem, 0) for stem in stems)
 
 
-def earlier_below(folder: Studied) -> list[Studied]:
+def list_earlier_runs(folder: Studied) -> list[Studied]:
     """List the runs within a job's folder that another of the same tracker followed."""
     found: list[Studied] = []
     runs = {
-        Path(path_within(one.tree.location)): one for one in folder.folders if _is_called_a_run(one)
+        Path(extract_path(one.tree.location)): one
+        for one in folder.folders
+        if _is_called_a_run(one)
     }
     if len(runs) > 1:
-        found = [runs[path] for path in in_order(runs)[:-1]]
+        found = [runs[path] for path in sort_folders(runs)[:-1]]
     for one in folder.folders:
         if not any(one is other for other in found):
-            found += earlier_below(one)
+            found += list_earlier_runs(one)
     return found

@@ -25,11 +25,11 @@ from typing import Final, NamedTuple
 
 from postmortem.errors import InputError
 from postmortem.model.said import say
-from postmortem.reading.several_runs import earlier_runs
-from postmortem.triage.search.finding import found_jobs_in
-from postmortem.triage.search.job_search import jobs_below
+from postmortem.reading.several_runs import find_earlier_runs
+from postmortem.triage.search.finding import find_jobs
+from postmortem.triage.search.job_search import find_jobs_below
 from postmortem.triage.search.listing import FileEntry, Leftovers, Tree
-from postmortem.triage.search.name_parts import parts_of
+from postmortem.triage.search.name_parts import parse_file_name
 
 _ARCHIVE: Final = "send the files of one job; `postmortem triage` judges many"
 _MOST_NAMES: Final = 16
@@ -49,7 +49,7 @@ class _PossibleJob(NamedTuple):
 
         Behind a number (`worker-00-30102.err`) it may be the id of a process.
         """
-        prefix = parts_of(self.paths[0].name).prefix
+        prefix = parse_file_name(self.paths[0].name).prefix
         if prefix[-1:].isdigit():
             return ""
         return self.scheduler_id if prefix.lower() == "slurm" else self.scheduler_id.split("_")[0]
@@ -62,7 +62,7 @@ class _PossibleJob(NamedTuple):
     @property
     def skeleton(self) -> str:
         """What it is called by, without numbers."""
-        return _DIGITS.sub("#", parts_of(self.paths[0].name).stem)
+        return _DIGITS.sub("#", parse_file_name(self.paths[0].name).stem)
 
 
 def require_one_job(places: Iterable[str | Path]) -> None:
@@ -87,7 +87,7 @@ def require_one_upload(names: Iterable[str]) -> None:
     """
     found = [
         _PossibleJob(draft.scheduler_id, tuple(Path(one.location) for _, one in draft.files))
-        for draft in jobs_below([_tree_of(names)], Leftovers())
+        for draft in find_jobs_below([_tree_of(names)], Leftovers())
     ]
     jobs = _without_earlier(found, Path())
     if _are_several(jobs):
@@ -110,14 +110,14 @@ def _jobs_in(place: str) -> list[_PossibleJob]:
     root = Path(os.path.realpath(place))
     found = [
         _PossibleJob(job.scheduler_id, tuple(Path(file.location) for file in job.files))
-        for job in found_jobs_in([place]).jobs
+        for job in find_jobs([place]).jobs
     ]
     return _without_earlier(found, root)
 
 
 def _without_earlier(jobs: list[_PossibleJob], root: Path) -> list[_PossibleJob]:
     """Leave out runs that a later one of the same tracker followed."""
-    earlier = earlier_runs((path for job in jobs for path in job.paths), root)
+    earlier = find_earlier_runs((path for job in jobs for path in job.paths), root)
     return [job for job in jobs if any(path not in earlier for path in job.paths)]
 
 
@@ -137,7 +137,9 @@ def _share_a_process(jobs: Iterable[_PossibleJob]) -> bool:
         (path.parent, process)
         for job in jobs
         for path, process in {
-            (job.paths[0], parts_of(path.name).process) for path in job.paths if len(job.paths) > 1
+            (job.paths[0], parse_file_name(path.name).process)
+            for path in job.paths
+            if len(job.paths) > 1
         }
         if process
     )

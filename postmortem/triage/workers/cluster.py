@@ -21,9 +21,9 @@ from postmortem.triage.workers.tasks import (
     Task,
     TaskOutcome,
     Work,
-    crashed,
-    out_of_memory,
-    timed_out,
+    build_crash_outcome,
+    build_memory_outcome,
+    build_timeout_outcome,
 )
 
 _TRIES: Final = 2
@@ -80,13 +80,13 @@ class RayEngine:
         try:
             outcome: TaskOutcome = ray.get(reference)
         except exceptions.OutOfMemoryError:
-            return out_of_memory(self._settings.memory)
+            return build_memory_outcome(self._settings.memory)
         except exceptions.TaskCancelledError:
-            return timed_out(task.seconds)
+            return build_timeout_outcome(task.seconds)
         except exceptions.WorkerCrashedError:
-            return crashed("its worker was lost each time")
+            return build_crash_outcome("its worker was lost each time")
         except exceptions.RayError as error:
-            return crashed(type(error).__name__)
+            return build_crash_outcome(type(error).__name__)
         return outcome
 
     def _late(self, in_flight: dict[Any, tuple[Task, float]]) -> Iterator[tuple[Task, TaskOutcome]]:
@@ -96,7 +96,7 @@ class RayEngine:
             task, _ = in_flight.pop(reference)
             with contextlib.suppress(exceptions.RayError):
                 ray.cancel(reference, force=True)
-            yield task, timed_out(task.seconds)
+            yield task, build_timeout_outcome(task.seconds)
 
     def close(self) -> None:
         """Leave the cluster; Ray that was started here ends."""

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from postmortem.host.lease_owners import is_gone, own_name
+from postmortem.host.lease_owners import build_owner_name, is_gone
 from postmortem.store.analysis_records import AnalysisRecords
 
 _LEASE: Final = 180.0
@@ -21,7 +21,7 @@ class Leases:
 
     def __init__(self, analyses: AnalysisRecords) -> None:
         """Take over from processes of this machine that are gone, and begin to renew."""
-        self._analyses, self._owner = analyses, own_name()
+        self._analyses, self._owner = analyses, build_owner_name()
         self._ended = threading.Event()
         self._renewing = threading.Thread(target=self._renew, daemon=True)
         for owner in analyses.owners():

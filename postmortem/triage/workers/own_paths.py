@@ -8,12 +8,12 @@ import dataclasses
 
 from postmortem.model.diagnosis import Analysis
 from postmortem.triage.found_jobs import FoundJob
-from postmortem.triage.search.locations import without_secrets
+from postmortem.triage.search.locations import remove_location_secrets
 
 
-def relabelled(analysis: Analysis, job: FoundJob) -> Analysis:
+def restore_own_paths(analysis: Analysis, job: FoundJob) -> Analysis:
     """Give the analysis with the job's own paths; a path that the job lacks stays as it is."""
-    places = {file.name: without_secrets(file.location) for file in job.files}
+    places = {file.name: remove_location_secrets(file.location) for file in job.files}
     sources = tuple(
         dataclasses.replace(source, path=places.get(source.path, source.path))
         for source in analysis.sources

@@ -11,12 +11,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from postmortem.errors import MissingExtra, install_hint
-from postmortem.triage.workers.tasks import JobSettings, Task, TaskOutcome, Work, crashed, timed_out
+from postmortem.triage.workers.tasks import (
+    JobSettings,
+    Task,
+    TaskOutcome,
+    Work,
+    build_crash_outcome,
+    build_timeout_outcome,
+)
 
 try:
     from pebble import ProcessExpired
 
-    from postmortem.host.work_pool import new_processes
+    from postmortem.host.work_pool import create_process_pool
 except ImportError as error:
     raise MissingExtra("triage needs pebble", "", install_hint("triage")) from error
 
@@ -31,7 +38,7 @@ class ProcessEngine:
         """Start the pool; its processes load the rules when their first task comes."""
         self.workers = workers
         self._settings = settings
-        self._pool = new_processes(workers)
+        self._pool = create_process_pool(workers)
 
     def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, TaskOutcome]]:
         """Do tasks, a few more in flight than there are workers."""
@@ -49,7 +56,7 @@ class ProcessEngine:
             )
             for future in done:
                 task = in_flight.pop(future)
-                yield task, _outcome(future, task)
+                yield task, _get_outcome(future, task)
 
     def _begun(self, work: Work, task: Task) -> concurrent.futures.Future[Any]:
         future: concurrent.futures.Future[Any] = self._pool.schedule(
@@ -63,11 +70,11 @@ class ProcessEngine:
         self._pool.join()
 
 
-def _outcome(future: concurrent.futures.Future[Any], task: Task) -> TaskOutcome:
+def _get_outcome(future: concurrent.futures.Future[Any], task: Task) -> TaskOutcome:
     try:
         outcome: TaskOutcome = future.result()
     except concurrent.futures.TimeoutError:
-        return timed_out(task.seconds)
+        return build_timeout_outcome(task.seconds)
     except ProcessExpired as error:
-        return crashed(f"exit status {error.exitcode}")
+        return build_crash_outcome(f"exit status {error.exitcode}")
     return outcome

@@ -76,7 +76,7 @@ class Engine(Protocol):
         """End the workers."""
 
 
-def crashed(how: str) -> TaskOutcome:
+def build_crash_outcome(how: str) -> TaskOutcome:
     """Give the outcome of a task whose process ended."""
     return TaskOutcome(
         CRASHED,
@@ -87,7 +87,7 @@ def crashed(how: str) -> TaskOutcome:
     )
 
 
-def timed_out(seconds: float) -> TaskOutcome:
+def build_timeout_outcome(seconds: float) -> TaskOutcome:
     """Give the outcome of a task that took too long."""
     return TaskOutcome(
         TIMED_OUT,
@@ -98,7 +98,7 @@ def timed_out(seconds: float) -> TaskOutcome:
     )
 
 
-def out_of_memory(mebibytes: int) -> TaskOutcome:
+def build_memory_outcome(mebibytes: int) -> TaskOutcome:
     """Give the outcome of a task that wanted more memory than it may have."""
     return TaskOutcome(
         OUT_OF_MEMORY,
@@ -109,7 +109,7 @@ def out_of_memory(mebibytes: int) -> TaskOutcome:
     )
 
 
-def too_large(size: int, most: int) -> tuple[str, str, str]:
+def describe_too_large(size: int, most: int) -> tuple[str, str, str]:
     """Give the state and the reason of a job that is not read for its size."""
     figures = f"{size / _GIB:,.1f} GiB > {most / _GIB:,.1f} GiB"
     return (

@@ -7,9 +7,9 @@ import pytest
 
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.model.job_facts import Attempt
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.shown import FirstFailure, Marks, SeriesView
-from postmortem.report.page.arrange import panels
+from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.panel import Panel
 from tests.report.samples import RANK_3, a_series, abstaining
 
@@ -27,7 +27,7 @@ def of(*series: SeriesView, **fields: object) -> Diagnosis:
 
 def made(*series: SeriesView, **fields: object) -> tuple[Panel, ...]:
     """Arrange all series of a diagnosis."""
-    return panels(of(*series, **fields), series)
+    return build_panels(of(*series, **fields), series)
 
 
 def unplaced(one: SeriesView, lines: list[int]) -> SeriesView:
@@ -50,7 +50,7 @@ SCALE = unplaced(a_series("loss_scale", STEPS[:4], [8.0, 4.0, 2.0, 1.0]), [1425,
         pytest.param(SCALE, True, id="the loss scale of the process"),
         pytest.param(replace(SCALE, where=NOWHERE), True, id="a loss scale of no named process"),
         pytest.param(
-            replace(SCALE, where=Where(rank=1)), False, id="the loss scale of another process"
+            replace(SCALE, where=ProcessId(rank=1)), False, id="the loss scale of another process"
         ),
         pytest.param(replace(SCALE, source=1), False, id="the loss scale of another file"),
         pytest.param(
@@ -82,7 +82,7 @@ def test_of_several_processes_the_marks_of_the_own_are_taken() -> None:
     """Each rank skips the same step: it is counted once."""
     marks = tuple(
         Marks("overflow", 0, where, count, ((1440, None),))
-        for where, count in ((NOWHERE, 70), (RANK_3, 10), (Where(rank=4), 10))
+        for where, count in ((NOWHERE, 70), (RANK_3, 10), (ProcessId(rank=4), 10))
     )
     (panel,) = made(LOSS, marks=marks)
     assert panel.counts == (("overflow", 10),)
@@ -151,7 +151,7 @@ def test_marks_stand_where_their_step_agrees_with_the_records_around_them_else_b
     marks = (
         Marks("checkpoint", 0, NOWHERE, 2, ((1431, 10.0), (1455, 4000.0))),
         Marks("evaluation", 1, NOWHERE, 1, ((1440, 20.0),)),
-        Marks("overflow", 0, Where(rank=7), 1, ((1440, None),)),
+        Marks("overflow", 0, ProcessId(rank=7), 1, ((1440, None),)),
     )
     (panel,) = made(LOSS, marks=marks)
     assert [(spot.kind, spot.x, spot.line) for spot in panel.spots] == [

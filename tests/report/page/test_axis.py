@@ -4,7 +4,7 @@ from math import isfinite
 
 import pytest
 
-from postmortem.report.page.axis import labels, ticks
+from postmortem.report.page.axis import compute_ticks, format_axis_labels
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,9 @@ from postmortem.report.page.axis import labels, ticks
 )
 def test_ticks_are_round(low: float, high: float, found: tuple[float, ...]) -> None:
     """Ticks are 1, 2 or 5 times a power of ten, and always few."""
-    assert [value for value in ticks(low, high, 5) if isfinite(value)] == pytest.approx(found)
+    assert [value for value in compute_ticks(low, high, 5) if isfinite(value)] == pytest.approx(
+        found
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,7 +37,7 @@ def test_ticks_are_round(low: float, high: float, found: tuple[float, ...]) -> N
 )
 def test_labels_of_an_axis_differ(values: tuple[float, ...], shown: tuple[str, ...]) -> None:
     """Two ticks never bear the same label, and all of an axis are written alike."""
-    assert labels(values) == shown
+    assert format_axis_labels(values) == shown
 
 
 @pytest.mark.parametrize(
@@ -46,4 +48,4 @@ def test_labels_of_a_logarithmic_axis_are_written_alike(
     values: tuple[float, ...], shown: tuple[str, ...]
 ) -> None:
     """Powers of ten are all numbers or all powers."""
-    assert labels(values, is_log=True) == shown
+    assert format_axis_labels(values, is_log=True) == shown

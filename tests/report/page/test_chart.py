@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from postmortem.model.shown import Marks, SeriesView
-from postmortem.report.page.arrange import panels
+from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.canvas import HEIGHT, WIDTH
-from postmortem.report.page.chart import SHAPES, svg
+from postmortem.report.page.chart import SHAPES, draw_panel
 from postmortem.report.page.panel import KINDS, Panel
 from postmortem.report.words import Words
 from tests.report.samples import HOSTILE, RANK_3, a_series, abstaining
@@ -20,7 +20,7 @@ STEPS = [float(step) for step in range(10)]
 
 def panel(*series: SeriesView, marks: tuple[Marks, ...] = ()) -> Panel:
     """Arrange series as the page does, without a failure."""
-    return panels(
+    return build_panels(
         replace(abstaining(), series=series, marks=marks, first_failure=None, attempts=()), series
     )[0]
 
@@ -28,7 +28,7 @@ def panel(*series: SeriesView, marks: tuple[Marks, ...] = ()) -> Panel:
 def drawn(one: Panel, language: str = "en", title: str = "loss") -> ET.Element:
     """Parse a chart: it must be well-formed."""
     return ET.fromstring(
-        svg(one, Words(language), key="k", title=title, description="what it shows")
+        draw_panel(one, Words(language), key="k", title=title, description="what it shows")
     )
 
 

@@ -4,7 +4,7 @@ from math import nan
 
 import pytest
 
-from postmortem.report.page.close_up import detail, fault
+from postmortem.report.page.close_up import extract_edge_close_up, find_fault_index
 from tests.report.samples import a_series
 
 STEPS = [float(step) for step in range(400)]
@@ -23,7 +23,7 @@ def test_a_fault_at_an_end_of_a_long_curve_gets_a_detail(
 ) -> None:
     """The detail holds the samples around the fault and counts them."""
     values = [nan if step == bad else 1.0 for step in range(400)]
-    near = detail(a_series("loss", STEPS, values))
+    near = extract_edge_close_up(a_series("loss", STEPS, values))
     assert (
         (first, last) == (None, None)
         if near is None
@@ -38,10 +38,10 @@ def test_a_failure_without_a_bad_value_is_looked_at_in_the_loss_only() -> None:
     A short curve has no detail.
     """
     loss = a_series("loss", STEPS, STEPS)
-    near = detail(loss, (0, 99_999))
+    near = extract_edge_close_up(loss, (0, 99_999))
     assert near is not None
-    assert (near.last[0], fault(near, (0, 99_999))) == (399.0, len(near.samples) - 1)
-    assert detail(loss, (1, 99_999)) is None
-    assert detail(a_series("learning_rate", STEPS, STEPS), (0, 99_999)) is None
-    assert detail(a_series("loss", STEPS[:30], STEPS[:30]), (0, 99_999)) is None
-    assert detail(a_series("loss", STEPS[:1], [nan])) is None
+    assert (near.last[0], find_fault_index(near, (0, 99_999))) == (399.0, len(near.samples) - 1)
+    assert extract_edge_close_up(loss, (1, 99_999)) is None
+    assert extract_edge_close_up(a_series("learning_rate", STEPS, STEPS), (0, 99_999)) is None
+    assert extract_edge_close_up(a_series("loss", STEPS[:30], STEPS[:30]), (0, 99_999)) is None
+    assert extract_edge_close_up(a_series("loss", STEPS[:1], [nan])) is None

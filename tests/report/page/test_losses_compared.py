@@ -5,14 +5,14 @@ from math import nan
 
 import pytest
 
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.shown import FirstFailure, SeriesView
-from postmortem.report.page.arrange import panels
-from postmortem.report.page.chart import svg
-from postmortem.report.page.chart_data import data
-from postmortem.report.page.losses_compared import MOST, NAMED, compared
+from postmortem.report.page.arrange import build_panels
+from postmortem.report.page.chart import draw_panel
+from postmortem.report.page.chart_data import serialize_panels
+from postmortem.report.page.losses_compared import MOST, NAMED, find_differing_losses
 from postmortem.report.page.panel import Panel
-from postmortem.report.page.panel_figures import figures
+from postmortem.report.page.panel_figures import build_panel_contexts
 from postmortem.report.words import Words
 from tests.report.samples import a_series, abstaining
 
@@ -31,7 +31,7 @@ def loss(
         3.0 + (rank if shift is None else shift) / 10 if bad is None or step < bad else nan
         for step in range(10)
     ]
-    return replace(a_series(name, STEPS, values), where=Where(rank=rank), source=source)
+    return replace(a_series(name, STEPS, values), where=ProcessId(rank=rank), source=source)
 
 
 def arranged(*series: SeriesView, **fields: object) -> list[Panel]:
@@ -41,7 +41,7 @@ def arranged(*series: SeriesView, **fields: object) -> list[Panel]:
         series=series,
         **{"marks": (), "attempts": (), "first_failure": None, **fields},
     )  # type: ignore[arg-type]
-    return list(panels(diagnosis, series))
+    return list(build_panels(diagnosis, series))
 
 
 @pytest.mark.parametrize(
@@ -111,18 +111,18 @@ def test_the_loss_of_processes_is_compared_where_it_can_be(
     series: list[SeriesView], ranks: list[int] | None, *, has_odd: bool
 ) -> None:
     """The odd one first, then by rank."""
-    found = compared(replace(abstaining(), series=tuple(series), first_failure=None))
+    found = find_differing_losses(replace(abstaining(), series=tuple(series), first_failure=None))
     assert (found and [one.where.rank for one in found.series]) == ranks
     assert bool(found and found.has_odd) is has_odd
 
 
 def test_where_all_fail_in_the_same_step_the_process_that_failed_first_is_the_odd_one() -> None:
     """The log may tell by time or traceback what the steps do not."""
-    found = compared(
+    found = find_differing_losses(
         replace(
             abstaining(),
             series=(loss(0), loss(1, source=1)),
-            first_failure=FirstFailure(1, Where(rank=1), 50, None, "why"),
+            first_failure=FirstFailure(1, ProcessId(rank=1), 50, None, "why"),
         )
     )
     assert found is not None
@@ -143,7 +143,7 @@ def test_of_many_processes_eight_have_a_name() -> None:
     (panel,) = arranged(*(loss(rank, 5 if rank == 70 else 6) for rank in range(100)))
     assert (len(panel.tracks), len(panel.named), panel.main.where.rank) == (MOST, NAMED, 70)
     diagnosis = replace(abstaining(), series=tuple(track.series for track in panel.tracks))
-    (figure,) = figures(diagnosis, [panel], Words("en"))
+    (figure,) = build_panel_contexts(diagnosis, [panel], Words("en"))
     assert figure["table"]["head"] == [
         "step",
         "rank 70",
@@ -152,7 +152,9 @@ def test_of_many_processes_eight_have_a_name() -> None:
     ]
     assert figure["texts"][-1] == "thin grey: 56 more processes"
     assert (
-        svg(panel, Words("en"), key="k", title="t", description="d").count('class="curve thin')
+        draw_panel(panel, Words("en"), key="k", title="t", description="d").count(
+            'class="curve thin'
+        )
         == MOST - NAMED
     )
 
@@ -164,7 +166,7 @@ def test_a_figure_of_processes_names_them_everywhere() -> None:
     """
     (panel,) = arranged(loss(0, 6), loss(1, 5))
     diagnosis = replace(abstaining(), series=(loss(0, 6), loss(1, 5)))
-    (figure,) = figures(diagnosis, [panel], Words("en"))
+    (figure,) = build_panel_contexts(diagnosis, [panel], Words("en"))
     assert figure["title"] == "loss · 2 processes compared"
     assert [name for _, _, name, _ in figure["tracks"]] == ["rank 1", "rank 0"]
     assert figure["texts"][1] == "first non-finite: rank 1 step 5, rank 0 step 6"
@@ -174,7 +176,7 @@ def test_a_figure_of_processes_names_them_everywhere() -> None:
         ("6", ["NaN", "NaN"]),
     ]
     assert "rank 1 NaN · step 5, line 1425" in figure["drawing"]
-    assert '"processes":true' in data([panel])
+    assert '"processes":true' in serialize_panels([panel])
 
 
 def test_files_that_name_no_rank_are_named_by_file() -> None:
@@ -183,5 +185,7 @@ def test_files_that_name_no_rank_are_named_by_file() -> None:
     diagnosis = replace(abstaining(), series=(one, other), first_failure=None)
     sources = (*diagnosis.sources[:1], replace(diagnosis.sources[0], path="job/other.log"))
     diagnosis = replace(diagnosis, sources=sources)
-    (figure,) = figures(diagnosis, panels(diagnosis, diagnosis.series), Words("en"))
+    (figure,) = build_panel_contexts(
+        diagnosis, build_panels(diagnosis, diagnosis.series), Words("en")
+    )
     assert next(name for _, _, name, _ in figure["tracks"]) == "other.log"

@@ -7,10 +7,10 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.learn.evaluating import JudgedOneWay
-from postmortem.learn.merits import evaluation_of
+from postmortem.learn.merits import build_evaluation
 from postmortem.report.page.merits_page import render_evaluation
-from postmortem.report.terminal.merits_tables import evaluation_text
-from postmortem.report.wire import schema_text
+from postmortem.report.terminal.merits_tables import render_evaluation_text
+from postmortem.report.wire import read_schema
 from postmortem.report.words.evaluation_words import EVALUATION
 from tests.report.page.test_html import Page
 
@@ -44,13 +44,13 @@ def rows() -> list[JudgedOneWay]:
 @pytest.fixture(scope="module")
 def value() -> dict[str, object]:
     """An evaluation, as its JSON is read back."""
-    told: dict[str, object] = json.loads(json.dumps(evaluation_of(rows(), TOOL)))
+    told: dict[str, object] = json.loads(json.dumps(build_evaluation(rows(), TOOL)))
     return told
 
 
 def test_its_json_has_its_schema(value: dict[str, object]) -> None:
     """Whatever ways there are."""
-    Draft202012Validator(json.loads(schema_text("evaluation"))).validate(value)
+    Draft202012Validator(json.loads(read_schema("evaluation"))).validate(value)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -74,7 +74,7 @@ def test_no_label_steers_a_page_or_a_terminal(value: dict[str, object]) -> None:
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
     for language in ("en", "zh"):
-        text = evaluation_text(value, language=language)
+        text = render_evaluation_text(value, language=language)
         assert "\x1b" not in text + page
         assert re.search(r"0\.\d{3}–0\.\d{3}", text)
 

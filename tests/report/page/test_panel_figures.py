@@ -9,9 +9,13 @@ import pytest
 
 from postmortem.model.lines import NOWHERE
 from postmortem.model.shown import Marks, SeriesView
-from postmortem.report.page.arrange import panels
-from postmortem.report.page.chart_data import data
-from postmortem.report.page.panel_figures import described, figures, phrases
+from postmortem.report.page.arrange import build_panels
+from postmortem.report.page.chart_data import serialize_panels
+from postmortem.report.page.panel_figures import (
+    build_panel_contexts,
+    describe_series,
+    dump_script_phrases,
+)
 from postmortem.report.page.tables import ROWS
 from postmortem.report.words import WORDS, Words
 from tests.report.samples import HOSTILE, a_series, abstaining, rich, series
@@ -28,7 +32,7 @@ def figure(
 ) -> dict[str, object]:
     """Give the figure of the first panel."""
     diagnosis = replace(abstaining(), series=drawn, marks=marks, first_failure=None, attempts=())
-    return figures(diagnosis, panels(diagnosis, drawn), Words(language))[0]
+    return build_panel_contexts(diagnosis, build_panels(diagnosis, drawn), Words(language))[0]
 
 
 def test_a_table_shows_what_matters_of_a_long_curve() -> None:
@@ -94,7 +98,9 @@ def test_a_legend_that_was_given_is_not_given_again() -> None:
     diagnosis = replace(abstaining(), series=(LONG, norm, other))
     assert [
         bool(one["marks"])
-        for one in figures(diagnosis, panels(diagnosis, diagnosis.series), Words("en"))
+        for one in build_panel_contexts(
+            diagnosis, build_panels(diagnosis, diagnosis.series), Words("en")
+        )
     ] == [True, False, True]
 
 
@@ -105,21 +111,22 @@ def test_the_numbers_are_strict_json_that_cannot_close_its_element() -> None:
         a_series("grad_norm", [float(step) for step in range(1000)], [1.0] * 1000),
     )
     diagnosis = replace(abstaining(), series=(hostile, norm))
-    text = data(panels(diagnosis, (hostile, norm)))
+    text = serialize_panels(build_panels(diagnosis, (hostile, norm)))
     assert not set(text) & set("<>&")
     found = json.loads(text, parse_constant=pytest.fail)
-    assert [track["x"] for panel in found["panels"] for track in panel["tracks"]] == [0, 0] or len(
-        found["pool"]
-    ) == 2
-    assert found["panels"][0]["tracks"][0]["y"][699:703] == [2, None, None, 9]
-    assert found["panels"][0]["tracks"][0]["odd"] == {"700": "NaN", "701": "NaN"}
-    assert found["panels"][0]["bad"][1:] == ["NaN", 700, 2120]
-    assert found["panels"][0]["group"] == found["panels"][1]["group"]
+    assert [track["x"] for panel in found["build_panels"] for track in panel["tracks"]] == [
+        0,
+        0,
+    ] or len(found["pool"]) == 2
+    assert found["build_panels"][0]["tracks"][0]["y"][699:703] == [2, None, None, 9]
+    assert found["build_panels"][0]["tracks"][0]["odd"] == {"700": "NaN", "701": "NaN"}
+    assert found["build_panels"][0]["bad"][1:] == ["NaN", 700, 2120]
+    assert found["build_panels"][0]["group"] == found["build_panels"][1]["group"]
 
 
 def test_both_languages_say_all_that_the_script_says() -> None:
     """The script's words are those of the page, in every language."""
-    said = {language: json.loads(phrases(Words(language))) for language in WORDS}
+    said = {language: json.loads(dump_script_phrases(Words(language))) for language in WORDS}
     assert said["en"].keys() == said["zh"].keys()
     assert [key for key in said["en"] if said["en"][key] == said["zh"][key]] == []
 
@@ -127,16 +134,19 @@ def test_both_languages_say_all_that_the_script_says() -> None:
 def test_a_curve_is_described_in_words() -> None:
     """Points, ends, range, what is not finite."""
     assert (
-        described(series()[0], Words("en"))
+        describe_series(series()[0], Words("en"))
         == "43 points, 2.9471 → NaN, range 1.0352 to 2.9964, 2 not finite, first non-finite: step 420, line 1840"
     )
-    assert described(
+    assert describe_series(
         replace(a_series("memory", [0.0, 1.0], [20.0, 21.65]), unit="GiB"), Words("en")
     ).startswith("2 points, 20 → 21.65 GiB")
-    assert described(replace(series()[0], points=40_000), Words("en")).startswith(
+    assert describe_series(replace(series()[0], points=40_000), Words("en")).startswith(
         "43 of 40,000 points drawn, "
     )
-    assert described(replace(series()[0], points=40_000), Words("zh")).startswith(
+    assert describe_series(replace(series()[0], points=40_000), Words("zh")).startswith(
         "40,000 个点中画出 43 个，"
     )
-    assert all(one["texts"] for one in figures(rich(), panels(rich(), series()), Words("zh")))
+    assert all(
+        one["texts"]
+        for one in build_panel_contexts(rich(), build_panels(rich(), series()), Words("zh"))
+    )

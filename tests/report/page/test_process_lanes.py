@@ -3,19 +3,19 @@
 from dataclasses import replace
 
 from postmortem.model.job_facts import Source
-from postmortem.model.lines import NOWHERE, Where
+from postmortem.model.lines import NOWHERE, ProcessId
 from postmortem.model.shown import Event
-from postmortem.report.page.process_lanes import lanes
+from postmortem.report.page.process_lanes import build_lanes
 from postmortem.report.words import Words
 from tests.report.samples import rich
 
 
-def event(source: int, where: Where = NOWHERE) -> Event:
+def event(source: int, where: ProcessId = NOWHERE) -> Event:
     """Something that happened in a source."""
     return Event(source, where, 1, None, None, "context", "x")
 
 
-def source(path: str, where: Where = NOWHERE) -> Source:
+def source(path: str, where: ProcessId = NOWHERE) -> Source:
     """A file."""
     return Source(path, 1, 1, "utf-8", None, where, "log")
 
@@ -27,10 +27,10 @@ def test_a_process_has_one_lane_whatever_file_names_it() -> None:
     """
     one = replace(
         rich(),
-        sources=(source("job/out.log"), source("job/rank_1.log", Where(rank=1))),
-        timeline=(event(0), event(1), event(0, Where(rank=1)), event(0, Where(rank=0))),
+        sources=(source("job/out.log"), source("job/rank_1.log", ProcessId(rank=1))),
+        timeline=(event(0), event(1), event(0, ProcessId(rank=1)), event(0, ProcessId(rank=0))),
     )
-    found = lanes(one, Words("en"))
+    found = build_lanes(one, Words("en"))
     assert found.names == ("out.log", "rank 1", "rank 0")
     assert found.of == (0, 1, 1, 2)
 
@@ -38,15 +38,17 @@ def test_a_process_has_one_lane_whatever_file_names_it() -> None:
 def test_a_file_that_names_one_process_is_its() -> None:
     """What a line without a rank tells in the log of rank 0 happened to rank 0."""
     one = replace(
-        rich(), sources=(source("out.log"),), timeline=(event(0), event(0, Where(rank=0)), event(0))
+        rich(),
+        sources=(source("out.log"),),
+        timeline=(event(0), event(0, ProcessId(rank=0)), event(0)),
     )
-    assert lanes(one, Words("en")) == (("rank 0",), (0, 0, 0))
+    assert build_lanes(one, Words("en")) == (("rank 0",), (0, 0, 0))
 
 
 def test_many_processes_share_the_last_lane() -> None:
     """A thousand ranks do not make a thousand lanes, and nothing is left without one."""
-    one = replace(rich(), timeline=tuple(event(0, Where(rank=rank)) for rank in range(1000)))
-    found = lanes(one, Words("en"))
+    one = replace(rich(), timeline=tuple(event(0, ProcessId(rank=rank)) for rank in range(1000)))
+    found = build_lanes(one, Words("en"))
     assert found.names[:2] == ("rank 0", "rank 1")
     assert found.names[-1] == "992 others"
     assert len(found.of) == 1000

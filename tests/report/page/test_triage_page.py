@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.report.page.job_table import STILL_ROWS
 from postmortem.report.page.triage_page import render_triage
-from postmortem.report.wire import schema_text
+from postmortem.report.wire import read_schema
 from postmortem.report.words.job_table_words import JOB_TABLE
 from postmortem.report.words.triage_words import TRIAGE
 from postmortem.triage.found_jobs import STATES
@@ -56,7 +56,7 @@ def nothing() -> dict[str, Any]:
 @pytest.mark.parametrize("told", [a_triage(60), a_hostile_triage(), nothing()])
 def test_the_values_have_their_schema(told: dict[str, Any]) -> None:
     """Whatever is in them, and nothing too."""
-    Draft202012Validator(json.loads(schema_text("triage"))).validate(told)
+    Draft202012Validator(json.loads(read_schema("triage"))).validate(told)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -12,7 +12,7 @@ from postmortem.model.answer import Evidence, Verdict
 from postmortem.model.diagnosis import Diagnosis
 from postmortem.report.terminal.screen import ROOM, render_screen
 from postmortem.report.terminal.whole import render_terminal
-from postmortem.report.terminal.whole_commands import whole_command
+from postmortem.report.terminal.whole_commands import wrap_command
 from tests.report.samples import a_series, abstaining, hostile, rich
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
@@ -174,7 +174,7 @@ def test_a_command_is_shown_whole_or_not(language: str, snippet: str, lines: lis
     shown = render_screen(
         replace(one, causes=(replace(one.causes[0], fixes=(fix,)),)), width=80, color=False
     )
-    assert whole_command(snippet, language, 75) == lines
+    assert wrap_command(snippet, language, 75) == lines
     assert "\n".join(f"     {line}" for line in lines) in shown
     assert "…" not in "".join(lines)
 

@@ -3,13 +3,13 @@
 import pytest
 from rich.cells import cell_len
 
-from postmortem.report.terminal.wrap import wrapped
+from postmortem.report.terminal.wrap import wrap_paragraph
 from tests.report.samples import rich
 
 
 def lines(text: str, width: int) -> list[str]:
     """Give the lines themselves."""
-    return [text[start:end] for start, end in wrapped(text, width)]
+    return [text[start:end] for start, end in wrap_paragraph(text, width)]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def upgrade() -> None:
     )
 
 
-def _text(name: str, default: str = "") -> "sa.Column[str]":
+def _build_text_column(name: str, default: str = "") -> "sa.Column[str]":
     return sa.Column(name, AnyText, nullable=False, server_default=default)
 
 
@@ -47,11 +47,11 @@ def _make_jobs() -> None:
         "postmortem_jobs",
         sa.Column("number", sa.Integer, primary_key=True),
         sa.Column("identity", AnyText, nullable=False, unique=True),
-        _text("title"),
-        _text("scheduler_id"),
+        _build_text_column("title"),
+        _build_text_column("scheduler_id"),
         sa.Column("attempt", sa.Integer, nullable=False),
         sa.Column("files", PlainJson, nullable=False),
-        _text("digest"),
+        _build_text_column("digest"),
         sa.Column("first_triage", sa.Integer, sa.ForeignKey(_TRIAGE), nullable=False),
         sa.Column("last_triage", sa.Integer, sa.ForeignKey(_TRIAGE), nullable=False),
     )
@@ -59,10 +59,10 @@ def _make_jobs() -> None:
         "postmortem_judgings",
         sa.Column("triage", sa.Integer, sa.ForeignKey(_TRIAGE), primary_key=True),
         sa.Column("job", sa.Integer, sa.ForeignKey("postmortem_jobs.number"), primary_key=True),
-        _text("key"),
-        _text("state", "waiting"),
-        _text("reason_en"),
-        _text("reason_zh"),
+        _build_text_column("key"),
+        _build_text_column("state", "waiting"),
+        _build_text_column("reason_en"),
+        _build_text_column("reason_zh"),
     )
     op.create_index("ix_postmortem_judgings_triage_key", "postmortem_judgings", ["triage", "key"])
 
@@ -71,19 +71,22 @@ def _make_analyses() -> None:
     op.create_table(
         "postmortem_analyses",
         sa.Column("key", AnyText, primary_key=True),
-        _text("state", "waiting"),
-        _text("owner"),
-        _text("claim"),
+        _build_text_column("state", "waiting"),
+        _build_text_column("owner"),
+        _build_text_column("claim"),
         sa.Column("lease_until", sa.Float, nullable=False, server_default="0"),
-        _text("reason_en"),
-        _text("reason_zh"),
+        _build_text_column("reason_en"),
+        _build_text_column("reason_zh"),
         sa.Column("cause", AnyText),
-        _text("category"),
+        _build_text_column("category"),
         sa.Column("probability", sa.Float, nullable=False, server_default="0"),
-        *map(_text, ("status", "outcome", "title_en", "title_zh", "fix_en", "fix_zh", "retry")),
-        *map(_text, ("whose", "failing_line", "template", "fingerprint")),
+        *map(
+            _build_text_column,
+            ("status", "outcome", "title_en", "title_zh", "fix_en", "fix_zh", "retry"),
+        ),
+        *map(_build_text_column, ("whose", "failing_line", "template", "fingerprint")),
         sa.Column("frameworks", PlainJson, nullable=False, server_default="[]"),
-        _text("where"),
+        _build_text_column("where"),
         sa.Column("hosts", PlainJson, nullable=False, server_default="[]"),
         sa.Column("blob", sa.LargeBinary),
     )
@@ -96,7 +99,7 @@ def _make_groups() -> None:
         sa.Column("identity", AnyText, primary_key=True),
         sa.Column("version", AnyText, primary_key=True),
         sa.Column("cause", AnyText),
-        *map(_text, ("template", "title_en", "title_zh")),
+        *map(_build_text_column, ("template", "title_en", "title_zh")),
         sa.Column("first_triage", sa.Integer, sa.ForeignKey(_TRIAGE), nullable=False),
     )
     op.create_table(

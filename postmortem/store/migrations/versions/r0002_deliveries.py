@@ -20,9 +20,9 @@ def upgrade() -> None:
     op.create_table(
         "postmortem_deliveries",
         sa.Column("number", sa.Integer, primary_key=True),
-        *map(_text, (*texts, "asker", "asker_name", "run")),
-        _text("state", "waiting"),
-        _text("reason"),
+        *map(_build_text_column, (*texts, "asker", "asker_name", "run")),
+        _build_text_column("state", "waiting"),
+        _build_text_column("reason"),
         sa.Column("received", sa.Float, nullable=False),
         sa.UniqueConstraint(
             "tracker", "delivery", name="uq_postmortem_deliveries_tracker_delivery"
@@ -35,15 +35,15 @@ def upgrade() -> None:
     op.create_table(
         "postmortem_answers",
         *(sa.Column(name, AnyText, primary_key=True) for name in place),
-        *map(_text, ("comment", "run")),
+        *map(_build_text_column, ("comment", "run")),
         sa.Column("labels", PlainJson, nullable=False, server_default="[]"),
         sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
         sa.Column("not_before", sa.Float, nullable=False, server_default="0"),
-        *map(_text, ("owner", "claim")),
+        *map(_build_text_column, ("owner", "claim")),
         sa.Column("lease_until", sa.Float, nullable=False, server_default="0"),
     )
     op.create_index("ix_postmortem_answers_owner", "postmortem_answers", ["owner"])
 
 
-def _text(name: str, default: str = "") -> "sa.Column[str]":
+def _build_text_column(name: str, default: str = "") -> "sa.Column[str]":
     return sa.Column(name, AnyText, nullable=False, server_default=default)
