@@ -2,7 +2,7 @@
 
 The last attempt, the order of events over all processes, what failed first, how it ended.
 
-In: `Gathered`, the knowledge base. Out: `Case`. Not here: weighing causes (`inference`), what is
+In: `Extract`, the knowledge base. Out: `Case`. Not here: weighing causes (`inference`), what is
 told beside them (`story`).
 """
 

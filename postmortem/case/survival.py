@@ -1,6 +1,6 @@
 """Which tracebacks the run has outlived: told aside, or caught by a program that went on.
 
-In: tracebacks and findings of the last attempt. Out: `Outlived`, which tells it of a traceback and
+In: tracebacks and findings of the last attempt. Out: `SurvivedErrors`, which tells it of a traceback and
 of what is found within one, or was passed over (`case.passed_over`). Not here: what may have ended
 the run (`case.failures`), records that follow.
 

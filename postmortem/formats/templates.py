@@ -21,7 +21,7 @@ from postmortem.reading.prefixes import clean
 LONGEST: Final = 1000
 """Bytes of a line that may have a template."""
 PLACES: Final = {"@rank": "rank", "@local": "local_rank", "@pid": "pid"}
-"""Names of groups that tell the process, and the parts of `Where` that they tell."""
+"""Names of groups that tell the process, and the parts of `ProcessId` that they tell."""
 GRAPH: Final = compile_lazily(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
 """What a bar is drawn with."""
 _MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}

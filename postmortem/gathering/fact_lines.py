@@ -1,6 +1,6 @@
 """Lines that state something: an argument, a version, a card, a checkpoint.
 
-In: lines with a literal of a rule for facts. Out: named values in the `FactStore` of a `Gathered`.
+In: lines with a literal of a rule for facts. Out: named values in the `FactStore` of an `Extract`.
 Not here: what the values mean (`facts`).
 """
 

@@ -1,6 +1,6 @@
 """Lines with a literal of a signature.
 
-In: such lines. Out: findings of the signatures whose pattern holds, in a `Gathered`. Not here: how
+In: such lines. Out: findings of the signatures whose pattern holds, in an `Extract`. Not here: how
 many of them are kept (`gathering.gathered`), what they mean (`inference`).
 """
 

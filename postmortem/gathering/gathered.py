@@ -1,6 +1,6 @@
 """What a pass over the sources has found, as one mergeable value in bounded memory.
 
-In: findings, tracebacks, series and facts, one by one. Out: `Gathered`. Not here: finding them
+In: findings, tracebacks, series and facts, one by one. Out: `Extract`. Not here: finding them
 (`gathering`), weighing them (`inference`).
 """
 

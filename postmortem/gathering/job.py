@@ -1,6 +1,6 @@
-"""The sources of a job, one after the other, into one `Gathered`.
+"""The sources of a job, one after the other, into one `Extract`.
 
-In: paths, the matching machine. Out: `Gathered`, with its sources, what is to be said of each, and
+In: paths, the matching machine. Out: `Extract`, with its sources, what is to be said of each, and
 warnings. Not here: looking at lines, finding the files of a folder (`reading.discover`), judging.
 """
 
@@ -85,7 +85,7 @@ def read(
 
 
 class _Reader:
-    """Reads the sources of a job, one after the other, into one `Gathered`."""
+    """Reads the sources of a job, one after the other, into one `Extract`."""
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 What is printed becomes findings, tracebacks, series and facts, in bounded memory.
 
-In: `Block`s of one source. Out: `Gathered`. `feed`, `snapshot` and `merge` make it a mergeable
+In: `Block`s of one source. Out: `Extract`. `feed`, `snapshot` and `merge` make it a mergeable
 state: a growing file, many files and block borders are all the same to it. Not here: reading files
 (`reading`), weighing what was found (`inference`).
 

@@ -1,7 +1,7 @@
 """The points of one source: records and rows of figures become series, counts and places.
 
 In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and
-counts of a `Gathered`, the same either way. Not here: reading lines (`formats`), templates
+counts of an `Extract`, the same either way. Not here: reading lines (`formats`), templates
 (`gathering.quick`).
 """
 

@@ -1,6 +1,6 @@
 """A source as what it says it is: a log, a metrics file, an error file.
 
-In: the text of a source, the matching machine. Out: `Gathered`, what kind of source it is, what is
+In: the text of a source, the matching machine. Out: `Extract`, what kind of source it is, what is
 to be said of it. Not here: opening it, the other sources of the job (`gathering.job`).
 """
 

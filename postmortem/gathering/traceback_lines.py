@@ -1,6 +1,6 @@
 """Lines with which a traceback begins, or with a frame of one whose beginning is cut off.
 
-In: such lines. Out: `Traceback`s in a `Gathered`, the first and last of very many. Not here:
+In: such lines. Out: `Traceback`s in an `Extract`, the first and last of very many. Not here:
 reading a traceback (`gathering.traceback`).
 """
 

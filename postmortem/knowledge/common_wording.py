@@ -41,7 +41,7 @@ _LEAST_BESIDE_A_GAP: Final = 5
 
 
 def find_common_parts(lines: Iterable[str]) -> tuple[str, ...]:
-    """Give what all lines share: texts, and places and gaps under names that `pattern_of` knows.
+    """Give what all lines share: texts, and places and gaps under names that `build_pattern` knows.
 
     Args:
         lines: at least one, without line breaks; the order does not matter.

@@ -2,7 +2,7 @@
 
 Its wording in every language, and the figures and names that fill it.
 
-In: nothing. Out: `Said`. Not here: texts of rules (`patterns/`), labels of the reports
+In: nothing. Out: `Message`. Not here: texts of rules (`patterns/`), labels of the reports
 (`report.words`). Whoever finds something writes both wordings beside the finding; the text is made
 where the language of the report is known, and nowhere before.
 """
@@ -19,7 +19,7 @@ class Message(NamedTuple):
     en: str
     zh: str
     values: Mapping[str, object] = _NO_VALUES
-    """What fills the places; another `Said` is filled in in the same language.
+    """What fills the places; another `Message` is filled in in the same language.
 
     Without values the wordings are texts as they are, braces and all.
     """

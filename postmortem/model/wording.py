@@ -1,6 +1,6 @@
 """Values that hold texts in every language, or in one of them.
 
-In: nothing. Out: `Text`, the kind of text that such a value holds: `Said`, or `str`. Not here: the
+In: nothing. Out: `Text`, the kind of text that such a value holds: `Message`, or `str`. Not here: the
 values themselves.
 """
 

@@ -45,7 +45,7 @@ def read_lines_around(
 
 
 def read_lines_again(origin: Origin, windows: Iterable[tuple[int, int]]) -> dict[int, RawLine]:
-    """Read raw lines by number, as `lines_in`.
+    """Read raw lines by number, as `read_lines_in`.
 
     None if the source cannot be read again (standard input, a stream, a file that is gone or very
     large).

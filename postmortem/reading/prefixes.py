@@ -3,7 +3,7 @@
 Keep the process and the time.
 
 In: one raw line (or one frame of it) as text.
-Out: the text that the program printed, `Where` and the printed time as ISO 8601.
+Out: the text that the program printed, `ProcessId` and the printed time as ISO 8601.
 Not here: which line to look at (`gathering.prefilter`), what it means.
 
 Forms after the sources named beside them. The peeling repeats, since wrappers nest: a kubectl stamp
@@ -227,7 +227,7 @@ def clean(raw: str, *, srun: bool = False) -> Cleaned:
     Args:
         raw: a line without its line break.
         srun: the file carries `srun --label` task numbers ("3: text"); decided per file by
-            `carries_srun_labels`.
+            `has_srun_labels`.
     """
     found: dict[str, str] = {}
     text = _strip_prefixes(raw, found, srun=srun)

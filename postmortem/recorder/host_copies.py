@@ -53,7 +53,7 @@ def get_rng_states(device: Any) -> dict[str, Any]:
 
 
 def as_tensor(state: Any) -> Any:
-    """Give a state of `generator_states` as a tensor: torch's own, or 625 integers."""
+    """Give a state of `get_rng_states` as a tensor: torch's own, or 625 integers."""
     if isinstance(state, torch.Tensor):
         return state
     words, *place = state if len(state) == 2 else (state,)

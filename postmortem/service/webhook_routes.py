@@ -71,7 +71,7 @@ class ServiceBot:
 
     async def answer_until_stopped(self, service: ServiceState) -> None:
         """Answer until the service ends."""
-        assert service.store is not None  # noqa: S101 -- `bot_of` has refused
+        assert service.store is not None  # noqa: S101 -- `create_bot` has refused
         judge = _PoolJudge(service, asyncio.get_running_loop())
         self._loop = AnsweringLoop(service.store, self._trackers, judge, self._settings)
         self._loop.start()

@@ -2,7 +2,7 @@
 
 In: the curves of one process, the memory of the device, what lines of their own tell. Out: the
 shapes `memory-rising`, `memory-flat`, `host-memory-rising`. Not here: the arithmetic of an
-out-of-memory line (`shapes.out_of_memory`).
+out-of-memory line (`shapes.build_memory_outcome`).
 """
 
 import itertools

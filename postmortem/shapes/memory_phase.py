@@ -2,7 +2,7 @@
 
 In: findings of `memory.cuda-oom.*`, tracebacks, the phases that each log tells of. Out: the shapes
 `oom-in-evaluation`, `oom-in-loading` or `oom-in-saving`; nothing where the run was training. Not
-here: the arithmetic of the line (`shapes.out_of_memory`).
+here: the arithmetic of the line (`shapes.build_memory_outcome`).
 
 Of the frames the innermost one whose name tells of a phase counts: an evaluation within a training
 loop is an evaluation, and loading the best weights within an evaluation is loading.

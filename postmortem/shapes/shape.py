@@ -1,6 +1,6 @@
 """A shape that was found.
 
-In: nothing. Out: `Shape`. Not here: what is known of its kind (`knowledge.catalogue`), finding it
+In: nothing. Out: `Anomaly`. Not here: what is known of its kind (`knowledge.catalogue`), finding it
 (`shapes.registry`).
 """
 

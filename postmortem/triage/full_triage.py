@@ -1,6 +1,6 @@
 """A triage from paths to a folder of results: find, judge, sum up, write.
 
-In: a `Wish`. Out: `TriageDone`, and files. Not here: any of the steps.
+In: a `TriageConfig`. Out: `TriageDone`, and files. Not here: any of the steps.
 """
 
 import time

@@ -57,7 +57,7 @@ class RuleVerdict(NamedTuple):
     literals: frozenset[int]
     """Those all of whose rules are known."""
     asked: frozenset[int]
-    """The rules that are known, as keys of `claimed_key`."""
+    """The rules that are known, as keys of `make_claimed_key`."""
     found: tuple[int, ...]
     """The signatures that hold."""
     figures: tuple[MachineFigure, ...]

@@ -1,6 +1,6 @@
 """Words of the pages that explain rules, in every language.
 
-In: nothing. Out: `Said`s by name. Not here: what the rules themselves say (`patterns/`).
+In: nothing. Out: `Message`s by name. Not here: what the rules themselves say (`patterns/`).
 """
 
 from collections.abc import Mapping

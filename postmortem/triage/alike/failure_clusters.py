@@ -78,7 +78,7 @@ def open_template(fingerprint: str, text: str) -> FailureTemplate:
     """Read the template of an unknown failure back from what is stored of it.
 
     Args:
-        fingerprint: the id, as `fingerprint_of` gives it.
+        fingerprint: the id, as `compute_fingerprint` gives it.
         text: its template.
     """
     kind, scope, *_ = f"{fingerprint}--".split("-")
