@@ -1,8 +1,8 @@
 """Which tracebacks the run has outlived: told aside, or caught by a program that went on.
 
-In: tracebacks and findings of the last attempt. Out: `SurvivedErrors`, which tells it of a traceback and
-of what is found within one, or was passed over (`case.passed_over`). Not here: what may have ended
-the run (`case.failures`), records that follow.
+In: tracebacks and findings of the last attempt. Out: `SurvivedErrors`, which judges a traceback
+and what is found within one, or is nonfatal (`case.passed_over`). Not here: what may have ended the
+run (`case.failures`), records that follow.
 
 What a finalizer, an exit handler or the logging module prints ends nothing. A traceback with
 ordinary output of its process behind it ended nothing either, once something else did: a failure of

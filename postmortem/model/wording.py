@@ -1,7 +1,7 @@
 """Values that hold texts in every language, or in one of them.
 
-In: nothing. Out: `Text`, the kind of text that such a value holds: `Message`, or `str`. Not here: the
-values themselves.
+In: nothing. Out: `Text`, the kind of text that such a value holds: `Message`, or `str`. Not here:
+the values themselves.
 """
 
 import dataclasses

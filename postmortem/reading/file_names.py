@@ -1,6 +1,6 @@
 """Which process wrote a file, and in which attempt, as far as the paths of a job tell.
 
-In: paths. Out: `ProcessId` and attempt numbers. Not here: labels inside the lines (`reading.prefixes`).
+In: paths. Out: `ProcessId`, attempt numbers. Not here: labels inside the lines (`reading.prefixes`).
 Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log), mmengine
 `<time>_rank3.log`, XTuner `rank3.log`, Slurm `%t` and others that say "rank"; and files that differ
 from their siblings by one number only (log-r0.err, log-r1.err; n1.txt, n2.txt; train.4711.log,

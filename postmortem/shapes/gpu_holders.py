@@ -1,7 +1,8 @@
 """Who holds the memory of the GPUs, by a listing that was made outside the run.
 
 In: testimonies of nvidia-smi and gpustat (`patterns/formats/machine.yaml`). Out: the shapes
-`gpu-held`, `gpu-empty`. Not here: what an out-of-memory line says itself (`shapes.build_memory_outcome`).
+`gpu-held`, `gpu-empty`. Not here: what an out-of-memory line says itself
+(`shapes.out_of_memory`).
 
 A listing counts where it is a dump of its own, or stands in the log before the first record and the
 first failure: what is held there is not held by this run.

@@ -75,7 +75,7 @@ def convert_to_values(allocation: Allocation) -> dict[str, Any]:
 
 
 def build_allocation(values: Mapping[str, Any]) -> Allocation:
-    """Make an allocation of what `convert_to_values` gave, also after JSON has made lists of tuples."""
+    """Make an allocation of what `convert_to_values` gave, be it read back from JSON."""
     lists = {name: tuple(values[name]) for name in ("aliases", "nodes")}
     return Allocation(**{**values, **lists})
 
