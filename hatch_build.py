@@ -47,4 +47,4 @@ def _compiler(root: Path) -> Any:
     package = types.ModuleType("postmortem")
     package.__path__ = [str(root / "postmortem")]
     sys.modules["postmortem"] = package
-    return importlib.import_module("postmortem.knowledge.compile")
+    return importlib.import_module("postmortem.rules.compile")

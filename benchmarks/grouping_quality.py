@@ -28,12 +28,12 @@ from typing import NamedTuple
 
 import yaml
 
-from postmortem.inference.doubt import HEALTHY
+from postmortem.diagnosis.inference.confidence_limits import HEALTHY
+from postmortem.fleet.grouping.failure_clusters import group_templates, open_template
+from postmortem.fleet.grouping.failure_summary import summarize_failure
+from postmortem.fleet.grouping.fingerprints import Fingerprint, compute_fingerprint
 from postmortem.learn.labelled import Labelled, list_labelled_cases
 from postmortem.pipeline import run_pipeline
-from postmortem.triage.alike.failure_clusters import group_templates, open_template
-from postmortem.triage.alike.failure_summary import summarize_failure
-from postmortem.triage.alike.fingerprints import Fingerprint, compute_fingerprint
 
 ROOT = Path(__file__).resolve().parents[1]
 DAMAGING = {"cut-head", "cut-tail", "wrapped", "second-attempt", "interleaved"}

@@ -17,8 +17,8 @@ from typing import Final
 
 import postmortem
 from postmortem import pipeline
-from postmortem.gathering.job import read
-from postmortem.names import SHIPPED
+from postmortem.core.names import SHIPPED
+from postmortem.extraction.job import read
 
 ON_A_LINE: Final = 10
 FEW: Final = 10

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 from log_kinds import KINDS
 
-from postmortem.gathering.job import read
-from postmortem.gathering.literals import Matcher
+from postmortem.extraction.job import read
+from postmortem.extraction.literals import Matcher
 from postmortem.pipeline import get_matcher
 
 RECORD = re.compile(

@@ -26,7 +26,7 @@ from typing import Final
 
 from repeating import repeated
 
-from postmortem.gathering.job import read
+from postmortem.extraction.job import read
 from postmortem.pipeline import get_matcher
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -36,7 +36,7 @@ FASTER: Final = 4.0
 """Times as fast as the other checkout."""
 PROGRAM: Final = """
 import gc, json, sys, time
-from postmortem.gathering.job import read
+from postmortem.extraction.job import read
 from postmortem.pipeline import machine_for
 machine, found = machine_for(()), []
 read([sys.argv[1]], machine)

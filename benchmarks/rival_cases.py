@@ -19,7 +19,7 @@ import yaml
 from samples import ROOT, input_of, labels_in
 
 import postmortem
-from postmortem.knowledge.base import load_compiled_rules
+from postmortem.rules.base import load_compiled_rules
 
 METRICS: Final = {
     "loss": "loss",

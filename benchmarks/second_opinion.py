@@ -20,15 +20,15 @@ from pathlib import Path
 
 from samples import input_of, labels_in
 
-from postmortem.case.build import build_case
-from postmortem.classify.opinion import ask_text_model
-from postmortem.classify.text_model import load_text_model
-from postmortem.gathering.job import read
-from postmortem.inference.circumstances import find_active_conditions
-from postmortem.inference.second_opinion import combine_opinions
-from postmortem.inference.verdict import rank
+from postmortem.core.resources import find_shipped_model
+from postmortem.diagnosis.case.build import build_case
+from postmortem.diagnosis.classifier.opinion import ask_text_model
+from postmortem.diagnosis.classifier.text_model import load_text_model
+from postmortem.diagnosis.inference.active_conditions import find_active_conditions
+from postmortem.diagnosis.inference.second_opinion import combine_opinions
+from postmortem.diagnosis.inference.verdict import rank
+from postmortem.extraction.job import read
 from postmortem.pipeline import get_matcher
-from postmortem.resources import find_shipped_model
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMITS = {"say": 20.0, "memory": 50.0, "model": 5.0, "whole": 20.0, "start": 15.0}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import postmortem
-from postmortem.names import SHIPPED
+from postmortem.core.names import SHIPPED
 from postmortem.pipeline import prepare
 
 LOGS: Final = Path(__file__).resolve().parents[1] / "sample_logs"

@@ -26,13 +26,13 @@ from typing import Any
 
 import yaml
 
-from postmortem.facts.clock import parse_time
-from postmortem.model.watching import Warned
+from postmortem.core.watching import Warned
+from postmortem.extraction.facts.clock import parse_time
+from postmortem.interfaces.watch.live import Live
+from postmortem.interfaces.watch.watcher import Settings, Watcher
 from postmortem.pipeline import get_matcher
 from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
-from postmortem.watch.live import Live
-from postmortem.watch.watcher import Settings, Watcher
 
 ROOT = Path(__file__).resolve().parents[1]
 _DRAW = re.compile(rb"(?<=\n)|(?<=[^\n])(?=\r[^\n])")

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from postmortem.api import Report, analyze
-    from postmortem.errors import (
+    from postmortem.core.diagnosis import Analysis
+    from postmortem.core.errors import (
         InputError,
         MissingExtra,
         PatternError,
         PostmortemError,
         UsageError,
     )
-    from postmortem.model.diagnosis import Analysis
     from postmortem.reading.sources import Stream
 
 __all__ = [
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 _PLACES = {
-    "Analysis": "postmortem.model.diagnosis",
+    "Analysis": "postmortem.core.diagnosis",
     "Report": "postmortem.api",
     "Stream": "postmortem.reading.sources",
     "analyze": "postmortem.api",
@@ -48,7 +48,7 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_PLACES.get(name, "postmortem.errors")), name)
+    return getattr(importlib.import_module(_PLACES.get(name, "postmortem.core.errors")), name)
 
 
 def __dir__() -> list[str]:

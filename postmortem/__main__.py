@@ -1,6 +1,6 @@
 """`python -m postmortem`."""
 
-from postmortem.cli import main
+from postmortem.interfaces.cli import main
 
 if __name__ == "__main__":
     main()

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from postmortem import pipeline
-from postmortem.errors import UsageError
-from postmortem.model.replayed import Replayed
-from postmortem.model.said import Message
-from postmortem.names import SHIPPED
+from postmortem.core.errors import UsageError
+from postmortem.core.message import Message
+from postmortem.core.names import SHIPPED
+from postmortem.core.replayed import Replayed
 from postmortem.reading.sources import LogSource
 from postmortem.report.job_report import Report
 
@@ -70,6 +70,6 @@ def _require(paths: object) -> None:
 
 
 def _run_replay(capsule: str | Path, *, trust: bool) -> Replayed[Message]:
-    from postmortem.replay.on_demand import replay_capsule  # noqa: PLC0415 -- few runs have a capsule
+    from postmortem.replay.rerun.on_demand import replay_capsule  # noqa: PLC0415 -- few runs have a capsule
 
     return replay_capsule(capsule, trust=trust)

@@ -13,26 +13,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from postmortem.case.build import build_case
-from postmortem.classify.opinion import ask_text_model
-from postmortem.classify.text_model import TextModel, load_text_model
-from postmortem.gathering.gathered import Extract
-from postmortem.gathering.job import read
-from postmortem.gathering.literals import Matcher
-from postmortem.gathering.read_apart import Helpers
-from postmortem.inference.certainty import settled
-from postmortem.inference.circumstances import find_active_conditions
-from postmortem.inference.second_opinion import combine_opinions
-from postmortem.inference.verdict import rank
-from postmortem.knowledge.base import KnowledgeBase, load
-from postmortem.model.diagnosis import Analysis
-from postmortem.model.replayed import Replayed
-from postmortem.model.said import Message
-from postmortem.names import SHIPPED, WITHOUT
+from postmortem.core.diagnosis import Analysis
+from postmortem.core.message import Message
+from postmortem.core.names import SHIPPED, WITHOUT
+from postmortem.core.replayed import Replayed
+from postmortem.core.resources import find_shipped_model
+from postmortem.diagnosis.case.build import build_case
+from postmortem.diagnosis.classifier.opinion import ask_text_model
+from postmortem.diagnosis.classifier.text_model import TextModel, load_text_model
+from postmortem.diagnosis.inference.active_conditions import find_active_conditions
+from postmortem.diagnosis.inference.certainty import settled
+from postmortem.diagnosis.inference.second_opinion import combine_opinions
+from postmortem.diagnosis.inference.verdict import rank
+from postmortem.diagnosis.story.building import build_analysis
+from postmortem.extraction.extract import Extract
+from postmortem.extraction.job import read
+from postmortem.extraction.literals import Matcher
+from postmortem.extraction.parallel_reader import Helpers
 from postmortem.reading.sources import LogSource
-from postmortem.replay.as_evidence import fill_titles, iter_evidence
-from postmortem.resources import find_shipped_model
-from postmortem.story.telling import build_analysis
+from postmortem.replay.rerun.as_evidence import fill_titles, iter_evidence
+from postmortem.rules.base import KnowledgeBase, load
 
 
 def run_pipeline(

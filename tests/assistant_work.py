@@ -4,8 +4,8 @@ import os
 import signal
 import time
 
-from postmortem.assistant.at_call import CallReply, CallSettings
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
+from postmortem.interfaces.mcp.at_call import CallReply, CallSettings
 
 
 def behave(_settings: CallSettings, how: str) -> CallReply:

@@ -53,7 +53,7 @@ def answer(place: socket.socket, main: Any) -> None:
 
 def serve(path: str) -> None:
     """Fork for each call until standard input ends."""
-    from postmortem.cli import COMMANDS, cli, main
+    from postmortem.interfaces.cli import COMMANDS, cli, main
 
     for name in COMMANDS:
         cli.get_command(None, name)  # type: ignore[arg-type] -- it needs none

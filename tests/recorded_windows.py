@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from postmortem.capsule.folders import write_capsule
-from postmortem.capsule.manifest import (
+from postmortem.replay.capsule.folders import write_capsule
+from postmortem.replay.capsule.manifest import (
     BATCHES_FILE,
     OPTIMIZER_FILE,
     RNG_FILE,
@@ -24,7 +24,7 @@ from postmortem.capsule.manifest import (
     Window,
     WindowStep,
 )
-from postmortem.capsule.trees import convert_to_tree
+from postmortem.replay.capsule.trees import convert_to_tree
 
 
 @dataclasses.dataclass

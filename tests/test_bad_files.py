@@ -13,9 +13,9 @@ from typing import Final
 import pytest
 
 import postmortem
-from postmortem.errors import InputError, PatternError
-from postmortem.gathering import run_files
-from postmortem.names import LANGUAGES
+from postmortem.core.errors import InputError, PatternError
+from postmortem.core.names import LANGUAGES
+from postmortem.extraction import run_files
 from postmortem.report import FORMS
 
 DIGITS: Final = "9" * 5000

@@ -2,7 +2,7 @@
 
 Not of the rules, not in the code, and the code around them neither.
 
-The attacks are those of `patterns check` (`postmortem.knowledge.attack`). Times are CPU times, and
+The attacks are those of `patterns check` (`postmortem.rules.attack`). Times are CPU times, and
 the best of several.
 """
 
@@ -17,18 +17,18 @@ from typing import Any, Final
 
 import pytest
 
-from postmortem import resources
-from postmortem.formats.bars import draw
-from postmortem.formats.trainer_state import iter_records
-from postmortem.formats.unknown import GenericReader
-from postmortem.gathering import traceback
-from postmortem.knowledge import attack, attack_texts, check
-from postmortem.knowledge.compile import compile_folders
-from postmortem.lazy_regex import LazyPattern
-from postmortem.model.lines import NOWHERE
+from postmortem.core import resources
+from postmortem.core.lazy_regex import LazyPattern
+from postmortem.core.lines import NOWHERE
+from postmortem.extraction import traceback
+from postmortem.extraction.formats.bars import draw
+from postmortem.extraction.formats.trainer_state import iter_records
+from postmortem.extraction.formats.unknown import GenericReader
 from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
+from postmortem.rules import attack, attack_texts, check
+from postmortem.rules.compile import compile_folders
 
 PACKAGE: Final = Path(traceback.__file__).parents[1]
 SEARCHES: Final = frozenset(

@@ -11,18 +11,23 @@ from typing import Any
 
 import pytest
 
-from postmortem import lazy_regex
-from postmortem.knowledge.attack_texts import parser
-from postmortem.lazy_regex import NeedyPattern, compile_lazily, compile_lazily_with_words, may_hold
+from postmortem.core import lazy_regex
+from postmortem.core.lazy_regex import (
+    NeedyPattern,
+    compile_lazily,
+    compile_lazily_with_words,
+    may_hold,
+)
+from postmortem.rules.attack_texts import parser
 
 PACKAGE = Path(lazy_regex.__file__).parent
 STARTED = """
 import re
-from postmortem.lazy_regex import LazyPattern
+from postmortem.core.lazy_regex import LazyPattern
 
 asked, at_first = set(), LazyPattern.__getattr__
 LazyPattern.__getattr__ = lambda self, name: asked.add(self.pattern) or at_first(self, name)
-import postmortem.cli.analyze_command
+import postmortem.interfaces.cli.analyze_command
 
 print(*asked, sep="\\n")
 """

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.core.diagnosis import Diagnosis
 
 SITE = "/opt/venv/lib/python3.10/site-packages/"
 USER = ("/home/me/train.py", 40, "main", "train()")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.cli import afterwards, run_command
+from postmortem.interfaces.cli import afterwards, run_command
 
 ENDING = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nRuntimeError: stack expects each tensor to be equal size, but got [3, 8] at entry 0 and [3, 9] at entry 1\n'
 TALKATIVE = f"import sys\nfor number in range(20000): print('line', number)\nsys.stdout.write({ENDING!r})\nsys.stdout.flush()\nsys.exit(5)"
@@ -320,7 +320,7 @@ def test_an_interrupt_from_the_terminal_comes_once(
 GIVEN_BACK = """
 import os, signal, sys
 from contextlib import closing
-from postmortem.host.signals import Signals
+from postmortem.core.host.signals import Signals
 meant = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 before = [signal.getsignal(number) for number in meant]
 with closing(Signals()) as signals:
@@ -536,7 +536,7 @@ def test_the_analysis_finds_its_own_modules(start: Start, tmp_path: Path) -> Non
     """A training's folder may hold files of any name."""
     for name in ("click.py", "json.py", "regex.py", "postmortem.py"):
         (tmp_path / name).write_text("raise SystemExit('the wrong module')\n")
-    program = f"import sys; sys.path[:] = {[path for path in sys.path if path]!r}; from postmortem.cli import main; main()"
+    program = f"import sys; sys.path[:] = {[path for path in sys.path if path]!r}; from postmortem.interfaces.cli import main; main()"
     done = subprocess.run(
         [
             sys.executable,

@@ -14,10 +14,10 @@ import xxhash
 
 import postmortem
 from postmortem import pipeline
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
+from postmortem.interfaces.share.excerpting import build_minimal_excerpt
 from postmortem.reading.excerpt import read_lines_again
 from postmortem.reading.sources import Stream
-from postmortem.share.excerpting import build_minimal_excerpt
 
 GIVEN: dict[str, Callable[[str, bytes], Any]] = {
     "bytes": Stream,

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 import postmortem
-from postmortem.knowledge.compile import iter_rules
+from postmortem.rules.compile import iter_rules
 
 SIGNATURES: Final = Path(__file__).parents[1] / "patterns" / "signatures"
 EACH: Final = 19

@@ -5,9 +5,9 @@ import signal
 import time
 from pathlib import Path
 
-from postmortem.triage.found_jobs import JUDGED
-from postmortem.triage.workers.pool import ProcessEngine
-from postmortem.triage.workers.tasks import JobSettings, Task, TaskOutcome
+from postmortem.fleet.found_jobs import JUDGED
+from postmortem.fleet.workers.pool import ProcessEngine
+from postmortem.fleet.workers.tasks import JobSettings, Task, TaskOutcome
 
 
 def behave(_settings: JobSettings, how: str) -> TaskOutcome:

@@ -13,8 +13,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
-from postmortem.knowledge.base import load_compiled_rules
-from postmortem.knowledge.snippets import fill
+from postmortem.rules.base import load_compiled_rules
+from postmortem.rules.snippets import fill
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))

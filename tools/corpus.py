@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from postmortem.knowledge.base import load
+from postmortem.rules.base import load
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 

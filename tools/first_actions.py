@@ -19,7 +19,7 @@ from typing import Final
 import yaml
 
 import postmortem
-from postmortem.model.answer import Fix
+from postmortem.core.answer import Fix
 
 SHOWN: Final = 4
 """An action is met if one of the first so many fixes of the first cause names it."""

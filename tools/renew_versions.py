@@ -2,7 +2,7 @@
 
 In: the packages named below, a package index with the JSON form of the simple API; the file as it
 stands, of which what is known is not asked again. Out: the file. Not here: finding what does not
-fit in an environment (`postmortem/facts/version_needs.py`).
+fit in an environment (`postmortem/extraction/facts/version_needs.py`).
 
     python tools/renew_versions.py [--index URL] [--anew]
 

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import yaml
 
-from postmortem.model.replayed import Replayed
-from postmortem.model.said import Message
-from postmortem.replay.on_demand import replay_capsule
+from postmortem.core.message import Message
+from postmortem.core.replayed import Replayed
+from postmortem.replay.rerun.on_demand import replay_capsule
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 TRAININGS: Final = ROOT / "tests" / "faulty_trainings"

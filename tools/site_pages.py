@@ -21,7 +21,7 @@ BROUGHT: Final = {
     "CHANGELOG.md": "project/CHANGELOG.md",
     "CONTRIBUTING.md": "project/CONTRIBUTING.md",
     "patterns/README.md": "project/patterns.md",
-    "postmortem/replay/verdicts.yaml": "project/verdicts.yaml",
+    "postmortem/replay/rerun/verdicts.yaml": "project/verdicts.yaml",
     "LICENSE": "project/LICENSE.txt",
 }
 """Files of the repository outside docs/, and where the site has them."""

@@ -4,7 +4,7 @@
 
 In: folders of cases (NAME.log or a folder NAME, beside NAME.yaml). Out: hits, each with the stack,
 the fix and the word, never a text or a name of a log. Not here: thresholds
-(`tests/fixes/test_strange_advice.py`), what rules may say (`knowledge.idioms`).
+(`tests/fixes/test_strange_advice.py`), what rules may say (`rules.idioms`).
 """
 
 import re
@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final
 
 import postmortem
-from postmortem.knowledge.base import KnowledgeBase, load
-from postmortem.knowledge.stack_rules import PLAIN, TRAINER, compile_word_pattern
-from postmortem.model.answer import Fix
+from postmortem.core.answer import Fix
+from postmortem.rules.base import KnowledgeBase, load
+from postmortem.rules.stack_rules import PLAIN, TRAINER, compile_word_pattern
 
 NUMBER: Final = r"[\"']?\s{0,3}[:= ]\s{0,3}[\"']?(?P<value>\d[\d.]{0,12}(?:e-?\d{1,3})?)(?![\w.])"
 PLACE: Final = re.compile(r"\$\{(?P<name>\w+)(?:\|(?P<default>[^}]*))?\}")

@@ -18,14 +18,14 @@ from mutations import Input, make
 from trials import Trial
 
 import postmortem
-from postmortem.compare.two_runs import compare_runs
-from postmortem.model.watching import Noted
-from postmortem.names import LANGUAGES
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.names import LANGUAGES
+from postmortem.core.watching import Noted
+from postmortem.interfaces.compare.two_runs import compare_runs
+from postmortem.interfaces.share.excerpting import build_minimal_excerpt
+from postmortem.interfaces.watch.watcher import Settings, Watcher
 from postmortem.report import FORMS, side_by_side, watch_events
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.sharing import IssueText
-from postmortem.share.excerpting import build_minimal_excerpt
-from postmortem.watch.watcher import Settings, Watcher
 
 SHARE: Final = 0.3
 """Share of the inputs that are rendered in a form and a language."""

@@ -1,7 +1,7 @@
 """Fit the evidence model: how often a verdict with such figures is right.
 
 In: cases, each with a model of text that has not seen its group. Out: `EvidenceModel`. Not here:
-the figures (`inference.belief`), cases without some of their signatures (`learn.knock_outs`).
+the figures (`inference.belief`), cases without some of their signatures (`learn.rule_ablation`).
 
 Of exceptions that are known from the sources of libraries, not from a run that died of them, only
 what the text says where the rules abstain is learnt: how often rules are right is another question.
@@ -16,12 +16,16 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from postmortem.classify.evidence_model import UNFITTED, EvidenceModel, Weighed
-from postmortem.inference.belief import compute_features, compute_proposal_features, is_absence
-from postmortem.knowledge.base import KnowledgeBase
-from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.learn.knock_outs import BLIND, HALVES, NARROW, iter_ablated_cases
+from postmortem.diagnosis.classifier.evidence_model import UNFITTED, EvidenceModel, Weighed
+from postmortem.diagnosis.inference.belief import (
+    compute_features,
+    compute_proposal_features,
+    is_absence,
+)
+from postmortem.learn.rule_ablation import BLIND, HALVES, NARROW, iter_ablated_cases
 from postmortem.learn.samples import Sampled
+from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.traits import Trait, has_trait
 
 _ALONE: Final = ("strength", "against", "curve", "left_over", "completed")
 _TOGETHER: Final = (*_ALONE, "wording")

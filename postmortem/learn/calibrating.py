@@ -12,8 +12,8 @@ from typing import Any, Final
 from scipy.optimize import minimize_scalar
 from sklearn.linear_model import LogisticRegression
 
-from postmortem.classify.text_model import Calibration, TextModel, parse_text_model
-from postmortem.inference.belief import log_odds
+from postmortem.diagnosis.classifier.text_model import Calibration, TextModel, parse_text_model
+from postmortem.diagnosis.inference.belief import log_odds
 from postmortem.learn.fitting import UNFITTED, fit_weights
 from postmortem.learn.samples import Sampled
 

@@ -13,7 +13,7 @@ from typing import Any
 import platformdirs
 import yaml
 
-from postmortem.errors import InputError, UsageError
+from postmortem.core.errors import InputError, UsageError
 from postmortem.learn.labelled import describe_similar_causes
 
 

@@ -1,7 +1,7 @@
 """How good each way of judging is on labelled logs: rules, text, both together, and simpler ones.
 
 In: labelled cases that were read, a model for each. Out: `JudgedOneWay`, one a case and way. Not
-here: figures (`learn.merits`), telling them (`report.page.merits_page`, `cli`).
+here: figures (`learn.metrics`), telling them (`page.merits_page`, `cli`).
 
 With a model that has not seen a case's group for each case, no case is judged by what learnt it.
 """
@@ -11,20 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from postmortem.classify.failing_text import Saying
-from postmortem.classify.hashed_words import compute_buckets
-from postmortem.classify.opinion import Opinion
-from postmortem.classify.text_model import TextModel
-from postmortem.inference.second_opinion import (
+from postmortem.diagnosis.classifier.failing_text import Saying
+from postmortem.diagnosis.classifier.hashed_words import compute_buckets
+from postmortem.diagnosis.classifier.opinion import Opinion
+from postmortem.diagnosis.classifier.text_model import TextModel
+from postmortem.diagnosis.inference.second_opinion import (
     bound_by_evidence,
     combine_opinions,
     compute_text_only_odds,
 )
-from postmortem.inference.verdict import Ranking
-from postmortem.knowledge.base import KnowledgeBase
-from postmortem.knowledge.traits import Trait, has_trait
+from postmortem.diagnosis.inference.verdict import Ranking
 from postmortem.learn.grepping import find_causes_by_grep
 from postmortem.learn.samples import Sampled
+from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.traits import Trait, has_trait
 
 _SPEAKS: Final = 0.0
 """Log-odds of being right from which on the text alone would speak."""

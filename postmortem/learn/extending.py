@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.svm import LinearSVC
 
-from postmortem.classify.failing_text import CIRCUMSTANCE, Saying
-from postmortem.classify.text_model import RARITY_UNIT, TextModel, parse_text_model
+from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, Saying
+from postmortem.diagnosis.classifier.text_model import RARITY_UNIT, TextModel, parse_text_model
 from postmortem.learn.fitting import Weights
 from postmortem.learn.samples import Sampled
 

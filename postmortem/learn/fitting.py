@@ -1,7 +1,7 @@
 """Fit the weights of a model of text.
 
 In: sampled cases. Out: the content of a model's file. Not here: its calibration
-(`learn.calibrating`), reading it (`classify.text_model`).
+(`learn.calibrating`), reading it (`classifier.text_model`).
 
 A linear support vector machine, one cause against the rest; of weights and rarities bytes are kept.
 Only hashes of words are in it. The same cases give the same bytes.
@@ -18,8 +18,8 @@ import scipy.sparse
 from safetensors.numpy import save
 from sklearn.svm import LinearSVC
 
-from postmortem.classify.hashed_words import BITS, VERSION
-from postmortem.classify.text_model import FORMAT, META, Calibration, encode_rarity
+from postmortem.diagnosis.classifier.hashed_words import BITS, VERSION
+from postmortem.diagnosis.classifier.text_model import FORMAT, META, Calibration, encode_rarity
 from postmortem.learn.samples import Sampled
 
 UNFITTED: Final = Calibration(10.0, (0.0, 1.0))

@@ -16,8 +16,8 @@ from typing import Final
 
 import yaml
 
-from postmortem.errors import InputError
-from postmortem.lazy_regex import compile_lazily
+from postmortem.core.errors import InputError
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.reading.discover import find_candidates
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import iter_lines

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from postmortem.errors import InputError
-from postmortem.lazy_regex import compile_lazily
+from postmortem.core.errors import InputError
+from postmortem.core.lazy_regex import compile_lazily
 
 SUFFIXES: Final = (".log", ".log.gz", ".jsonl", ".json", ".csv", ".txt", ".out", ".ipynb", "")
 _REPOSITORY: Final = compile_lazily(r"github\.com/([^/\s]+/[^/\s#?]+)")

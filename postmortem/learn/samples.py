@@ -9,20 +9,20 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.case.build import build_case
-from postmortem.case.values import Case
-from postmortem.classify.failing_text import Saying, extract_failure_passages
-from postmortem.classify.hashed_words import compute_buckets
-from postmortem.gathering.job import read
-from postmortem.inference.circumstances import find_active_conditions
-from postmortem.inference.verdict import Ranking, rank
-from postmortem.knowledge.base import KnowledgeBase
-from postmortem.knowledge.traits import Trait, has_trait
+from postmortem.diagnosis.case.build import build_case
+from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.classifier.failing_text import Saying, extract_failure_passages
+from postmortem.diagnosis.classifier.hashed_words import compute_buckets
+from postmortem.diagnosis.inference.active_conditions import find_active_conditions
+from postmortem.diagnosis.inference.verdict import Ranking, rank
+from postmortem.extraction.job import read
 from postmortem.learn.labelled import Labelled
 from postmortem.pipeline import get_matcher
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import iter_lines
 from postmortem.reading.sources import Stream
+from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.traits import Trait, has_trait
 
 _LONGEST: Final = 4000
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.classify.evidence_model import UNFITTED, serialize_evidence_model
-from postmortem.classify.text_model import Calibration, TextModel
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
+from postmortem.diagnosis.classifier.evidence_model import UNFITTED, serialize_evidence_model
+from postmortem.diagnosis.classifier.text_model import Calibration, TextModel
 from postmortem.learn.believing import Answered, collect_answers, fit_evidence_model
 from postmortem.learn.calibrating import compute_shares, fit_calibration, iter_out_of_fold
 from postmortem.learn.extending import Lesson, count_cross_validated_hits, update_model

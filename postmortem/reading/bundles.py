@@ -17,9 +17,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
 
-from postmortem.errors import InputError
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.said import say
+from postmortem.core.errors import InputError
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import say
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
 from postmortem.reading.sources import Stream, Unpacking

@@ -12,9 +12,9 @@ import codecs
 import re
 from typing import Final
 
-from postmortem.errors import InputError
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.said import say
+from postmortem.core.errors import InputError
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import say
 from postmortem.reading import notebook, repacked
 from postmortem.reading.opener import Opened
 from postmortem.reading.readable import fill

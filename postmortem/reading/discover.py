@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.errors import InputError
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.said import Message, say
+from postmortem.core.errors import InputError
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import Message, say
 from postmortem.reading.left_out import get_skip_reason
 from postmortem.reading.opener import describe_special_file
 from postmortem.reading.python_dump import is_dump

@@ -1,7 +1,7 @@
 """Whether a text is source code or a document: something that no run has printed.
 
 In: a whole text. Out: yes or no. Not here: configurations and tables, which have readers of their
-own (`gathering.run_files`), what a log holds.
+own (`extraction.run_files`), what a log holds.
 
 A single line that only a running program prints (a frame, an exception at the left border, a time,
 a level, a label of a process, a bar) makes it a log, whatever stands around it: people paste
@@ -12,8 +12,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.lines import NOWHERE
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE
 from postmortem.reading.prefixes import clean
 
 _LARGEST: Final = 256 << 10

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.errors import InputError
-from postmortem.model.visible import get_last_draw
+from postmortem.core.errors import InputError
+from postmortem.core.visible import get_last_draw
 from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.opener import open_log

@@ -1,10 +1,10 @@
 """Which process wrote a file, and in which attempt, as far as the paths of a job tell.
 
-In: paths. Out: `ProcessId`, attempt numbers. Not here: labels inside the lines (`reading.prefixes`).
-Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log), mmengine
-`<time>_rank3.log`, XTuner `rank3.log`, Slurm `%t` and others that say "rank"; and files that differ
-from their siblings by one number only (log-r0.err, log-r1.err; n1.txt, n2.txt; train.4711.log,
-train.4712.log).
+In: paths. Out: `ProcessId`, attempt numbers. Not here: labels inside the lines
+(`reading.prefixes`). Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log),
+mmengine `<time>_rank3.log`, XTuner `rank3.log`, Slurm `%t` and others that say "rank"; and files
+that differ from their siblings by one number only (log-r0.err, log-r1.err; n1.txt, n2.txt;
+train.4711.log, train.4712.log).
 """
 
 import os
@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.numerals import parse_whole_number
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.numerals import parse_whole_number
 
 _RANK: Final = compile_lazily(
     r"(?<!lora)(?<!low)(?:^|[_.\-])(?:global_?)?rank[_-]?(\d{1,5})(?=$|[_.\-])", re.IGNORECASE

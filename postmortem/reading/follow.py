@@ -17,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Final
 
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
 from postmortem.reading.archives import detect_archive_type
 from postmortem.reading.decode import detect
 

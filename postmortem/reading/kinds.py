@@ -7,7 +7,7 @@ Slurm's sacct and scontrol, kubectl describe, LSF's closing report.
 
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily
 
 _LEAST_LINES: Final = 0.8
 _KERNEL: Final = compile_lazily(

@@ -9,8 +9,8 @@ import re
 from pathlib import PurePath
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.said import Message, say
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import Message, say
 
 _BINARY: Final = frozenset(
     f".{suffix}"

@@ -14,7 +14,7 @@ import json
 import re
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.reading.sources import Readable
 
 _PIECE: Final = 1 << 20

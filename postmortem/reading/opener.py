@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from postmortem.errors import InputError
-from postmortem.model.said import Message, say
+from postmortem.core.errors import InputError
+from postmortem.core.message import Message, say
 from postmortem.reading.archives import BROKEN, Stored, detect_archive_type, open_archive
 from postmortem.reading.pipe import open_pipe
 from postmortem.reading.sources import (

@@ -15,8 +15,8 @@ import select
 import time
 from typing import Any, Final
 
-from postmortem.errors import InputError
-from postmortem.model.said import say
+from postmortem.core.errors import InputError
+from postmortem.core.message import say
 
 _PATIENCE: Final = 10.0
 """Seconds that a program may take to open its end."""

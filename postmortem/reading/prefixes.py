@@ -16,9 +16,9 @@ import math
 import re
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.visible import ANSI
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.visible import ANSI
 
 _DATE = r"(?P<date>\d{4}[-/]\d\d[-/]\d\d)"
 _CLOCK = r"(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?P<zone>Z|[+-]\d\d:?\d\d)?"

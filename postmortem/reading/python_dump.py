@@ -6,7 +6,7 @@ In: the beginning of the file. Out: a yes or no. Not here: what it holds (`forma
 import re
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily
 
 _TOP: Final = compile_lazily(r"[A-Za-z_]\w{0,60} ?= ?\S|[\])}#\"']|\s|$")
 _ASSIGNED: Final = compile_lazily(r"^[a-z_]\w{0,60} = ", re.MULTILINE)

@@ -13,8 +13,8 @@ import json
 import re
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.visible import ANSI
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.visible import ANSI
 
 _STRING: Final = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
 _LIST: Final = compile_lazily(rf"\s*\[\s*(?:(?:{_STRING})\s*(?:,\s*)?)+\]?\s*")

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.said import Message, say
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import Message, say
 
 _Order = tuple[int, str]
 _MOST_META: Final = 4096

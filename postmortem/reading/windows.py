@@ -14,8 +14,8 @@ is linear in its length.
 
 from typing import Final, NamedTuple
 
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.visible import ANSI
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.visible import ANSI
 from postmortem.reading.prefixes import Cleaned, clean
 
 REACH: Final = 8 << 10

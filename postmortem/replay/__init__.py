@@ -1,5 +1,1 @@
-"""A capsule's steps are run again, and with one thing changed each: the diagnosis as an experiment.
-
-In: a capsule. Out: `model.replayed.Replayed`, and evidence for `rank`. Its modules import torch, so
-they are imported by what was asked to replay, and by nothing else.
-"""
+"""Record the last steps of a training, keep them in a capsule, and run them again."""

@@ -9,9 +9,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final
 
-from postmortem.errors import UsageError
-from postmortem.model.diagnosis import Analysis
-from postmortem.names import LANGUAGES
+from postmortem.core.diagnosis import Analysis
+from postmortem.core.errors import UsageError
+from postmortem.core.names import LANGUAGES
 from postmortem.report.one_language import translate_analysis
 
 _RENDERERS: Final = {

@@ -8,9 +8,9 @@ import shlex
 from collections import Counter
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.job_facts import Attempt, Environment, Gpu, Source
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.job_facts import Attempt, Environment, Gpu, Source
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.reading.file_names import parse_attempts
 from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.words import Words

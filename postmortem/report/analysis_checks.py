@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from postmortem.model.diagnosis import Analysis
-from postmortem.model.said import Message
+from postmortem.core.diagnosis import Analysis
+from postmortem.core.message import Message
 
 _NOT_FINITE: Final = frozenset(
     {

@@ -10,11 +10,11 @@ in inline code that it cannot break out of.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.diagnosis import Diagnosis
 from postmortem.report import about_run, parts
 from postmortem.report.markdown_text import format_inline_code
 from postmortem.report.plain import format_one_line, format_percent, format_weight, place
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words
 from postmortem.report.words.question_words import QUESTION
 

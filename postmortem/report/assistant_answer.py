@@ -10,10 +10,9 @@ What a log cannot word (ids, titles of the taxonomy, figures, words of a fixed v
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from postmortem.model.answer import Cause, Fix
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.visible import escape_control_characters
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.answer import Cause, Fix
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.visible import escape_control_characters
 from postmortem.report import parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.plain import (
@@ -25,6 +24,7 @@ from postmortem.report.plain import (
     shorten_source_path,
 )
 from postmortem.report.redacted import redact as hide
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words
 from postmortem.report.words.assistant_words import ASSISTANT
 

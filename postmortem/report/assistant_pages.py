@@ -6,9 +6,9 @@ In: a comparison, an excerpt that was made. Out: `AssistantAnswer`. Not here: a 
 
 from typing import Any
 
-from postmortem.model.comparison import Comparison
-from postmortem.model.diagnosis import Analysis
-from postmortem.model.said import Message
+from postmortem.core.comparison import Comparison
+from postmortem.core.diagnosis import Analysis
+from postmortem.core.message import Message
 from postmortem.report import parts
 from postmortem.report.assistant_answer import AssistantAnswer
 from postmortem.report.one_language import translate_analysis as in_one

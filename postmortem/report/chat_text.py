@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.report.markdown_text import escape_references
 from postmortem.report.notice import Notice
 

@@ -7,11 +7,11 @@ In: a `Comparison`. Out: a `Comparison`. Not here: writing it (`report.side_by_s
 from collections.abc import Sequence
 from dataclasses import replace
 
-from postmortem.model.comparison import Comparison, Differing, PairOfSeries, Wording
-from postmortem.model.said import Message
-from postmortem.model.shown import SeriesView
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.comparison import Comparison, Differing, PairOfSeries, Wording
+from postmortem.core.message import Message
+from postmortem.core.shown import SeriesView
 from postmortem.report.one_language import translate_analysis
+from postmortem.report.redaction.redactor import Redactor
 
 
 def translate_comparison(compared: Comparison[Message], language: str) -> Comparison:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from postmortem.model.lines import ProcessId
-from postmortem.model.shown import SeriesView
+from postmortem.core.lines import ProcessId
+from postmortem.core.shown import SeriesView
 
 _NO_FIGURES: Final = (("nan", '"NaN"'), ("-inf", '"-Infinity"'), ("inf", '"Infinity"'))
 """What Python calls that which is no finite number, and what the report does."""

@@ -9,10 +9,10 @@ layout, redaction.
 from dataclasses import replace
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.job_facts import Source
-from postmortem.model.shown import Event, FirstFailure
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.job_facts import Source
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.shown import Event, FirstFailure
 from postmortem.report.plain import iter_kept_lines, read_sources, shorten_source_path
 from postmortem.report.words import Words
 

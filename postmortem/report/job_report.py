@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from postmortem import report
-from postmortem.errors import UsageError
-from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.answer import Cause, Verdict
-from postmortem.model.diagnosis import Analysis, Diagnosis
-from postmortem.names import LANGUAGES
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.answer import Cause, Verdict
+from postmortem.core.diagnosis import Analysis, Diagnosis
+from postmortem.core.errors import UsageError
+from postmortem.core.names import LANGUAGES
 from postmortem.report.one_language import translate_analysis
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import to_wire
+from postmortem.rules.traits import Trait, has_trait
 
 
 @dataclass(frozen=True)

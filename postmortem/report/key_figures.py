@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.answer import Evidence
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.said import cut
-from postmortem.model.shown import SeriesView
-from postmortem.names import GRAD_NORM, LOSS
+from postmortem.core.answer import Evidence
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import cut
+from postmortem.core.names import GRAD_NORM, LOSS
+from postmortem.core.shown import SeriesView
 from postmortem.report.about_run import format_duration
 from postmortem.report.for_people import detect_input_type
 from postmortem.report.message_figures import extract_message_values

@@ -18,11 +18,11 @@ from cattrs.errors import BaseValidationError
 from cattrs.gen import make_dict_structure_fn, override
 from cattrs.v import transform_error
 
-from postmortem.errors import InputError
-from postmortem.model.diagnosis import Analysis
-from postmortem.model.job_facts import Environment
-from postmortem.model.said import Message
-from postmortem.names import ANALYSIS_SCHEMA
+from postmortem.core.diagnosis import Analysis
+from postmortem.core.errors import InputError
+from postmortem.core.job_facts import Environment
+from postmortem.core.message import Message
+from postmortem.core.names import ANALYSIS_SCHEMA
 from postmortem.report.analysis_checks import find_fault
 from postmortem.report.wire import convert_to_json_value
 

@@ -7,13 +7,13 @@ escaping and defusing log text (`report.markdown_text`).
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from postmortem.model.answer import Cause, Evidence, Fix
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.said import cut
-from postmortem.model.shown import SignatureHit
-from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
-from postmortem.redaction.redactor import Redactor
-from postmortem.report import about_run, milestones_told, parts
+from postmortem.core.answer import Cause, Evidence, Fix
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.message import cut
+from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
+from postmortem.core.shown import SignatureHit
+from postmortem.report import about_run, parts
+from postmortem.report import milestones as milestones_told
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.key_figures import find_user_code
 from postmortem.report.markdown_text import (
@@ -28,7 +28,8 @@ from postmortem.report.markdown_text import (
 from postmortem.report.plain import format_number, format_percent, format_weight, place, process
 from postmortem.report.plotted import select_series
 from postmortem.report.redacted import redact as hide
-from postmortem.report.replay_told import iter_replay_sections, list_replay_facts
+from postmortem.report.redaction.redactor import Redactor
+from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
 from postmortem.report.sparks import draw_sparkline
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words

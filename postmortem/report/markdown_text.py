@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from html import escape
 from typing import Final
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.said import cut
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import cut
+from postmortem.core.visible import escape_control_characters
 from postmortem.report.plain import format_one_line
 
 LONGEST: Final = 64_000

@@ -1,7 +1,7 @@
 """The tables of an evaluation as rows of cells, for the page and for the terminal.
 
 In: the plain values of `postmortem.evaluation/1`, the phrases of a language. Out: heads and rows.
-Not here: the figures (`learn.merits`), layout.
+Not here: the figures (`learn.metrics`), layout.
 """
 
 from collections.abc import Mapping, Sequence

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.diagnosis import Diagnosis
 from postmortem.report import parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.plain import format_one_line, format_percent
 from postmortem.report.redacted import redact as hide
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
 from postmortem.report.words.notice_words import NOTICE
+from postmortem.rules.traits import Trait, has_trait
 
 SCHEMA: Final = "postmortem.notice/1"
 _SIGNS: Final = {"bad": "\U0001f534", "good": "\U0001f7e2", "open": "\U0001f7e1"}

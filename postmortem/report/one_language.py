@@ -6,8 +6,8 @@ This is the one place where a language is chosen.
 
 from dataclasses import replace
 
-from postmortem.model.diagnosis import Analysis, Diagnosis
-from postmortem.model.wording import convert_texts
+from postmortem.core.diagnosis import Analysis, Diagnosis
+from postmortem.core.wording import convert_texts
 
 
 def translate_analysis(analysis: Analysis, language: str) -> Diagnosis:

@@ -8,12 +8,10 @@ here: layout, judging.
 
 from typing import Final
 
-from postmortem.knowledge.traits import Trait, has_trait
-from postmortem.model.answer import Cause, Evidence, TellingWords, has_rival
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import SeriesView, SignatureHit
-from postmortem.model.visible import escape_control_characters
-from postmortem.redaction.redactor import KINDS, Redactor
+from postmortem.core.answer import Cause, Evidence, TellingWords, has_rival
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.shown import SeriesView, SignatureHit
+from postmortem.core.visible import escape_control_characters
 from postmortem.report.for_people import detect_input_type, list_log_sources
 from postmortem.report.plain import (
     format_number,
@@ -23,7 +21,9 @@ from postmortem.report.plain import (
     place,
     process,
 )
+from postmortem.report.redaction.redactor import KINDS, Redactor
 from postmortem.report.words import Words
+from postmortem.rules.traits import Trait, has_trait
 
 _LONGEST_TERM: Final = 80
 _OPEN_END: Final = frozenset({"running", "incomplete"})

@@ -1,17 +1,17 @@
 """Text, numbers and places as people read them.
 
 In: text from a log, numbers, places. Out: short plain text. Not here: making a text harmless
-(`model.visible`), escaping for HTML or Markdown, which each form does last.
+(`core.visible`), escaping for HTML or Markdown, which each form does last.
 """
 
 import math
 from collections.abc import Iterator
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.job_facts import Source
-from postmortem.model.lines import ProcessId
-from postmortem.model.said import cut
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.job_facts import Source
+from postmortem.core.lines import ProcessId
+from postmortem.core.message import cut
+from postmortem.core.visible import escape_control_characters
 from postmortem.report.words import Words
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from postmortem.model.shown import SeriesView
-from postmortem.names import (
+from postmortem.core.names import (
     EPOCH,
     EVAL_LOSS,
     GRAD_NORM,
@@ -21,6 +20,7 @@ from postmortem.names import (
     SKIPPED_STEPS,
     THROUGHPUT,
 )
+from postmortem.core.shown import SeriesView
 
 _ORDER: Final = (
     LOSS,

@@ -12,11 +12,11 @@ import operator
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, TypeVar, get_args
 
-from postmortem.model.answer import TellingWords
-from postmortem.model.job_facts import Setting
-from postmortem.model.lines import ProcessId
-from postmortem.model.shown import Excerpt, SignatureHit
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.answer import TellingWords
+from postmortem.core.job_facts import Setting
+from postmortem.core.lines import ProcessId
+from postmortem.core.shown import Excerpt, SignatureHit
+from postmortem.report.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
 # version may look like an address.

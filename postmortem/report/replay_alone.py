@@ -8,13 +8,13 @@ import dataclasses
 from importlib import import_module
 from typing import Any, Final
 
-from postmortem.model.replayed import Replayed
-from postmortem.model.said import Message
-from postmortem.model.wording import convert_texts
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.message import Message
+from postmortem.core.replayed import Replayed
+from postmortem.core.wording import convert_texts
 from postmortem.report.markdown_text import escape_prose, format_code_block
 from postmortem.report.redacted import redact as hide
-from postmortem.report.replay_told import iter_replay_sections, list_replay_facts
+from postmortem.report.redaction.redactor import Redactor
+from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
 from postmortem.report.wire import convert_to_json_value, dump_json, get_tool_version
 from postmortem.report.words import Words
 

@@ -10,14 +10,14 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from postmortem.model.diagnosis import Analysis, Diagnosis
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.report import about_run, parts
 from postmortem.report.asking import render_question
 from postmortem.report.markdown_text import escape_prose, format_code_block
 from postmortem.report.one_language import translate_analysis
 from postmortem.report.plain import format_percent, shorten_source_path
 from postmortem.report.redacted import redact as hide
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words
 
 _LONGEST: Final = 30_000

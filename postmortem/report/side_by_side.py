@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
 
-from postmortem.model.comparison import Comparison, Differing, Parting, Wording
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.said import Message
+from postmortem.core.comparison import Comparison, Differing, Parting, Wording
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.message import Message
 from postmortem.report import parts
 from postmortem.report.comparison_redacted import (
     build_redactor,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from postmortem.model.shown import SeriesView
+from postmortem.core.shown import SeriesView
 from postmortem.report.plotted import Curve, build_curve, find_first_nonfinite_index
 
 _AND_BAD: Final = " x…"

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.visible import escape_control_characters
 
 _BYTES: Final = 8
 

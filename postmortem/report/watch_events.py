@@ -9,10 +9,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
-from postmortem.model.said import Message
-from postmortem.model.watching import Ended, Event, Noted, Warned
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.message import Message
+from postmortem.core.watching import Ended, Event, Noted, Warned
 from postmortem.report.plain import format_number, format_one_line, format_percent, process
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import convert_to_json_value, dump_json
 from postmortem.report.words import Words
 from postmortem.report.words.watch_words import WATCH

@@ -12,9 +12,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import postmortem
-from postmortem.learn.merits import build_evaluation
+from postmortem.core.resources import find_shipped_model
+from postmortem.learn.metrics import build_evaluation
 from postmortem.report.page.merits_page import render_evaluation
-from postmortem.resources import find_shipped_model
 from tests.browser.conftest import Opened
 from tests.report.page.test_merits_page import TOOL, rows
 

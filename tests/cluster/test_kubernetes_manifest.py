@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from postmortem.cli.triage_command import command
+from postmortem.interfaces.cli.triage_command import command
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "cluster" / "kubernetes"

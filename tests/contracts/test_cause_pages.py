@@ -3,7 +3,7 @@
 import cause_pages
 import pytest
 
-from postmortem.knowledge.base import load_compiled_rules
+from postmortem.rules.base import load_compiled_rules
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

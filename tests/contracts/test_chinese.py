@@ -20,11 +20,8 @@ from pathlib import Path
 import pytest
 import samples
 
-from postmortem.knowledge import snippets
-from postmortem.knowledge.compile import iter_rules
-from postmortem.knowledge.yamlfile import read_yaml
-from postmortem.model.diagnosis import Analysis
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.diagnosis import Analysis
+from postmortem.core.visible import escape_control_characters
 from postmortem.pipeline import run_pipeline
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
@@ -32,6 +29,9 @@ from postmortem.report import render
 from postmortem.report.one_language import translate_analysis
 from postmortem.report.page.html import render_html
 from postmortem.report.words import WORDS
+from postmortem.rules import snippets
+from postmortem.rules.compile import iter_rules
+from postmortem.rules.yamlfile import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 LABELS = samples.labels_in(ROOT / "sample_logs")

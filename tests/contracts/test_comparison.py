@@ -13,7 +13,7 @@ from rival_cases import Case, spelled_out
 from rival_scores import meant, scored
 from rival_tables import BEGIN, END, OWN, WORDS
 
-from postmortem.knowledge.base import load_compiled_rules
+from postmortem.rules.base import load_compiled_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 RIVALS: dict[str, Any] = yaml.safe_load(

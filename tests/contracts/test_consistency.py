@@ -15,10 +15,10 @@ import pytest
 import samples
 
 import postmortem
-from postmortem.facts.checkpoints import parse_step
-from postmortem.model.answer import Cause, Fix
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.job_facts import Setting
+from postmortem.core.answer import Cause, Fix
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.job_facts import Setting
+from postmortem.extraction.facts.checkpoints import parse_step
 from postmortem.report import parts
 from postmortem.report.words import Words
 

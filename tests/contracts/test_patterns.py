@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from postmortem import resources
-from postmortem.gathering import proof
-from postmortem.inference import rehearsal
-from postmortem.knowledge import check
-from postmortem.knowledge.base import load
-from postmortem.knowledge.compile import KINDS, compile_folders
-from postmortem.knowledge.schema import build_json_schema
+from postmortem.core import resources
+from postmortem.diagnosis.inference import rehearsal
+from postmortem.extraction import proof
+from postmortem.rules import check
+from postmortem.rules.base import load
+from postmortem.rules.compile import KINDS, compile_folders
+from postmortem.rules.schema import build_json_schema
 
 PATTERNS = resources.find_folder("patterns")
 COMPILED = compile_folders([PATTERNS])
@@ -117,7 +117,7 @@ def test_the_schema_for_editors_is_that_of_the_check(kind: str) -> None:
 
 def test_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:
     """Naming a pattern folder that is not there says so."""
-    from postmortem.errors import PatternError
+    from postmortem.core.errors import PatternError
 
     with pytest.raises(PatternError, match="no such pattern folder"):
         load([tmp_path / "nowhere"])

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from postmortem.cli import COMMANDS
-from postmortem.knowledge.base import load_compiled_rules
+from postmortem.interfaces.cli import COMMANDS
+from postmortem.rules.base import load_compiled_rules
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = {"en": ROOT / "README.md", "zh": ROOT / "README.zh.md"}

@@ -12,9 +12,9 @@ import wheel_table
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 
-from postmortem.classify import hashed_words
-from postmortem.classify.text_model import load_text_model
-from postmortem.inference import belief, second_opinion
+from postmortem.diagnosis.classifier import hashed_words
+from postmortem.diagnosis.classifier.text_model import load_text_model
+from postmortem.diagnosis.inference import belief, second_opinion
 
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")

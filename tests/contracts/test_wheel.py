@@ -46,8 +46,8 @@ def test_the_wheel_carries_its_data(wheel: Path) -> None:
         "postmortem/_data/templates/report.html.j2",
         "postmortem/_data/models/text.safetensors",
         "postmortem/report/report.schema.json",
-        "postmortem/store/migrations/env.py",
-        "postmortem/store/migrations/versions/r0001_first_tables.py",
+        "postmortem/fleet/store/migrations/env.py",
+        "postmortem/fleet/store/migrations/versions/r0001_first_tables.py",
     } <= set(names)
     assert not [
         name for name in names if name.startswith(("tests/", "sample_logs/", "benchmarks/"))
@@ -99,7 +99,7 @@ def test_the_wheel_works_outside_the_checkout(wheel: Path, tmp_path: Path) -> No
 
 def test_an_editable_install_reads_the_checkout() -> None:
     """In a checkout the rules are those of patterns/, never a stale copy."""
-    from postmortem import resources
+    from postmortem.core import resources
 
     if "site-packages" in resources.__file__:
         pytest.skip("not an editable install")

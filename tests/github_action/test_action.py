@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.bots import standin_github
 from tests.github_action.stand_in_runner import Run, Runner, commands_in
+from tests.interfaces.bots import standin_github
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = ROOT / "action.yml"

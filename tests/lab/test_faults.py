@@ -13,7 +13,7 @@ from harness.faults import FAULTS, LAB, Fault, FaultError, faults_at, load_fault
 from harness.labels import TERMINAL, lines_of
 from harness.manifest import manifest
 
-from postmortem.knowledge.base import load
+from postmortem.rules.base import load
 
 SAMPLES = LAB.parent
 ALL = load_faults()

@@ -4,10 +4,10 @@ import pytest
 
 pytest.importorskip("sklearn")
 pytest.importorskip("safetensors")
-from postmortem.classify.evidence_model import UNFITTED
+from postmortem.diagnosis.classifier.evidence_model import UNFITTED
 from postmortem.learn.believing import Answered, collect_answers, fit_evidence_model
-from postmortem.learn.knock_outs import BLIND, HALVES, NARROW, iter_ablated_cases
 from postmortem.learn.labelled import list_labelled_cases
+from postmortem.learn.rule_ablation import BLIND, HALVES, NARROW, iter_ablated_cases
 from postmortem.learn.samples import Sampled, read_samples
 from postmortem.pipeline import get_matcher
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.errors import InputError, UsageError
+from postmortem.core.errors import InputError, UsageError
 from postmortem.learn.corrections import record
 from postmortem.learn.evaluating import WAYS, JudgedOneWay
 from postmortem.learn.grepping import find_causes_by_grep, words
 from postmortem.learn.labelled import list_labelled_cases
-from postmortem.learn.merits import (
+from postmortem.learn.metrics import (
     compute_abstention_metrics,
     compute_metrics,
     compute_precision_coverage_curve,

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.cli import main
+from postmortem.core.resources import find_shipped_model
+from postmortem.interfaces.cli import main
 from postmortem.learn.corrections import record
 from postmortem.learn.labelled import list_labelled_cases
-from postmortem.resources import find_shipped_model
 from tests.learn.made_failures import CAUSE, failed, rules, sound, unreachable
 
 pytest.importorskip("sklearn")

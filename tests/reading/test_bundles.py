@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
 from postmortem.reading.bundles import is_bundle, make_plain_path, unpack_bundle
 from postmortem.reading.sources import Unpacking
 from tests.made_archives import tarred, zipped

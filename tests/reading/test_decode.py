@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
 from postmortem.reading.decode import SNIFF, Text, detect
 from postmortem.reading.opener import open_log
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
 from postmortem.reading import discover
 from postmortem.reading.discover import Candidate, find_candidates
 

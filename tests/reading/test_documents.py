@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.cli import main
+from postmortem.interfaces.cli import main
 from postmortem.pipeline import run_pipeline
 from postmortem.reading.sources import Stream
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
 from postmortem.reading.follow import Change, Followed
 
 

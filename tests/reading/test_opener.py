@@ -24,7 +24,7 @@ import pytest
 import xxhash
 import zstandard
 
-from postmortem.errors import InputError
+from postmortem.core.errors import InputError
 from postmortem.reading.opener import Opened, open_log
 from postmortem.reading.sources import Origin, Stream, Unpacking
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from postmortem.model.lines import NOWHERE, ProcessId
+from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.reading.block_reader import MARGIN
 from postmortem.reading.windows import LONG_REACH, REACH, View, is_same_process
 

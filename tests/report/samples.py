@@ -7,13 +7,13 @@ from dataclasses import fields, replace
 from math import inf, nan
 from typing import Any
 
-from postmortem.model.answer import Cause, Evidence, Fix, Need, TellingWords, Verdict
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.job_facts import Attempt, Environment, Framework, Gpu, Setting, Source
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.said import quote
-from postmortem.model.shown import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit
-from postmortem.model.wording import Text
+from postmortem.core.answer import Cause, Evidence, Fix, Need, TellingWords, Verdict
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.job_facts import Attempt, Environment, Framework, Gpu, Setting, Source
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.message import quote
+from postmortem.core.shown import Event, Excerpt, FirstFailure, Progress, SeriesView, SignatureHit
+from postmortem.core.wording import Text
 
 RANK_3 = ProcessId(rank=3, node="gpu-a17.hpc.uni-example.org")
 TOKEN = "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.shown import SeriesView
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.shown import SeriesView
 from postmortem.report.curves_as_json import build_curve_values, serialize_curve
 from postmortem.report.wire import convert_to_json_value
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.core.diagnosis import Diagnosis
 from postmortem.report.github import render_github
 from tests.report.samples import abstaining, hostile, rich
 

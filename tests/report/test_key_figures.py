@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from postmortem.model.lines import NOWHERE
-from postmortem.model.shown import Excerpt, FirstFailure, OwnFrame
+from postmortem.core.lines import NOWHERE
+from postmortem.core.shown import Excerpt, FirstFailure, OwnFrame
 from postmortem.report.key_figures import find_failing_line, list_key_values
 from postmortem.report.message_figures import extract_message_values
 from postmortem.report.page.html import render_html

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from postmortem.model.answer import Need
+from postmortem.core.answer import Need
 from postmortem.pipeline import run_pipeline
 from postmortem.report import render
 from postmortem.report.markdown import render_markdown

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.model.lines import NOWHERE
-from postmortem.model.shown import Event, FirstFailure
-from postmortem.report.milestones_told import select_milestones
+from postmortem.core.lines import NOWHERE
+from postmortem.core.shown import Event, FirstFailure
+from postmortem.report.milestones import select_milestones
 from postmortem.report.parts import list_harmless_signatures
 from tests.report.samples import rich
 

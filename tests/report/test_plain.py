@@ -5,8 +5,8 @@ from math import inf, nan
 
 import pytest
 
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.said import cut
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.message import cut
 from postmortem.report.plain import (
     format_number,
     format_one_line,

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from postmortem.model.answer import Verdict
-from postmortem.model.job_facts import Setting
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.shown import Event
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.answer import Verdict
+from postmortem.core.job_facts import Setting
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.shown import Event
 from postmortem.report.redacted import redact
+from postmortem.report.redaction.redactor import Redactor
 from tests.report.samples import rich
 
 

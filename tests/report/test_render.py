@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from postmortem import report
-from postmortem.errors import UsageError
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.errors import UsageError
 from postmortem.report import FORMS, SHOWN_FORMS, render
 from tests.report.samples import TOKEN, abstaining, hostile, lifted, rich
 

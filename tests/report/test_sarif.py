@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 import postmortem
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.core.diagnosis import Diagnosis
 from postmortem.report.sarif import FINGERPRINT, render_sarif
 from tests.report.samples import TOKEN, abstaining, hostile, rich
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from postmortem.model.lines import ProcessId
-from postmortem.model.said import quote, say
-from postmortem.model.watching import ENDS, KINDS, Ended, Noted, Warned
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.lines import ProcessId
+from postmortem.core.message import quote, say
+from postmortem.core.watching import ENDS, KINDS, Ended, Noted, Warned
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.watch_events import Teller, serialize_event, serialize_events
 from postmortem.report.words.watch_words import WATCH
 

@@ -4,10 +4,10 @@ import string
 
 import pytest
 
-from postmortem.model.answer import Evidence, Fix, Verdict
-from postmortem.model.job_facts import Source
-from postmortem.names import LANGUAGES, OUTCOMES, ROLES
-from postmortem.redaction.redactor import KINDS
+from postmortem.core.answer import Evidence, Fix, Verdict
+from postmortem.core.job_facts import Source
+from postmortem.core.names import LANGUAGES, OUTCOMES, ROLES
+from postmortem.report.redaction.redactor import KINDS
 from postmortem.report.words import WORDS, Words
 
 

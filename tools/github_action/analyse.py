@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Final
 
 from postmortem import Report, analyze
-from postmortem.cli.say import print_message
-from postmortem.errors import PostmortemError, UsageError
-from postmortem.names import LANGUAGES
+from postmortem.core.errors import PostmortemError, UsageError
+from postmortem.core.names import LANGUAGES
+from postmortem.interfaces.cli.messages import print_message
 from postmortem.report.plain import format_one_line
 
 _SUFFIXES: Final = {"html": "html", "markdown": "md", "json": "json", "sarif": "sarif"}

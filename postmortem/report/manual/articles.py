@@ -1,14 +1,12 @@
 """The page of one id, in Markdown.
 
 In: an `Explained`, the rules, a language. Out: Markdown. Not here: looking it up
-(`report.manual.entries`), how a terminal shows it (`cli`).
+(`manual.entries`), how a terminal shows it (`cli`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from postmortem.knowledge.snippets import fill, parse_snippet, translate_comments
-from postmortem.knowledge.stack_rules import load_snippets
 from postmortem.report.manual.entries import Explained, Rules
 from postmortem.report.manual.headings import (
     HEADINGS,
@@ -17,6 +15,8 @@ from postmortem.report.manual.headings import (
     WORDS,
     get_stack_name,
 )
+from postmortem.rules.snippets import fill, parse_snippet, translate_comments
+from postmortem.rules.stack_rules import load_snippets
 
 _LEVEL_ORDER: Final = {"decisive": 0, "strong": 1, "moderate": 2, "weak": 3}
 

@@ -1,19 +1,19 @@
 """Look an id up among all rules: causes, signatures, conditions, shapes, fixes, stacks.
 
 In: compiled rules, an id. Out: `Explained`. Not here: what its page says
-(`report.manual.articles`).
+(`manual.articles`).
 """
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from postmortem.errors import UsageError
-from postmortem.knowledge.catalogue import CATALOGUE
+from postmortem.core.errors import UsageError
 from postmortem.report.manual.headings import TEXT_MODEL
+from postmortem.rules.catalogue import CATALOGUE
 
 Rules = Mapping[str, Any]
-"""Compiled rules, as `knowledge.compile` describes them."""
+"""Compiled rules, as `rules.compile` describes them."""
 KINDS: Final = (
     "cause",
     "signature",

@@ -6,7 +6,7 @@ In: nothing. Out: `Message`s by name. Not here: what the rules themselves say (`
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.model.said import Message, quote, say
+from postmortem.core.message import Message, quote, say
 
 HEADINGS: Final[Mapping[str, Message]] = {
     "signatures": say("What it looks like in a log", "日志中的表现"),

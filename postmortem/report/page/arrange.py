@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import SeriesView
-from postmortem.names import EVAL_LOSS, LOSS, LOSS_SCALE
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.names import EVAL_LOSS, LOSS, LOSS_SCALE
+from postmortem.core.shown import SeriesView
 from postmortem.report.page import losses_compared
 from postmortem.report.page.close_up import extract_close_up, extract_edge_close_up
 from postmortem.report.page.marked import find_first_nonfinite, find_process_nonfinite, list_marks

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.shown import SeriesView
+from postmortem.core.shown import SeriesView
 from postmortem.report.page.chart import SHAPES, STANDING
 from postmortem.report.page.panel import Panel, Track
 from postmortem.report.plain import format_number, format_one_line

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from postmortem.model.shown import SeriesView
-from postmortem.names import (
+from postmortem.core.names import (
     GRAD_NORM,
     LOSS,
     LOSS_SCALE,
 )
+from postmortem.core.shown import SeriesView
 from postmortem.report.plotted import build_curve, find_first_nonfinite_index
 
 _AT_AN_END: Final = 0.02

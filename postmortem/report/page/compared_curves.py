@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.comparison import Comparison, PairOfSeries, Parting
-from postmortem.model.shown import SeriesView
-from postmortem.names import EPOCH
+from postmortem.core.comparison import Comparison, PairOfSeries, Parting
+from postmortem.core.names import EPOCH
+from postmortem.core.shown import SeriesView
 from postmortem.report.page.chart import SHAPES, STANDING, draw_panel
 from postmortem.report.page.chart_data import name_of
 from postmortem.report.page.marked import find_first_nonfinite

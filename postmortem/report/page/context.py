@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from markupsafe import Markup, escape
 
-from postmortem.model.answer import Cause, Evidence
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.job_facts import Attempt
-from postmortem.model.said import cut
-from postmortem.model.visible import escape_control_characters
-from postmortem.redaction.redactor import Redactor
-from postmortem.report import about_run, milestones_told, parts
+from postmortem.core.answer import Cause, Evidence
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.job_facts import Attempt
+from postmortem.core.message import cut
+from postmortem.core.visible import escape_control_characters
+from postmortem.report import about_run, parts
+from postmortem.report import milestones as milestones_told
 from postmortem.report.for_people import detect_input_type
 from postmortem.report.key_figures import find_failing_line, find_user_code, list_key_values
 from postmortem.report.page.process_lanes import build_lanes
@@ -37,6 +37,7 @@ from postmortem.report.plain import (
     process,
     shorten_source_path,
 )
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
 

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.resources import find_folder
+from postmortem.core.visible import escape_control_characters
 from postmortem.report.page import chart_data
 from postmortem.report.page.panel import Panel
-from postmortem.resources import find_folder
 
 TAGS: Final = {"en": "en", "zh": "zh-CN"}
 """What a page calls a language."""

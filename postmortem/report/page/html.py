@@ -14,9 +14,8 @@ from typing import Any, Final
 from jinja2 import Environment
 from markupsafe import Markup
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import SeriesView
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.shown import SeriesView
 from postmortem.report import parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.page import panel_figures
@@ -27,6 +26,7 @@ from postmortem.report.page.panel import Panel
 from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.plotted import is_constant, select_series
 from postmortem.report.redacted import redact as hide
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.words import Words
 
 _CHARTS_SHOWN: Final = 12

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.visible import escape_control_characters
-from postmortem.names import LANGUAGES
+from postmortem.core.names import LANGUAGES
+from postmortem.core.visible import escape_control_characters
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
     NOTHING_TOLD,

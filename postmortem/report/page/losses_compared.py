@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.lines import NOWHERE
-from postmortem.model.shown import SeriesView
-from postmortem.names import LOSS, LOSS_SCALE
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.lines import NOWHERE
+from postmortem.core.names import LOSS, LOSS_SCALE
+from postmortem.core.shown import SeriesView
 
 NAMED: Final = 8
 """Lines with a name; more cannot be told apart."""

@@ -4,10 +4,10 @@ In: a `Diagnosis` and the series that gives a panel its axis. Out: kinds, counts
 here: their places on the axis (`page.record_axis`), their shapes (`page.chart`).
 """
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.shown import SeriesView
-from postmortem.names import LOSS
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.names import LOSS
+from postmortem.core.shown import SeriesView
 from postmortem.report.page.panel import KINDS, Bad, is_of
 from postmortem.report.plotted import find_first_nonfinite_index
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from postmortem.model.replayed import ModulePeak, Replayed
+from postmortem.core.replayed import ModulePeak, Replayed
 from postmortem.report.plain import format_number, format_one_line
-from postmortem.report.replay_told import is_over
+from postmortem.report.replay_texts import is_over
 from postmortem.report.words import Words
 
 _WIDTH, _HEIGHT = 720, 240

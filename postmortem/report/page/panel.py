@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.shown import SeriesView
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.shown import SeriesView
 from postmortem.report.page.close_up import cut_to
 
 KINDS: Final = (

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.said import cut
-from postmortem.model.shown import SeriesView
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.message import cut
+from postmortem.core.shown import SeriesView
 from postmortem.report.page.chart import DETAIL_HEIGHT, SHAPES, STANDING, draw_panel
 from postmortem.report.page.chart_data import LONGEST_NAME, LONGEST_UNIT, name_of
 from postmortem.report.page.panel import Panel, Track

@@ -3,13 +3,13 @@
 A lane for each process that something happened to, as a graph beside the list of events.
 
 In: a `Diagnosis`. Out: the lanes' names, and the lane of each event. Not here: which events there
-are (`postmortem.story.timeline`), markup.
+are (`postmortem.diagnosis.story.timeline`), markup.
 """
 
 from typing import Final, NamedTuple
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import Event
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.shown import Event
 from postmortem.report.plain import process, shorten_source_path
 from postmortem.report.words import Words
 

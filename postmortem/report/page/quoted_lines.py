@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, Final
 
-from postmortem.model.answer import Cause, Evidence
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import Excerpt
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.answer import Cause, Evidence
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.shown import Excerpt
+from postmortem.core.visible import escape_control_characters
 from postmortem.report.for_people import detect_input_type
 from postmortem.report.plain import place, shorten_source_path
 from postmortem.report.words import Words

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Final
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import SeriesView
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.shown import SeriesView
 from postmortem.report.page.panel import is_of
 
 _BEHIND: Final = 0.04

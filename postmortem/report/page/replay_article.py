@@ -8,15 +8,16 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.replayed import Replayed
-from postmortem.model.said import Message
-from postmortem.names import LANGUAGES
-from postmortem.redaction.redactor import Redactor
-from postmortem.report import parts, replay_told
+from postmortem.core.message import Message
+from postmortem.core.names import LANGUAGES
+from postmortem.core.replayed import Replayed
+from postmortem.report import parts
+from postmortem.report import replay_texts as replay_told
 from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.module_peaks import draw_peaks
 from postmortem.report.plain import format_number
 from postmortem.report.redacted import redact
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_alone import translate_replay
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words

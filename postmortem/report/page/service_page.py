@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.said import Message
-from postmortem.model.visible import escape_control_characters
-from postmortem.names import LANGUAGES
+from postmortem.core.message import Message
+from postmortem.core.names import LANGUAGES
+from postmortem.core.visible import escape_control_characters
 from postmortem.report.page.frame import TAGS, hash_of, load_assets, load_templates
 from postmortem.report.plain import format_one_line
 from postmortem.report.words import Words

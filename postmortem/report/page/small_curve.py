@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup, escape
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import SeriesView
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.shown import SeriesView
 from postmortem.report.key_figures import select_main_series
 from postmortem.report.page.chart_data import name_of
 from postmortem.report.plain import format_number

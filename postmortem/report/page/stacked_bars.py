@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final, NamedTuple
 
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.visible import escape_control_characters
 
 _WIDTH: Final = 900
 _HEIGHT: Final = 190

@@ -9,8 +9,8 @@ from datetime import datetime, timezone
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.visible import escape_control_characters
 
 NOTHING_TOLD: Final = "–"
 """Where a figure is not known; never 0."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.names import LANGUAGES
+from postmortem.core.names import LANGUAGES
 from postmortem.report.page import triage_lists as lists
 from postmortem.report.page import triage_sections as sections
 from postmortem.report.page.frame import TAGS, Addition, load_templates, render_page

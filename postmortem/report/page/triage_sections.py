@@ -7,7 +7,6 @@ nodes and users (`page.triage_lists`), the trend (`page.triage_trend`), all jobs
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from postmortem.knowledge.traits import Trait, has_trait
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
     Pick,
@@ -22,6 +21,7 @@ from postmortem.report.page.triage_cells import (
 from postmortem.report.plain import format_percent
 from postmortem.report.words import Words
 from postmortem.report.words.triage_words import TRIAGE
+from postmortem.rules.traits import Trait, has_trait
 
 MOST_GROUPS: Final = 200
 _Value = Mapping[str, Any]

@@ -9,11 +9,10 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from postmortem.model.comparison import Comparison, Differing, Wording
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.said import Message
-from postmortem.names import LANGUAGES
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.comparison import Comparison, Differing, Wording
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.message import Message
+from postmortem.core.names import LANGUAGES
 from postmortem.report import parts
 from postmortem.report.comparison_redacted import (
     build_redactor,
@@ -29,6 +28,7 @@ from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.panel import Panel
 from postmortem.report.page.panel_figures import dump_script_phrases
 from postmortem.report.plain import format_one_line, format_percent
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.side_by_side import describe_divergence
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.visible import escape_control_characters
 from postmortem.report.terminal.wrap import wrap_paragraph
 from postmortem.report.words import Words
 

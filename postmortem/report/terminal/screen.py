@@ -13,17 +13,17 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.answer import Cause
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.said import cut
-from postmortem.model.shown import SeriesView
-from postmortem.redaction.redactor import Redactor
+from postmortem.core.answer import Cause
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import cut
+from postmortem.core.shown import SeriesView
 from postmortem.report import about_run, parts
 from postmortem.report.for_people import detect_input_type, prepare_for_display
 from postmortem.report.plain import format_one_line, format_percent, format_weight
 from postmortem.report.plotted import select_series
 from postmortem.report.redacted import redact as hide
+from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.terminal.paper import Paper
 from postmortem.report.terminal.screen_plan import UPGRADES, Plan
 from postmortem.report.terminal.whole import (

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.visible import escape_control_characters
 
 _SHOWN: Final = 12
 _WIDTH: Final = 100

@@ -12,12 +12,12 @@ from typing import Final
 from rich.cells import cell_len
 from rich.text import Text
 
-from postmortem.model.answer import Cause, Evidence, Fix
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.shown import SeriesView
-from postmortem.names import GRAD_NORM, LOSS, LOSS_SCALE
-from postmortem.redaction.redactor import Redactor
-from postmortem.report import about_run, milestones_told, parts
+from postmortem.core.answer import Cause, Evidence, Fix
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
+from postmortem.core.shown import SeriesView
+from postmortem.report import about_run, parts
+from postmortem.report import milestones as milestones_told
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.key_figures import find_user_code, list_extra_message_values
 from postmortem.report.plain import (
@@ -30,7 +30,8 @@ from postmortem.report.plain import (
 )
 from postmortem.report.plotted import select_series
 from postmortem.report.redacted import redact as hide
-from postmortem.report.replay_told import iter_replay_sections, list_replay_facts
+from postmortem.report.redaction.redactor import Redactor
+from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
 from postmortem.report.sparks import draw_sparkline
 from postmortem.report.terminal.paper import MOODS, Paper
 from postmortem.report.wire import get_tool_version

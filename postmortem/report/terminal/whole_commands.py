@@ -10,8 +10,8 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from postmortem.lazy_regex import compile_lazily
-from postmortem.model.visible import escape_control_characters
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.visible import escape_control_characters
 
 SHELL: Final = frozenset({"bash", "sh", "shell", "console"})
 _MOST_LINES: Final = 3

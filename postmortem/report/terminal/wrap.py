@@ -12,7 +12,7 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from postmortem.lazy_regex import compile_lazily
+from postmortem.core.lazy_regex import compile_lazily
 
 _CLOSING: Final = "）》」』】〕〉”’，。、；：！？…—·％～ー々)]},.;:!?%"
 """Never at the start of a line."""

@@ -7,7 +7,7 @@ brings in its own language.
 from collections.abc import Mapping
 from typing import Final
 
-from postmortem.names import LANGUAGES
+from postmortem.core.names import LANGUAGES
 from postmortem.report.words.chart_words import CHART
 from postmortem.report.words.figure_words import FIGURES
 from postmortem.report.words.page_words import PAGE

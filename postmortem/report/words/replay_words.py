@@ -1,7 +1,7 @@
 """Phrases of a replay, in English and Chinese.
 
 In: nothing. Out: phrases by language and key, which `Words` joins with the others. Not here:
-filling them in (`report.replay_told`).
+filling them in (`report.replay_texts`).
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Phrases of the pages of the service, in English and Chinese.
 
 In: nothing. Out: phrases by language and key. Not here: filling them in
-(`report.page.service_page`, `templates/service.js`).
+(`page.service_page`, `templates/service.js`).
 """
 
 from collections.abc import Mapping

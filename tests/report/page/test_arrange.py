@@ -5,10 +5,10 @@ from math import nan
 
 import pytest
 
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.job_facts import Attempt
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.shown import FirstFailure, Marks, SeriesView
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.job_facts import Attempt
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.shown import FirstFailure, Marks, SeriesView
 from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.panel import Panel
 from tests.report.samples import RANK_3, a_series, abstaining

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from postmortem.model.shown import Marks, SeriesView
+from postmortem.core.shown import Marks, SeriesView
 from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.canvas import HEIGHT, WIDTH
 from postmortem.report.page.chart import SHAPES, draw_panel

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from postmortem.model.answer import Verdict
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.core.answer import Verdict
+from postmortem.core.diagnosis import Diagnosis
 from postmortem.report.page.html import render_html
 from tests.report.samples import TOKEN, a_series, abstaining, hostile, rich
 

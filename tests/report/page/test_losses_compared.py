@@ -5,8 +5,8 @@ from math import nan
 
 import pytest
 
-from postmortem.model.lines import NOWHERE, ProcessId
-from postmortem.model.shown import FirstFailure, SeriesView
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.shown import FirstFailure, SeriesView
 from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.chart import draw_panel
 from postmortem.report.page.chart_data import serialize_panels

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.learn.evaluating import JudgedOneWay
-from postmortem.learn.merits import build_evaluation
+from postmortem.learn.metrics import build_evaluation
 from postmortem.report.page.merits_page import render_evaluation
 from postmortem.report.terminal.merits_tables import render_evaluation_text
 from postmortem.report.wire import read_schema

@@ -7,8 +7,8 @@ from math import inf, nan
 
 import pytest
 
-from postmortem.model.lines import NOWHERE
-from postmortem.model.shown import Marks, SeriesView
+from postmortem.core.lines import NOWHERE
+from postmortem.core.shown import Marks, SeriesView
 from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.chart_data import serialize_panels
 from postmortem.report.page.panel_figures import (

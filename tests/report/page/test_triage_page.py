@@ -8,12 +8,12 @@ from urllib.parse import quote
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from postmortem.fleet.found_jobs import STATES
 from postmortem.report.page.job_table import STILL_ROWS
 from postmortem.report.page.triage_page import render_triage
 from postmortem.report.wire import read_schema
 from postmortem.report.words.job_table_words import JOB_TABLE
 from postmortem.report.words.triage_words import TRIAGE
-from postmortem.triage.found_jobs import STATES
 from tests.report.page.test_html import Page
 from tests.report.triage_samples import HOSTILE, a_hostile_triage, a_triage
 

@@ -8,8 +8,8 @@ import samples as recorded
 from rich.cells import cell_len
 
 import postmortem
-from postmortem.model.answer import Evidence, Verdict
-from postmortem.model.diagnosis import Diagnosis
+from postmortem.core.answer import Evidence, Verdict
+from postmortem.core.diagnosis import Diagnosis
 from postmortem.report.terminal.screen import ROOM, render_screen
 from postmortem.report.terminal.whole import render_terminal
 from postmortem.report.terminal.whole_commands import wrap_command

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from postmortem.model.answer import Verdict
-from postmortem.model.diagnosis import Diagnosis
-from postmortem.model.job_facts import Environment
-from postmortem.model.shown import Progress
+from postmortem.core.answer import Verdict
+from postmortem.core.diagnosis import Diagnosis
+from postmortem.core.job_facts import Environment
+from postmortem.core.shown import Progress
 from postmortem.report.terminal.whole import render_terminal
 from tests.report.samples import HOSTILE, a_series, abstaining, hostile, rich
 

@@ -1,0 +1,88 @@
+"""What an address leads to: the open network, or a machine's own surroundings.
+
+In: an address as text. Out: a truth. Not here: looking names up, this machine's own addresses
+(`core.host.own_addresses`).
+
+An IPv6 address may carry an IPv4 one, which a translator or a tunnel on the way takes out: both are
+judged.
+"""
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Final
+
+_GLOBAL_V6: Final = ipaddress.ip_network("2000::/3")
+"""All that is given out to the open network; whatever is outside has a meaning of its own."""
+_NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
+"""Leads to the IPv4 address that it carries, wherever that is."""
+_SPECIAL: Final = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "192.0.0.0/24",  # protocols of the IETF, and of clouds
+        "192.88.99.0/24",  # the nearest relay
+        "168.63.129.16/32",  # Azure's host, under an address that looks public
+        "2001::/23",  # Teredo, benchmarks, identifiers
+        "2001:db8::/32",
+        "3fff::/20",  # documentation
+    )
+)
+"""Of the special ranges those that not every version of `ipaddress` knows."""
+_PLACES: Final = (
+    ("::/96", 96),
+    ("::ffff:0:0/96", 96),  # mapped
+    ("::ffff:0:0:0/96", 96),  # translated without state
+    ("64:ff9b::/96", 96),
+    ("64:ff9b:1::/48", 96),
+    ("2002::/16", 16),
+    ("2001::/32", 32),  # Teredo: the server
+)
+_CARRIERS: Final = tuple((ipaddress.ip_network(text), start) for text, start in _PLACES)
+"""Networks whose addresses carry an IPv4 one, and behind how many bits."""
+_ISATAP: Final = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def is_public(text: str) -> bool:
+    """Say whether an address is one of the open network, and so is each that it carries."""
+    address = _parsed(text)
+    return address is not None and all(map(_is_open, (address, *_carried(address))))
+
+
+def is_link_local(text: str) -> bool:
+    """Say whether an address, or one that it carries, is link-local; a name is not."""
+    address = _parsed(text)
+    return address is not None and any(one.is_link_local for one in (address, *_carried(address)))
+
+
+def _parsed(text: str) -> _Address | None:
+    try:
+        return ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _is_open(address: _Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address):
+        if address in _NAT64:
+            return True
+        if address not in _GLOBAL_V6:
+            return False
+    is_tunnel = isinstance(address, ipaddress.IPv6Address) and address.sixtofour is not None
+    return (
+        (address.is_global or is_tunnel)
+        and not address.is_multicast
+        and not any(address in network for network in _SPECIAL)
+    )
+
+
+def _carried(address: _Address) -> Iterator[ipaddress.IPv4Address]:
+    """Yield the IPv4 addresses in an IPv6 one."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return
+    for network, start in _CARRIERS:
+        if address in network:
+            yield ipaddress.IPv4Address(int(address) >> (96 - start) & 0xFFFF_FFFF)
+    if address.teredo is not None:
+        yield address.teredo[1]
+    if address.packed[8:12] in _ISATAP:
+        yield ipaddress.IPv4Address(address.packed[12:])

@@ -1,0 +1,1 @@
+"""From an extract to the ranked causes, their fixes and the story of the run."""

@@ -1,0 +1,266 @@
+"""From what was gathered to the case.
+
+The last attempt, the order of events over all processes, what failed first, how it ended.
+
+In: `Extract`, the knowledge base. Out: `Case`. Not here: weighing causes (`inference`), what is
+told beside them (`story`).
+"""
+
+import dataclasses
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from postmortem.core.findings import Traceback
+from postmortem.diagnosis.case import attempts, failures, order, outcomes
+from postmortem.diagnosis.case import broad_matches as in_words
+from postmortem.diagnosis.case import relevance as standing
+from postmortem.diagnosis.case.final_errors import LastWords, find_final_errors
+from postmortem.diagnosis.case.forwarded import forwarding
+from postmortem.diagnosis.case.nonfatal import find_nonfatal
+from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
+from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
+from postmortem.diagnosis.case.survived_errors import SurvivedErrors
+from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.detectors import registry
+from postmortem.diagnosis.detectors.observed import build_observed
+from postmortem.extraction.extract import Extract, Seen, count_records_after, select_sources_by_type
+from postmortem.extraction.facts import fact_store as env
+from postmortem.rules.base import KnowledgeBase
+
+
+class _LastAttempt(NamedTuple):
+    """What was found of the attempt that counts, the last one."""
+
+    gathered: Extract
+    begins: Mapping[int, int]
+    """The raw line at which it begins, by source."""
+    seen: Sequence[Seen]
+    tracebacks: Sequence[tuple[Traceback, int]]
+    """But those that only hand on another one."""
+
+    def holds(self, source: int) -> bool:
+        """Say whether a source has a part in it."""
+        return self.begins.get(source, 0) <= self.gathered.lines.get(source, 0)
+
+
+def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
+    """Bring what was gathered into order; nothing in it is changed, and no file is read."""
+    about = select_sources_by_type(gathered, "environment", "scheduler")
+    handed_on = forwarding(gathered.tracebacks)
+    seen = _without_copies(_collect_findings(gathered, knowledge), gathered, handed_on, knowledge)
+    attempt = _select_last_attempt(gathered, seen, handed_on)
+    apart = _find_clock_skews(attempt)
+    clock = _build_clock(gathered, seen, _find_sources_needing_times(attempt, knowledge), apart)
+    observed = build_observed(gathered, attempt.seen, attempt.begins)
+    known = registry.detect_anomalies(observed)
+    rules = knowledge.by_id
+    passed = find_nonfatal(attempt.seen, attempt.tracebacks, gathered, rules, known)
+    closing = known.get("closing-words")
+    outlived = SurvivedErrors(
+        attempt.tracebacks,
+        attempt.seen,
+        rules,
+        gathered,
+        passed,
+        None if closing is None else (closing.source, closing.line),
+    )
+    left = _drop_survived_tracebacks(outlived, attempt)
+    ended_by = _list_failures(left, about, knowledge, clock)
+    spoken = None if ended_by else _find_final_error(attempt)
+    ended_by = ended_by or (
+        [failures.build_from_traceback(spoken.said)] if spoken is not None else []
+    )
+    first = ended_by[0] if ended_by else None
+    is_over = spoken is None or spoken.is_end
+    outcome = (
+        outcomes.infer_outcome(gathered, _drop_nonfatal_findings(attempt, passed), ended_by, known)
+        if is_over
+        else "unknown"
+    )
+    return Case(
+        events=tuple(
+            standing.build_occurrences(
+                seen, knowledge.by_id, first, gathered, attempt.begins, clock, about, outlived
+            )
+        ),
+        tracebacks=_list_unsurvived_tracebacks(left),
+        shapes=registry.add_outcome_anomalies(observed, known, outcome),
+        environment=env.build_environment(gathered.facts, knowledge.gpus),
+        settings=gathered.facts.settings(),
+        frameworks=outcomes.get_framework_versions(gathered, knowledge.stacks),
+        outcome=outcome,
+        first=first,
+        begins=attempt.begins,
+        skews=apart,
+        gathered=gathered,
+    )
+
+
+def _collect_findings(gathered: Extract, knowledge: KnowledgeBase) -> list[Seen]:
+    """Give what was found, with what exceptions say that no rule knows, but what does not count."""
+    found = gathered.seen()
+    found += in_words.find_broad_matches(gathered, found, knowledge)
+    return drop_less_specific(
+        found, knowledge.by_id, select_sources_by_type(gathered, "environment")
+    )
+
+
+def _without_copies(
+    seen: Sequence[Seen],
+    gathered: Extract,
+    handed_on: Container[tuple[int, int]],
+    knowledge: KnowledgeBase,
+) -> list[Seen]:
+    """Leave out what broad rules say of an exception that only hands on another one."""
+    lines = {
+        (one.source, one.exception_line)
+        for one, _ in gathered.tracebacks
+        if (one.source, one.offset) in handed_on
+    }
+    return [
+        found
+        for found in seen
+        if (found.finding.source, found.finding.line) not in lines
+        or not is_any_exception(knowledge.by_id[found.finding.signature])
+    ]
+
+
+def _drop_nonfatal_findings(
+    attempt: _LastAttempt, passed: Container[tuple[int, int]]
+) -> list[Seen]:
+    """Give what was found but what ended nothing."""
+    return [one for one in attempt.seen if (one.finding.source, one.finding.offset) not in passed]
+
+
+def _drop_survived_tracebacks(outlived: SurvivedErrors, attempt: _LastAttempt) -> _LastAttempt:
+    """Give the attempt without the tracebacks that it has outlived, and what they hold."""
+    return attempt._replace(
+        seen=[found for found in attempt.seen if not outlived.holds(found.finding)],
+        tracebacks=[
+            (traceback, before)
+            for traceback, before in attempt.tracebacks
+            if not outlived.has(traceback)
+        ],
+    )
+
+
+def _list_unsurvived_tracebacks(attempt: _LastAttempt) -> tuple[Traceback, ...]:
+    """Give the tracebacks of the attempt but those that many records follow."""
+    return tuple(
+        traceback
+        for traceback, before in attempt.tracebacks
+        if count_records_after(attempt.gathered, traceback, before) < failures.BUFFERED_RECORDS
+    )
+
+
+def _select_last_attempt(
+    gathered: Extract, seen: Sequence[Seen], handed_on: Container[tuple[int, int]]
+) -> _LastAttempt:
+    findings = [found.finding for found in seen]
+    starts = [
+        finding
+        for finding in findings
+        if finding.signature.startswith((attempts.START, attempts.COMMAND))
+    ]
+    fatal: dict[int, list[int]] = {}
+    for finding in findings:
+        if finding.role in {"cause", "consequence"}:
+            fatal.setdefault(finding.source, []).append(finding.line)
+    for traceback, _ in gathered.tracebacks:
+        fatal.setdefault(traceback.source, []).append(traceback.line)
+    begins = attempts.begin_of_the_last(gathered, starts, fatal, gathered.sources)
+    return _LastAttempt(
+        gathered,
+        begins,
+        [found for found in seen if found.finding.line >= begins.get(found.finding.source, 0)],
+        [
+            (traceback, before)
+            for traceback, before in gathered.tracebacks
+            if traceback.line >= begins.get(traceback.source, 0)
+            and (traceback.source, traceback.offset) not in handed_on
+        ],
+    )
+
+
+def _find_sources_needing_times(attempt: _LastAttempt, knowledge: KnowledgeBase) -> set[int]:
+    """Name the sources that must have times for the clock to be of use."""
+    return failures.find_reporting_sources(attempt.seen, attempt.tracebacks, knowledge.by_id)
+
+
+def _list_failures(
+    attempt: _LastAttempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
+) -> list[failures.Failure]:
+    """List what could have ended the run: what the logs tell of, else what files about it do."""
+    gathered = attempt.gathered
+    in_logs = [found for found in attempt.seen if found.finding.source not in about]
+
+    def among(seen: Sequence[Seen]) -> list[failures.Failure]:
+        return order.list_failures_in_order(
+            seen, attempt.tracebacks, gathered, knowledge.by_id, clock, gathered.sources
+        )
+
+    return among(in_logs) or among(attempt.seen)
+
+
+def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
+    """Find clocks that stand apart among the files of the attempt."""
+    gathered = attempt.gathered
+    current = [source for source in gathered.lines if attempt.holds(source)]
+    if len(current) <= 1:
+        return {}
+    return estimate_clock_skews(
+        {
+            source: (gathered.heads.get(source, ""), gathered.tails.get(source, (0, ""))[1])
+            for source in current
+        }
+    )
+
+
+def _find_final_error(attempt: _LastAttempt) -> LastWords | None:
+    """Give what ends the log of a run, where nothing tells of a failure.
+
+    Of one that was not training only an exception counts: anything else may be another program's.
+    """
+    gathered = attempt.gathered
+    is_training = any(gathered.records.values())
+    known = _collect_explained_lines(attempt)
+    for source, found in find_final_errors(gathered, known):
+        if attempt.holds(source) and (is_training or found.is_end):
+            where = found.said.where.filled(gathered.sources[source].where)
+            return found._replace(said=dataclasses.replace(found.said, where=where))
+    return None
+
+
+def _collect_explained_lines(attempt: _LastAttempt) -> dict[int, set[int]]:
+    """Give the lines, by source, that a rule or a traceback explains."""
+    spans = [
+        (found.finding.source, found.finding.line, found.finding.end_line)
+        for found in attempt.seen
+        if found.finding.role != "context"
+    ]
+    spans += [
+        (traceback.source, traceback.line, traceback.end_line)
+        for traceback, _ in attempt.gathered.tracebacks
+    ]
+    known: dict[int, set[int]] = {}
+    for source, first, last in spans:
+        known.setdefault(source, set()).update(range(first, last + 1))
+    return known
+
+
+def _build_clock(
+    gathered: Extract, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]
+) -> Clock:
+    """Build the clock from every time beside a finding, a traceback or a possible failure."""
+    times: list[tuple[int, int, str | None]] = [
+        (found.finding.source, found.finding.offset, found.finding.time) for found in seen
+    ]
+    times += [
+        (traceback.source, traceback.offset, traceback.time) for traceback, _ in gathered.tracebacks
+    ]
+    times += [
+        (source, offset, time)
+        for source, stamps in gathered.stamps.items()
+        for offset, time in stamps
+    ]
+    return Clock(times, apart, needed)

@@ -1,0 +1,211 @@
+"""What may have ended the run: fatal findings, and tracebacks that no signature explains.
+
+In: findings and tracebacks of all sources, how many records followed each. Out: `Failure`s, in no
+order yet. Not here: which of them came first (`case.order`), what each of the other findings is
+still worth (`case.relevance`).
+
+A failure that the run survived is none: records follow it, or it was logged below ERROR by whoever
+caught it while something else failed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.findings import Finding, Traceback
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.diagnosis.case.forwarded_exceptions import build_process_lookup
+from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.trailing_context import CAUGHT
+from postmortem.rules.base import Signature
+from postmortem.rules.traits import Trait, has_trait
+
+SURVIVED_RECORDS: Final = 3
+BUFFERED_RECORDS: Final = 20
+QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", CAUGHT})
+CONSEQUENCE_EXCEPTIONS: Final = (
+    "ChildFailedError",
+    "CalledProcessError",
+    "SignalException",
+    "ProcessExitedException",
+    "BrokenProcessPool",
+    "KeyboardInterrupt",
+    "SystemExit",
+)
+_MOST_SAID: Final = 160
+
+
+class Failure(NamedTuple):
+    """An event that ends a run.
+
+    A fatal finding of role cause, or a traceback that no signature explains.
+    """
+
+    source: int
+    line: int
+    offset: int
+    time: str | None
+    end_line: int
+    finding: Finding | None
+    traceback: Traceback | None
+    told_of: ProcessId = NOWHERE
+    """The process whose exception another one prints."""
+
+    @property
+    def where(self) -> ProcessId:
+        """The process, as far as it is printed."""
+        teller = self.finding or self.traceback
+        return NOWHERE if teller is None else teller.where
+
+    def format_line(self) -> str:
+        """Give what a copy of it in another file says as well."""
+        if self.traceback is not None:
+            text = f"{self.traceback.exception}: {self.traceback.message}"
+        else:
+            text = self.finding.text if self.finding is not None else ""
+        return text.split("\n")[0].strip()[:_MOST_SAID]
+
+
+def build_from_finding(finding: Finding) -> Failure:
+    """Take what a signature has recognised as what ended the run."""
+    return Failure(
+        finding.source,
+        finding.line,
+        finding.offset,
+        finding.time,
+        finding.end_line,
+        finding,
+        None,
+    )
+
+
+def build_from_traceback(traceback: Traceback) -> Failure:
+    """Take an exception as what ended the run."""
+    return Failure(
+        traceback.source,
+        traceback.exception_line,
+        traceback.offset,
+        traceback.time,
+        traceback.end_line,
+        None,
+        traceback,
+    )
+
+
+class _Suspect(NamedTuple):
+    """A possible failure and what the run did after it."""
+
+    failure: Failure
+    records_after: int
+    is_quoted: bool
+    """Logged below ERROR: whoever logged it has caught it."""
+
+
+def may_have_ended_it(
+    seen: Sequence[Seen],
+    tracebacks: Iterable[tuple[Traceback, int]],
+    gathered: Extract,
+    rules: Mapping[str, Signature],
+) -> list[Failure]:
+    """List what could have ended the run; what it demonstrably survived is left out.
+
+    Args:
+        seen: the findings.
+        tracebacks: each with the number of records before it.
+        gathered: tells how many records there are beside them.
+        rules: signatures by id.
+    """
+    suspects = [
+        *_list_finding_suspects(seen, gathered, rules),
+        *_list_traceback_suspects(tracebacks, gathered),
+    ]
+    final = [suspect for suspect in suspects if suspect.records_after < SURVIVED_RECORDS]
+    unquoted = [suspect for suspect in final if not suspect.is_quoted]
+    kept = unquoted or final or _keep_delayed_tracebacks(suspects, seen)
+    told_of = build_process_lookup(seen, gathered.tracebacks)
+    return [
+        suspect.failure._replace(told_of=told_of(suspect.failure.source, suspect.failure.line))
+        for suspect in kept
+    ]
+
+
+def _list_finding_suspects(
+    seen: Iterable[Seen], gathered: Extract, rules: Mapping[str, Signature]
+) -> list[_Suspect]:
+    return [
+        _Suspect(
+            build_from_finding(found.finding),
+            count_records_after(gathered, found.finding, found.records_before),
+            found.finding.level in QUOTED,
+        )
+        for found in seen
+        if found.finding.role == "cause" and rules[found.finding.signature].fatal
+    ]
+
+
+def _list_traceback_suspects(
+    tracebacks: Iterable[tuple[Traceback, int]], gathered: Extract
+) -> list[_Suspect]:
+    return [
+        _Suspect(
+            build_from_traceback(traceback),
+            count_records_after(gathered, traceback, before),
+            traceback.level in QUOTED,
+        )
+        for traceback, before in tracebacks
+        if not is_consequence(traceback)
+    ]
+
+
+def is_consequence(traceback: Traceback) -> bool:
+    """Say whether an exception only tells that another process has failed."""
+    return traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS)
+
+
+def _keep_delayed_tracebacks(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_Suspect]:
+    """Keep the tracebacks that may still have ended the run, some records behind them.
+
+    Standard output may arrive long after standard error. One in front of the program's own end
+    marker has not.
+    """
+    ends = {
+        found.finding.source: found.finding.offset
+        for found in seen
+        if has_trait(found.finding.signature, Trait.SOUND)
+    }
+    return [
+        suspect
+        for suspect in suspects
+        if suspect.failure.traceback is not None
+        and suspect.records_after < BUFFERED_RECORDS
+        and ends.get(suspect.failure.source, -1) < suspect.failure.offset
+    ]
+
+
+def move_to_front(first: Failure | None, failures: list[Failure]) -> list[Failure]:
+    """Put one of some failures before the others, if there is one to be put there."""
+    if first is None:
+        return failures
+    return [first, *(failure for failure in failures if failure is not first)]
+
+
+def has_end_marker(seen: Iterable[Seen]) -> bool:
+    """Say whether a program has told that it came to its end."""
+    return any(has_trait(found.finding.signature, Trait.SOUND) for found in seen)
+
+
+def find_reporting_sources(
+    seen: Iterable[Seen],
+    tracebacks: Iterable[tuple[Traceback, int]],
+    rules: Mapping[str, Signature],
+) -> set[int]:
+    """Name the sources that may hold the failure: one that a process tells itself."""
+    found = {
+        sight.finding.source
+        for sight in seen
+        if sight.finding.role == "cause"
+        and rules[sight.finding.signature].fatal
+        and not rules[sight.finding.signature].told_by
+    }
+    return found | {
+        traceback.source for traceback, _ in tracebacks if not is_consequence(traceback)
+    }

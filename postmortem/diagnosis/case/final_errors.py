@@ -1,0 +1,150 @@
+"""What a process says last when nothing else explains its end.
+
+An exception without its traceback, a fatal error, a line logged as an error.
+
+In: the end of a source as text, the line of its last metric record. Out: `LastWords`.
+Not here: lines that a rule knows (`patterns/signatures`), tracebacks (`extraction.traceback`).
+
+Only the last few lines behind the last record count. A line is passed over if its figures make it a
+metric, if it says that the run goes on, or if it does.
+"""
+
+import re
+from collections.abc import Container, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from postmortem.core.findings import Traceback
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.visible import get_last_draw
+from postmortem.extraction.extract import Extract
+from postmortem.reading.prefixes import LOUD, Cleaned, clean, has_srun_labels
+
+_LOGS: Final = frozenset({"log", "notebook"})
+_MOST_LINES: Final = 5
+_MOST_TEXT: Final = 2000
+_QUIET: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING"})
+_EXCEPTION: Final = compile_lazily(
+    r"(?:uncaught (?:exception:? )?)?"
+    r"(?P<name>(?:[A-Za-z_]\w*\.){0,8}[A-Z]\w{0,80}"
+    r"(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))"
+    r"(?::\s?(?P<message>.*))?$",
+)
+_SAID: Final = compile_lazily(
+    r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) "
+    r"|(?:fatal|critical) error\b)(?P<message>.*)",
+    re.IGNORECASE,
+)
+_FIGURE: Final = compile_lazily(
+    r"[-+]?(?:\d|nan\b|inf\b|\.\d)[\d.e+-]*\s?(?:%|[,;|/)]|$|\s)", re.IGNORECASE
+)
+_GOES_ON: Final = compile_lazily(
+    r"\b(?:ignor(?:ed|ing)|retry(?:ing)?|retries|re-?try|skip(?:ped|ping|s)?"
+    r"|continu(?:e|es|ing)|falling back|fall back|will be (?:used|disabled)|disabl(?:ed|ing)"
+    r"|recovered|non-fatal|not fatal|harmless)\b"
+    r"|\b(?:0|no) errors?\b",
+    re.IGNORECASE,
+)
+_END: Final = 1 << 62
+"""Byte offset that stands for the end of a source, whose length its last lines do not tell."""
+_MOVES: Final = compile_lazily(r"\d%\|")
+
+
+class LastWords(NamedTuple):
+    """A line that tells of an error at the end of a log."""
+
+    said: Traceback
+    """The line as an exception without frames; of an error line that names no class, the text
+    alone."""
+    is_end: bool
+    """True if whoever prints such a line last has ended; a line that a logger calls an error may
+    have been survived."""
+
+
+def find_final_errors(
+    gathered: Extract, known: Mapping[int, Container[int]]
+) -> Iterator[tuple[int, LastWords]]:
+    """Yield the logs that end with an error which nothing explains, with what they say.
+
+    Args:
+        gathered: holds the ends.
+        known: lines that a rule explains, by source.
+    """
+    for source, tail in gathered.tails.items():
+        if source < len(gathered.sources) and gathered.sources[source].kind in _LOGS:
+            last_record = gathered.last_record.get(source, (0, 0))[0]
+            srun = has_srun_labels(gathered.heads.get(source, ""))
+            words = find_final_error(tail, source, last_record, known.get(source, ()), srun=srun)
+            if words is not None:
+                yield source, words
+
+
+def find_final_error(
+    tail: tuple[int, str],
+    source: int,
+    last_record: int,
+    known: Container[int],
+    *,
+    srun: bool = False,
+) -> LastWords | None:
+    """Find an error that nothing explains in the last lines of a source, behind its last record.
+
+    An exception if there is one, else the first such line.
+
+    Args:
+        tail: raw number of the first line of the text, and the text.
+        source: index of the source.
+        last_record: raw line of the last metric record; 0 if there is none.
+        known: lines that a rule explains.
+        srun: the file carries task numbers of `srun --label`.
+    """
+    first, text = tail
+    lines = [
+        (number, get_last_draw(line))
+        for number, line in enumerate(text.split("\n"), first)
+        if number > last_record and line.strip()
+    ][-_MOST_LINES:]
+    found: list[LastWords] = []
+    for number, line in lines:
+        if _MOVES.search(line):
+            found.clear()  # a bar drawn behind the line: the run went on
+        elif number not in known:
+            found += _read(clean(line[:_MOST_TEXT], srun=srun), source, number)
+    return next((words for words in found if words.said.exception), next(iter(found), None))
+
+
+def _read(peeled: Cleaned, source: int, line: int) -> Iterator[LastWords]:
+    text = peeled.text.strip()
+    if not text or peeled.level in _QUIET or _GOES_ON.search(text):
+        return
+    exception, said = _EXCEPTION.match(text), _SAID.match(text)
+    if exception is not None and not _is_figure(exception["message"]):
+        message = (exception["message"] or "").strip()
+        named = _as_exception(peeled, source, line, exception["name"], message)
+        yield LastWords(named, is_end=True)
+    elif said is not None and not _is_figure(said["message"]):
+        yield LastWords(_as_exception(peeled, source, line, "", text), is_end=True)
+    elif peeled.level in LOUD and not _is_figure(text):
+        unnamed = _as_exception(peeled, source, line, "", text)
+        yield LastWords(unnamed, is_end=peeled.level != "ERROR")
+
+
+def _is_figure(text: str | None) -> bool:
+    """Say whether a figure stands where a message would: then it is a measured error."""
+    return text is not None and _FIGURE.match(text.strip()) is not None
+
+
+def _as_exception(peeled: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
+    return Traceback(
+        exception=name,
+        message=message,
+        frames=(),
+        source=source,
+        where=peeled.where,
+        line=line,
+        end_line=line,
+        exception_line=line,
+        offset=_END,
+        end_offset=_END,
+        time=peeled.time,
+        level=peeled.level,
+    )

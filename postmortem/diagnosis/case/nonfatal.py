@@ -1,0 +1,92 @@
+"""Findings that ended nothing: what comes again while training goes on, and the take-down.
+
+In: findings and tracebacks of the last attempt, where a source says that the run is through. Out:
+the places of the findings that count for nothing. Not here: tracebacks (`case.survived_errors`),
+records that follow a single finding (`case.failures`).
+
+A sample that cannot be read, said nine times with training behind eight of them, did not end the
+run at the ninth. And whoever stops the processes of a run that is through stops no run.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from postmortem.core.findings import Finding, Traceback
+from postmortem.core.lines import ProcessId
+from postmortem.diagnosis.case.failures import SURVIVED_RECORDS
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.extraction.extract import Extract, Seen
+from postmortem.reading.windows import is_same_process
+from postmortem.rules.base import Signature
+from postmortem.rules.traits import Trait, has_trait
+
+_OFTEN: Final = 3
+"""Times that the run has gone on behind the same before it is taken for its habit."""
+_THROUGH: Final = "closing-words"
+Place = tuple[int, int]
+"""A source and a byte offset."""
+
+
+def find_nonfatal(
+    seen: Sequence[Seen],
+    tracebacks: Iterable[tuple[Traceback, int]],
+    gathered: Extract,
+    rules: Mapping[str, Signature],
+    known: Mapping[str, Anomaly],
+) -> frozenset[Place]:
+    """Name the findings that ended nothing."""
+    told = [traceback for traceback, _ in tracebacks]
+    usual = {
+        _place(one)
+        for one in _find_repeatedly_survived(seen, gathered, rules)
+        if not _is_within(one, told)
+    }
+    return frozenset(usual | {_place(one) for one in _find_shutdown_noise(seen, gathered, known)})
+
+
+def _place(finding: Finding) -> Place:
+    return finding.source, finding.offset
+
+
+def _find_repeatedly_survived(
+    seen: Iterable[Seen], gathered: Extract, rules: Mapping[str, Signature]
+) -> Iterator[Finding]:
+    """Yield what was survived several times, the last times included."""
+    same: dict[tuple[str, int, ProcessId], list[Seen]] = defaultdict(list)
+    for one in seen:
+        if one.finding.role == "cause" and rules[one.finding.signature].fatal:
+            same[one.finding.signature, one.finding.source, one.finding.where].append(one)
+    for (_, source, where), group in same.items():
+        count = gathered.count_records_of(source, where)
+        survived = sorted({count - one.records_before for one in group}, reverse=True)
+        if sum(left >= SURVIVED_RECORDS for left in survived) >= _OFTEN:
+            yield from (one.finding for one in group)
+
+
+def _is_within(finding: Finding, told: Iterable[Traceback]) -> bool:
+    """Say whether a finding is part of an exception that nobody caught."""
+    return any(
+        one.source == finding.source
+        and one.line <= finding.line <= one.end_line
+        and is_same_process(finding.where, one.where)
+        for one in told
+    )
+
+
+def _find_shutdown_noise(
+    seen: Sequence[Seen], gathered: Extract, known: Mapping[str, Anomaly]
+) -> Iterator[Finding]:
+    """Yield what the processes print when they are stopped behind the end of the run."""
+    ends = {
+        one.finding.source: one.finding.line
+        for one in seen
+        if has_trait(one.finding.signature, Trait.SOUND)
+        and one.finding.line > gathered.last_record.get(one.finding.source, (0, 0))[0]
+    }
+    if _THROUGH in known:
+        ends.setdefault(known[_THROUGH].source, known[_THROUGH].line)
+    for one in seen:
+        is_behind = one.finding.line > ends.get(one.finding.source, one.finding.line)
+        if is_behind and has_trait(one.finding.signature, Trait.TAKE_DOWN):
+            yield one.finding

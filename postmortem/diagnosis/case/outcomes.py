@@ -1,0 +1,172 @@
+"""How a run ended, and in which framework it ran.
+
+In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not here: what failed
+first (`case.order`).
+"""
+
+import bisect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from postmortem.core import names
+from postmortem.diagnosis.case.failures import SURVIVED_RECORDS, Failure
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.facts.fact_store import TOLD, FactStore
+from postmortem.rules.stack_rules import StackRules
+from postmortem.rules.traits import Trait, has_trait
+
+_ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
+"""Shapes of a run that is through though no line of known wording says so."""
+_OPEN: Final = frozenset({"trouble-at-end", "shell-prompt"})
+"""Shapes of a run that has ended in a way that nothing tells."""
+_STANDS_STILL: Final = "hang.stands-still."
+_STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "stacks-dumped"})
+_MOVING: Final = frozenset({"slow-down", "log-goes-on"})
+"""Shapes of a run whose steps still come: it is slow, or was, whatever it is called."""
+_DUMPED: Final = "hang.faulthandler"
+_NO_OUTPUT: Final = frozenset({"environment", "ignored"})
+"""Kinds of sources that no run has printed."""
+NO_LOG: Final = "not-a-training-log"
+
+
+def get_framework_versions(gathered: Extract, stacks: StackRules) -> dict[str, str | None]:
+    """Name the stacks that were recognised, with versions.
+
+    Those that stand on others come first, then the most talkative.
+    """
+    facts = gathered.facts
+    counts = dict(facts.framework_lines)
+    for key in facts.facts:
+        if key.startswith("framework."):
+            counts.setdefault(key.removeprefix("framework."), 1)
+
+    def order(name: str) -> tuple[int, int, str]:
+        return -len(stacks.below(name)), -counts[name], name
+
+    return {
+        name: _find_framework_version(name, facts, stacks) for name in sorted(counts, key=order)
+    }
+
+
+def _find_framework_version(name: str, facts: FactStore, stacks: StackRules) -> str | None:
+    packages = [*stacks.get(name).packages, name]
+    keys = [f"framework.{name}", *(f"package.{package}" for package in packages)]
+    return next((value for key in keys if (value := facts.get(key))), None)
+
+
+def infer_outcome(
+    gathered: Extract,
+    seen: Sequence[Seen],
+    failures: Sequence[Failure],
+    known: Mapping[str, Anomaly],
+) -> str:
+    """Tell how the run ended.
+
+    Failed, completed, stalled, running, incomplete, or that this is no training log.
+    """
+    if _has_failure_status(gathered):
+        return "failed"
+    successes = [found for found in seen if _is_end(found, gathered)]
+    if successes and not any(_find_real_failures(failures, successes)):
+        return "completed"
+    if failures or _is_ended(gathered, seen, known):
+        return "failed"
+    if known.keys() & _STILL or any(_is_stalled(found, gathered, known) for found in seen):
+        return "stalled"
+    return _infer_outcome_without_end(gathered, seen, known)
+
+
+def _is_end(found: Seen, gathered: Extract) -> bool:
+    """Say whether this is the marker of an end, behind which nothing is trained."""
+    return has_trait(found.finding.signature, Trait.SOUND) and not _is_training_continued(
+        found, gathered
+    )
+
+
+def _is_ended(gathered: Extract, seen: Iterable[Seen], known: Mapping[str, Anomaly]) -> bool:
+    """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
+    ends = [found for found in seen if _is_final_consequence(found, gathered)]
+    is_through = bool(_ENDS.intersection(known))
+    return any(
+        not (is_through and has_trait(one.finding.signature, Trait.AMONG_PROCESSES)) for one in ends
+    )
+
+
+def _infer_outcome_without_end(
+    gathered: Extract, seen: Sequence[Seen], known: Mapping[str, Anomaly]
+) -> str:
+    """Say what an input is that tells of no end."""
+    if "traceback-cut" in known:
+        return "failed"
+    if any(gathered.records.values()) or ("lines-count" in known and not _has_troubles(seen)):
+        if _ENDS.intersection(known):
+            return "completed"
+        return "unknown" if known.keys() & _OPEN else "running"
+    if _has_troubles(seen):
+        return "unknown"
+    is_begun = (seen or gathered.facts.facts) and not is_without_log(gathered)
+    return "incomplete" if is_begun or "waits-at-start" in known else NO_LOG
+
+
+def is_without_log(gathered: Extract) -> bool:
+    """Say whether all that was read tells how things stand, and nothing what happened."""
+    return all(source.kind in _NO_OUTPUT for source in gathered.sources)
+
+
+def _has_troubles(seen: Iterable[Seen]) -> bool:
+    """Say whether anything was found that no sound run prints."""
+    return any(found.finding.role in {"cause", "consequence", "warning"} for found in seen)
+
+
+def _find_real_failures(
+    failures: Iterable[Failure], successes: Sequence[Seen]
+) -> Iterator[Failure]:
+    """Yield the failures that an end marker does not explain.
+
+    What a distributed run prints while it is taken down after its end is noise; any other failure
+    behind the marker is one.
+    """
+    last = max((found.finding.source, found.finding.offset) for found in successes)
+    for failure in failures:
+        is_before = (failure.source, failure.offset) < last
+        is_echo = failure.finding and has_trait(failure.finding.signature, Trait.ECHO_OF_A_FAILURE)
+        if is_before or failure.traceback or not is_echo:
+            yield failure
+
+
+def _is_training_continued(found: Seen, gathered: Extract) -> bool:
+    """Say whether training goes on behind an end marker: it was the end of a part, of a fold."""
+    return any(
+        series.name == names.LOSS
+        and series.source == found.finding.source
+        and len(series.lines) - bisect.bisect_right(series.lines, found.finding.line)
+        >= SURVIVED_RECORDS
+        for series in gathered.series.values()
+    )
+
+
+def _is_final_consequence(found: Seen, gathered: Extract) -> bool:
+    return found.finding.role == "consequence" and _is_last(found, gathered)
+
+
+def _is_stalled(found: Seen, gathered: Extract, known: Mapping[str, Anomaly]) -> bool:
+    """Say whether somebody says that the run stands still, and its figures do not say otherwise."""
+    signature = found.finding.signature
+    if signature.startswith(_STANDS_STILL):
+        return not _MOVING.intersection(known)
+    return signature == _DUMPED and _is_last(found, gathered)
+
+
+def _has_failure_status(gathered: Extract) -> bool:
+    """Say whether whoever ran the command has told how it ended, and it was not well."""
+    told = {
+        name: fact
+        for name in ("exit_status", "signal")
+        if (fact := gathered.facts.facts.get(f"env.{name}")) and fact.strength >= TOLD
+    }
+    return "signal" in told or ("exit_status" in told and told["exit_status"].value != "0")
+
+
+def _is_last(found: Seen, gathered: Extract) -> bool:
+    return count_records_after(gathered, found.finding, found.records_before) < SURVIVED_RECORDS

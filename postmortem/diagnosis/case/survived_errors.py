@@ -1,0 +1,205 @@
+"""Which tracebacks the run has outlived: told aside, or caught by a program that went on.
+
+In: tracebacks and findings of the last attempt. Out: `SurvivedErrors`, which judges a traceback
+and what is found within one, or is nonfatal (`case.nonfatal`). Not here: what may have ended the
+run (`case.failures`), records that follow.
+
+What a finalizer, an exit handler or the logging module prints ends nothing. A traceback with
+ordinary output of its process behind it ended nothing either, once something else did: a failure of
+its own that comes later, or the end marker. Alone it may still be the end, as standard output
+arrives behind standard error.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeVar
+
+from postmortem.core.findings import Finding, Traceback
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE
+from postmortem.diagnosis.case.failures import (
+    QUOTED,
+    SURVIVED_RECORDS,
+    Failure,
+    has_end_marker,
+    is_consequence,
+)
+from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.trailing_context import ASIDE, EXIT, LOGGED, THREAD
+from postmortem.reading.windows import is_same_process
+from postmortem.rules.base import Signature
+from postmortem.rules.traits import Trait, has_trait
+
+_Found = TypeVar("_Found", Traceback, Seen)
+_OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
+_HELPERS: Final = compile_lazily(
+    r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
+    r"|prometheus_client|urllib3|requests|httpx|tqdm|psutil|pynvml|gpustat)[/\\]"
+)
+
+
+class SurvivedErrors:
+    """The tracebacks that ended nothing."""
+
+    def __init__(
+        self,
+        tracebacks: Iterable[tuple[Traceback, int]],
+        seen: Sequence[Seen],
+        rules: Mapping[str, Signature],
+        gathered: Extract,
+        passed: Container[tuple[int, int]] = (),
+        closing: tuple[int, int] | None = None,
+    ) -> None:
+        """Judge each traceback by what comes after it.
+
+        Args:
+            tracebacks: with the records before each.
+            seen: the findings.
+            rules: signatures by id.
+            gathered: tells how many records there are beside them.
+            passed: places of the findings that ended nothing, by source and offset.
+            closing: source and line of words with which the run closes, if there are any.
+        """
+        self._closing = closing
+        self._over = passed
+        tracebacks = list(tracebacks)
+        told = [traceback for traceback, _ in tracebacks]
+        self._told, self._found = _group_by_source(told), _group_by_source(seen)
+        self._seen, self._rules = seen, rules
+        self._is_of_many = any(
+            found.finding.signature.startswith(_OF_MANY) or found.finding.where != NOWHERE
+            for found in seen
+        )
+        self._gone = {
+            (one.source, one.offset)
+            for one, before in tracebacks
+            if one.aside == EXIT
+            or self._was_survived(one)
+            or self._was_handled(one, before, count_records_after(gathered, one, before))
+        }
+        self._passed = {
+            (one.source, one.offset)
+            for one, before in tracebacks
+            if count_records_after(gathered, one, before) >= SURVIVED_RECORDS
+        }
+
+    def has(self, traceback: Traceback) -> bool:
+        """Say whether the run has outlived a traceback."""
+        return (traceback.source, traceback.offset) in self._gone
+
+    def holds(self, finding: Finding) -> bool:
+        """Say whether a finding stands within a traceback that the run has outlived."""
+        is_over = (finding.source, finding.offset) in self._over
+        return is_over or any(self.has(one) for one in self._around(finding))
+
+    def is_passed(self, finding: Finding, first: Failure | None) -> bool:
+        """Say whether it does, or records follow the traceback, and the run ended otherwise.
+
+        What a run tells aside may be all that is known of its end.
+        """
+        if (finding.source, finding.offset) in self._over:
+            return True
+        return any(
+            (one.source, one.offset) in self._passed
+            or (self.has(one) and self._is_explained(first))
+            for one in self._around(finding)
+            if first is None or not _is_enclosing(one, first)
+        )
+
+    def _is_explained(self, first: Failure | None) -> bool:
+        return first is not None or self._closing is not None or has_end_marker(self._seen)
+
+    def _around(self, finding: Finding) -> Iterator[Traceback]:
+        for one in self._told.get(finding.source, ()):
+            if _is_within(finding, one):
+                yield one
+
+    def _was_survived(self, one: Traceback) -> bool:
+        if one.aside == THREAD and (_is_of_a_helper(one) or self._is_success_behind(one)):
+            return self._is_later(one, is_any=True) or self._is_success_behind(one)
+        if not one.went_on:
+            return False
+        is_caught = one.was_caught() or one.level in QUOTED
+        if is_caught and self._is_success_behind(one):
+            return True
+        if self._is_of_many and not is_caught and one.where[:2] == NOWHERE[:2]:
+            return False
+        return self._is_later(one, is_any=is_caught and not self._is_of_many)
+
+    def _was_handled(self, one: Traceback, before: int, behind: int) -> bool:
+        """Say whether the program that printed a traceback goes on as before, and comes to its end.
+
+        A logger writes at once, so that one line of it behind an error that it tells is enough.
+        What is printed may be late: of it some must stand before the error and some behind.
+        """
+        if not one.went_on or one.aside not in {"", LOGGED}:
+            return False
+        is_end = self._is_success_behind(one) or (
+            self._closing is not None
+            and self._closing[0] == one.source
+            and self._closing[1] >= one.went_on
+        )
+        if one.aside == LOGGED:
+            return behind > 0 or is_end
+        return is_end and before > 0 and behind > 0
+
+    def _is_later(self, one: Traceback, *, is_any: bool) -> bool:
+        """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
+        end = max(one.end_line, one.went_on)
+        return any(
+            other.line > end
+            and other.aside not in ASIDE
+            and not is_consequence(other)
+            and _format_exception(other) != _format_exception(one)
+            and is_same_process(one.where, other.where)
+            for other in self._told.get(one.source, ())
+        ) or any(
+            found.finding.line > end
+            and self._is_failure(found.finding, is_any=is_any)
+            and is_same_process(one.where, found.finding.where)
+            and not self._is_aside(found.finding)
+            for found in self._found.get(one.source, ())
+        )
+
+    def _is_failure(self, finding: Finding, *, is_any: bool) -> bool:
+        rule = self._rules[finding.signature]
+        return (
+            finding.role == "cause"
+            and rule.fatal
+            and finding.level not in QUOTED
+            and (is_any or not (rule.told_by or has_trait(finding.signature, Trait.ECHO_OR_STOP)))
+        )
+
+    def _is_aside(self, finding: Finding) -> bool:
+        return any(one.aside in ASIDE for one in self._around(finding))
+
+    def _is_success_behind(self, one: Traceback) -> bool:
+        return any(
+            has_trait(found.finding.signature, Trait.SOUND) and found.finding.offset > one.offset
+            for found in self._found.get(one.source, ())
+        )
+
+
+def _group_by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
+    """Put together what stands in one source: of thousands, few are of any use for another."""
+    groups: dict[int, list[_Found]] = {}
+    for one in found:
+        source = one.finding.source if isinstance(one, Seen) else one.source
+        groups.setdefault(source, []).append(one)
+    return groups
+
+
+def _is_within(finding: Finding, one: Traceback) -> bool:
+    return one.line <= finding.line <= one.end_line and is_same_process(finding.where, one.where)
+
+
+def _is_enclosing(one: Traceback, first: Failure) -> bool:
+    return one.source == first.source and one.line <= first.line <= one.end_line
+
+
+def _is_of_a_helper(one: Traceback) -> bool:
+    """Say whether a thread that has failed only reports what the training does."""
+    return any(_HELPERS.search(frame.file) for frame in one.frames)
+
+
+def _format_exception(one: Traceback) -> str:
+    return f"{one.exception}: {one.message}"[:160]

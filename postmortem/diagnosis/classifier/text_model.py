@@ -1,0 +1,226 @@
+"""A linear model of text in one file: read where it is needed, evaluated without any library.
+
+In: the path of a model, the buckets of a text. Out: how much each cause is what the text sounds
+like, and which buckets made it so. Not here: fitting (`learn`), what follows for the verdict
+(`inference.second_opinion`).
+
+The file is safetensors: a header in JSON, then the weights as bytes, a row for each bucket. A text
+fills a few hundred buckets, so a few hundred rows are read; adding them up takes less time than
+importing NumPy does. Each row is added as one long whole number, in which every weight has a lane
+of four bytes to itself.
+"""
+
+import functools
+import json
+import math
+import mmap
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import xxhash
+
+from postmortem.core.errors import InputError
+from postmortem.core.message import say
+from postmortem.core.resources import find_shipped_model
+from postmortem.diagnosis.classifier.evidence_model import (
+    UNFITTED,
+    EvidenceModel,
+    load_evidence_model,
+)
+from postmortem.diagnosis.classifier.hashed_words import BITS, VERSION
+
+META: Final = "postmortem"
+"""The key of our part of the header."""
+FORMAT: Final = 2
+_TENSORS: Final = {"weights": "I8", "rarity": "U8"}
+RARITY_UNIT: Final = 16.0
+_MOST_HEADER: Final = 1 << 20
+_LANE: Final = 4
+_SIGN: Final = 128
+"""What makes any weight positive."""
+
+
+class Calibration(NamedTuple):
+    """What was fitted on cases that the weights had not seen."""
+
+    sharpness: float
+    """By which scores are multiplied before they become shares."""
+    alone: tuple[float, float]
+    """Shift and slope from the log-odds of a share to those of being right, rules unheard."""
+
+
+class TextModel(NamedTuple):
+    """A model that has been opened."""
+
+    digest: str
+    causes: Sequence[str]
+    bias: Sequence[float]
+    scale: Sequence[float]
+    calibration: Calibration
+    weights: memoryview
+    rarity: memoryview
+    own: frozenset[str] = frozenset()
+    """Causes that a user has taught (`postmortem train --add`)."""
+    evidence: EvidenceModel = UNFITTED
+    """How far what rules and text say may be believed."""
+
+    def shares(self, found: Iterable[int]) -> dict[str, float]:
+        """Give the share of each cause in what a text sounds like; they add up to one."""
+        scores = [self.calibration.sharpness * score for score in self.scores(found).values()]
+        highest = max(scores)
+        raised = [math.exp(score - highest) for score in scores]
+        whole = sum(raised)
+        return {cause: one / whole for cause, one in zip(self.causes, raised, strict=True)}
+
+    def scores(self, found: Iterable[int]) -> dict[str, float]:
+        """Say on which side of each cause's line to all others a text is: above 0 on its own."""
+        alike: defaultdict[int, list[int]] = defaultdict(list)
+        for bucket in found:
+            alike[self.rarity[bucket]].append(bucket)
+        length = math.sqrt(sum(len(own) * rarity * rarity for rarity, own in alike.items())) or 1
+        figures = zip(self.causes, self.bias, self.scale, self._sums(alike), strict=True)
+        return {cause: bias + scale * one / length for cause, bias, scale, one in figures}
+
+    def _sums(self, alike: Mapping[int, Sequence[int]]) -> list[int]:
+        """Add up the rows of buckets, each times its rarity, by which they are given.
+
+        No lane overflows: each weight is made positive, at most 255, and so is a rarity; with all
+        buckets there are, the sum stays below 2^31.
+        """
+        width, weights = len(self.causes), self.weights.cast("B")
+        flip = int.from_bytes(b"\x80\0\0\0" * width, "little")
+        lanes, total, added = bytearray(_LANE * width), 0, 0
+        for rarity, buckets in alike.items():
+            rows = 0
+            for bucket in buckets:
+                lanes[::_LANE] = weights[bucket * width : (bucket + 1) * width]
+                rows += int.from_bytes(lanes, "little") ^ flip
+            total += rarity * rows
+            added += rarity * len(buckets)
+        sums = struct.unpack(f"<{width}I", total.to_bytes(_LANE * width, "little"))
+        return [one - _SIGN * added for one in sums]
+
+    def pulls(self, cause: str, found: Iterable[int]) -> dict[int, float]:
+        """Say by how much each bucket speaks for a cause."""
+        column = self.causes.index(cause)
+        return {bucket: self._row(bucket)[column] * self.rarity[bucket] for bucket in found}
+
+    def _row(self, bucket: int) -> memoryview:
+        width = len(self.causes)
+        return self.weights[bucket * width : (bucket + 1) * width]
+
+
+def encode_rarity(rarity: float) -> int:
+    """Give a rarity as the byte that is stored."""
+    return min(255, max(1, round(rarity * RARITY_UNIT)))
+
+
+@functools.lru_cache(maxsize=4)
+def load_text_model(path: Path) -> TextModel:
+    """Open a model.
+
+    Raises:
+        InputError: there is none, it is damaged, or it was fitted to other features.
+    """
+    try:
+        with path.open("rb") as stream:
+            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        raise _build_input_error(
+            path, str(getattr(error, "strerror", "") or "it is empty")
+        ) from error
+    model, beside = parse_text_model(data, path), find_shipped_model("evidence.json")
+    if beside is None:
+        return model
+    evidence = load_evidence_model(beside)
+    return model._replace(digest=f"{model.digest}+{evidence.digest}", evidence=evidence)
+
+
+def parse_text_model(data: bytes | mmap.mmap, path: Path) -> TextModel:
+    """Give the model that the content of a file holds.
+
+    Raises:
+        InputError: it is damaged, or it was fitted to other features.
+    """
+    try:
+        header, body = _parse_header(data)
+        meta = json.loads(header["__metadata__"][META])
+        _check(meta, path)
+        return _build_model(meta, header, memoryview(data)[body:], xxhash.xxh3_128_hexdigest(data))
+    except (
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
+        raise _build_input_error(path, "it is no model of this program, or damaged") from error
+
+
+def _parse_header(data: bytes | mmap.mmap) -> tuple[dict[str, Any], int]:
+    size = int.from_bytes(data[:8], "little")
+    if not 2 <= size <= min(_MOST_HEADER, len(data)):
+        raise ValueError(size)
+    header: dict[str, Any] = json.loads(data[8 : 8 + size])
+    return header, 8 + size
+
+
+def _check(meta: Mapping[str, Any], path: Path) -> None:
+    """Refuse what another version has written."""
+    if (meta["format"], meta["features"], meta["bits"]) != (FORMAT, VERSION, BITS):
+        told = f"format {meta['format']}, features {meta['features']}, {meta['bits']} bits"
+        needed = f"format {FORMAT}, features {VERSION}, {BITS} bits"
+        raise _build_input_error(
+            path, f"it was trained for {told}, and this program needs {needed}"
+        )
+
+
+def _build_model(
+    meta: Mapping[str, Any], header: Mapping[str, Any], body: memoryview, digest: str
+) -> TextModel:
+    causes = [str(cause) for cause in meta["causes"]]
+    parts = {name: _get_tensor(name, header[name], body) for name in _TENSORS}
+    if len(parts["rarity"]) != 1 << BITS or len(parts["weights"]) != len(causes) << BITS:
+        raise ValueError(header)
+    fitted = meta["calibration"]
+    bias, scale = (_parse_numbers(meta[name], len(causes)) for name in ("bias", "scale"))
+    (sharpness,) = _parse_numbers([fitted["sharpness"]], 1)
+    shift, slope = _parse_numbers(fitted["alone"], 2)
+    return TextModel(
+        digest,
+        causes,
+        bias,
+        scale,
+        Calibration(sharpness, (shift, slope)),
+        parts["weights"].cast("b"),
+        parts["rarity"],
+        frozenset(map(str, meta.get("own", ()))),
+    )
+
+
+def _parse_numbers(values: Iterable[Any], count: int) -> list[float]:
+    """Give so many finite numbers."""
+    figures = [float(one) for one in values]
+    if len(figures) != count or not all(map(math.isfinite, figures)):
+        raise ValueError(figures)
+    return figures
+
+
+def _get_tensor(name: str, entry: Mapping[str, Any], body: memoryview) -> memoryview:
+    """Give the bytes of a tensor of the type that it must have."""
+    start, end = entry["data_offsets"]
+    if entry["dtype"] != _TENSORS[name] or not 0 <= start <= end <= len(body):
+        raise ValueError(name)
+    return body[start:end]
+
+
+def _build_input_error(path: Path, why: str) -> InputError:
+    return InputError(
+        say("the model cannot be used: {why}", "模型无法使用：{why}", why=why),
+        path,
+        "train it again with `postmortem train`, or leave it out with --no-model",
+    )

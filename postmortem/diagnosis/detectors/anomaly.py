@@ -1,0 +1,22 @@
+"""A shape that was found.
+
+In: nothing. Out: `Anomaly`. Not here: what is known of its kind (`rules.catalogue`), finding it
+(`detectors.registry`).
+"""
+
+from typing import NamedTuple
+
+from postmortem.core.lines import ProcessId
+from postmortem.core.message import Message
+
+
+class Anomaly(NamedTuple):
+    """A shape seen in one or more series, in findings, or in the end of a log."""
+
+    id: str
+    """One of `rules.catalogue.CATALOGUE`."""
+    said: Message
+    """The figures that show it."""
+    source: int
+    where: ProcessId
+    line: int

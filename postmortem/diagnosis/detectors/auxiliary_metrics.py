@@ -1,0 +1,225 @@
+"""Figures beside the loss that no sound run prints: not finite, absurd, exactly 0, or gone.
+
+In: the curves of one process. Out: the shapes `nan-metric`, `metric-absurd`, `zero-gradient`,
+`loss-vanishes`. Not here: the training loss and the gradients' own ways (`detectors.nonfinite`,
+`detectors.gradients`), parts of a loss (`detectors.nonfinite_beside`), scores (`detectors.scores`).
+"""
+
+import bisect
+import math
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import say
+from postmortem.diagnosis.detectors.aligned import Curves, find_first_nonfinite, show
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.loss_of_training import WORTH
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.facts.series import Point, Series
+
+_TOLD_ELSEWHERE: Final = frozenset({names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE})
+_MAY_LACK: Final = compile_lazily(
+    r"best|^min[_/ ]|^max[_/ ]|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|patience|_time$"
+    r"|per_?s(?:ec)?(?:ond)?$|speed|throughput|memory|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad"
+    r"|norm$|loss_scale|(?:^|[_/])(?:iou|ap|acc|dice)[_/.](?!mean|avg|all|top|1$|5$)[a-z0-9]",
+    re.IGNORECASE,
+)
+"""Names of figures that a sound run may not have: a bound, a time, a score of an absent class."""
+_BOUNDED: Final = compile_lazily(
+    r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
+)
+_OVER_EPISODES: Final = compile_lazily(
+    r"(?:^|[_/])(?:ep(?:isode)?s?_?(?:rew(?:ard)?|len(?:gth)?|return)s?|eplen|eprew)_?mean$",
+    re.IGNORECASE,
+)
+_SPREAD: Final = compile_lazily(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
+_MAY_LEAP: Final = compile_lazily(
+    r"^best|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|_time$|per_?s(?:ec)?(?:ond)?$"
+    r"|speed|throughput|memory|flop|bytes|tokens|samples|_scale$|^scale",
+    re.IGNORECASE,
+)
+"""Names of figures whose size says nothing of the training."""
+_COUNTED: Final = compile_lazily(
+    r"^(?:count|num(?:_\w{1,20})?|n(?:_\w{1,20})?|total|samples|objects|instances|boxes|gts?"
+    r"|positives?)$",
+    re.IGNORECASE,
+)
+_TIMES: Final = 1e6
+"""Times its early level beyond which such a figure is absurd."""
+_LARGE: Final = 1e6
+_NEVER: Final = 1e10
+"""Beyond it such a figure is absurd in the first record already."""
+_FEWEST: Final = 3
+_SOME: Final = 6
+_MOSTLY: Final = 0.8
+_GONE: Final = 5
+"""Records without a loss that always stood beside the others before."""
+
+
+def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
+    """Find any other figure that is not finite, once it has been or for good."""
+    curves = observed.curves
+    for name, series in curves.by_name.items():
+        if series.first_nonfinite is None or name in _TOLD_ELSEWHERE or _MAY_LACK.search(name):
+            continue
+        bad = _find_nonfinite_after_finite(curves, series)
+        if bad is not None:
+            said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(bad))
+            return [curves.shape("nan-metric", said, bad.line)]
+    return []
+
+
+def _find_nonfinite_after_finite(curves: Curves, series: Series) -> Point | None:
+    """Give the first point that is not finite; none where only the first ones are.
+
+    The mean over episodes is not finite before one has ended, or where nobody counts them.
+    """
+    points = curves.points(series.name)
+    if _OVER_EPISODES.search(series.name) and not curves.finite(series.name):
+        return None
+    points = [point for point in points if point.line not in _find_empty_mean_lines(curves)]
+    start = next((index for index, one in enumerate(points) if math.isfinite(one.value)), None)
+    return find_first_nonfinite(points if start is None else points[start:])
+
+
+def _find_empty_mean_lines(curves: Curves) -> set[int]:
+    """Name the lines that count nothing: a mean over nothing is not finite, and no fault."""
+    return {
+        point.line
+        for name in curves.called(_COUNTED)
+        for point in curves.finite(name)
+        if point.value == 0
+    }
+
+
+def detect_implausible_end(observed: Observed) -> Iterable[Anomaly]:
+    """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
+    curves = observed.curves
+    for name in curves.called(_BOUNDED):
+        is_told = name in _TOLD_ELSEWHERE and not (name == names.LOSS and observed.loss is None)
+        if is_told or curves.is_within(name, _LARGE):
+            continue
+        points = curves.finite(name)
+        if not points:
+            continue
+        found = (
+            _detect_metric_growth(curves, name, points)
+            if len(points) >= _SOME
+            else _detect_implausible_size(curves, name, points)
+        )
+        if found is not None:
+            return [found]
+    return []
+
+
+def _detect_metric_growth(curves: Curves, name: str, points: Sequence[Point]) -> Anomaly | None:
+    """Find a figure that has grown beyond its early level by orders of magnitude."""
+    quarter = max(2, len(points) // 4)
+    early = statistics.median(abs(point.value) for point in points[: 2 * quarter])
+    late = statistics.median(abs(point.value) for point in points[-quarter:])
+    if not (late > _LARGE and late > _TIMES * early):
+        return None
+    said = say(
+        "{name} {early:.3g} → {late:.3g}",
+        "{name} {early:.3g} → {late:.3g}",
+        name=name,
+        early=early,
+        late=late,
+    )
+    limit = math.sqrt(max(early, 1e-9)) * math.sqrt(late)
+    line = next((one.line for one in points if abs(one.value) > limit), points[-1].line)
+    return curves.shape("metric-absurd", said, line)
+
+
+def _detect_implausible_size(curves: Curves, name: str, points: Sequence[Point]) -> Anomaly | None:
+    """Find a figure that ends at a size no sound run has in any record, however few there are."""
+    value = points[-1].value
+    if value <= _NEVER:
+        return None
+    said = say("{name} {value:.3g}", "{name} 为 {value:.3g}", name=name, value=value)
+    line = next(point.line for point in points if point.value > _NEVER)
+    return curves.shape("metric-absurd", said, line)
+
+
+def detect_astronomic_jump(observed: Observed) -> Iterable[Anomaly]:
+    """Find a figure that leaps among calm ones to a size no sound run has, be it but once."""
+    curves = observed.curves
+    for name in curves.by_name:
+        if curves.is_within(name, _NEVER) or _MAY_LEAP.search(name):
+            continue
+        most, points = 0.0, curves.finite(name)
+        for index, point in enumerate(points):
+            size = abs(point.value)
+            if index >= _FEWEST and size > max(_NEVER, _TIMES * most):
+                said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(point))
+                return [curves.shape("metric-absurd", said, point.line)]
+            most = max(most, size)
+    return []
+
+
+def detect_zero_gradients(observed: Observed) -> Iterable[Anomaly]:
+    """Find gradients of exactly 0 to the end: no weight moves, whatever the rewards do.
+
+    Where the loss falls all the same the figure is wrong, not the training.
+    """
+    curves, loss = observed.curves, observed.loss
+    points = curves.points(names.GRAD_NORM)
+    half = points[len(points) // 2 :]
+    if not points or any(point.value != 0.0 for point in half):
+        return []
+    zeros = sum(point.value == 0.0 for point in points)
+    falls = loss is not None and 0 < loss.tail < 0.97 * loss.head
+    is_told = len(points) >= _get_min_record_count(curves) or _has_to_learn(curves)
+    if zeros < _MOSTLY * len(points) or falls or not is_told:
+        return []
+    said = say(
+        "grad_norm is exactly 0 at {zeros} of {count} records",
+        "{count} 条记录中有 {zeros} 条 grad_norm 恰好为 0",
+        zeros=zeros,
+        count=len(points),
+    )
+    line = next(point.line for point in points if point.value == 0.0)
+    return [curves.shape("zero-gradient", said, line)]
+
+
+def _has_to_learn(curves: Curves) -> bool:
+    """Say whether each loss beside the gradients is one that has a gradient."""
+    lines = {point.line for point in curves.points(names.GRAD_NORM)}
+    beside = [point.value for point in curves.points(names.LOSS) if point.line in lines]
+    return bool(beside) and min(beside) > WORTH
+
+
+def _get_min_record_count(curves: Curves) -> int:
+    """Give the records that show it: fewer where rewards differ, of which a gradient comes."""
+    spread = [point.value for name in curves.called(_SPREAD) for point in curves.finite(name)]
+    return _FEWEST - 1 if spread and min(spread) > 0 else _FEWEST
+
+
+def detect_vanished_loss(observed: Observed) -> Iterable[Anomaly]:
+    """Find a loss that is printed no more while what always stood beside it goes on."""
+    curves = observed.curves
+    losses = curves.points(names.LOSS)
+    for name in (names.GRAD_NORM, names.LEARNING_RATE):
+        points = curves.points(name)
+        if not losses or not points or points[-1].line <= losses[-1].line:
+            continue
+        lines = {point.line for point in losses}
+        if len(lines) < _SOME:
+            return []
+        beside = sorted({point.line for point in points})
+        behind = len(beside) - bisect.bisect_right(beside, losses[-1].line)
+        before = len(beside) - behind
+        together = len(lines.intersection(beside))
+        if behind >= _GONE and together >= 0.9 * max(len(lines), before):
+            said = say(
+                "no loss beside the last {count} records of {name}",
+                "最后 {count} 条 {name} 记录没有 loss",
+                count=behind,
+                name=name,
+            )
+            return [curves.shape("loss-vanishes", said, beside[before])]
+    return []

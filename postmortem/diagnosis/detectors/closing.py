@@ -1,0 +1,237 @@
+"""What a log says behind its last record: that it is through, or that it is not well.
+
+In: the end of each source, the line of its last record, what rules know of its lines. Out: the
+shapes `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
+known wording (`patterns/signatures`), exceptions (`case.final_errors`).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE
+from postmortem.core.message import cut, quote
+from postmortem.core.visible import get_last_draw
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.ending import PART
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.reading.prefixes import LOUD, clean
+from postmortem.rules.traits import Trait, has_trait
+
+_MOST_TEXT: Final = 200
+_MOST_LINES: Final = 60
+_LAST: Final = 12
+"""Lines at the end of a log among which its closing words stand."""
+_OF_NOTHING: Final = compile_lazily(r"\bcount: 0\b|\bepisodes?_?\w{0,10}: 0\b")
+"""A mean over nothing is no number, and says so."""
+_HEADER: Final = compile_lazily(r"Traceback \(most recent call last\):\s*$")
+_ERROR_LINE: Final = compile_lazily(r"^(?:\[rank\d{1,5}\]:)?\[?[EF]\d{3,4} \d")
+"""The marks of glog and of c10's logger for an error."""
+_PROMPT: Final = compile_lazily(
+    r"(?:\([\w.+-]{1,60}\) ?){0,2}"
+    r"(?:\[?[\w.-]{1,40}@[\w.-]{1,80}[: ~][^\n]{0,120}[#$%>\]]|PS [A-Z]:\\[^\n>]{0,120}>"
+    r"|[A-Z]:\\[^\n>]{0,120}>|[$#%])\s*$"
+)
+_NOT_FINITE: Final = compile_lazily(
+    r"(?<![\w/.@-])(?P<name>[A-Za-z][\w/.@-]{0,60})"
+    r"[\"']?[ \t]{0,20}[:=|│┃]?[ \t]{0,20}[\"']?(?:tensor\()?"
+    r"(?P<value>[-+]?(?:nan|inf|infinity))(?![\w-])",
+    re.IGNORECASE,
+)
+_GRADIENT_AVERAGE: Final = compile_lazily(
+    r"(?<![A-Za-z])g(?:rad)?_?norm\W{1,6}\d[\d.e+-]{0,20} \((?:nan|inf)\)", re.IGNORECASE
+)
+"""A finite norm with its mean since the start, which one skipped step has spoilt."""
+_FIGURES: Final = compile_lazily(
+    r"loss|acc|err|reward|return|ppl|perplexity|score|grad|entropy|kl|logp|nll|elbo|mse|mae|rmse"
+    r"|bleu|f1|auc|map|iou|dice|wer|cer|bpc|bpb|mean|avg|value|metric",
+    re.IGNORECASE,
+)
+_MAY_LACK: Final = compile_lazily(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
+_BOUND: Final = compile_lazily(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
+"""A bound is infinite before anything is measured."""
+_TOLD: Final = compile_lazily(
+    r"(?<![\w-])(?:nans?|infs?|non-?finite|not finite|infinite|infinity)(?![\w(])", re.IGNORECASE
+)
+_OF_VALUES: Final = compile_lazily(
+    r"\b(?:loss(?:es)?|grad\w{0,10}|logits?|outputs?|activations?|weights?|batch|values?|rewards?"
+    r"|params?|parameters?)\b",
+    re.IGNORECASE,
+)
+_HARMLESS: Final = compile_lazily(
+    r"\b(?:no|without|never|zero|0|any) (?:\w{1,20} ){0,2}(?:nan|inf|non-?finite)"
+    r"|(?<![A-Za-z])(?:nan|inf)\w{0,8}[ _]?(?:\w{1,12} ?)?[:=] ?(?:0(?![.\d])|false|true|none)"
+    r"|\b(?:check(?:ing|s)?|if|may|might|could|would|avoid\w*|prevent\w*|detect_\w+|nan_to_num"
+    r"|enabled?|disabled?)\b",
+    re.IGNORECASE,
+)
+_SUBJECT: Final = (
+    r"(?:all|everything|(?:the )?(?:whole |entire )?(?:model |main )?"
+    r"(?:train(?:ing)?(?: (?:pipeline|run|job|process|loop|script))?"
+    r"|fine-?tuning|pre-?training|pipeline|experiment|job|run|script|program|optimi[sz]ation))"
+)
+_VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
+_VERBS: Final = ("done", "Done", "DONE", "finished", "Finished", "completed", "Completed")
+_DURATION: Final = r"(?:in|after|took)[ :]{1,3}(?:about )?\d"
+_CLOSING: Final = compile_lazily(
+    rf"^[\W_]{{0,40}}(?:(?:main|train\w{{0,10}}|run|root)(?:__)?: )?"
+    rf"(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
+    rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
+    rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
+    r"|saved|weights|model|total|results|at|on|with|\d{4}-))",
+    re.IGNORECASE,
+)
+_SAVED: Final = compile_lazily(
+    r"\b(?:sav(?:ed|ing)|wr(?:ote|itten|iting)|export(?:ed|ing)?|stored|in)\b.{0,80}?"
+    r"(?<![A-Za-z])final(?![A-Za-z])"
+    r"|(?<![A-Za-z])final (?:model|weights|policy|checkpoint|state)\b.{0,40}"
+    r"\b(?:saved|written|exported|stored)|^[\W_]{0,20}final (?:model|weights|policy|checkpoint)",
+    re.IGNORECASE,
+)
+_STEPPED: Final = compile_lazily(
+    rf"^[\W_]{{0,40}}{_SUBJECT} (?:is |was )?{_VERB} after \d[\d,]* (?:steps|epochs|iterations)",
+    re.IGNORECASE,
+)
+_FINISHED: Final = compile_lazily(
+    rf"^[\W_]{{0,40}}(?:finished|completed|done(?: with)?|ended) (?:the )?{_SUBJECT}\b"
+    r"|\breached max(?:imum|imal)?[ _-]?(?:number of )?(?:steps|epochs|iter\w{0,7}|updates)"
+    r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
+    re.IGNORECASE,
+)
+_AFTER_ALL: Final = compile_lazily(
+    r"\b(?:after|in) \d[\d,]* (?:epoch|step|iteration|update|round)s?\b|\b(?:fail\w*|errors?)"
+    r"(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
+    re.IGNORECASE,
+)
+"""How much was done, and that nothing failed: no sign that it is not the end."""
+_NOT_THE_END: Final = compile_lazily(
+    r"\b(?:not|un\w+|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
+    r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*)\b",
+    re.IGNORECASE,
+)
+
+
+class _Line(NamedTuple):
+    """A line behind the last record of its source, without its prefix."""
+
+    source: int
+    number: int
+    text: str
+    level: str | None
+    raw: str
+    """The same with its prefix: `done: 3 epochs` looks like one that has a prefix."""
+    is_marked: bool
+    """It bears the mark of glog's or c10's logger for an error."""
+
+
+def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
+    """Find what the last lines of the sources with records say of the end, and of values."""
+    known = {
+        (finding.source, number)
+        for finding, _ in observed.findings
+        if finding.role in {"harmless", "context"} and not has_trait(finding.signature, Trait.SOUND)
+        for number in range(finding.line, finding.end_line + 1)
+    }
+    for source in observed.last_records:
+        lines = [
+            one
+            for one in _list_trailing_lines(observed, source)
+            if (source, one.number) not in known
+        ]
+        yield from _cut_traceback(observed, source)
+        yield from _detect_shell_prompt(observed, lines)
+        yield from _detect_final_errors(lines)
+        yield from _end(lines)
+
+
+def _list_trailing_lines(observed: Observed, source: int) -> list[_Line]:
+    """Give the last lines behind the last record that are not empty."""
+    first, text = observed.tails.get(source, (1, ""))
+    rows = [
+        (number, get_last_draw(line))
+        for number, line in enumerate(text.split("\n"), first)
+        if number > observed.last_records[source] and line.strip()
+    ][-_MOST_LINES:]
+    found = []
+    for number, row in rows:
+        peeled = clean(row[:2000])
+        found.append(
+            _Line(
+                source,
+                number,
+                peeled.text.strip(),
+                peeled.level,
+                row[:2000].strip(),
+                bool(_ERROR_LINE.match(row)),
+            )
+        )
+    return found
+
+
+def _cut_traceback(observed: Observed, source: int) -> Iterator[Anomaly]:
+    """Tell of the head of a traceback that is the last thing in a source, also behind a bar."""
+    first, text = observed.tails.get(source, (1, ""))
+    text = text.rstrip()
+    if _HEADER.search(text[-_MOST_TEXT:]):
+        number = first + text.count("\n")
+        yield Anomaly(
+            "traceback-cut",
+            quote(cut(text[text.rindex("Traceback") :], _MOST_TEXT)),
+            source,
+            NOWHERE,
+            number,
+        )
+
+
+def _detect_shell_prompt(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]:
+    """Tell of the prompt of a shell at the end, behind a record that is not the last one due."""
+    if not (lines and _PROMPT.match(lines[-1].raw)):
+        return
+    source = lines[-1].source
+    first, text = observed.tails[source]
+    place = observed.last_records[source] - first
+    record = get_last_draw(text.split("\n")[place]) if place >= 0 else ""
+    parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(record)]
+    if any(now < of for now, of in parts):
+        yield _build_anomaly("shell-prompt", lines[-1])
+
+
+def _detect_final_errors(lines: list[_Line]) -> Iterator[Anomaly]:
+    """Tell of values that are not finite, and of an error that nothing follows."""
+    for line in lines:
+        if _is_not_finite(line.text) and not _OF_NOTHING.search(line.text):
+            yield _build_anomaly("nan-in-closing", line)
+    if lines and (lines[-1].level in LOUD or lines[-1].is_marked):
+        yield _build_anomaly("trouble-at-end", lines[-1])
+
+
+def _is_not_finite(text: str) -> bool:
+    """Say whether a line gives such a figure, or tells of such values."""
+    text = _GRADIENT_AVERAGE.sub("", text)
+    if any(_is_broken(match) for match in _NOT_FINITE.finditer(text)):
+        return True
+    return bool(_TOLD.search(text) and _OF_VALUES.search(text)) and not _HARMLESS.search(text)
+
+
+def _is_broken(match: re.Match[str]) -> bool:
+    """Say whether a named figure that is not finite is more than a bound, or an absent class."""
+    name = match["name"]
+    before = match.string[max(0, match.start() - 12) : match.end("name")]
+    is_bound = "inf" in match["value"].lower() and _BOUND.search(before) is not None
+    return bool(_FIGURES.search(name)) and not _MAY_LACK.search(name) and not is_bound
+
+
+def _end(lines: list[_Line]) -> Iterator[Anomaly]:
+    """Tell of the words with which a program says that it is through."""
+    for line in reversed(lines[-_LAST:]):
+        text = line.raw if line.raw.startswith(_VERBS) else line.text
+        if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
+            continue
+        if any(words.search(text) for words in (_CLOSING, _SAVED, _STEPPED, _FINISHED)):
+            yield _build_anomaly("closing-words", line)
+            return
+
+
+def _build_anomaly(name: str, line: _Line) -> Anomaly:
+    return Anomaly(name, quote(cut(line.text, _MOST_TEXT)), line.source, NOWHERE, line.number)

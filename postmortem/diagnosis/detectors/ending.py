@@ -1,0 +1,211 @@
+"""How a run ends that shows no failure: at its last step, with a marker, or just so.
+
+In: series, and the number of steps that the records or the log name as the whole; the outcome, and
+what else was found. Out: the shapes `last-step`, `last-epoch`, `finished`, `no-record`,
+`no-failure-shown`, `steady-records`. Not here: telling the outcome, lines that say that a run is
+through (`patterns/signatures/healthy`, `detectors.closing`).
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE
+from postmortem.core.message import cut, quote, say
+from postmortem.core.visible import get_last_draw
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.stalled_output import STEP
+from postmortem.extraction.facts.series import Series
+from postmortem.rules.catalogue import CATALOGUE
+from postmortem.rules.traits import Trait, has_trait
+
+_FEWEST: Final = 10
+_FEWEST_STEPS: Final = 3
+"""Different steps that the end of a log names where training is going on."""
+_MOST_TEXT: Final = 200
+_SEVERAL: Final = 5
+"""Records that show how a run goes."""
+_FEWEST_EPOCHS: Final = 3
+PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
+_EPOCH_PART: Final = compile_lazily(
+    r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
+    re.IGNORECASE,
+)
+_HEADING: Final = compile_lazily(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
+_BAR_PART: Final = compile_lazily(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
+
+
+def detect_last_step(observed: Observed) -> Iterable[Anomaly]:
+    """Find a training loss that is recorded up to the last step, reached once.
+
+    A count that starts anew in each epoch reaches its end in each.
+    """
+    total = observed.total_steps
+    if not total >= _FEWEST:
+        return []
+    for series in observed.series:
+        if (
+            series.name == names.LOSS
+            and series.last is not None
+            and _is_counting_up_to(series, total)
+        ):
+            said = say(
+                "the last record is of step {step:g} of {total:g}",
+                "最后一条记录是第 {step:g} 步，共 {total:g} 步",
+                step=series.last.step,
+                total=total,
+            )
+            return [Anomaly("last-step", said, series.source, NOWHERE, series.last.line)]
+    return _detect_full_bars(observed, total)
+
+
+def _detect_full_bars(observed: Observed, total: float) -> list[Anomaly]:
+    """Find the bar of the whole run, full, at or behind the last record."""
+    for source, last in observed.last_records.items():
+        first, text = observed.tails.get(source, (1, ""))
+        for number, line in enumerate(text.split("\n"), first):
+            part = _BAR_PART.search(get_last_draw(line))
+            if number >= last and part and float(part["now"]) == float(part["of"]) == total:
+                return [Anomaly("last-step", quote(part[0].strip("| [")), source, NOWHERE, number)]
+    return []
+
+
+def detect_last_epoch(observed: Observed) -> Iterator[Anomaly]:
+    """Find a last record that names the last epoch as `60/60`, one record an epoch.
+
+    Whatever else it counts must be through as well.
+    """
+    for source, last in observed.last_records.items():
+        first, text = observed.tails.get(source, (1, ""))
+        rows = text.split("\n")
+        line = rows[last - first] if 0 <= last - first < len(rows) else ""
+        part = _EPOCH_PART.search(line)
+        epochs = _list_epochs(observed, source)
+        if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
+            continue
+        others = [one for one in PART.finditer(line) if one.start("now") != part.start("now")]
+        is_through = all(one["now"] == one["of"] for one in others)
+        is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
+        if is_through and is_once and _is_last(part, epochs[0]):
+            yield Anomaly("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+
+
+def detect_last_epoch_heading(observed: Observed) -> Iterator[Anomaly]:
+    """Find a last record under the heading of the last epoch, a line `Epoch 12/12`."""
+    for source, last in observed.last_records.items():
+        first, text = observed.tails.get(source, (1, ""))
+        rows = text.split("\n")[: max(0, last - first + 1)]
+        heads = [part for row in rows if (part := _HEADING.match(row)) is not None]
+        if rows and _has_counted_to_last_epoch(heads) and _is_whole(rows[-1]):
+            yield Anomaly("last-epoch", quote(heads[-1][0].strip()), source, NOWHERE, last)
+
+
+def _has_counted_to_last_epoch(heads: Sequence[re.Match[str]]) -> bool:
+    """Say whether several epochs are counted one by one, up to the last."""
+    counted = [int(part["now"]) for part in heads]
+    is_count = len(counted) >= _FEWEST_EPOCHS and counted == sorted(set(counted))
+    return is_count and heads[-1]["now"] == heads[-1]["of"]
+
+
+def _is_whole(row: str) -> bool:
+    """Say whether whatever a record counts is through."""
+    return all(one["now"] == one["of"] for one in PART.finditer(row))
+
+
+def _list_epochs(observed: Observed, source: int) -> list[float]:
+    """Give the epochs that the records of a source name."""
+    named = (one for one in observed.series if one.name == names.EPOCH and one.source == source)
+    return list(next((one.values for one in named), ()))
+
+
+def _is_last(part: re.Match[str], first: float) -> bool:
+    """Say whether `59/60` or `60/60` is the last epoch, counted from the first one on."""
+    left = int(part["of"]) - int(part["now"])
+    return left == 0 or (left == 1 and first == 0)
+
+
+def _is_counting_up_to(series: Series, total: float) -> bool:
+    """Say whether the steps of a series only rise, and end at the last one."""
+    if series.last is None or series.last.step != total:
+        return False
+    steps = [step for step in series.steps if not math.isnan(step)]
+    return steps == sorted(steps) and steps[0] < total
+
+
+def detect_completion(observed: Observed) -> Iterable[Anomaly]:
+    """Tell by which marker, or by which record, a completed run shows its end."""
+    if observed.outcome != "completed":
+        return []
+    marker = next(
+        (finding for finding, _ in observed.findings if has_trait(finding.signature, Trait.SOUND)),
+        None,
+    )
+    if marker is not None:
+        said = quote(cut(marker.text, _MOST_TEXT))
+        return [Anomaly("finished", said, marker.source, NOWHERE, marker.line)]
+    ends = (observed.known.get(name) for name in ("last-step", "closing-words", "last-epoch"))
+    end = next((shape for shape in ends if shape is not None), None)
+    source, line = _find_last_record(observed)
+    return [
+        end._replace(id="finished")
+        if end is not None
+        else Anomaly("finished", quote(""), source, NOWHERE, line)
+    ]
+
+
+def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
+    """Find a run that stands still and has printed no training record at all."""
+    if (
+        observed.outcome != "stalled"
+        or any(observed.records.values())
+        or any(_has_step_lines(text) for _, text in observed.tails.values())
+    ):
+        return []
+    said = say(
+        "no metric record in {count} lines",
+        "{count} 行日志里没有任何指标记录",
+        count=observed.lines,
+    )
+    source, line = _find_last_record(observed)
+    return [Anomaly("no-record", said, source, NOWHERE, line)]
+
+
+def _has_step_lines(text: str) -> bool:
+    """Say whether lines name several steps: training goes on, in a form that is not known."""
+    return len({match["step"] for match in STEP.finditer(text)}) >= _FEWEST_STEPS
+
+
+def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
+    """Find a run whose records go on to the end and that shows nothing bad."""
+    count = sum(observed.records.values())
+    if (
+        observed.outcome not in {"running", "stalled"}
+        or not (count or _has_counting_lines(observed))
+        or any(CATALOGUE[name].is_bad for name in observed.known)
+    ):
+        return []
+    if not count:
+        return [observed.known["lines-count"]._replace(id="no-failure-shown")]
+    source, line = _find_last_record(observed)
+    said = say(
+        "{count} metric records up to line {line}, no failure shown",
+        "到第 {line} 行共 {count} 条指标记录，未见故障",
+        count=count,
+        line=line,
+    )
+    shown = Anomaly("no-failure-shown", said, source, NOWHERE, line)
+    return [shown, shown._replace(id="steady-records")] if count >= _SEVERAL else [shown]
+
+
+def _has_counting_lines(observed: Observed) -> bool:
+    """Say whether lines count up of a run that nobody says stands still."""
+    return observed.outcome == "running" and "lines-count" in observed.known
+
+
+def _find_last_record(observed: Observed) -> tuple[int, int]:
+    """Give the source whose records were read first, and the raw line of its last one."""
+    return next(iter(observed.last_records.items()), (0, 1))

@@ -1,0 +1,280 @@
+"""Who holds the memory of the GPUs, by a listing that was made outside the run.
+
+In: testimonies of nvidia-smi and gpustat (`patterns/formats/machine.yaml`). Out: the shapes
+`gpu-held`, `gpu-empty`. Not here: what an out-of-memory line says itself
+(`detectors.out_of_memory`).
+
+A listing counts where it is a dump of its own, or stands in the log before the first record and the
+first failure: what is held there is not held by this run.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE
+from postmortem.core.message import quote, say
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.facts.fact_store import Testimony
+
+_MIB: Final = 1024.0
+_SHARE: Final = 0.25
+_LEAST: Final = 1.5 * _MIB
+"""What others hold counts from such a share of the card on, and so many MiB."""
+_INDEX: Final = compile_lazily(r"\s*(\d{1,2})\b")
+_USE: Final = compile_lazily(r"(?<!\d)(\d{1,7})\s{0,8}(?:MiB)?\s{0,8}/\s{0,8}(\d{1,7})\s{0,8}M")
+_QUERY: Final = compile_lazily(
+    r"Total\s{1,60}: (\d{1,9}) MiB[\s\S]{0,300}?Used\s{1,60}: (\d{1,9}) MiB"
+)
+_PROCESS: Final = compile_lazily(
+    r"(\d{1,2})\s{1,12}(?:N/A\s{1,8}N/A\s{1,8})?(\d{1,9})\s{1,12}\S{1,12}\s{1,12}(\S.{0,200}?)\s{1,60}"
+    r"(\d{1,9})MiB$"
+)
+_FIGURE: Final = compile_lazily(r"(\d{1,7}) MiB$")
+_NAMED: Final = compile_lazily(r"\bGPU (\d{1,2})\b")
+
+
+_SCRIPT: Final = compile_lazily(r"(?<![\w.-])(?P<script>[\w-]{1,80}\.py)(?![\w.])")
+_LISTED: Final = compile_lazily(r"^\s*(?:[a-z_][\w-]{0,31}\s+)?(?P<pid>[1-9]\d{1,9})\s")
+"""A row of `ps` or `pgrep -af`."""
+
+
+class _Card(NamedTuple):
+    """What a listing shows of one card, in MiB."""
+
+    number: int
+    used: float
+    total: float
+    told: Testimony
+
+
+class _Holder(NamedTuple):
+    """A process that a listing names."""
+
+    number: int | None
+    pid: str
+    name: str
+    used: float
+    told: Testimony
+
+
+def detect_gpu_holders(observed: Observed) -> Iterable[Anomaly]:
+    """Find cards that others hold, or say that none is held."""
+    told = [one for one in observed.facts.testimonies if _is_outside(one, observed)]
+    cards, processes = list(_read_cards(told)), list(_iter_processes(told))
+    own = _select_own_process(processes, observed)
+    processes = [one for one in processes if one not in own]
+    if not cards:
+        return _detect_from_process_list(processes, observed)
+    cards = [card._replace(used=card.used - _sum_used_memory(card, own)) for card in cards]
+    if own and all(card.used < _LEAST for card in cards):
+        return []
+    held = _select_cards_held_by_others(cards, processes, observed)
+    if held:
+        return [_build_held_card_anomaly(max(held, key=lambda card: card.used), processes)]
+    return [_build_idle_cards_anomaly(cards)] if all(card.used < _LEAST for card in cards) else []
+
+
+def _select_own_process(processes: Sequence[_Holder], observed: Observed) -> list[_Holder]:
+    """Give the one process of a listing that runs the script of this run, by its command.
+
+    Of several, some may be left of an earlier run.
+    """
+    numbers = _collect_pids_of_scripts(_collect_scripts(observed), observed) if processes else set()
+    own = [one for one in processes if one.pid in numbers]
+    return own if len({one.pid for one in own}) == 1 else []
+
+
+def _collect_scripts(observed: Observed) -> set[str]:
+    """Name the scripts that the logs of the run name."""
+    logs = observed.tails.keys() - observed.dumps
+    lines = (line for source in logs for _, line in observed.kept_lines(source))
+    return {match["script"] for line in lines for match in _SCRIPT.finditer(line)}
+
+
+def _collect_pids_of_scripts(scripts: Container[str], observed: Observed) -> set[str]:
+    """Give the numbers of the processes that dumps list with one of the scripts."""
+    dumps = observed.tails.keys() & observed.dumps
+    lines = (line for source in dumps for _, line in observed.kept_lines(source))
+    return {
+        row["pid"]
+        for line in lines
+        if (row := _LISTED.match(line)) is not None
+        and any(named["script"] in scripts for named in _SCRIPT.finditer(line))
+    }
+
+
+def _sum_used_memory(card: _Card, own: Iterable[_Holder]) -> float:
+    """Give what processes hold of a card, in MiB."""
+    return sum(one.used for one in own if one.number in {card.number, None})
+
+
+def _select_cards_held_by_others(
+    cards: Sequence[_Card], processes: Sequence[_Holder], observed: Observed
+) -> list[_Card]:
+    """Give the cards that others hold; of the card that the failure names alone, if it is there."""
+    named = _get_named_card(observed)
+    is_there = any(card.number == named for card in cards)
+    return [
+        card
+        for card in cards
+        if card.used >= max(_LEAST, _SHARE * card.total)
+        and (not is_there or card.number == named)
+        and _is_of_others(card.told, processes, observed)
+    ]
+
+
+def _detect_from_process_list(processes: Iterable[_Holder], observed: Observed) -> list[Anomaly]:
+    """Judge a listing of processes that tells nothing of the cards."""
+    large = [
+        one for one in processes if one.used >= _LEAST and _is_of_others(one.told, [one], observed)
+    ]
+    return [_build_process_anomaly(max(large, key=lambda one: one.used))] if large else []
+
+
+def _is_outside(told: Testimony, observed: Observed) -> bool:
+    """Say whether a listing is one of its own, or was made before the run held anything."""
+    if not told.what.startswith("gpu_"):
+        return False
+    if told.source in observed.dumps:
+        return True
+    begins = [
+        finding.line
+        for finding, _ in observed.findings
+        if finding.source == told.source and finding.role in {"cause", "consequence"}
+    ]
+    first = observed.first_records.get(told.source)
+    return told.line < min([*begins, *([] if first is None else [first])], default=0)
+
+
+def _is_of_others(told: Testimony, processes: Iterable[_Holder], observed: Observed) -> bool:
+    """Say whether a listing surely shows others.
+
+    One that stands in the log may have been pasted there, and show the run itself: it counts where
+    it names a process that is no Python.
+    """
+    names = [one.name for one in processes if one.used >= _LEAST]
+    is_foreign = bool(names) and not any("python" in name.lower() for name in names)
+    return told.source in observed.dumps or is_foreign
+
+
+def _get_named_card(observed: Observed) -> int | None:
+    """Give the card that the out-of-memory line names; None if it may be counted otherwise."""
+    for finding, _ in observed.findings:
+        if finding.signature.startswith("memory.cuda-oom.") and (
+            match := _NAMED.search(finding.text)
+        ):
+            return int(match[1])
+    return None
+
+
+def _read_cards(told: Iterable[Testimony]) -> Iterator[_Card]:
+    """Read cards from the rows of every form of listing."""
+    columns: list[str] = []
+    count = 0
+    for one in told:
+        if one.what == "gpu_csv_header":
+            columns = [column.split(" ")[0] for column in one.value.split(", ")]
+            count = 0
+        elif one.what == "gpu_csv_row" and "memory.total" in columns:
+            card = _parse_csv_row(one, columns, count)
+            count += 1
+            if card is not None:
+                yield card
+        elif one.what == "gpu_row" and (use := _USE.search(one.value)):
+            index = _INDEX.match(one.value)
+            yield _Card(int(index[1]) if index else 0, float(use[1]), float(use[2]), one)
+        elif one.what == "gpu_use":
+            card = _parse_usage_row(one, count)
+            count += 1
+            if card is not None:
+                yield card
+
+
+def _parse_csv_row(told: Testimony, columns: list[str], count: int) -> _Card | None:
+    cells = dict(zip(columns, told.value.split(", "), strict=False))
+    total = _parse_mib(cells.get("memory.total"))
+    used = _parse_mib(cells.get("memory.used"))
+    free = _parse_mib(cells.get("memory.free"))
+    if used is None and total is not None and free is not None:
+        used = total - free
+    if total is None or used is None:
+        return None
+    index = cells.get("index", "")
+    return _Card(int(index) if index.isdigit() else count, used, total, told)
+
+
+def _parse_usage_row(told: Testimony, count: int) -> _Card | None:
+    if query := _QUERY.search(told.value):
+        return _Card(count, float(query[2]), float(query[1]), told)
+    if use := _USE.search(told.value):
+        index = _INDEX.match(told.value)
+        return _Card(int(index[1]) if index else count, float(use[1]), float(use[2]), told)
+    return None
+
+
+def _iter_processes(told: Iterable[Testimony]) -> Iterator[_Holder]:
+    columns: list[str] = []
+    for one in told:
+        if one.what == "gpu_csv_header":
+            columns = [column.split(" ")[0] for column in one.value.split(", ")]
+        elif one.what == "gpu_csv_row" and "pid" in columns:
+            cells = dict(zip(columns, one.value.split(", "), strict=False))
+            used = _parse_mib(cells.get("used_memory") or cells.get("used_gpu_memory"))
+            if used is not None:
+                name = cells.get("name") or cells.get("process_name") or ""
+                yield _Holder(None, cells["pid"], name, used, one)
+        elif one.what == "gpu_process" and (row := _PROCESS.match(one.value)):
+            yield _Holder(int(row[1]), row[2], row[3], float(row[4]), one)
+
+
+def _parse_mib(cell: str | None) -> float | None:
+    match = _FIGURE.search(cell or "")
+    return float(match[1]) if match else None
+
+
+def _build_held_card_anomaly(card: _Card, processes: Iterable[_Holder]) -> Anomaly:
+    by_whom = max(
+        (one for one in processes if one.number in {card.number, None} and one.used <= card.used),
+        key=lambda one: one.used,
+        default=None,
+    )
+    said = say(
+        "{used:.1f} of {total:.1f} GiB of GPU {index} in use{by_whom}",
+        "GPU {index} 已占用 {used:.1f} / {total:.1f} GiB{by_whom}",
+        used=card.used / _MIB,
+        total=card.total / _MIB,
+        index=card.number,
+        by_whom=quote("")
+        if by_whom is None
+        else say(
+            ", by process {pid} ({name})",
+            "，进程 {pid}（{name}）",
+            pid=by_whom.pid,
+            name=by_whom.name,
+        ),
+    )
+    return Anomaly("gpu-held", said, card.told.source, NOWHERE, card.told.line)
+
+
+def _build_idle_cards_anomaly(cards: list[_Card]) -> Anomaly:
+    most = max(cards, key=lambda card: card.used)
+    said = say(
+        "at most {used:.1f} of {total:.1f} GiB in use",
+        "最多占用 {used:.1f} / {total:.1f} GiB",
+        used=most.used / _MIB,
+        total=most.total / _MIB,
+    )
+    return Anomaly("gpu-empty", said, most.told.source, NOWHERE, most.told.line)
+
+
+def _build_process_anomaly(one: _Holder) -> Anomaly:
+    said = say(
+        "process {pid} ({name}) holds {used:.1f} GiB",
+        "进程 {pid}（{name}）占用 {used:.1f} GiB",
+        pid=one.pid,
+        name=one.name,
+        used=one.used / _MIB,
+    )
+    return Anomaly("gpu-held", said, one.told.source, NOWHERE, one.told.line)

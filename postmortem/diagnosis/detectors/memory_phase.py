@@ -1,0 +1,102 @@
+"""What the run was about when GPU memory ran out: by its frames, else by what the log told last.
+
+In: findings of `memory.cuda-oom.*`, tracebacks, the phases that each log tells of. Out: the shapes
+`oom-in-evaluation`, `oom-in-loading` or `oom-in-saving`; nothing where the run was training. Not
+here: the arithmetic of the line (`shapes.build_memory_outcome`).
+
+Of the frames the innermost one whose name tells of a phase counts: an evaluation within a training
+loop is an evaluation, and loading the best weights within an evaluation is loading.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from postmortem.core.findings import Finding, Frame
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import quote, say
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.out_of_memory import FAMILY
+
+_SHAPES: Final = {
+    "evaluation": "oom-in-evaluation",
+    "loading": "oom-in-loading",
+    "saving": "oom-in-saving",
+}
+_PHASES: Final = (
+    (
+        "training",
+        compile_lazily(r"backward|(?:^|_)train(?:ing)?(?:_|$)|optimi[sz]er_step|save_for_"),
+    ),
+    ("saving", compile_lazily(r"(?:^|_)(?:save|export|consolidate|merge)(?:_|$|d$)|full_tensor")),
+    (
+        "loading",
+        compile_lazily(r"(?:^|_)(?:load|reload|restore|resume)(?:_(?!data|batch|image|sample)|$)"),
+    ),
+    ("loading", compile_lazily(r"from_pretrained|set_module_tensor")),
+    ("saving", compile_lazily(r"state_dict")),
+    (
+        "evaluation",
+        compile_lazily(
+            r"(?:^|_)(?:eval|evaluate|evaluation|val|valid|validate|validation|test|dev|predict"
+            r"|prediction|infer|inference|generate|generation|metrics)(?:_|$)"
+        ),
+    ),
+)
+"""Names of functions that tell of a phase; the first that fits a name counts."""
+_LOSS: Final = compile_lazily(r"(?:^|_)(?:compute_loss|loss_fn|cross_entropy)(?:_|$)")
+"""Names of functions that are called in training and in evaluation, never in loading."""
+_MOVES: Final = frozenset({"to", "cuda", "_apply"})
+_MODULE: Final = "torch/nn/modules/module.py"
+_HUMP: Final = compile_lazily(r"(?<=[a-z])(?=[A-Z])")
+
+
+def detect_oom_phase(observed: Observed) -> Iterable[Anomaly]:
+    """Find the phase of the first out-of-memory line."""
+    for finding, _ in observed.findings:
+        if finding.signature.startswith(FAMILY) and finding.role == "cause":
+            by_frames = _detect_phase_by_traceback(finding, observed)
+            return _detect_phase_by_lines(finding, observed) if by_frames is None else by_frames
+    return []
+
+
+def infer_phase_from_function(frame: Frame) -> str:
+    """Tell the phase that a function is of, by its name; empty if it tells of none."""
+    if frame.function in _MOVES and frame.file.endswith(_MODULE):
+        return "loading"
+    name = _HUMP.sub("_", frame.function).lower()
+    return next((phase for phase, names in _PHASES if names.search(name)), "")
+
+
+def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Anomaly] | None:
+    """Ask the traceback that the line ends; None where no frame of it tells of a phase."""
+    frames = next(
+        (
+            one.frames
+            for one in observed.tracebacks
+            if one.source == finding.source and one.line <= finding.line <= one.end_line
+        ),
+        (),
+    )
+    for frame in reversed(frames):
+        told = infer_phase_from_function(frame)
+        if told in _SHAPES:
+            said = quote(frame.function)
+            return [Anomaly(_SHAPES[told], said, finding.source, finding.where, finding.line)]
+        if told:
+            return []
+    return [] if any(_LOSS.search(frame.function) for frame in frames) else None
+
+
+def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:
+    """Ask the last line or bar before that tells of a phase; a later training record ends it."""
+    before = [
+        one for one in observed.facts.phases.get(finding.source, ()) if one.line < finding.line
+    ]
+    if not before or before[-1].value not in _SHAPES:
+        return []
+    last = before[-1]
+    if last.line < observed.last_records.get(finding.source, 0) < finding.line:
+        return []
+    said = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
+    return [Anomaly(_SHAPES[last.value], said, last.source, finding.where, last.line)]

@@ -1,0 +1,260 @@
+"""A training loss that is not finite: when it comes, after what, how often.
+
+In: the curves of one process. Out: the shapes `nan-loss`, `nan-first-record`, `nan-before-update`,
+`nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`, `nan-out-of-flat`,
+`inf-at-half-range`. Not
+here: a NaN that is hidden (`detectors.hidden_loss`), other figures than the loss
+(`detectors.nonfinite_beside`), gradients that grow (`detectors.gradients`).
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.message import Message, join_list, say
+from postmortem.diagnosis.detectors.aligned import Curves, format_position, show
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.scores import ACCURACY
+from postmortem.extraction.facts.series import Point
+
+_WIDE: Final = 5
+"""Steps between two records beyond which a run-up may lie unseen between them."""
+_HUGE: Final = 30
+"""Times its highest level at which a part of the loss has blown up."""
+_LARGEST_HALF: Final = 65504.0
+_NEAR_HALF: Final = 32
+"""Times below float16's largest number at which a figure is on its way beyond it."""
+_NO_CLASSIFIER: Final = 1000.0
+"""No cross-entropy is as high before the weights have left their range."""
+_FEW: Final = 8
+"""Records below which nobody can say how much noise is usual."""
+
+
+def detect_nonfinite_loss(observed: Observed) -> Iterable[Anomaly]:
+    """Find a non-finite training loss: at once, after a run-up, or out of a calm curve."""
+    curves = observed.curves
+    points = curves.points(names.LOSS)
+    first = curves.first_nonfinite(names.LOSS)
+    return (
+        _detect_skipped_nan_iterations(curves)
+        if first is None
+        else _detect_around_bad_record(curves, points, points.index(first))
+    )
+
+
+def _detect_around_bad_record(
+    curves: Curves, points: Sequence[Point], bad: int
+) -> Iterator[Anomaly]:
+    """Tell of a bad record, by its index, and what stands before, beside and behind it."""
+    first = points[bad]
+    yield curves.shape(
+        "nan-loss", say("loss {shown}", "loss 为 {shown}", shown=show(first)), first.line
+    )
+    if bad == 0:
+        said = say("first record: {shown}", "第一条记录：{shown}", shown=show(first))
+        yield curves.shape("nan-first-record", said, first.line)
+        yield from _detect_before_first_update(curves, points)
+    yield from _detect_in_first_interval(curves, points, bad)
+    yield from _detect_zero_gradient(curves, points)
+    if any(_is_finite_successor(point, first) for point in points[bad:]):
+        said = say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(first))
+        yield curves.shape("nan-recovers", said, first.line)
+    yield from _detect_float16_overflow(curves, points, bad)
+    yield from _detect_preceding_trend(curves, points, bad)
+
+
+def _is_finite_successor(point: Point, first: Point) -> bool:
+    """Say whether a record is finite and behind a bad one in the same run.
+
+    A record of a step that is none later is of another run, which the log quotes beside it.
+    """
+    return math.isfinite(point.value) and not point.step <= first.step
+
+
+def _detect_before_first_update(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
+    """Find a loss that is bad in the first step: it is computed before the first update.
+
+    A mean over an epoch is not of one step.
+    """
+    first = points[0]
+    is_of_one_step = len(points) == 1 or points[1].step - first.step <= 1
+    is_mean = first.line in curves.by_line(names.EVAL_LOSS)
+    if first.step in {0.0, 1.0} and is_of_one_step and not is_mean:
+        said = say(
+            "loss {shown}, computed before the first update",
+            "loss 为 {shown}，它在第一次更新之前就已算出",
+            shown=show(first),
+        )
+        yield curves.shape("nan-before-update", said, first.line)
+
+
+def _detect_in_first_interval(
+    curves: Curves, points: Sequence[Point], bad: int
+) -> Iterator[Anomaly]:
+    """Find a first bad record that stands for several steps.
+
+    What led to it cannot be seen.
+    """
+    before, first = points[bad - 1].step if bad else 0.0, points[bad].step
+    if first - before >= _WIDE:
+        said = say(
+            "the record at step {first:g} is the first since step {before:g}: the bad step is one"
+            " of {count:g}",
+            "第 {before:g} 步之后，到第 {first:g} 步才有记录："
+            "出问题的是其间 {count:g} 步中的某一步",
+            first=first,
+            before=before,
+            count=first - before,
+        )
+        yield curves.shape("nan-in-interval", said, points[bad].line)
+
+
+def _detect_zero_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
+    """Find a NaN loss beside a gradient of exactly 0: the mean over no label at all.
+
+    A NaN that is computed from values has NaN gradients.
+    """
+    norms = curves.by_line(names.GRAD_NORM)
+    empty = [point for point in points if math.isnan(point.value) and norms.get(point.line) == 0.0]
+    bad = sum(not math.isfinite(point.value) for point in points)
+    if len(empty) >= 2 and len(empty) >= 0.9 * bad:
+        said = say(
+            "loss nan with grad_norm 0 at {count} of {bad} bad records",
+            "{bad} 条异常记录中有 {count} 条 loss 为 nan 而 grad_norm 为 0",
+            count=len(empty),
+            bad=bad,
+        )
+        yield curves.shape("nan-zero-gradient", said, empty[0].line)
+
+
+def _detect_float16_overflow(
+    curves: Curves, points: Sequence[Point], bad: int
+) -> Iterator[Anomaly]:
+    """Find a loss that becomes infinite on its way to the largest number of float16.
+
+    One that climbed from far below has diverged, whatever its type.
+    """
+    before, first = points[max(0, bad - 3) : bad], points[bad]
+    last = before[-1].value if before else 0.0
+    is_near = _LARGEST_HALF / _NEAR_HALF < last <= _LARGEST_HALF
+    was_high = all(last / _NEAR_HALF < one.value <= last for one in points[:bad])
+    if math.isinf(first.value) and is_near and was_high:
+        said = _format_transition([one.value for one in before], first.value)
+        yield curves.shape("inf-at-half-range", said, first.line)
+
+
+def _detect_preceding_trend(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Anomaly]:
+    """Tell what came before the first bad record: a run-up, or a calm curve."""
+    before, value = [point.value for point in points[:bad]], points[bad].value
+    part = _format_exploded_part(curves, points[bad].line)
+    if _is_runup(before) or _is_absurd(curves, points[:bad]):
+        line = points[max(0, bad - 3)].line
+        yield curves.shape("nan-after-runup", _format_transition(before[-5:], value), line)
+    elif len(before) >= 2 and part is not None:
+        yield curves.shape("nan-after-runup", part, points[bad].line)
+    elif len(before) >= 2:
+        yield curves.shape(
+            "nan-out-of-flat", _format_transition(before[-4:], value), points[bad].line
+        )
+
+
+def _format_exploded_part(curves: Curves, line: int) -> Message | None:
+    """Word the part of the loss that is finite in the first bad record, and huge.
+
+    It shows the climb that the total, not finite already, hides.
+    """
+    for name in curves.by_name:
+        values = curves.by_line(name)
+        last = values.get(line, math.nan)
+        before = [abs(value) for place, value in values.items() if place < line]
+        if "loss" not in name.lower() or name == names.LOSS_SCALE or len(before) < 2:
+            continue
+        if math.isfinite(last) and _HUGE * max(*before, 1.0) < last:
+            return say(
+                "{name} {last:.4g} beside it, at most {most:.4g} before",
+                "同一记录的 {name} 为 {last:.4g}，此前最高 {most:.4g}",
+                name=name,
+                last=last,
+                most=max(before),
+            )
+    return None
+
+
+def _format_transition(before: Sequence[float], value: float) -> Message:
+    return say(
+        "loss {before}, then {value}",
+        "loss {before}，然后变成 {value}",
+        before=join_list([f"{one:.4g}" for one in before]),
+        value=value,
+    )
+
+
+def _is_runup(values: Sequence[float]) -> bool:
+    """Say whether a finite stretch ends in a climb, more than the usual noise of the curve."""
+    if len(values) < 2 or values[-1] <= 0:
+        return False
+    return _is_climbing(values) if len(values) < _FEW else _has_left_range(values)
+
+
+def _is_absurd(curves: Curves, before: Sequence[Point]) -> bool:
+    """Say whether the last finite record is too high for the classifier whose accuracy it has."""
+    if not before or before[-1].value < _NO_CLASSIFIER:
+        return False
+    return any(before[-1].line in curves.by_line(name) for name in curves.called(ACCURACY))
+
+
+def _is_climbing(values: Sequence[float]) -> bool:
+    """Say whether a few records mostly rise, to well above the first and the lowest."""
+    best, last = min(values), values[-1]
+    rising = [other > one for one, other in itertools.pairwise(values)]
+    is_steep = last > 3 * best or all(rising[-2:])
+    return (
+        best > 0
+        and last > 1.25 * values[0]
+        and last > 1.25 * best
+        and sum(rising) >= len(rising) / 2
+        and is_steep
+    )
+
+
+def _has_left_range(values: Sequence[float]) -> bool:
+    """Say whether the last records stand above all of the ones before, far or several times."""
+    recent, ceiling = values[-5:], max(values[-30:-5])
+    return max(recent) > 1.8 * ceiling or (
+        sum(value > 1.15 * ceiling for value in recent) >= 2 and max(recent) > 1.3 * ceiling
+    )
+
+
+def _detect_skipped_nan_iterations(curves: Curves) -> Iterator[Anomaly]:
+    """Find the NaN of a program that counts such iterations, or omits their loss (Megatron)."""
+    counted = next((point for point in curves.points("nan_iterations") if point.value > 0), None)
+    if counted is not None:
+        said = say(
+            "{count:g} nan iterations at {place}",
+            "{place}有 {count:g} 次 nan 迭代",
+            count=counted.value,
+            place=format_position(counted),
+        )
+        yield curves.shape("nan-loss", said, counted.line)
+        return
+    if curves.first_nonfinite(names.GRAD_NORM) is None:
+        return
+    counters, losses = curves.by_line("nan_iterations"), curves.by_line(names.LOSS)
+    missing = next(
+        (
+            point
+            for point in curves.points(names.GRAD_NORM)
+            if math.isnan(point.value) and point.line in counters and point.line not in losses
+        ),
+        None,
+    )
+    if missing is not None:
+        said = say(
+            "no loss beside grad_norm {shown}",
+            "没有打印 loss，而 grad_norm 为 {shown}",
+            shown=show(missing),
+        )
+        yield curves.shape("nan-loss", said, missing.line)

@@ -1,0 +1,137 @@
+"""Scores all of which are next to nothing, well behind the beginning of a run.
+
+In: the curves of one process. Out: the shapes `nothing-moves`, or `collapse` where the loss falls
+all the same, `no-progress` where the beginning is near. Not here: one such score beside others that
+are sound (`detectors.degenerate`), a score that is low and level (`detectors.low_scores`), rewards
+(`detectors.policy`).
+
+A single score of 0 may be of a class that is not there. Where every score is, nothing is right.
+"""
+
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import say
+from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.low_scores import ACCURACY
+from postmortem.diagnosis.detectors.objectives import is_of_no_classes, is_policy
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.facts.series import Point
+
+_SCORE: Final = compile_lazily(
+    r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?[_@]?\d?|top_?\d|prec@\d|f[_-]?1|f_?score|mcc"
+    r"|matthews\w{0,20}|kappa|dice|m?iou|auc|precision|recall|rec@\d|exact_match|em)"
+    r"(?:$|[_/ .@-])",
+    re.IGNORECASE,
+)
+_NO_SCORE: Final = compile_lazily(r"best|min|max|loss|lr|std|class|time|so_far", re.IGNORECASE)
+_OF_BOXES: Final = compile_lazily(r"(?:^|[_/ ])(?:bbox|box|obj|m?ap)(?:$|[_/ @\d])", re.IGNORECASE)
+"""Figures of a detector, which finds nothing for some epochs before it finds anything."""
+_NOTHING: Final = 0.006
+_NOTHING_OF_FIVE: Final = 0.03
+_OF_FIVE: Final = compile_lazily(r"@5|top_?5", re.IGNORECASE)
+_PPL: Final = compile_lazily(r"(?:^|[_/])(?:ppl|perplexity)(?:$|[_/])", re.IGNORECASE)
+_LEARNT: Final = 100.0
+"""A perplexity below which many words are told right."""
+_RISEN: Final = 1.2
+"""Times its first level at which a score of next to nothing is on its way up."""
+_KINDS, _BOTH = 3, 4
+_FEW, _SEVERAL, _MANY = 2, 5, 10
+_LATE_EPOCH, _EPOCH, _STEP = 10, 3, 500
+"""From where on so few, several or many records are not of the beginning."""
+_FALLEN: Final = 0.9
+
+
+def detect_near_zero_scores(observed: Observed) -> Iterable[Anomaly]:
+    """Find a run all of whose scores are next to nothing in all records, and do not rise."""
+    curves = observed.curves
+    told = _collect_score_points(curves)
+    most = max((point.value for points in told.values() for point in points), default=0.0)
+    whole = 100.0 if most > 1 else 1.0
+    if not told or is_policy(curves) or _is_none_of_these(curves, told):
+        return []
+    if not all(_is_nothing(name, points, whole) for name, points in told.items()):
+        return []
+    longest = max(told.values(), key=len)
+    if not _is_behind_the_beginning(curves, longest):
+        return _from_the_beginning(curves, told)
+    said = say(
+        "every score ({scores}) is {value:.3g} or less in all {count} records",
+        "全部 {count} 条记录里，所有得分（{scores} 项）都不超过 {value:.3g}",
+        scores=len(told),
+        value=most,
+        count=len(longest),
+    )
+    kind = "collapse" if _is_loss_falling(curves) else "nothing-moves"
+    return [curves.shape(kind, said, longest[0].line)]
+
+
+def _collect_score_points(curves: Curves) -> dict[str, Sequence[Point]]:
+    """Give the points of all scores, those of their means so far where these are printed."""
+    names_of = curves.called(_SCORE, _NO_SCORE)
+    told = {name: curves.so_far(name) or curves.finite(name) for name in names_of}
+    return {name: points for name, points in told.items() if points}
+
+
+def _from_the_beginning(curves: Curves, told: Mapping[str, Sequence[Point]]) -> list[Anomaly]:
+    """Find scores of several kinds that are exactly 0 in a second pass still, in training too."""
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    points = max(told.values(), key=len)
+    is_exact = not any(point.value for one in told.values() for point in one)
+    is_told = len(told) >= _KINDS and len(points) >= _BOTH and len(set(epochs)) >= _FEW
+    if not (is_exact and is_told) or _is_loss_falling(curves) or curves.called(_OF_BOXES):
+        return []
+    said = say(
+        "{scores} scores are exactly 0 in all {count} records of {epochs} passes over the data",
+        "遍历数据 {epochs} 次，{scores} 项得分在全部 {count} 条记录里都恰好为 0",
+        scores=len(told),
+        count=len(points),
+        epochs=len(set(epochs)),
+    )
+    return [curves.shape("no-progress", said, points[0].line)]
+
+
+def _is_none_of_these(curves: Curves, told: Mapping[str, Sequence[Point]]) -> bool:
+    """Say whether accuracies contradict the loss, or the perplexity: they are counted wrongly."""
+    if not all(map(ACCURACY.search, told)):
+        return False
+    most = max(point.value for points in told.values() for point in points)
+    falling = ([point.value for point in curves.finite(name)] for name in curves.called(_PPL))
+    is_learnt = any(ppl and ppl[-1] < min(_LEARNT, _FALLEN * ppl[0]) for ppl in falling)
+    return is_learnt or is_of_no_classes(curves, most)
+
+
+def _is_nothing(name: str, points: Sequence[Point], whole: float) -> bool:
+    """Say whether a score is next to nothing throughout, and rises no more than by chance."""
+    values = [point.value / whole for point in points]
+    nothing = _NOTHING_OF_FIVE if _OF_FIVE.search(name) and whole > 1 else _NOTHING
+    behind = values[1:] if len(values) > _FEW else values
+    if not 0 <= min(behind) <= max(behind) <= nothing:
+        return False
+    third = max(1, len(values) // 3)
+    first, last = statistics.median(values[:third]), statistics.median(values[-third:])
+    return last <= _RISEN * first
+
+
+def _is_behind_the_beginning(curves: Curves, points: Sequence[Point]) -> bool:
+    """Say whether there are records enough, and of passes or steps late enough."""
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    if epochs:
+        few = len(points) >= _FEW and epochs[0] >= _LATE_EPOCH
+        enough = _LATE_EPOCH if curves.called(_OF_BOXES) else _EPOCH
+        return few or (len(points) >= _SEVERAL and epochs[-1] >= enough)
+    return len(points) >= _MANY and points[0].step >= _STEP
+
+
+def _is_loss_falling(curves: Curves) -> bool:
+    points = curves.so_far(names.LOSS) or curves.finite(names.LOSS)
+    values = [point.value for point in points]
+    third = max(1, len(values) // 3)
+    return bool(values) and statistics.median(values[-third:]) < _FALLEN * statistics.median(
+        values[:third]
+    )

@@ -1,0 +1,86 @@
+"""What a run minimises, as far as the names of its curves tell, and what its loss does by design.
+
+In: the curves of one process. Out: whether its loss may rise, stand or be 0 in a sound run. Not
+here: any shape.
+
+Names are read case-blind, and a companion that is not finite itself excuses nothing.
+"""
+
+import math
+import re
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.extraction.facts.series import Series
+
+_POLICY: Final = compile_lazily(
+    r"reward|(?:^|_)rew(?:$|_)|returns?(?:$|[^a-z])|advantage|clip_?frac|approx_?kl|policy"
+    r"|(?<!cross)(?<!cross.)entropy|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor"
+    r"|(?:^|[_/])(?:td|qf?\d?)(?:$|_)",
+    re.IGNORECASE,
+)
+_ADVERSARIAL: Final = compile_lazily(
+    r"^(?:train[_/ ])?(?:loss|err|l)[ _/.-]?(?:d|g|dis|gen)(?:$|[ _/.-])"
+    r"|^(?:train[_/ ])?(?:d|g|dis|gen|disc)[ _/.-]?(?:loss|err)"
+    r"|discriminator|generator|(?:^|[_/])adv(?:ersarial)?(?:$|[_/])|wasserstein|critic_loss",
+    re.IGNORECASE,
+)
+_DIVERGENCE: Final = compile_lazily(r"(?:^|[_/ .-])kl[dl]?(?:$|[_/ .-])|kl_?div", re.IGNORECASE)
+_RECONSTRUCTION: Final = compile_lazily(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", re.IGNORECASE)
+_CONTRASTIVE: Final = compile_lazily(
+    r"contrast|info_?nce|nt[-_]?xent|moco|simclr|queue|triplet", re.IGNORECASE
+)
+_FEWEST: Final = 3
+_OF_HALF: Final = 0.25
+"""What smoothing, weights and a focal term leave of a cross entropy."""
+
+
+def is_policy(curves: Curves) -> bool:
+    """Say whether the loss is a policy's: it begins near 0 and may go anywhere."""
+    return _has_finite_series(curves, _POLICY)
+
+
+def is_rise_expected(curves: Curves) -> bool:
+    """Say whether the loss of a sound run may rise.
+
+    A policy's, that of two networks against each other, one with a divergence whose weight grows,
+    one against a queue that fills.
+    """
+    return (
+        is_policy(curves)
+        or _has_finite_series(curves, _ADVERSARIAL)
+        or _has_finite_series(curves, _CONTRASTIVE)
+        or (_has_finite_series(curves, _DIVERGENCE) and _has_finite_series(curves, _RECONSTRUCTION))
+    )
+
+
+def is_of_no_classes(curves: Curves, accuracy: float) -> bool:
+    """Say whether a loss is too small for so many wrong answers: it is not what they are wrong in.
+
+    An answer is wrong where another class is more likely, so that the right one has a half at most
+    and costs ln 2. What is fitted to numbers has an accuracy near 0 by nature.
+    """
+    values = [point.value for point in curves.finite(names.LOSS)]
+    late = values[len(values) // 2 :]
+    wrong = 1.0 - (accuracy / 100 if accuracy > 1 else accuracy)
+    return bool(late) and 0 <= max(late) < _OF_HALF * wrong * math.log(2)
+
+
+def _has_finite_series(curves: Curves, pattern: re.Pattern[str]) -> bool:
+    """Say whether some curves have such a name, each of them finite throughout."""
+    found = [curves.by_name[name] for name in curves.called(pattern)]
+    return (
+        bool(found)
+        and max(series.points for series in found) >= _FEWEST
+        and all(_is_sound(curves, series) for series in found)
+    )
+
+
+def _is_sound(curves: Curves, series: Series) -> bool:
+    """Say whether a curve is finite from its first figure on: no episode has ended before."""
+    if not series.nonfinite:
+        return True
+    values = [math.isfinite(point.value) for point in curves.points(series.name)]
+    return any(values) and all(values[values.index(True) :])

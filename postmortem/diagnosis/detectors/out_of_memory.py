@@ -1,0 +1,280 @@
+"""The arithmetic of a CUDA out-of-memory line.
+
+In: findings of `memory.cuda-oom.*` with the sizes they captured, how many metric records stood
+before, and the size of the card where another line tells it. Out: the shapes `oom-fragmented` or
+`oom-little-spare`, `oom-other-process` or `oom-all-own`, `oom-larger-than-card`, `oom-capped`,
+`oom-stray-contexts`, `oom-after-steps` or `oom-before-steps`; their texts show the account in GiB.
+Not here: the wordings (`patterns/signatures/memory`), the phase of the run (frames, in
+`patterns/causes/memory`).
+
+    total - free - (allocated + reserved by this process)    held by others, and the context of this
+    process
+    reserved - allocated, against the request               fragmentation
+The max_split_size / expandable_segments hint stands in every such line and is no evidence.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from postmortem.core.findings import Finding
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import Message, join_list, quote, say
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+
+FAMILY: Final = "memory.cuda-oom."
+_SIZE: Final = compile_lazily(
+    r"(?<!\d)(\d{1,25}(?:\.\d{1,25})?)\s*(bytes|[KMGT](?:i?B)?\b)", re.IGNORECASE
+)
+_UNITS: Final = {"b": 1 / (1 << 30), "k": 1 / (1 << 20), "m": 1 / 1024, "g": 1.0, "t": 1024.0}
+_PROCESS: Final = compile_lazily(r"\bProcess\s+(\d+)\s+has\s+(\S+\s+\S+)\s+memory\s+in\s+use")
+_OTHERS_SHARE: Final = 0.1
+_OTHERS_GIB: Final = 1.5
+_UNNAMED_GIB: Final = 2.0
+"""The same where no process is named: contexts and a desktop may hold as much."""
+_SPARE_SHARE: Final = 0.1
+"""Holes that are less of the card than this are in every run."""
+_CONTEXT_GIB: Final = 1.0
+"""Up to this, another process holds hardly more than a CUDA context."""
+_ROUNDING: Final = 1.02
+_CONTRARY: Final = (("oom-fragmented", "oom-little-spare"), ("oom-other-process", "oom-all-own"))
+"""What holds on any rank, and what is not said of the job then."""
+_Told = tuple[str, Message]
+"""The id of a shape, and the figures that show it."""
+
+
+class Account(NamedTuple):
+    """The figures of one line in GiB; None where it prints none, or what cannot be."""
+
+    asked: float | None
+    total: float | None
+    free: float | None
+    allocated: float | None
+    spare: float | None
+    """Reserved by this process, but not allocated."""
+    own: float | None
+    """Held by this process: as the driver counts it (with its context), else what its allocator has
+    reserved."""
+    processes: tuple[tuple[str, float], ...]
+    """(pid, GiB) of the processes that the line names beside "this process"; in a container one of
+    them may be this one."""
+    is_own_named: bool
+
+    @property
+    def others(self) -> float | None:
+        """What is neither free nor held by this process."""
+        return (
+            None
+            if self.total is None or self.free is None or self.own is None
+            else self.total - self.free - self.own
+        )
+
+
+def parse_gib(text: str | None) -> float | None:
+    """Read a printed size as GiB; None if there is none."""
+    match = _SIZE.search(text or "")
+    return None if match is None else float(match[1]) * _UNITS[match[2][0].lower()]
+
+
+def parse_memory_account(finding: Finding) -> Account:
+    """Read the figures of a line."""
+    asked, total, free, allocated, spare = (
+        parse_gib(finding.capture(name))
+        for name in ("asked", "total", "free", "allocated", "unallocated")
+    )
+    reserved = parse_gib(finding.capture("reserved"))
+    if spare is None and reserved is not None and allocated is not None:
+        spare = reserved - allocated
+    if reserved is None and allocated is not None:
+        reserved = allocated + (spare or 0.0)
+    mine = _parse_memory_in_use(finding, total)
+    return Account(
+        asked=asked if asked is not None else parse_gib(finding.capture("asked2")),
+        total=total,
+        free=free,
+        allocated=allocated,
+        spare=spare,
+        own=mine if mine is not None else reserved,
+        processes=tuple(_iter_processes(finding)),
+        is_own_named=mine is not None,
+    )
+
+
+def _parse_memory_in_use(finding: Finding, total: float | None) -> float | None:
+    """Read what this process has in use as the driver counts it.
+
+    None also for a counter that the driver does not keep (2**64 bytes).
+    """
+    mine = parse_gib(finding.capture("process_in_use"))
+    is_possible = mine is None or total is None or mine <= _ROUNDING * total
+    return mine if is_possible else None
+
+
+def _iter_processes(finding: Finding) -> Iterator[tuple[str, float]]:
+    for pid, text in _PROCESS.findall(finding.text):
+        size = parse_gib(text)
+        if size is not None:
+            yield pid, size
+
+
+def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
+    """Judge every out-of-memory line; each shape once, at its first line.
+
+    The largest GPU that was printed stands for the card of lines that do not tell of theirs.
+    """
+    card = observed.facts.cards.largest_gib()
+    found: dict[str, Anomaly] = {}
+    read: set[tuple[object, ...]] = set()
+    for finding, records_before in observed.findings:
+        told = (bool(records_before), finding.text, finding.captures)
+        if not finding.signature.startswith(FAMILY) or told in read:
+            continue
+        read.add(told)  # what a thousand processes say alike gives the same shapes
+        for name, said in _iter_oom_conditions(finding, records_before, card):
+            shape = Anomaly(name, said, finding.source, finding.where, finding.line)
+            found.setdefault(name, shape)
+    for present, absent in _CONTRARY:
+        if present in found:
+            found.pop(absent, None)
+    return found.values()
+
+
+def _iter_oom_conditions(
+    finding: Finding, records_before: int, card: float | None
+) -> Iterator[_Told]:
+    """Tell all that one line shows."""
+    yield (
+        "oom-after-steps" if records_before else "oom-before-steps",
+        say(
+            "{count} metric records before the first out-of-memory line",
+            "第一条显存不足的报错之前有 {count} 条指标记录",
+            count=records_before,
+        ),
+    )
+    figures = parse_memory_account(finding)
+    for told in (
+        _check_fragmentation(figures, figures.total if figures.total is not None else card),
+        _compare_other_processes(figures),
+        _find_stray_contexts(figures),
+        _find_oversized_request(figures, parse_gib(finding.capture("needed")), card),
+        _find_capped_process(figures, parse_gib(finding.capture("allowed"))),
+    ):
+        if told is not None:
+            yield told
+
+
+def _check_fragmentation(one: Account, card: float | None) -> _Told | None:
+    """Compare what was asked for, and the card, with what was reserved and not allocated."""
+    if one.asked is None or one.spare is None:
+        return None
+    reserved = quote("")
+    if one.allocated is not None:
+        reserved = say(
+            "{reserved:.2f} reserved - {allocated:.2f} allocated = ",
+            "已预留 {reserved:.2f} - 已分配 {allocated:.2f} = ",
+            reserved=one.allocated + one.spare,
+            allocated=one.allocated,
+        )
+    is_enough = one.spare > max(1.2 * one.asked, 0.5)
+    if is_enough and one.spare < _SPARE_SHARE * (card or 0.0):
+        return None
+    said = say(
+        "{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked",
+        "{sum}{spare:.2f} GiB 已预留但未分配，申请了 {asked:.2f} GiB",
+        sum=reserved,
+        spare=one.spare,
+        asked=one.asked,
+    )
+    return ("oom-fragmented" if is_enough else "oom-little-spare", said)
+
+
+def _compare_other_processes(one: Account) -> _Told | None:
+    """Compare what others hold of the card with what contexts cost."""
+    others = one.others
+    if one.total is None or one.free is None or one.own is None or others is None:
+        return None
+    if one.own > _ROUNDING * one.total:
+        return None
+    total = say(
+        "{total:.2f} total - {free:.2f} free - {own:.2f} of this process = {others:.2f} GiB",
+        "总量 {total:.2f} - 空闲 {free:.2f} - 本进程 {own:.2f} = {others:.2f} GiB",
+        total=one.total,
+        free=one.free,
+        own=one.own,
+        others=max(0.0, others),
+    )
+    least = _OTHERS_GIB if one.processes else _UNNAMED_GIB
+    if others < max(_OTHERS_SHARE * one.total, least):
+        return ("oom-all-own", say("{sum} for contexts", "{sum}，是 CUDA 上下文的开销", sum=total))
+    said = say(
+        "{sum} held elsewhere{by_whom}",
+        "{sum} 被其他进程占用{by_whom}",
+        sum=total,
+        by_whom=_format_top_holders(one, one.own),
+    )
+    return ("oom-other-process", said)
+
+
+def _format_top_holders(one: Account, own: float) -> Message:
+    """Name the processes that hold most, but this one."""
+    held = [
+        say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size)
+        for pid, size in sorted(one.processes, key=lambda entry: -entry[1])[:4]
+        if one.is_own_named or abs(size - own) > _CONTEXT_GIB
+    ]
+    return say(" ({held})", "（{held}）", held=join_list(held)) if held else quote("")
+
+
+def _find_stray_contexts(one: Account) -> _Told | None:
+    """Several processes with hardly more than a context each.
+
+    Ranks of one job that opened one on the wrong card.
+    """
+    small = [size for _, size in one.processes if size <= _CONTEXT_GIB]
+    if len(small) < 2:
+        return None
+    said = say(
+        "{count} other processes with {low:.2f} to {high:.2f} GiB each on this GPU",
+        "这张 GPU 上另有 {count} 个进程，各占 {low:.2f} 到 {high:.2f} GiB",
+        count=len(small),
+        low=min(small),
+        high=max(small),
+    )
+    return ("oom-stray-contexts", said)
+
+
+def _find_oversized_request(
+    one: Account, needed: float | None, card_gib: float | None
+) -> _Told | None:
+    """One request, or one compiled program, that no empty card could hold."""
+    total, asked = (
+        one.total if one.total is not None else card_gib,
+        (needed if needed is not None else one.asked),
+    )
+    if asked is None or total is None or asked <= total:
+        return None
+    return (
+        "oom-larger-than-card",
+        say(
+            "{asked:.2f} GiB asked at once, the card has {total:.2f} GiB",
+            "一次申请 {asked:.2f} GiB，而整张卡只有 {total:.2f} GiB",
+            asked=asked,
+            total=total,
+        ),
+    )
+
+
+def _find_capped_process(one: Account, allowed: float | None) -> _Told | None:
+    """Find a process that is allowed less than the card has."""
+    if allowed is None or one.total is None or allowed * _ROUNDING > one.total:
+        return None
+    return (
+        "oom-capped",
+        say(
+            "{allowed:.2f} of {total:.2f} GiB allowed to this process",
+            "{total:.2f} GiB 中只允许本进程使用 {allowed:.2f} GiB",
+            allowed=allowed,
+            total=one.total,
+        ),
+    )

@@ -1,0 +1,201 @@
+"""A policy that no longer learns, or unlearns.
+
+Rewards without a spread, an entropy that has gone to nothing, preferred answers that have become
+unlikely.
+
+In: the curves of one process. Out: the shapes `flat-rewards`, `collapse`.
+Not here: the loss (`detectors.trend`).
+"""
+
+import re
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import say
+from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.facts.series import Point
+
+_FEWEST: Final = 10
+_SEVERAL: Final = 3
+_LASTING: Final = 5
+_NOTHING: Final = 1e-3
+"""Share of its first height below which an entropy is gone."""
+_UNLIKELY: Final = -2.0
+"""Implicit reward below which the preferred answers have lost most of their likelihood: exp(-2 /
+beta), with beta at most 0.5."""
+_FAR: Final = 1e6
+"""Steps after which something should have been learnt of a game."""
+_CERTAIN: Final = 0.02
+"""Entropy, in nats, of a policy that leaves next to nothing to chance."""
+_REWARD: Final = compile_lazily(
+    r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:\d+_episode_)?(?:reward|return)"
+)
+_ENTROPY: Final = compile_lazily(r"(?:^|[_/])(?:policy_)?entropy(?:_loss)?$", re.IGNORECASE)
+_CHANGE: Final = compile_lazily(r"(?:^|[_/])(?:approx_?kl|clip_?frac(?:tion)?)$", re.IGNORECASE)
+"""How far an update has changed what the policy does."""
+_SPREAD: Final = compile_lazily(r"^(?:train/|total_|grouped_)?rewards?[_/]std(?:/mean)?$")
+
+
+def detect_uniform_rewards(observed: Observed) -> Iterable[Anomaly]:
+    """Find rewards whose spread within a group is 0: from the start, or after they had differed."""
+    curves = observed.curves
+    series = next(map(curves.by_name.__getitem__, curves.called(_SPREAD)), None)
+    if series is None or (series.points < _SEVERAL and not _has_no_reward(curves)):
+        return []
+    points = curves.points(series.name)
+    last = _find_last_index(points, lambda value: value != 0.0)
+    if last < 0:
+        said = say(
+            "{name} is 0 at all {count} records",
+            "全部 {count} 条记录的 {name} 都是 0",
+            name=series.name,
+            count=len(points),
+        )
+        return [curves.shape("flat-rewards", said, points[0].line)]
+    if len(points) - last <= max(3, len(points) // 3):
+        return []
+    said = say(
+        "{name} {value:g}, then 0 for {count} records",
+        "{name} 由 {value:g} 变为 0，持续 {count} 条记录",
+        name=series.name,
+        value=points[last].value,
+        count=len(points) - last - 1,
+    )
+    return [curves.shape("collapse", said, points[last + 1].line)]
+
+
+def _has_no_reward(curves: Curves) -> bool:
+    """Say whether few records are all without any reward, and their loss without any part."""
+    rewards = [point.value for point in curves.points("reward")]
+    losses = [point.value for point in curves.points(names.LOSS)]
+    return bool(losses) and not any(rewards) and not any(losses)
+
+
+def detect_entropy_collapse(observed: Observed) -> Iterable[Anomaly]:
+    """Find the entropy of a policy that has gone to nothing and stays there."""
+    points = observed.curves.finite("entropy")
+    if len(points) < _FEWEST or points[0].value <= 0:
+        return []
+    top = max(point.value for point in points[:_LASTING])
+    last = _find_last_index(points, lambda value: abs(value) >= _NOTHING * top)
+    gone = len(points) - last - 1
+    if gone < _LASTING:
+        return []
+    said = say(
+        "entropy {top:.3g}, then 0 for {count} records",
+        "entropy 由 {top:.3g} 降为 0，持续 {count} 条记录",
+        top=top,
+        count=gone,
+    )
+    return [observed.curves.shape("collapse", said, points[last + 1].line)]
+
+
+def detect_premature_certainty(observed: Observed) -> Iterable[Anomaly]:
+    """Find a policy that is certain of its actions while its reward has not risen.
+
+    Stable-Baselines3 prints the entropy negated, as the part of the loss that it is. Continuous
+    actions pass 0 on their way and do not stay there.
+    """
+    curves = observed.curves
+    points, returns = curves.finite("entropy_loss"), _list_return_points(curves)
+    late = points[len(points) // 2 :]
+    if len(late) < _FEWEST or len(returns) < _FEWEST:
+        return []
+    most = max(abs(point.value) for point in late)
+    if most > _CERTAIN or _has_risen([point.value for point in returns]):
+        return []
+    said = say(
+        "entropy_loss within {most:.2g} of 0 at the last {count} records, the reward no higher",
+        "最后 {count} 条记录的 entropy_loss 距 0 不超过 {most:.2g}，奖励没有提高",
+        most=most,
+        count=len(late),
+    )
+    return [curves.shape("collapse", said, late[0].line)]
+
+
+def detect_absent_reward(observed: Observed) -> Iterable[Anomaly]:
+    """Find a mean reward that is one and the same, and no reward, far into the run."""
+    points = _list_return_points(observed.curves)
+    values = {point.value for point in points}
+    if len(points) < _LASTING or len(values) != 1 or not points[-1].step >= _FAR:
+        return []
+    value = values.pop()
+    if value > 0:
+        return []
+    said = say(
+        "the mean reward is {value:g} in all {count} records, up to step {step:g}",
+        "直到第 {step:g} 步，全部 {count} 条记录的平均奖励都是 {value:g}",
+        value=value,
+        count=len(points),
+        step=points[-1].step,
+    )
+    return [observed.curves.shape("nothing-moves", said, points[0].line)]
+
+
+def detect_frozen_policy(observed: Observed) -> Iterable[Anomaly]:
+    """Find a policy without chance, whose last update changed nothing: one record tells of it."""
+    curves = observed.curves
+    entropies = [abs(point.value) for point in _list_last_points(curves, _ENTROPY)]
+    changes = _list_last_points(curves, _CHANGE)
+    is_certain = bool(entropies) and max(entropies) < _NOTHING
+    if not is_certain or len(changes) < len(("kl", "clipped")) or any(one.value for one in changes):
+        return []
+    said = say(
+        "entropy {entropy:.2g}, and the update changed the policy by exactly 0",
+        "熵为 {entropy:.2g}，策略更新的变化量恰好为 0",
+        entropy=max(entropies),
+    )
+    return [curves.shape("collapse", said, changes[0].line)]
+
+
+def _list_last_points(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
+    """Give the last point of each series with such a name."""
+    return [points[-1] for name in curves.called(pattern) if (points := curves.points(name))]
+
+
+def _list_return_points(curves: Curves) -> list[Point]:
+    """Give the points of the mean reward of an episode."""
+    name = next(iter(curves.called(_REWARD)), "")
+    return curves.finite(name)
+
+
+def _has_risen(values: Sequence[float]) -> bool:
+    """Say whether the last third stands above the first by half of that, or more."""
+    third = len(values) // 3
+    first, last = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
+    return last - first > 0.5 * abs(first)
+
+
+def _find_last_index(points: Sequence[Point], is_there: Callable[[float], bool]) -> int:
+    """Give the index of the last point whose value is still there; -1 if none is."""
+    backwards = range(len(points) - 1, -1, -1)
+    return next((index for index in backwards if is_there(points[index].value)), -1)
+
+
+def detect_preference_collapse(observed: Observed) -> Iterable[Anomaly]:
+    """Find a preference loss that has gone to nothing while preferred answers became unlikely."""
+    losses, chosen = (
+        observed.curves.points(names.LOSS),
+        observed.curves.points("rewards/chosen"),
+    )
+    if len(losses) < _FEWEST or len(chosen) < _FEWEST:
+        return []
+    late = max(3, len(chosen) // 4)
+    loss, reward = (
+        statistics.median(point.value for point in points[-late:]) for points in (losses, chosen)
+    )
+    if not (0 <= loss < _NOTHING and reward < _UNLIKELY):
+        return []
+    said = say(
+        "loss {loss:.2g} and rewards/chosen {reward:.4g}, medians of the last {count} records",
+        "最后 {count} 条记录的中位数：loss 为 {loss:.2g}，rewards/chosen 为 {reward:.4g}",
+        loss=loss,
+        reward=reward,
+        count=late,
+    )
+    return [observed.curves.shape("collapse", said, chosen[-late].line)]

@@ -1,0 +1,111 @@
+"""How long each record took, as the lines of the records tell it: `(10.7s)`, `took 10.7 sec`.
+
+In: the lines of records and those behind them, as far as both ends of a source hold them. Out: the
+seconds of each record. Not here: times a step that formats read, clocks, what is slow
+(`detectors.speed`).
+"""
+
+import bisect
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.facts.series import Point
+
+_TOLD: Final = compile_lazily(
+    r"(?P<label>\(|(?<![A-Za-z])(?:took|time|elapsed|duration|cost|secs?|seconds)"
+    r"(?:[_ ](?:taken|cost|used|elapsed))?(?: ?\((?:s|sec|ms)\))?[\"']?\s?[:=]?\s?)"
+    r"(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)?"
+    r"(?![\w:.%]|\s?/(?!\s?(?:step|it(?:er(?:ation)?)?|batch)\b))",
+    re.IGNORECASE,
+)
+_OTHER: Final = compile_lazily(
+    r"(?:data|load(?:ing)?|wait(?:ing)?|eval|val(?:id(?:ation)?)?|test|eta|remain(?:ing)?|total|all"
+    r"|since|start|comm|fwd|bwd|forward|backward|average|avg|mean)[ _:=(-]{0,3}$",
+    re.IGNORECASE,
+)
+"""What stands before a time that is not that of the record."""
+_RATE: Final = compile_lazily(
+    r"(?<![\w.])(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>(?:it(?:er(?:ation)?)?s?|batch(?:es)?"
+    r"|steps?)/s(?:ec)?|(?:s|ms|sec)/(?:it(?:er)?|batch|step))(?![\w/])"
+)
+"""The rate of a bar, whose unit turns over where it becomes slow."""
+_MOST_TEXT: Final = 400
+_STEPS_UP: Final = 3
+"""Times that a pace may fall without ever rising again."""
+_RISING: Final = 0.8
+"""Share of the records above which times only grow: they are since some start."""
+
+
+def list_durations(observed: Observed, records: Sequence[Point]) -> list[Point]:
+    """Give the seconds that records took, by the label that most of them have.
+
+    Args:
+        observed: of the process.
+        records: points of a series of it, one a record.
+    """
+    found: defaultdict[str, list[Point]] = defaultdict(list)
+    for record, text in _iter_record_lines(observed, records):
+        for label, seconds in _parse_times(text):
+            found[label].append(Point(record.step, seconds, record.line))
+    points = max(found.values(), key=len, default=[])
+    return [] if _is_since_start([point.value for point in points]) else points
+
+
+def list_step_rates(observed: Observed, records: Sequence[Point]) -> list[Point]:
+    """Give the steps a second that the lines of records tell, whichever way round.
+
+    Args:
+        observed: of the process.
+        records: points of a series of it, one a record.
+    """
+    found: dict[int, Point] = {}
+    lines = {record.line for record in records}
+    for record, text in _iter_record_lines(observed, records):
+        # Of a bar that is drawn again and again on one line the last draw counts.
+        told = list(_RATE.finditer(text)) if record.line in lines else []
+        if not told or not float(told[-1]["value"]):
+            continue
+        value, unit = float(told[-1]["value"]), told[-1]["unit"]
+        per_second = value if unit[-2:] in {"/s", "ec"} else (1000 if unit[0] == "m" else 1) / value
+        found[record.line] = Point(record.step, per_second, record.line)
+    return list(found.values())
+
+
+def _is_since_start(seconds: Sequence[float]) -> bool:
+    """Say whether times only grow, but for what rounding hides."""
+    pairs = list(itertools.pairwise(seconds))
+    rising = sum(other > one for one, other in pairs)
+    falling = sum(other < one for one, other in pairs)
+    return rising > _RISING * len(pairs) or (rising > _STEPS_UP and not falling)
+
+
+def _iter_record_lines(observed: Observed, records: Sequence[Point]) -> Iterator[tuple[Point, str]]:
+    """Give each line with the record that it is of: its own, or that before it."""
+    lines = [record.line for record in records]
+    behind = 0
+    for number, text in observed.kept_lines(observed.curves.source):
+        place = bisect.bisect(lines, number) - 1
+        if place < 0:
+            continue
+        behind = 0 if lines[place] == number else behind + 1
+        if behind <= 1 and len(text) <= _MOST_TEXT:
+            yield records[place], text
+
+
+def _parse_times(text: str) -> Iterable[tuple[str, float]]:
+    """Give the times on a line, each with what stands before it; of one label the first."""
+    found: dict[str, float] = {}
+    for match in _TOLD.finditer(text):
+        if match["label"] == "(" and not match["unit"]:
+            continue
+        if _OTHER.search(text, max(0, match.start() - 24), match.start()):
+            continue
+        per = 1000.0 if (match["unit"] or "").lower() == "ms" else 1.0
+        found.setdefault(match["label"].strip(" :=").lower(), float(match["value"]) / per)
+    told: Mapping[str, float] = found
+    return told.items()

@@ -1,0 +1,255 @@
+"""Which detectors there are, and which of them goes first.
+
+In: what is observed of a job. Out: its shapes, each id once. Not here: the detectors, the kinds of
+shapes (`rules.catalogue`).
+
+Of several detectors, processes or lines that show one shape the first counts. The process that went
+wrong before the others is looked at first, and it alone shows how that came.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from postmortem.core.lines import ProcessId
+from postmortem.diagnosis.detectors import auxiliary_metrics as vitals
+from postmortem.diagnosis.detectors import (
+    baseline,
+    closing,
+    codebook,
+    collectives,
+    contrasts,
+    counting_lines,
+    data_waits,
+    degenerate,
+    device_memory,
+    ending,
+    few_scores,
+    float_noise,
+    frozen_bar,
+    gpu_holders,
+    gradients,
+    hidden_loss,
+    leaps,
+    learning_rates,
+    log_age,
+    loss_scale,
+    low_scores,
+    machine_limits,
+    memory_phase,
+    no_progress,
+    nonfinite,
+    nonfinite_beside,
+    nothing_scored,
+    odd_line,
+    one_output,
+    one_sided,
+    only_notices,
+    out_of_memory,
+    package_list,
+    policy,
+    precision,
+    precisions,
+    rank_columns,
+    ranks,
+    repeated_epochs,
+    saturation,
+    scores,
+    speed,
+    squared_errors,
+    stacks,
+    standstill,
+    straggler,
+    torch_build,
+    uneven_pace,
+    unproved_end,
+    version_pairs,
+    waiting_places,
+    warned_data,
+)
+from postmortem.diagnosis.detectors import divergence as departure
+from postmortem.diagnosis.detectors import nonfinite_hints as told_reasons
+from postmortem.diagnosis.detectors import outlier_process as odd_one_out
+from postmortem.diagnosis.detectors import printed_losses as told_losses
+from postmortem.diagnosis.detectors import stalled_output as silence
+from postmortem.diagnosis.detectors import trend as course
+from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.epoch_headings import build_epoch_series
+from postmortem.diagnosis.detectors.observed import Detector, Observed
+from postmortem.extraction.facts.series import Series
+from postmortem.rules.catalogue import CATALOGUE
+
+_MOST_PROCESSES: Final = 64
+OF_A_PROCESS: Final[tuple[Detector, ...]] = (
+    nonfinite.detect_nonfinite_loss,
+    hidden_loss.detect_zero_loss,
+    nonfinite_beside.detect_nonfinite_at_zero_rate,
+    learning_rates.detect_constant_learning_rate,
+    nonfinite_beside.detect_nonfinite_evaluation,
+    nonfinite_beside.detect_nonfinite_component,
+    nonfinite_beside.detect_first_nonfinite_part,
+    nonfinite_beside.detect_nonfinite_inputs,
+    nonfinite_beside.detect_vanishing_metric,
+    gradients.detect_nonfinite_norms,
+    gradients.detect_norms_never_finite,
+    gradients.detect_gradient_explosion,
+    gradients.detect_huge_first_norm,
+    course.detect_falling_loss,
+    departure.detect_divergence,
+    squared_errors.detect_critic_error_growth,
+    leaps.detect_loss_jumps,
+    course.detect_loss_plateau,
+    repeated_epochs.detect_repeated_epoch,
+    course.detect_frozen_loss,
+    saturation.detect_loss_at_log_floor,
+    loss_scale.detect_loss_scale_trend,
+    loss_scale.detect_skipped_steps,
+    policy.detect_uniform_rewards,
+    policy.detect_entropy_collapse,
+    policy.detect_preference_collapse,
+    policy.detect_premature_certainty,
+    policy.detect_absent_reward,
+    policy.detect_frozen_policy,
+    one_sided.detect_dominant_discriminator,
+    one_sided.detect_silenced_generator,
+    one_sided.detect_representation_collapse,
+    scores.detect_lost_score,
+    scores.detect_chance_accuracy,
+    scores.detect_constant_chance_accuracy,
+    low_scores.detect_frozen_low_score,
+    low_scores.detect_always_zero_scores,
+    low_scores.detect_constant_low_accuracy,
+    low_scores.detect_unimproved_accuracy,
+    few_scores.detect_flat_accuracies,
+    few_scores.detect_unimproved_low_accuracy,
+    degenerate.detect_stuck_score,
+    degenerate.detect_constant_score,
+    degenerate.detect_repeated_loss,
+    degenerate.detect_saturated_cross_entropy,
+    degenerate.detect_near_total_error,
+    nothing_scored.detect_near_zero_scores,
+    no_progress.detect_chance_level,
+    precisions.detect_zero_precision,
+    degenerate.detect_single_answer,
+    codebook.detect_codebook_collapse,
+    float_noise.detect_constant_up_to_rounding,
+    float_noise.detect_constant_loss_parts,
+    rank_columns.detect_first_nonfinite_rank,
+    vitals.detect_nonfinite_metrics,
+    vitals.detect_implausible_end,
+    vitals.detect_astronomic_jump,
+    vitals.detect_zero_gradients,
+    vitals.detect_vanished_loss,
+    data_waits.detect_data_waits,
+    speed.detect_slowdown,
+    uneven_pace.detect_uneven_pace,
+    learning_rates.detect_unusual_learning_rate,
+    precision.detect_half_precision_values,
+    device_memory.detect_memory_trend,
+    baseline.detect_initial_loss_level,
+    baseline.guess,
+)
+"""They look at the curves of one process at a time."""
+OF_THE_JOB: Final[tuple[Detector, ...]] = (
+    ranks.detect_uneven_step_counts,
+    straggler.detect_straggler,
+    out_of_memory.detect_oom_conditions,
+    memory_phase.detect_oom_phase,
+    device_memory.detect_printed_memory_growth,
+    device_memory.detect_host_memory_growth,
+    gpu_holders.detect_gpu_holders,
+    torch_build.detect_torch_build_mismatch,
+    version_pairs.detect_version_conflict,
+    machine_limits.detect_machine_limits,
+    machine_limits.detect_host_memory_exhaustion,
+    package_list.detect_package_listing,
+    collectives.detect_mismatched_collectives,
+    collectives.detect_lagging_ranks,
+    collectives.detect_absent_ranks,
+    odd_line.detect_odd_data_line,
+    warned_data.detect_data_warning,
+    told_reasons.detect_nonfinite_hints,
+    told_losses.detect_reported_nonfinite_loss,
+    leaps.detect_unnamed_metric_jumps,
+    contrasts.detect_deciding_settings,
+    odd_one_out.detect_reported_missing,
+    odd_one_out.detect_silent_process,
+    silence.detect_stalled_output,
+    frozen_bar.detect_frozen_bar,
+    standstill.detect_stall,
+    log_age.detect_recent_log_change,
+    waiting_places.detect_wait_at_start,
+    stacks.detect_stack_outlier,
+    counting_lines.detect_counting_lines,
+    one_output.detect_output_collapse,
+    ending.detect_last_step,
+    ending.detect_last_epoch,
+    ending.detect_last_epoch_heading,
+    closing.detect_after_last_record,
+)
+OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
+    ending.detect_completion,
+    unproved_end.detect_unproved_learning,
+    ending.detect_stall_without_records,
+    ending.detect_failure_free_run,
+    only_notices.detect_only_warnings,
+)
+"""They ask how the run ended, and what else was found."""
+
+
+def detect_anomalies(observed: Observed) -> dict[str, Anomaly]:
+    """Find the shapes of a job by id, but those that depend on how it ended."""
+    origin = next(iter(ranks.detect_first_nonfinite_process(observed)), None)
+    return _collect_by_id(
+        (
+            *([origin] if origin is not None else []),
+            *_iter_process_anomalies(observed, origin),
+            *(shape for detector in OF_THE_JOB for shape in detector(observed)),
+        )
+    )
+
+
+def add_outcome_anomalies(
+    observed: Observed, known: Mapping[str, Anomaly], outcome: str
+) -> dict[str, Anomaly]:
+    """Add the shapes that depend on how the run ended.
+
+    Args:
+        observed: of the job.
+        known: what `found` gave.
+        outcome: one of `names.OUTCOMES`.
+    """
+    view = observed.at_end(outcome, known)
+    return _collect_by_id(
+        (*known.values(), *(shape for detector in OF_THE_OUTCOME for shape in detector(view)))
+    )
+
+
+def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Iterator[Anomaly]:
+    """Find the shapes of each process; those that spread count where they come from."""
+    first = None if origin is None else (origin.source, origin.where)
+    members = _group_series_by_process(observed.series)
+    for process in sorted(members, key=lambda one: one != first):
+        epochs = build_epoch_series(observed, members[process], process)
+        view = observed.of(Curves([*members[process], *epochs], *process))  # they are large
+        is_carried = first not in {None, process}
+        for detector in OF_A_PROCESS:
+            for shape in detector(view):
+                if not (is_carried and CATALOGUE[shape.id].spreads):
+                    yield shape
+
+
+def _group_series_by_process(series: Iterable[Series]) -> dict[tuple[int, ProcessId], list[Series]]:
+    """Put the series of each process together, by its source and its name."""
+    groups: dict[tuple[int, ProcessId], list[Series]] = {}
+    for one in series:
+        groups.setdefault((one.source, one.where), []).append(one)
+    return dict(list(groups.items())[:_MOST_PROCESSES])
+
+
+def _collect_by_id(shapes: Iterable[Anomaly]) -> dict[str, Anomaly]:
+    """Give the first shape of each id."""
+    by_id: dict[str, Anomaly] = {}
+    for shape in shapes:
+        by_id.setdefault(shape.id, shape)
+    return by_id

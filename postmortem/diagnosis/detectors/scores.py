@@ -1,0 +1,236 @@
+"""A score that is lost again, or that is the one of guessing: accuracies, rewards, returns.
+
+In: the curves of one process. Out: the shapes `collapse`, `at-chance`,
+`reward-sinks`. Not here: the spread of rewards, the entropy of a policy (`detectors.policy`),
+losses (`detectors.trend`).
+"""
+
+import itertools
+import math
+import re
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import say
+from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.trend import is_young
+from postmortem.extraction.facts.series import Point
+
+_SCORE: Final = compile_lazily(
+    r"(?:^|[_/ .@-])(?:(?:ep(?:isode|isodic)?_?)?(?:rew(?:ards?)?|returns?)"
+    r"|acc(?:uracy)?(?:_?top)?_?\d?|top_?1|f1|bleu|m?iou|m?ap(?:50)?|auc|score|win_?rate"
+    r"|success(?:_?rate)?)(?:$|[_/ .@-])",
+    re.IGNORECASE,
+)
+_NO_SCORE: Final = compile_lazily(
+    r"std|best|min|loss|chosen|rejected|margin|ratio|bonus|penalty|rate/|lr|var|len|time|grad"
+    r"|(?:^|[_/])n_",
+    re.IGNORECASE,
+)
+ACCURACY: Final = compile_lazily(
+    r"(?:^|[_/ .@-])(?:acc(?:uracy)?|top_?1)(?:$|[_/ .@1-])", re.IGNORECASE
+)
+_FEWEST: Final = 8
+_FEW: Final = 3
+_NOTHING: Final = 0.1
+"""Share of its early level below which a score is gone."""
+_CLOSE: Final = 0.006
+"""Share within which a loss is the logarithm of the classes."""
+_NEAR: Final = 0.08
+"""Share within which an accuracy is one in so many."""
+_TWICE: Final = 2
+_LAST_FEW: Final = 4
+_MANY_TIMES: Final = 20
+_LOW: Final = 0.2
+_ABOUT: Final = 0.03
+"""Share within which a loss is the logarithm of an accuracy of few digits."""
+_MOST_CLASSES: Final = 1000
+
+
+def detect_lost_score(observed: Observed) -> Iterable[Anomaly]:
+    """Find a score that had risen far above its noise, and is back where it began, or below."""
+    curves = observed.curves
+    for name in list_score_names(curves):
+        points = curves.finite(name)
+        found = _find_score_drop([point.value for point in points])
+        if found is not None:
+            best, late, index = found
+            said = say(
+                "{name} {best:.4g} at best, {late:.4g} at last",
+                "{name} 最高 {best:.4g}，最后 {late:.4g}",
+                name=name,
+                best=best,
+                late=late,
+            )
+            return [curves.shape("collapse", said, points[index].line)]
+    return _detect_sinking_reward(curves)
+
+
+def _detect_sinking_reward(curves: Curves) -> list[Anomaly]:
+    """Find a reward that ends, sinking still, many times further down than it ever varied before.
+
+    Few records show it: from +1 to -80 no exploration leads.
+    """
+    for name in list_score_names(curves):
+        points = curves.finite(name)
+        values = [point.value for point in points]
+        if not _FEW < len(values) < _FEWEST or values[-1] >= 0 or not _is_reward(name):
+            continue
+        first = max(abs(value) for value in values[:2])
+        is_lower = all(other <= one for one, other in itertools.pairwise(values[-_LAST_FEW:]))
+        if (
+            is_lower
+            and values[-1] < -_MANY_TIMES * max(first, 1.0)
+            and values[-2] < -_TWICE * first
+        ):
+            said = say(
+                "{name} {first:.4g} at first, {last:.4g} at last",
+                "{name} 开始时为 {first:.4g}，最后为 {last:.4g}",
+                name=name,
+                first=values[0],
+                last=values[-1],
+            )
+            return [curves.shape("reward-sinks", said, points[-2].line)]
+    return []
+
+
+def _is_reward(name: str) -> bool:
+    return any(word in name.lower() for word in ("rew", "return", "score"))
+
+
+def list_score_names(curves: Curves) -> list[str]:
+    """Give the names of the figures that are the better the higher they are."""
+    return curves.called(_SCORE, _NO_SCORE)
+
+
+def _find_score_drop(values: Sequence[float]) -> tuple[float, float, int] | None:
+    """Give the best level, the last one, and where it was lost; None where it was not."""
+    if len(values) < _FEWEST:
+        return None
+    return _find_drop_to_zero(values) or _find_drop_from_gain(values)
+
+
+def _find_drop_to_zero(values: Sequence[float]) -> tuple[float, float, int] | None:
+    """Find a score that stood well above 0 from the first record on, and is nearly 0 at last.
+
+    What it had gained before is not in the log.
+    """
+    last = max(3, len(values) // 5)
+    early, late = values[: len(values) // 3 + 1], statistics.median(values[-last:])
+    level = statistics.median(early)
+    is_gone = max(values[-last:]) <= _NOTHING * level
+    if level <= 0 or min(values) < 0 or min(early) < 0.5 * level or not is_gone:
+        return None
+    index = next(place for place, value in enumerate(values) if value < 0.5 * level)
+    return max(values), late, index
+
+
+def _find_drop_from_gain(values: Sequence[float]) -> tuple[float, float, int] | None:
+    """Find a score that is back where it began, or below, after it had risen."""
+    quarter = max(2, len(values) // 5)
+    levels = [statistics.median(values[index : index + 3]) for index in range(len(values) - 2)]
+    early = levels[: len(levels) - quarter] or levels[:1]
+    first, best = statistics.median(values[:2]), max(early)
+    tail = values[-quarter:]
+    late, gain = statistics.median(tail), best - first
+    noise = statistics.median(
+        abs(other - one) for one, other in itertools.pairwise(values[: early.index(best) + 2])
+    )
+    is_gain = gain > max(4 * noise, 0.1 * abs(best), 1e-9)
+    if not is_gain or late > first + 0.2 * gain or max(tail) > first + 0.5 * gain:
+        return None
+    limit = first + 0.5 * gain
+    lost = (index for index in range(early.index(best) + 1, len(values)) if values[index] < limit)
+    return best, late, next(lost, len(values) - 1)
+
+
+def detect_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
+    """Find an accuracy of one in so many classes beside a loss that is their logarithm."""
+    curves = observed.curves
+    accuracies = [
+        points
+        for name in curves.called(ACCURACY, _NO_SCORE)
+        if len(points := curves.finite(name)) >= _FEW
+    ]
+    for name in (names.LOSS, names.EVAL_LOSS):
+        points = curves.finite(name)
+        if len(points) < _FEW or is_young(curves, points):
+            continue
+        level = _compute_late_level(points)
+        for accuracy in accuracies:
+            classes = _infer_class_count(_compute_late_level(accuracy))
+            is_guess = classes and _is_steady_at(points, math.log(classes))
+            if is_guess and not _is_improving(points, accuracy):
+                said = say(
+                    "{name} {level:.4g} = ln({classes}), accuracy {accuracy:.4g}",
+                    "{name} {level:.4g} = ln({classes})，准确率 {accuracy:.4g}",
+                    name=name,
+                    level=level,
+                    classes=classes,
+                    accuracy=_compute_late_level(accuracy),
+                )
+                return [curves.shape("at-chance", said, points[len(points) // 2].line)]
+    return []
+
+
+def _is_improving(losses: Sequence[Point], accuracy: Sequence[Point]) -> bool:
+    """Say whether the loss falls and the accuracy rises from each record to the next."""
+    return all(other.value < one.value for one, other in itertools.pairwise(losses)) and all(
+        other.value > one.value for one, other in itertools.pairwise(accuracy)
+    )
+
+
+def detect_constant_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
+    """Find a low accuracy that never moves beside a loss that is the logarithm of it.
+
+    So it is where every class is as likely as any other; of very many the accuracy, printed with a
+    few digits, does not tell how many there are. The first loss may be that of random weights.
+    """
+    curves = observed.curves
+    points = curves.finite(names.LOSS)[1:]
+    if len(points) < _FEW or is_young(curves, points):
+        return []
+    for name in curves.called(ACCURACY):
+        shares = {point.value for point in curves.finite(name)}
+        if len(shares) != 1 or len(curves.finite(name)) < _TWICE:
+            continue
+        share = shares.pop()
+        if 0 < share < _LOW and all(
+            abs(point.value + math.log(share)) < _ABOUT * point.value for point in points
+        ):
+            said = say(
+                "loss {level:.4g}, about -ln of the accuracy {share:.4g} in all records",
+                "loss 为 {level:.4g}，约等于所有记录中准确率 {share:.4g} 的负对数",
+                level=points[-1].value,
+                share=share,
+            )
+            return [curves.shape("at-chance", said, points[0].line)]
+    return []
+
+
+def _compute_late_level(points: Sequence[Point]) -> float:
+    """Give the level of the later half."""
+    return statistics.median(point.value for point in points[len(points) // 2 :])
+
+
+def _infer_class_count(accuracy: float) -> int:
+    """Give the number of classes of which an accuracy, also in per cent, is the share of one."""
+    for share in (accuracy, accuracy / 100):
+        if 1 / (2 * _MOST_CLASSES) < share < 0.6:
+            classes = round(1 / share)
+            if 2 <= classes <= _MOST_CLASSES and abs(share * classes - 1) < _NEAR:
+                return classes
+    return 0
+
+
+def _is_steady_at(points: Sequence[Point], level: float) -> bool:
+    """Say whether the later half, three records at least, stays at a level."""
+    late = points[-max(_FEW, len(points) // 2) :]
+    return all(abs(point.value - level) < 2 * _CLOSE * level for point in late) and (
+        abs(statistics.median(point.value for point in late) - level) < _CLOSE * level
+    )

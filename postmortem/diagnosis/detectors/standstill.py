@@ -1,0 +1,281 @@
+"""A job whose own output has stopped, while something else of it shows that time went by.
+
+In: the ends of all sources, their last metric records, what was found in them. Out: the shapes
+`stood-still`, `stood-still-at-start`. Not here: the lines of a watcher (`detectors.heartbeats`), a
+pause between two lines of one source (`detectors.stalled_output`), whether the run was stopped or
+goes on.
+
+The newest clock of the job counts, whoever prints it: a watcher, a scheduler that ends the job, a
+dump of a process that lives. What a worker said last counts against it; what is printed because the
+job is being ended is no sign of life.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE
+from postmortem.core.message import NOTHING, Message, cut, quote, say
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.ending import detect_last_step
+from postmortem.diagnosis.detectors.heartbeats import Beats, find_heartbeats
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.signs_of_life import (
+    Speaker,
+    add_end_lines,
+    end_of,
+    find_last_activity,
+    has_own_failure,
+    has_several_steps,
+    list_active_sources,
+    list_lines_before,
+)
+from postmortem.extraction.facts.moments import (
+    Moment,
+    compute_seconds_between,
+    find_newest_timestamp,
+    iter_timed_lines,
+)
+from postmortem.rules.traits import Trait, has_trait
+
+_TIMES: Final = 30
+"""Times the usual distance of two lines beyond which a pause is long."""
+_LEAST: Final = 10.0
+_LEAST_ELSEWHERE: Final = 300.0
+"""Seconds, if another file tells the time: its clock may stand apart."""
+_LEAST_UNKNOWN: Final = 600.0
+"""Seconds, if nothing tells how often the run prints."""
+_LEAST_AT_START: Final = 1200.0
+"""Seconds, if no record was printed: loading and compiling take their time."""
+_LATEST_DUMP: Final = 43_200.0
+_HOUR: Final = 3600.0
+_ZONE_SLACK: Final = 120.0
+_FARTHEST_ZONE: Final = 15 * _HOUR
+_MANY: Final = 5
+"""Lines of a watcher, and no other, in front of the first record."""
+_VERY_MANY: Final = 10
+_WATCHED: Final = 2
+"""Workers with a watcher beside which one without any stands out."""
+_MOST_TEXT: Final = 160
+_LIVES: Final = compile_lazily(
+    r"\b(?:py-spy|Thread 0x[0-9a-f]+|Thread \d+ \((?:idle|active)|RUNNING)\b"
+    r"|\bC(?:\+G)?\s+\S{0,200}(?:python|pt_main|ray::)\S{0,100}\s+\d+MiB"
+    r"|\bpython[\d.]* .{0,200}\.py\b"
+    r"|(?m:^\s{0,9}(?:[\w-]{1,32}\s+)?\d{1,9}\s[^\n]{0,60}\d\d:\d\d\s+[RSDT][sl<N+]{0,4}\s)"
+)
+"""What shows in a dump that the processes were there when it was taken."""
+
+
+_HEADED: Final = 3
+"""Raw line of a watcher's first line that has no more than its own command above it."""
+
+
+class _Still(NamedTuple):
+    """For how long nothing came, and who shows it."""
+
+    seconds: float
+    worker: Speaker
+    source: int
+    """Of who shows it."""
+    line: int
+
+
+def detect_stall(observed: Observed) -> Iterator[Anomaly]:
+    """Find a job that stood still at its end, for much longer than its lines lie apart."""
+    observed = add_end_lines(observed)
+    workers = [find_last_activity(observed, source) for source in list_active_sources(observed)]
+    if not workers or has_own_failure(observed) or _is_through(observed):
+        return
+    found = (
+        _find_own_watcher(observed, workers)
+        or _find_clock_gap(observed, workers)
+        or _find_external_watcher(observed, workers)
+    )
+    if found is not None:
+        found = found._replace(worker=_find_faulty_worker(found.worker, workers))
+        is_known = found.worker.last is not None
+        source = found.worker.source if is_known else found.source
+        line = found.worker.last.line if found.worker.last is not None else found.line
+        began = any(observed.records.values()) or any(
+            has_several_steps(text) for _, text in observed.tails.values()
+        )
+        name = "stood-still" if began else "stood-still-at-start"
+        yield Anomaly(name, _format_stall(found), source, NOWHERE, line)
+
+
+def _find_faulty_worker(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
+    """Give the one worker whose watcher does not speak while those of all others do."""
+    mute = [other for other in workers if other.beats is None and other.last is not None]
+    is_one = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
+    return mute[0]._replace(beats=worker.beats) if is_one and worker.beats is not None else worker
+
+
+def _is_through(observed: Observed) -> bool:
+    """Say whether the run has made its last step, or says that it is through."""
+    return any(detect_last_step(observed)) or any(
+        has_trait(finding.signature, Trait.SOUND) for finding, _ in observed.findings
+    )
+
+
+def _find_external_watcher(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
+    """Find a watcher with a file of its own that tells how long a run without clocks is silent."""
+    if any(worker.last is not None for worker in workers):
+        return None
+    for source in set(observed.processes) - {worker.source for worker in workers}:
+        watch = find_heartbeats(list_lines_before(math.inf, observed.tails[source]))
+        if watch is not None and watch.aged >= _LEAST_UNKNOWN:
+            return _Still(watch.aged, workers[0]._replace(beats=watch), source, watch.line)
+    return None
+
+
+def _find_own_watcher(observed: Observed, workers: Iterable[Speaker]) -> _Still | None:
+    """Find a watcher in the file of a worker that goes on where the worker does not."""
+    for worker in workers:
+        watch = worker.beats
+        if watch is None or not _is_alone(worker, workers) or _is_all(observed, worker, watch):
+            continue
+        since = worker.last.time if worker.last is not None else ""
+        passed = max(
+            watch.span, (compute_seconds_between(since, watch.last) or 0.0) if since else 0.0
+        )
+        if _is_long(observed, worker, passed, watch.times):
+            return _Still(passed, worker, worker.source, watch.line)
+    return None
+
+
+def _is_all(observed: Observed, worker: Speaker, watch: Beats) -> bool:
+    """Say whether a watcher is all that there is: what it watches is not in the log."""
+    return worker.last is None and watch.line <= _HEADED and len(observed.processes) == 1
+
+
+def _is_alone(worker: Speaker, workers: Iterable[Speaker]) -> bool:
+    """Say whether no other worker said something while a watcher watched this one."""
+    start = worker.beats.first if worker.beats is not None else ""
+    return all(
+        other is worker
+        or other.beats is not None
+        or other.last is None
+        or not start
+        or compute_seconds_between(start, other.last.time) is None
+        for other in workers
+    )
+
+
+def _is_long(observed: Observed, worker: Speaker, passed: float, count: int) -> bool:
+    """Say whether a watcher has watched for long."""
+    if worker.source not in observed.last_records:
+        return count >= _MANY or passed >= _LEAST_AT_START
+    if not math.isnan(worker.usual):
+        return passed >= max(_LEAST, _TIMES * worker.usual)
+    return passed >= _LEAST_UNKNOWN or (count >= _VERY_MANY and passed >= _LEAST)
+
+
+def _find_clock_gap(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
+    """Find the newest clock of the job, and how long before it the last worker fell silent."""
+    latest: Speaker | None = None
+    for worker in workers:
+        if worker.last is None:
+            return None
+        is_later = (
+            latest is None
+            or latest.last is None
+            or compute_seconds_between(latest.last.time, worker.last.time)
+        )
+        latest = worker if is_later else latest
+    if latest is None:
+        return None
+    found = _find_newest_clock(observed, latest, {other.source for other in workers})
+    return (
+        found
+        if found and found.seconds >= _compute_stall_threshold(observed, workers, found)
+        else None
+    )
+
+
+def _compute_stall_threshold(
+    observed: Observed, workers: Iterable[Speaker], found: _Still
+) -> float:
+    """Give the seconds below which no time is long."""
+    if found.worker.source not in observed.last_records:
+        return _LEAST_AT_START
+    usual = max((one.usual for one in workers if not math.isnan(one.usual)), default=math.nan)
+    if math.isnan(usual):
+        return 2 * _LEAST_UNKNOWN
+    is_own = found.source == found.worker.source
+    return max(_LEAST if is_own else _LEAST_ELSEWHERE, _TIMES * usual)
+
+
+def _find_newest_clock(observed: Observed, worker: Speaker, working: set[int]) -> _Still | None:
+    """Give the newest clock that shows how long a worker has been silent."""
+    if worker.last is None:
+        return None
+    found: list[_Still] = []
+    for source, times in _collect_clocks(observed, worker, working).items():
+        latest = find_newest_timestamp((moment.time for moment in times), worker.last.time)
+        if latest is not None and _is_telling(observed, source, worker, latest[0]):
+            line = next(moment.line for moment in times if moment.time == latest[1])
+            found.append(_Still(latest[0], worker, source, line))
+    return max(found, default=None, key=lambda one: one.seconds)
+
+
+def _is_telling(observed: Observed, source: int, worker: Speaker, passed: float) -> bool:
+    """Say whether the clock of a source is one to go by.
+
+    A dump that was taken the next day tells of another run, and a distance of whole hours is that
+    of two time zones, unless the source tells how the job was ended.
+    """
+    if source == worker.source:
+        return True
+    if source in observed.snapshots:
+        return passed <= _LATEST_DUMP
+    off = abs(passed - _HOUR * round(passed / _HOUR))
+    is_zone = off <= _ZONE_SLACK and _HOUR / 2 < passed < _FARTHEST_ZONE
+    return not is_zone or not math.isinf(end_of(observed, source))
+
+
+def _collect_clocks(
+    observed: Observed, worker: Speaker, working: set[int]
+) -> Mapping[int, Sequence[Moment]]:
+    """Give the times that show that a worker was silent, by who tells them.
+
+    Its own ones count behind its last sign of life, those of other workers only where they tell of
+    its end; a dump's where it shows processes that live.
+    """
+    own = worker.last.line if worker.last is not None else 0
+    found: dict[int, Sequence[Moment]] = {}
+    for source, tail in observed.tails.items():
+        if source in observed.snapshots:
+            if not _LIVES.search(tail[1]):
+                continue
+            least = 0.0
+        elif source == worker.source:
+            least = own + 1
+        else:
+            least = end_of(observed, source) if source in working else 0.0
+        if not math.isinf(least):
+            found[source] = [moment for moment, _ in iter_timed_lines(tail) if moment.line >= least]
+    return found
+
+
+def _format_stall(found: _Still) -> Message:
+    watch, usual = found.worker.beats, found.worker.usual
+    if watch is not None and (found.source == found.worker.source or found.worker.last is None):
+        return say(
+            "{count} lines like {text} over {seconds:.0f} s, and none of the run itself",
+            "{seconds:.0f} 秒内有 {count} 行类似 {text}，而训练本身没有任何输出",
+            count=watch.times,
+            text=quote(cut(watch.text, _MOST_TEXT)),
+            seconds=found.seconds,
+        )
+    pace = say(
+        "; its lines had come every {usual:.2g} s",
+        "，而此前每 {usual:.2g} 秒就有一行",
+        usual=max(usual, 0.01),
+    )
+    return say(
+        "the last line of the run came {seconds:.0f} s before the newest clock of the job{pace}",
+        "训练的最后一行比作业中最新的时间早 {seconds:.0f} 秒{pace}",
+        seconds=found.seconds,
+        pace=NOTHING if math.isnan(usual) else pace,
+    )

@@ -1,0 +1,174 @@
+"""The exception that a report has to explain, and the rule whose wording it has.
+
+In: the case, the place of the first failure. Out: the rule, what it has captured, where it stands.
+Not here: the rules (`rules.exception_rules`), their texts filled (`fixes.worded_advice`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.findings import Finding, Frame, Traceback
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.diagnosis.case.values import Case
+from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.exception_rules import Advice, ExceptionRule, Raised
+
+_LAST_PART: Final = compile_lazily(
+    r"(?P<exception>[A-Z]\w*(?:Error|Exception|Interrupt|Warning|Exit|NotFound))(?::\s+(?P<message>.*)|$)",
+    16,  # DOTALL
+)
+_FOLLOWING: Final = frozenset(
+    {"ChildFailedError", "CalledProcessError", "ProcessRaisedException", "SystemExit"}
+)
+
+
+_MOST_OTHERS: Final = 8
+_MOST_LABELS: Final = 3
+"""`main: error: Training failed: …`: words before a message that somebody else puts there."""
+_LOOKING_UP: Final = frozenset({"__getattr__", "__getattribute__", "__getitem__", "__missing__"})
+
+
+class Explained(NamedTuple):
+    """Advice that fits a failure."""
+
+    advice: Advice
+    captures: Mapping[str, str]
+    source: int
+    first: int
+    """Raw lines of what is explained, both inclusive."""
+    last: int
+    frame: Frame | None
+    """The innermost one of the user's own code."""
+    message: str = ""
+
+
+def explained(
+    case: Case, knowledge: KnowledgeBase, source: int, line: int, signatures: Iterable[str] = ()
+) -> Explained | None:
+    """Find the advice for the failure that begins at a line.
+
+    The traceback there is asked first, then what was recognised there, then the others in order.
+    `signatures`: those that speak for the first cause, the strongest first; the advice of their own
+    counts where no exception has any.
+    """
+    found = [
+        one for candidate in _candidates(case, source, line) for one in _fit(candidate, knowledge)
+    ]
+    fitting_well = (one for one in found if not one.advice.is_last_resort)
+    return (
+        next(fitting_well, None)
+        or _by_signature(case, knowledge, signatures)
+        or next(iter(found), None)
+    )
+
+
+def _fit(candidate: "_Candidate", knowledge: KnowledgeBase) -> Iterator[Explained]:
+    """Yield the advice that fits what may be the failure."""
+    (source, first, last), raised, frame = candidate
+    for one in _without_labels(raised):
+        found = fitting(one, knowledge.exceptions)
+        if found is not None:
+            rule, captures = found
+            yield Explained(rule.advice, captures, source, first, last, frame, one.message)
+            return
+
+
+def fitting(
+    raised: Raised, rules: Iterable[ExceptionRule]
+) -> tuple[ExceptionRule, dict[str, str]] | None:
+    """Give the first rule that fits, with what it captures, or None."""
+    for rule in rules:
+        captures = rule.captures(raised)
+        if captures is not None:
+            return rule, captures
+    return None
+
+
+def raised_as(
+    exception: str, message: str, frames: Iterable[Frame], own: Frame | None = None
+) -> Raised:
+    """Put an exception into the form that rules ask."""
+    kept = list(frames)
+    mine = own or next((one for one in reversed(kept) if not one.is_library), None)
+    return Raised(
+        exception.rpartition(".")[2],
+        message,
+        mine.code.strip() if mine is not None else "",
+        "\n".join(f"{one.file}:{one.function}: {one.code.strip()}" for one in kept),
+        _is_in_library(kept),
+    )
+
+
+def _is_in_library(frames: Sequence[Frame]) -> bool:
+    """Say whether a library raised it; what it does to look a name up is the user's statement."""
+    inner = [one for one in frames if one.function not in _LOOKING_UP or not one.is_library]
+    return bool(inner) and inner[-1].is_library
+
+
+_Candidate = tuple[tuple[int, int, int], Raised, Frame | None]
+"""Source and raw lines, both inclusive; what they show; the frame of the user's own code."""
+
+
+def _candidates(case: Case, source: int, line: int) -> list[_Candidate]:
+    """Give what may be the failure, the likeliest first.
+
+    Where no traceback stands at its line, others of its file may tell of it.
+    """
+    tracebacks = [one for one, _ in case.gathered.tracebacks if one.source == source]
+    around = [one for one in tracebacks if one.line <= line <= one.end_line]
+    around.sort(key=lambda one: (one.end_line - one.line, -one.line))
+    findings = [event.finding for event in case.events if event.finding.source == source]
+    found = [
+        *map(_of_traceback, around),
+        *(_of_finding(one) for one in findings if one.line == line),
+    ]
+    return found if around else [*found, *_elsewhere(tracebacks, findings)]
+
+
+def _elsewhere(tracebacks: Sequence[Traceback], findings: Sequence[Finding]) -> list[_Candidate]:
+    own = [one for one in tracebacks if one.exception.rpartition(".")[2] not in _FOLLOWING]
+    causes = [one for one in findings if one.role == "cause"]
+    return [*map(_of_traceback, own[:_MOST_OTHERS]), *map(_of_finding, causes[:_MOST_OTHERS])]
+
+
+def _of_traceback(one: Traceback) -> _Candidate:
+    return (
+        (one.source, one.line, one.end_line),
+        raised_as(one.exception, one.message, one.frames),
+        one.own_frame(),
+    )
+
+
+def _of_finding(one: Finding) -> _Candidate:
+    found = _LAST_PART.search(one.text)
+    exception = found["exception"] if found else ""
+    message = (found["message"] or "") if found else one.text
+    return (one.source, one.line, one.end_line), raised_as(exception, message, ()), None
+
+
+def _without_labels(raised: Raised) -> Iterator[Raised]:
+    """Yield a line that names no class, and what stands behind each of its first colons."""
+    yield raised
+    text = raised.message
+    for _ in range(0 if raised.exception else _MOST_LABELS):
+        _, mark, text = text.partition(": ")
+        if not mark:
+            return
+        yield raised._replace(message=text)
+
+
+def _by_signature(
+    case: Case, knowledge: KnowledgeBase, signatures: Iterable[str]
+) -> Explained | None:
+    """Take the advice of the strongest signature that has its own."""
+    for name in signatures:
+        rule = knowledge.by_id.get(name)
+        own = rule.advice if rule is not None else None
+        events = case.signatures(name)
+        if own is not None and events:
+            found = max(events, key=lambda event: event.factor).finding
+            captures = dict(found.captures)
+            return Explained(
+                own, captures, found.source, found.line, found.end_line, None, found.text
+            )
+    return None

@@ -1,0 +1,109 @@
+"""How sure health, and what is left where no rule names a cause, may be.
+
+A run that goes on proves nothing, and one that survived a failure less.
+
+In: scored causes, the case. Out: the same with what speaks against health beyond the rules, and the
+highest probability of a cause. Not here: weighing (`inference.rules`), order (`inference.ranking`).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from postmortem.core.answer import Evidence
+from postmortem.core.findings import Finding, Traceback
+from postmortem.core.message import Message, cut, say
+from postmortem.diagnosis.case.failures import QUOTED, SURVIVED_RECORDS
+from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.inference.rules import WEIGHTS, Scored
+from postmortem.extraction.extract import count_records_after
+from postmortem.rules.traits import Trait, has_trait
+
+_BEHIND_FAILURE: Final = -6.0
+_TIE: Final = 0.2
+"""Log-odds by which health must be ahead of a fault: it wins no tie."""
+UNPROVED: Final = 0.75
+"""The highest probability of what is left, and of health, without anything that proves it."""
+_DOUBT: Final = ((Trait.RUNNING, 0.0), (Trait.COMPLETED, -WEIGHTS["weak"]))
+"""The weight below which evidence against a health leaves it unproved."""
+_CONTRADICTED: Final = 0.55
+"""The same of a health that strong evidence is against: as likely as not."""
+_VETOED: Final = 0.4
+"""The same of a health that a broken figure vetoes: too little for a verdict."""
+MOST_CERTAIN: Final = 0.9999
+
+
+def reduce_health_score(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
+    """Lower the score of health behind a failure, survived or not, and where a fault ties with it.
+
+    Args:
+        health: one of the healthy causes.
+        case: the evidence.
+        faults: scores of the causes that are a fault.
+    """
+    if case.outcome in {"failed", "stalled"}:
+        return Scored(health.id, health.score + _BEHIND_FAILURE, health.evidence)
+    survived = _find_survived_failure(case) if has_trait(health.id, Trait.RUNNING) else None
+    if survived is not None:
+        health = Scored(health.id, health.score + survived.weight, (*health.evidence, survived))
+    highest = max(faults, default=None)
+    lead = math.inf if _is_vetoed(health.evidence) else _TIE
+    if highest is not None and 0 <= health.score - highest < lead:
+        return Scored(health.id, highest - 0.01, health.evidence)
+    return health
+
+
+def _is_vetoed(evidence: Iterable[Evidence[Message]]) -> bool:
+    """Say whether something is shown that no sound run has, whatever speaks for its end."""
+    return any(item.weight <= -WEIGHTS["decisive"] for item in evidence)
+
+
+def get_max_probability(cause: str, evidence: Sequence[Evidence[Message]]) -> float:
+    """Give the highest probability that a cause may have with its evidence."""
+    if has_trait(cause, Trait.SOUND) and _is_vetoed(evidence):
+        return _VETOED
+    if has_trait(cause, Trait.SOUND) and any(
+        item.weight <= -WEIGHTS["strong"] for item in evidence
+    ):
+        return _CONTRADICTED
+    is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
+    least = next((weight for trait, weight in _DOUBT if has_trait(cause, trait)), -math.inf)
+    is_doubted = any(item.weight < least for item in evidence)
+    is_open = is_doubted or (has_trait(cause, Trait.RESIDUAL) and not is_proved)
+    return UNPROVED if is_open else MOST_CERTAIN
+
+
+def _find_survived_failure(case: Case) -> Evidence[Message] | None:
+    """Point to a failure that several records follow: it was caught, or the log is of two runs."""
+    for event in case.events:
+        if event.is_fatal and event.because == "survived":
+            finding = event.finding
+            return _build_counterevidence("signature", finding.signature, finding.text, finding)
+    for traceback, before in case.gathered.tracebacks:
+        after = count_records_after(case.gathered, traceback, before)
+        is_own = traceback.line >= case.begins.get(traceback.source, 0)
+        if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
+            said = f"{traceback.exception}: {traceback.message}"
+            return _build_counterevidence("traceback", "survived-exception", said, traceback)
+    return None
+
+
+def _build_counterevidence(
+    kind: str, name: str, text: str, one: Finding | Traceback
+) -> Evidence[Message]:
+    """Hold what looks like the end against health, by its first line."""
+    return Evidence(
+        kind,
+        name,
+        "survived",
+        say(
+            "records follow what looks like the end — {first}",
+            "看似终止的一行之后仍有记录 — {first}",
+            first=cut((text.splitlines() or [""])[0], 200),
+        ),
+        -WEIGHTS["weak"],
+        one.source,
+        one.where,
+        one.line,
+        one.end_line,
+    )

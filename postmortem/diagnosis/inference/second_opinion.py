@@ -1,0 +1,364 @@
+"""What a model of text adds to the verdict of the rules.
+
+In: the case, the rules' ranking, an `Opinion`. Out: the ranking with the model's items of evidence,
+and with probabilities that were fitted to both. Not here: the model (`classify`), the weights of
+the rules (`inference.rules`).
+
+Rules name what they know: what the log itself proves is left as it is, and beside a cause that the
+rules name the model counts little. It puts forward a cause of its own only where they abstain, and
+never one that stands for the absence of another.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from postmortem.core.answer import Evidence
+from postmortem.core.message import NOTHING, Message, cut, say
+from postmortem.diagnosis.case.reporter_rank import ROOT_CAUSE
+from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.classifier.evidence_model import EvidenceModel
+from postmortem.diagnosis.classifier.opinion import Opinion
+from postmortem.diagnosis.inference.belief import (
+    FIRM,
+    compute_proposal_features,
+    compute_share_excess,
+    convert_log_odds,
+    estimate_probability,
+    is_absence,
+    log_odds,
+)
+from postmortem.diagnosis.inference.confidence_limits import UNPROVED
+from postmortem.diagnosis.inference.raised import failing_traceback
+from postmortem.diagnosis.inference.ranking import TEMPERATURE, Ranked
+from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS
+from postmortem.diagnosis.inference.verdict import Ranking, build_verdict, rank
+from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.traits import Trait, has_trait
+
+_ITEM: Final = "text-model"
+_SAY: Final = 0.2
+"""Of a model beside rules that name a cause: log-odds for each e-fold of its share."""
+_MOST: Final = 1.2
+_SMALLEST: Final = 0.1
+"""Log-odds of an item beside rules that name a cause, at most, and below which none is made."""
+_SPEAKS: Final = 0.6
+"""The probability from which on the text names a cause where the rules abstain.
+
+Of logs made blind for their cause, four of five that it names are right.
+"""
+_SILENT: Final = 0.4
+"""The highest probability of what it does not name."""
+_SHOWN: Final = 0.5
+"""The probability from which on a cause is shown that nothing but the text proposes."""
+_FEWEST_LINES: Final = 6
+"""Lines of a run that shows how far it got before it stood still."""
+_SURE: Final = 0.9
+"""The share of another cause from which on a verdict is disputed."""
+
+_TEXT: Final = (
+    "the wording is that of such failures (share {share:.0%}) — {line}",
+    "措辞与此类故障相符（占比 {share:.0%}）— {line}",
+)
+_OTHER: Final = (
+    "the wording is not that of such failures (share {share:.1%})",
+    "措辞与此类故障不符（占比 {share:.1%}）",
+)
+
+
+def combine_opinions(
+    case: Case,
+    knowledge: KnowledgeBase,
+    ranking: Ranking,
+    ask: Callable[[], Opinion],
+    extra: Sequence[tuple[str, Evidence[Message]]] = (),
+) -> Ranking:
+    """Give the ranking that rules and model come to together.
+
+    The model is asked only where the log itself does not prove a cause. `extra` is the further
+    evidence that the ranking has heard.
+    """
+    if ranking.verdict.status == "established":
+        return ranking
+    again = _combined(case, knowledge, ranking, ask(), extra)
+    return _without_guesses(again, case, knowledge) if again is not ranking else ranking
+
+
+def _without_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
+    """Leave out what nothing but the text proposes, and that as less likely than not."""
+    causes = [cause for cause in ranking.causes if _is_shown(cause) or cause.probability >= _SHOWN]
+    if not causes or len(causes) == len(ranking.causes):
+        return ranking
+    if causes[0] is ranking.causes[0]:
+        return Ranking(causes, ranking.verdict)
+    return Ranking(causes, build_verdict(causes, case, knowledge))
+
+
+def _combined(
+    case: Case,
+    knowledge: KnowledgeBase,
+    ranking: Ranking,
+    opinion: Opinion,
+    extra: Sequence[tuple[str, Evidence[Message]]],
+) -> Ranking:
+    if _is_raised(ranking, case):
+        return _set_first_probability(ranking, _raised_belief(ranking.causes[0], opinion))
+    if _is_uninformative(opinion, case):
+        return _set_fitted_probability(ranking, opinion)
+    again = rank(case, knowledge, [*extra, *_iter_evidence(ranking, knowledge, opinion)])
+    if _is_open(ranking) and _is_put_forward(again):
+        is_echo = _is_echo(again.causes[0], case, opinion)
+        return ranking if is_echo else _put_forward(again, ranking, opinion, case, knowledge)
+    is_moved = again.verdict.cause != ranking.verdict.cause
+    if is_moved and _is_firm(ranking, again) and not _is_taught(again, ranking, opinion):
+        again = ranking
+    if again.verdict.cause is None:
+        return again
+    if again.verdict.status == "supported" and (is_moved or _is_disputed(again, opinion)):
+        again = Ranking(
+            again.causes, build_verdict(again.causes, case, knowledge, is_disputed=True)
+        )
+    return _set_fitted_probability(again, opinion)
+
+
+def _is_raised(ranking: Ranking, case: Case) -> bool:
+    """Say whether the traceback of the first failure supports a verdict, whatever is worded."""
+    failed = failing_traceback(case)
+    return (
+        failed is not None
+        and ranking.verdict.status == "supported"
+        and any(
+            item.weight >= FIRM
+            and item.source == failed.source
+            and failed.line <= (item.line or 0) <= failed.end_line
+            for item in ranking.causes[0].evidence
+        )
+    )
+
+
+def _raised_belief(best: Ranked, opinion: Opinion) -> float:
+    """Give the probability of what a traceback supports: a text makes it surer, never less sure."""
+    evidence = opinion.model.evidence
+    return max(
+        estimate_probability(best, opinion.shares, evidence),
+        estimate_probability(best, {}, evidence),
+    )
+
+
+def _is_open(ranking: Ranking) -> bool:
+    """Say whether the rules name no cause, or only that some exception was raised.
+
+    One that the user's own code raised is named for itself.
+    """
+    best = ranking.causes[0]
+    is_any = has_trait(best.id, Trait.USER_EXCEPTION) and ranking.verdict.status != "supported"
+    return ranking.verdict.cause is None or (
+        is_any and max(item.weight for item in best.evidence) < WEIGHTS["strong"]
+    )
+
+
+def _is_uninformative(opinion: Opinion, case: Case) -> bool:
+    """Say whether the text tells of no cause, or of a standstill of a run that it does not show."""
+    is_little = sum(case.gathered.lines.values()) < _FEWEST_LINES
+    is_no_run = is_little or case.outcome == "not-a-training-log"
+    return not opinion.shares or (
+        is_no_run and has_trait(_select_top_cause(opinion), Trait.STANDSTILL)
+    )
+
+
+def bound_by_evidence(ranking: Ranking, evidence: EvidenceModel) -> Ranking:
+    """Give what the rules say as far as it may be believed by its evidence alone."""
+    if ranking.verdict.status == "established" or ranking.verdict.cause is None:
+        return ranking
+    return _set_first_probability(ranking, estimate_probability(ranking.causes[0], {}, evidence))
+
+
+def _set_fitted_probability(ranking: Ranking, opinion: Opinion) -> Ranking:
+    """Give the verdict the probability that was fitted to evidence and text."""
+    if ranking.verdict.cause is None:
+        return ranking
+    best, evidence = ranking.causes[0], opinion.model.evidence
+    if not _is_shown(best):
+        return _set_first_probability(
+            ranking, min(UNPROVED, convert_log_odds(compute_text_only_odds(opinion, best.id)))
+        )
+    return _set_first_probability(ranking, estimate_probability(best, opinion.shares, evidence))
+
+
+def _set_first_probability(ranking: Ranking, probability: float) -> Ranking:
+    """Give the first cause its probability; no other one has a higher."""
+    most = round(probability, 4)
+    causes = [
+        cause._replace(probability=most if not number else min(cause.probability, most))
+        for number, cause in enumerate(ranking.causes)
+    ]
+    return Ranking(causes, dataclasses.replace(ranking.verdict, probability=most))
+
+
+def _iter_evidence(
+    ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
+) -> Iterator[tuple[str, Evidence[Message]]]:
+    best = _select_top_cause(opinion)
+    is_open = _is_open(ranking)
+    if ranking.verdict.cause is not None:
+        yield from _iter_evidence_for_rules(ranking, opinion)
+    if best in opinion.model.own:  # a share says no more than that it is none of the others
+        if best in knowledge.causes and opinion.shares[best] >= _SURE and opinion.is_that_of(best):
+            yield from _iter_text_cause_evidence(best, ranking, knowledge, opinion)
+            yield from _iter_user_counterevidence(ranking, opinion)
+    elif is_open:
+        yield from _iter_text_cause_evidence(best, ranking, knowledge, opinion)
+
+
+def _iter_evidence_for_rules(
+    ranking: Ranking, opinion: Opinion
+) -> Iterator[tuple[str, Evidence[Message]]]:
+    """Say a little for and against each cause that the rules name."""
+    for cause in ranking.causes:
+        if cause.id in opinion.shares and not is_absence(cause.id):
+            most = 0.0 if _is_opposed(cause) else _MOST
+            weight = max(-_MOST, min(most, _SAY * compute_share_excess(cause.id, opinion.shares)))
+            if abs(weight) >= _SMALLEST:
+                yield cause.id, _build_evidence(cause.id, weight, opinion)
+
+
+def _iter_user_counterevidence(
+    ranking: Ranking, opinion: Opinion
+) -> Iterator[tuple[str, Evidence[Message]]]:
+    """Hold against what is named for want of a cause that there is one, taught by the user."""
+    for cause in ranking.causes:
+        if is_absence(cause.id):
+            yield cause.id, _build_evidence(cause.id, -WEIGHTS["strong"], opinion)
+
+
+def _select_top_cause(opinion: Opinion) -> str:
+    return max(opinion.shares, key=lambda cause: opinion.shares[cause])
+
+
+def _is_firm(ranking: Ranking, again: Ranking) -> bool:
+    """Say whether no wording moves a verdict.
+
+    Evidence supports it, it is health, which no wording tells from a fault, or nothing else would
+    come.
+    """
+    is_healthy = has_trait(ranking.verdict.cause, Trait.SOUND)
+    return ranking.verdict.status == "supported" or is_healthy or is_absence(again.causes[0].id)
+
+
+def _is_taught(again: Ranking, ranking: Ranking, opinion: Opinion) -> bool:
+    """Say whether what was named for want of a cause gives way to one that a user has taught."""
+    return again.verdict.cause in opinion.model.own and is_absence(ranking.verdict.cause or "")
+
+
+def _iter_text_cause_evidence(
+    best: str, ranking: Ranking, knowledge: KnowledgeBase, opinion: Opinion
+) -> Iterator[tuple[str, Evidence[Message]]]:
+    """Put the text's own cause forward, at its odds: before all others only if it is named."""
+    if best not in knowledge.causes or _is_cause_without_text(best):
+        return
+    known = next((cause for cause in ranking.causes if cause.id == best), None)
+    if known is not None and _is_opposed(known):
+        return
+    odds = _compute_text_cause_odds(best, ranking, opinion)
+    wanted, first = TEMPERATURE * odds, ranking.causes[0]
+    is_wanting = ranking.verdict.cause is None or is_absence(first.id)
+    if is_wanting and convert_log_odds(odds) >= _SPEAKS:
+        wanted = max(wanted, first.score + _SMALLEST)
+    elif not has_trait(first.id, Trait.UNEXPLAINED):
+        wanted = min(wanted, first.score - _SMALLEST)
+    weight = min(WEIGHTS["strong"], wanted - (PRIOR if known is None else known.score))
+    if weight >= _SMALLEST:
+        yield best, _build_evidence(best, weight, opinion)
+
+
+def _is_cause_without_text(cause: str) -> bool:
+    """Say whether no wording tells of a cause: figures do, or that there is no other one."""
+    return is_absence(cause) or has_trait(cause, Trait.SHOWN_BY_CURVES)
+
+
+def _compute_text_cause_odds(best: str, ranking: Ranking, opinion: Opinion) -> float:
+    if best in opinion.model.own:
+        return compute_text_only_odds(opinion, best)
+    is_candidate = best in {cause.id for cause in ranking.causes}
+    told = compute_proposal_features(best, opinion.shares[best], is_candidate=is_candidate)
+    return opinion.model.evidence.proposed.odds(told)
+
+
+def _is_put_forward(ranking: Ranking) -> bool:
+    return any(item.kind == "classifier" for item in ranking.causes[0].evidence)
+
+
+def _is_echo(best: Ranked, case: Case, opinion: Opinion) -> bool:
+    """Say whether nothing but a line that tells of another failure speaks for a cause."""
+    carried = opinion.carried_by(best.id)
+    return (
+        carried is not None
+        and not _is_shown(best)
+        and any(
+            (event.finding.role == "consequence" or event.finding.signature == ROOT_CAUSE)
+            and event.finding.source == carried.source
+            and event.finding.line <= (carried.line or 0) <= event.finding.end_line
+            for event in case.events
+        )
+    )
+
+
+def _put_forward(
+    again: Ranking,
+    ranking: Ranking,
+    opinion: Opinion,
+    case: Case,
+    knowledge: KnowledgeBase,
+) -> Ranking:
+    """Name the text's own cause where the rules abstain, if that is right often enough."""
+    best = again.causes[0].id
+    probability = min(UNPROVED, convert_log_odds(_compute_text_cause_odds(best, ranking, opinion)))
+    if probability < _SPEAKS:
+        probability = min(_SILENT, probability)
+    causes = _set_first_probability(again, probability).causes
+    return Ranking(causes, build_verdict(causes, case, knowledge, is_disputed=True))
+
+
+def _is_shown(cause: Ranked) -> bool:
+    """Say whether anything but a text speaks for a cause."""
+    return any(item.weight > 0 and item.kind != "classifier" for item in cause.evidence)
+
+
+def _is_opposed(cause: Ranked) -> bool:
+    """Say whether the rules hold something against a cause: no wording outweighs that."""
+    return any(item.weight <= -WEIGHTS["moderate"] for item in cause.evidence)
+
+
+def compute_text_only_odds(opinion: Opinion, cause: str) -> float:
+    """Give the log-odds that a cause is right by the text alone."""
+    shift, slope = opinion.model.calibration.alone
+    return shift + slope * log_odds(opinion.shares[cause])
+
+
+def _build_evidence(cause: str, weight: float, opinion: Opinion) -> Evidence[Message]:
+    share = opinion.shares.get(cause, 0.0)
+    carried = opinion.carried_by(cause) if weight > 0 else None
+    if weight < 0 or carried is None:
+        text = say(*_OTHER, share=share) if weight < 0 else say(*_TEXT, share=share, line=NOTHING)
+        return Evidence("classifier", _ITEM, "classifier", text, round(weight, 3))
+    shown = cut(" ".join(carried.text.split()), 200)
+    return Evidence(
+        "classifier",
+        _ITEM,
+        "classifier",
+        say(*_TEXT, share=share, line=shown),
+        round(weight, 3),
+        carried.source,
+        carried.where,
+        carried.line,
+        carried.line,
+        carried=opinion.telling(cause),
+    )
+
+
+def _is_disputed(ranking: Ranking, opinion: Opinion) -> bool:
+    """Say whether the text is surely that of another cause."""
+    other = max(opinion.shares, key=lambda cause: opinion.shares[cause])
+    return (
+        other != ranking.verdict.cause and not is_absence(other) and opinion.shares[other] >= _SURE
+    )

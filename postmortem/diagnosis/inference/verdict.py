@@ -1,0 +1,260 @@
+"""From the order of causes to an answer.
+
+The status word, or the abstention with what would decide.
+
+In: the case, the knowledge base, further evidence. Out: `Ranking`.
+Not here: weighing (`inference.rules`), the order of causes (`inference.ranking`).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.answer import Evidence, Need, Verdict, has_rival
+from postmortem.core.message import NOTHING, Message, add_label, parse_bilingual, say
+from postmortem.diagnosis.case.outcomes import NO_LOG, is_without_log
+from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.inference.available_inputs import is_available
+from postmortem.diagnosis.inference.predicates import evaluate_conditions
+from postmortem.diagnosis.inference.ranking import Ranked, rank_causes
+from postmortem.diagnosis.inference.rules import WEIGHTS, score
+from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.causes import CauseRule
+from postmortem.rules.traits import Trait, has_trait
+
+ABSTAIN_BELOW: Final = 0.45
+SURE: Final = 0.8
+
+
+class Ranking(NamedTuple):
+    """What the evidence of a case comes to."""
+
+    causes: Sequence[Ranked]
+    """The candidates, best first; never empty."""
+    verdict: Verdict[Message]
+
+
+def rank(
+    case: Case, knowledge: KnowledgeBase, extra: Iterable[tuple[str, Evidence[Message]]] = ()
+) -> Ranking:
+    """Weigh the causes and state the answer.
+
+    Args:
+        case: the evidence.
+        knowledge: what speaks for which cause, and how much.
+        extra: further evidence, of a classifier or a replay, with the id of the cause that it is
+            for (or, of negative weight, against).
+    """
+    ranked = rank_causes(score(case, knowledge, extra), case, knowledge)
+    return Ranking(ranked, build_verdict(ranked, case, knowledge))
+
+
+def build_verdict(
+    ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase, *, is_disputed: bool = False
+) -> Verdict[Message]:
+    """State the answer, or abstain and say what would decide.
+
+    Of what is disputed the answer is a hypothesis at most.
+    """
+    best = ranked[0]
+    abstains = _abstains(best, case)
+    status = (
+        "unknown" if abstains else "hypothesis" if is_disputed else _decide_status(best, ranked)
+    )
+    return _stated(ranked, status, case, knowledge)
+
+
+def restated(ranking: Ranking, status: str, case: Case, knowledge: KnowledgeBase) -> Ranking:
+    """State the answer of a ranking anew, with another status; what it names stays."""
+    return Ranking(ranking.causes, _stated(ranking.causes, status, case, knowledge))
+
+
+def _stated(
+    ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
+) -> Verdict[Message]:
+    best, abstains = ranked[0], status == "unknown"
+    rule = knowledge.cause(best.id)
+    would_change = tuple(
+        add_label(knowledge.title(item.neighbour), parse_bilingual(item.by))
+        for item in rule.separations
+        if any(cause.id == item.neighbour for cause in ranked) or status != "established"
+    )[:4]
+    return Verdict(
+        cause=None if abstains else best.id,
+        probability=best.probability,
+        status=status,
+        summary=_build_summary(best, ranked, status, case, knowledge),
+        whose="unknown" if abstains else rule.whose,
+        retry="unknown" if abstains else _retry(rule, case),
+        not_checked=_list_unchecked(case),
+        would_change=would_change,
+        need=_list_needs(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
+    )
+
+
+def _abstains(best: Ranked, case: Case) -> bool:
+    """Say whether no cause is named: nothing is likely, or there is no log to judge."""
+    is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
+    return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
+
+
+def _retry(rule: CauseRule, case: Case) -> str:
+    """Say whether running again may help: where its condition fails, only after a fix."""
+    return rule.retry if evaluate_conditions(rule.retry_asked, case) is not None else "after-fix"
+
+
+def describe_distinction(best: str, other: str, knowledge: KnowledgeBase) -> Message:
+    """Give the one observation that would tell two causes apart, as either of them names it.
+
+    Nothing if none does.
+    """
+    pairs = ((best, other), (other, best))
+    return next(
+        (
+            parse_bilingual(item.by)
+            for cause, neighbour in pairs
+            for item in knowledge.cause(cause).separations
+            if item.neighbour == neighbour
+        ),
+        NOTHING,
+    )
+
+
+def _decide_status(best: Ranked, ranked: Sequence[Ranked]) -> str:
+    shown = [item.weight for item in best.evidence if item.kind != "classifier"]
+    strongest = max(shown, default=0.0)  # how a log is worded proves nothing
+    against = any(item.weight <= -WEIGHTS["moderate"] for item in best.evidence)
+    rival = ranked[1].score if len(ranked) > 1 else -math.inf
+    if best.probability >= SURE and _is_replayed(best):
+        return "established"
+    if strongest >= WEIGHTS["decisive"] * 0.8 and best.probability >= SURE and not against:
+        return "established"
+    if strongest >= WEIGHTS["strong"] * 0.8 and best.score - rival >= 0.8 and not against:
+        return "supported"
+    return "hypothesis"
+
+
+def _is_replayed(best: Ranked) -> bool:
+    """Say whether running the steps again has proved a cause: an experiment needs no log."""
+    return any(
+        item.kind == "replay" and item.weight >= WEIGHTS["decisive"] for item in best.evidence
+    )
+
+
+_REPLAYED: Final = (
+    "{title}: running the recorded steps again proves it.",
+    "{title}：重跑记录的训练步已经证实。",
+)
+_ESTABLISHED: Final = ("{title}: the log itself shows it.", "{title}：日志本身已经证明。")
+_SUPPORTED: Final = (
+    "{title}: the evidence is for it, nothing speaks against it.",
+    "{title}：证据支持，没有反证。",
+)
+_MIXED: Final = (
+    "{title}: more speaks for it than against it.",
+    "{title}：支持它的证据多于反证。",
+)
+_HYPOTHESIS: Final = (
+    "Most likely: {title}. The log does not prove it, and no other cause comes near.",
+    "最可能：{title}。日志尚不足以证明，但没有其他原因与之接近。",
+)
+_RIVALLED: Final = (
+    "Most likely: {title}. It fits, but so might something else; second: {rival}.",
+    "最可能：{title}。与日志吻合，但其他原因也说得通；其次：{rival}。",
+)
+_UNKNOWN: Final = say("The log does not show the cause.", "日志没有显示原因。")
+_CLOSEST: Final = (
+    "{unknown} Closest: {title} ({share:.0%}).",
+    "{unknown}最接近的是：{title}（{share:.0%}）。",
+)
+_CONSEQUENCES: Final = say(
+    "The log holds only consequences of a failure whose cause is not in it.",
+    "日志里只有后果，真正的原因不在其中。",
+)
+
+
+def _build_summary(
+    best: Ranked, ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
+) -> Message:
+    title = knowledge.title(best.id)
+    if status == "unknown":
+        return _describe_abstention(best, title, case)
+    if status == "established":
+        return say(*(_REPLAYED if _is_replayed(best) else _ESTABLISHED), title=title)
+    if status == "supported":
+        is_mixed = any(item.weight < 0 for item in best.evidence)
+        return say(*(_MIXED if is_mixed else _SUPPORTED), title=title)
+    second = ranked[1] if len(ranked) > 1 else None
+    if second is not None and has_rival(best.probability, best.score, second.score):
+        return say(*_RIVALLED, title=title, rival=knowledge.title(second.id))
+    return say(*_HYPOTHESIS, title=title)
+
+
+def _describe_abstention(best: Ranked, title: Message, case: Case) -> Message:
+    has_consequences = any(event.finding.role == "consequence" for event in case.events)
+    if has_trait(best.id, Trait.NO_CAUSE_SHOWN) and has_consequences:
+        return _CONSEQUENCES
+    if has_trait(best.id, Trait.UNEXPLAINED):
+        return _UNKNOWN
+    return say(*_CLOSEST, unknown=_UNKNOWN, title=title, share=best.probability)
+
+
+_FALLBACK_NEED: Final = (
+    (
+        ("traceback",),
+        Need(
+            say(
+                "the complete log of the first process that failed, from the start of the run to"
+                " its last line",
+                "最先失败的那个进程的完整日志，从启动到最后一行",
+            ),
+            say(
+                "the lines here are only consequences or do not name a cause",
+                "这里只有后果，或没有写出原因",
+            ),
+            "grep -n -m1 -B2 -A40 'Traceback' *.log",
+        ),
+    ),
+    (
+        ("environment",),
+        Need(
+            say("the environment", "环境信息"),
+            say(
+                "GPU, precision and versions decide between causes",
+                "GPU、精度与版本决定是哪一种原因",
+            ),
+            "postmortem env -o env.txt",
+        ),
+    ),
+)
+"""What may be asked for of any run, behind what it is not asked for if that is at hand."""
+
+
+def _list_needs(
+    ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase
+) -> tuple[Need[Message], ...]:
+    """Say what would decide, but for what was handed in."""
+    needs = (
+        Need(parse_bilingual(item.what), parse_bilingual(item.why), item.command)
+        for cause in ranked[:3]
+        for item in knowledge.cause(cause.id).deciders
+        if not is_available(item.given, case)
+    )
+    unique = list({need.what.en: need for need in needs}.values())[:4]
+    return tuple(unique) or tuple(
+        need for given, need in _FALLBACK_NEED if not is_available(given, case)
+    )
+
+
+_NO_GPU: Final = say("the GPU model (not printed)", "GPU 型号（未打印）")
+_NO_PRECISION: Final = say("the training precision (not printed)", "训练精度（未打印）")
+_NO_VERSIONS: Final = say("package versions (not printed)", "软件包版本（未打印）")
+
+
+def _list_unchecked(case: Case) -> tuple[Message, ...]:
+    known = (
+        (_NO_GPU, case.environment.gpus),
+        (_NO_PRECISION, case.environment.precision),
+        (_NO_VERSIONS, case.environment.packages),
+    )
+    return tuple(said for said, is_known in known if not is_known)

@@ -1,0 +1,209 @@
+"""The analysis: all that a report shows of a job, in every language.
+
+In: the case and its ranking. Out: `Analysis`. Files are looked into a last time, for the lines that
+a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
+"""
+
+from dataclasses import replace
+
+from postmortem.core.answer import Cause
+from postmortem.core.diagnosis import Analysis, Diagnosis
+from postmortem.core.job_facts import Attempt, Framework
+from postmortem.core.message import NOTHING, Message, parse_bilingual
+from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
+from postmortem.core.wording import convert_texts
+from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.fixes.advised import add_advisory_fixes
+from postmortem.diagnosis.fixes.known import collect_captures, collect_known_numbers
+from postmortem.diagnosis.fixes.raised import explained
+from postmortem.diagnosis.fixes.select import select_fixes
+from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, word_advice
+from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
+from postmortem.diagnosis.story import (
+    beginning,
+    marks,
+    own_code,
+    places,
+    progress,
+    quotes,
+    timeline,
+)
+from postmortem.diagnosis.story import notes as remarks
+from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.traits import Trait, get_id, has_trait
+
+
+def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
+    """Put together all that a report shows."""
+    gathered, best, is_sound = case.gathered, _select_best_cause(ranking), _is_sound(case, ranking)
+    failure = None
+    if not is_sound:
+        failure = beginning.build_first_failure(case, knowledge, area=best.partition(".")[0])
+        failure = own_code.add_frame(failure, case)
+    excerpt = places.build_excerpt(case, failure)
+    clocks = progress.collect_stamps(gathered, failure, excerpt)
+    failure = progress.add_time(failure, clocks)
+    done = progress.compute_progress(gathered, case, failure, best, clocks, case.logs)
+    happened, left = timeline.build_timeline(
+        case,
+        failure,
+        done,
+        lambda name: knowledge.by_id[name].title,
+        _collect_evidence_places(ranking),
+    )
+    analysis = Diagnosis(
+        knowledge_base=knowledge.version,
+        sources=tuple(case.sources),
+        attempts=_list_attempts(case),
+        outcome=case.outcome,
+        frameworks=_list_frameworks(case),
+        verdict=ranking.verdict,
+        causes=_build_causes(case, ranking, knowledge, done, failure),
+        signatures=places.list_signature_hits(case, gathered, knowledge),
+        first_failure=failure,
+        timeline=tuple(map(_mark_survived, happened)) if is_sound else happened,
+        series=_build_curves(case, failure),
+        environment=case.environment,
+        settings=dict(case.settings),
+        progress=done,
+        warnings=(*gathered.warnings, *remarks.iter_notes(case, ranking, knowledge)),
+        excerpt=excerpt,
+        marks=marks.list_marks(case, gathered, failure, is_sound=is_sound),
+        events_left=left,
+        given=tuple(gathered.given),
+    )
+    settled: Analysis = convert_texts(
+        quotes.add_quotes(analysis, gathered.origins), Message.settled
+    )
+    return settled
+
+
+def _select_best_cause(ranking: Ranking) -> str:
+    """Give the id of the first cause; where health is not believed, that of no cause."""
+    best = ranking.causes[0].id
+    is_denied = has_trait(best, Trait.SOUND) and ranking.verdict.cause is None
+    return get_id(Trait.NO_CAUSE_SHOWN) if is_denied else best
+
+
+def _is_sound(case: Case, ranking: Ranking) -> bool:
+    """Say whether the run is told to be sound: then nothing in it is shown as a failure."""
+    is_healthy = has_trait(ranking.verdict.cause, Trait.SOUND)
+    return is_healthy and case.outcome not in {"failed", "stalled"}
+
+
+def _mark_survived(event: Event[Message]) -> Event[Message]:
+    """Tell of what ended nothing as a warning."""
+    return replace(event, role="warning") if event.role == "cause" else event
+
+
+def _collect_evidence_places(ranking: Ranking) -> set[tuple[int | None, int | None]]:
+    """Give the places of what speaks for the first causes."""
+    return {
+        (item.source, item.line)
+        for cause in ranking.causes[:2]
+        for item in cause.evidence
+        if item.weight > 0
+    }
+
+
+def _list_frameworks(case: Case) -> tuple[Framework, ...]:
+    lines = case.gathered.facts.framework_lines
+    return tuple(
+        Framework(name, version, lines.get(name, 0)) for name, version in case.frameworks.items()
+    )
+
+
+def _build_causes(
+    case: Case,
+    ranking: Ranking,
+    knowledge: KnowledgeBase,
+    done: Progress,
+    failure: FirstFailure[Message] | None,
+) -> tuple[Cause[Message], ...]:
+    known, answer = collect_known_numbers(case, done), ranking.verdict
+    proved = answer.cause if answer.status == "established" else None
+    best = ranking.causes[0]
+    causes = [
+        _build_cause(ranked, best, case, knowledge, known, is_proved=ranked.id == proved)
+        for ranked in ranking.causes
+    ]
+    advice = _advice(case, best, knowledge, failure)
+    if advice is None:
+        return tuple(causes)
+    return tuple(_advised(cause, advice, is_best=cause.id == best.id) for cause in causes)
+
+
+def _advice(
+    case: Case, best: Ranked, knowledge: KnowledgeBase, failure: FirstFailure[Message] | None
+) -> WordedAdvice | None:
+    """Find what the message of the first failure asks for."""
+    if failure is None:
+        return None
+    signs = sorted(
+        (item for item in best.evidence if item.kind == "signature" and item.weight > 0),
+        key=lambda item: -item.weight,
+    )
+    found = explained(case, knowledge, failure.source, failure.line, [one.id for one in signs])
+    return None if found is None else word_advice(found, text_around(found, case))
+
+
+def _advised(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:
+    """Let the message speak before the general text and the general fixes of a cause."""
+    if not advice.fits(cause.id, cause.evidence, is_best=is_best):
+        return cause
+    return replace(
+        cause,
+        explanation=advice.explanation or cause.explanation,
+        fixes=advice.before(cause.id, cause.fixes),
+    )
+
+
+def _build_cause(
+    ranked: Ranked,
+    best: Ranked,
+    case: Case,
+    knowledge: KnowledgeBase,
+    known: dict[str, str],
+    *,
+    is_proved: bool,
+) -> Cause[Message]:
+    explanation = knowledge.cause(ranked.id).explanation
+    extra = known | collect_captures(ranked.evidence, case)
+    fixes = select_fixes(ranked.id, case, knowledge, is_proved=is_proved, extra=extra)
+    return Cause(
+        ranked.id,
+        ranked.id.split(".")[0],
+        knowledge.title(ranked.id),
+        ranked.probability,
+        parse_bilingual(explanation) if explanation else NOTHING,
+        ranked.evidence,
+        add_advisory_fixes(fixes, ranked.evidence, knowledge.advisories, case),
+        ranked.score,
+        describe_distinction(best.id, ranked.id, knowledge),
+    )
+
+
+def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[SeriesView, ...]:
+    series = sorted(
+        case.gathered.copies.leading(case.gathered.series),
+        key=lambda curve: (curve.source, curve.name, curve.where.rank or 0, curve.producer),
+    )
+    return tuple(
+        places.build_series_view(curve, failure, len(series)) for curve in series if curve.points
+    )
+
+
+def _list_attempts(case: Case) -> tuple[Attempt, ...]:
+    found = []
+    mirrored = {source for source, _ in case.gathered.copies.mirrored}
+    for index, source in enumerate(case.sources):
+        is_log = source.kind in {"log", "notebook"} and index not in mirrored
+        if not is_log or not source.lines:
+            continue
+        begin = case.begins.get(index, 1)
+        if begin > 1:
+            found.append(Attempt(index, 1, min(begin - 1, source.lines), "failed"))
+        if begin <= source.lines:
+            found.append(Attempt(index, begin, source.lines, case.outcome))
+    return tuple(found)

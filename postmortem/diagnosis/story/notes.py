@@ -1,0 +1,151 @@
+"""What a reader of the report should know besides: of the reading, and of the versions at hand.
+
+In: the case, its ranking, the known defects. Out: sentences. Not here: what is said of a single
+source (`extraction.job`), defects that speak for a cause (`inference.rules`).
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from postmortem.core.message import Message, say
+from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.inference.known_defects import describe_defect, list_matching_advisories
+from postmortem.diagnosis.inference.verdict import Ranking
+from postmortem.diagnosis.story.overfitting import describe_overfitting
+from postmortem.extraction.extract import CROWD
+from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.causes import Advisory
+from postmortem.rules.traits import Trait, has_trait
+
+_REMARKS: Final = 3
+"""Known defects that are told beside a log that does not show them."""
+_REMARKS_ON_A_DUMP: Final = 8
+_COUNTED: Final = (
+    (
+        "timeouts",
+        "{count} searches for a pattern took too long, or came when the time for slow ones was"
+        " spent, and were passed over",
+        "有 {count} 次模式匹配超时，或因慢速匹配的时限已用完，已跳过",
+    ),
+    (
+        "passed_over",
+        "{count} looks at very long lines or tracebacks were passed over: no training log holds so"
+        " many in so little text",
+        "有 {count} 处超长行或调用栈未细看：正常的训练日志不会在这么短的文本里出现这么多",
+    ),
+    (
+        "crowded_out",
+        "{count} looks at lines were passed over: the log names more processes or metrics than can"
+        " be kept, and where it does it is read in part",
+        "有 {count} 处内容未细看：日志中的进程或指标名称多于可保留的数量，此后仅读取一部分",
+    ),
+    (
+        "crowd",
+        "{count} findings of processes that are too many to be told apart are counted together: the"
+        " first and the last of each kind are listed",
+        "有 {count} 处发现来自过多的进程，无法逐一区分，已合并计数：每种只列出首次与末次",
+    ),
+    (
+        "unkept",
+        "{count} values were left out: their metrics have more names than can be kept",
+        "已略去 {count} 个数值：指标名称过多，无法全部保留",
+    ),
+)
+"""What is counted while reading, with its sentence; nothing is said of a count of 0."""
+
+
+def _list_matched_sources(case: Case) -> set[int]:
+    """Give the sources in which a rule fired."""
+    return {event.finding.source for event in case.events}
+
+
+def iter_reading_notes(case: Case) -> Iterator[Message]:
+    """Say what of the reading a reader of the report should know."""
+    for source, ahead in case.skews.items():
+        yield say(
+            "the clock of {path} is {ahead:+.0f} s off the others' (the same steps stand in them);"
+            " corrected for the order",
+            "{path} 的时钟与其他文件相差 {ahead:+.0f} 秒（它们记录了相同的步）；排序时已修正",
+            path=case.sources[source].path,
+            ahead=ahead,
+        )
+    gathered = case.gathered
+    for index, dump in enumerate(case.sources):
+        if (
+            dump.kind == "environment"
+            and index not in gathered.facts.tellers | _list_matched_sources(case)
+        ):
+            yield say(
+                "{path} states nothing that is known of environments: python -m"
+                " torch.utils.collect_env, nvidia-smi, pip list or postmortem env write what does",
+                "{path} 中没有可识别的环境信息：请用 python -m torch.utils.collect_env、"
+                "nvidia-smi、pip list 或 postmortem env 生成",
+                path=dump.path,
+            )
+    counts = {
+        "timeouts": gathered.timeouts,
+        "passed_over": gathered.passed_over,
+        "crowded_out": gathered.crowded_out,
+        "crowd": sum(
+            kept.count for (_, _, where), kept in gathered.findings.items() if where == CROWD
+        ),
+        "unkept": gathered.unkept,
+    }
+    for name, english, chinese in _COUNTED:
+        if counts[name]:
+            yield say(english, chinese, count=counts[name])
+
+
+def iter_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:
+    """Give all remarks."""
+    yield from iter_reading_notes(case)
+    yield from describe_overfitting(case.gathered)
+    yield from iter_version_notes(case, ranking, knowledge)
+
+
+def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:
+    """Say which versions do not fit, and which known defects those at hand have.
+
+    Beside a failure that is explained otherwise only what does not fit: the symptom of a defect is
+    not there.
+    """
+    if "versions-unfit" in case.shapes:
+        yield case.shapes["versions-unfit"].said
+    told_already = _collect_verdict_advisories(ranking)
+    is_explained = not (
+        ranking.verdict.cause is None or has_trait(ranking.verdict.cause, Trait.SOUND)
+    )
+    concerned = [
+        entry
+        for entry in list_matching_advisories(case, knowledge)
+        if (_is_incompatibility(entry) if is_explained else _is_defect(entry))
+        and entry.id not in told_already
+    ]
+    ordered = sorted(concerned, key=lambda entry: (not entry.where.wanted, not entry.beside))
+    apart = {(entry.package, entry.install or entry.id): entry for entry in reversed(ordered)}
+    most = _REMARKS if case.logs else _REMARKS_ON_A_DUMP
+    yield from (describe_defect(entry, case) for entry in list(apart.values())[::-1][:most])
+
+
+def _collect_verdict_advisories(ranking: Ranking) -> set[str]:
+    """Give the known defects that speak for the verdict."""
+    return {
+        item.id
+        for cause in ranking.causes
+        if cause.id == ranking.verdict.cause
+        for item in cause.evidence
+        if item.kind == "advisory"
+    }
+
+
+def _is_defect(entry: Advisory) -> bool:
+    """Say whether an advisory tells of a defect of some versions.
+
+    What a version has removed for good is none: it matters where something asks for it.
+    """
+    return _is_incompatibility(entry) or any(sign in entry.range for sign in ("<", "=="))
+
+
+def _is_incompatibility(entry: Advisory) -> bool:
+    """Say whether an advisory is about what does not fit: a pair of versions, or the machine."""
+    return bool(entry.beside or entry.where.wanted)

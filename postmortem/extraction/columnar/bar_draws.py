@@ -1,0 +1,229 @@
+"""The draws of a bar with metrics: of each position the last one, many positions at once.
+
+In: rows whose step hangs on those before them. Out: the same records in the same series as if each
+draw had been read in its turn. Not here: rows that stand for themselves (`row_columns`).
+
+A record is certain once the bar has left its position. So the first two positions of a stretch are
+read in their turn, which tells what was waited for and what the bar is like; of all others but the
+last the records are put there as columns; and the last one waits.
+"""
+
+import bisect
+import itertools
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from postmortem.core.lines import ProcessId
+from postmortem.extraction.columnar.decimal_columns import parse_floats
+from postmortem.extraction.columnar.shape_column import RowColumn
+from postmortem.extraction.columnar.shaped_lines import ShapedLines
+from postmortem.extraction.facts.columns import Columns, Part
+from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.points import Points
+from postmortem.extraction.template_reader import build_draw, build_stream_key, select_step
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_FEW: Final = 12
+"""Positions that are read each in its turn, since columns are not worth their while."""
+_LARGEST: Final = 2**53
+"""Below it a float tells neighbouring positions apart."""
+
+
+class _Draws(NamedTuple):
+    """Draws of one bar, by position: the rows of the first and of the last at each."""
+
+    column: RowColumn
+    firsts: "np.ndarray[Any, Any]"
+    lasts: "np.ndarray[Any, Any]"
+
+    def texts(self, group: int) -> list[bytes]:
+        """Give the texts of a group in the last draws."""
+        own = self.column.own[group]
+        return [own[row] for row in self.lasts.tolist()]
+
+    def joined(self, starts: "np.ndarray[Any, Any]", ends: "np.ndarray[Any, Any]") -> "_Draws":
+        """Give stretches of these, which are one position each."""
+        return _Draws(self.column, self.firsts[starts], self.lasts[ends])
+
+
+class _Rest(NamedTuple):
+    """What is left of draws once the first position has been read in its turn."""
+
+    draws: _Draws
+    """The second position, which has been read too and waits, and those behind it."""
+    at: "np.ndarray[Any, Any]"
+    """Which of the draws before they are."""
+
+
+class BarDraws:
+    """Puts the draws of bars of one region into series."""
+
+    def __init__(self, lines: ShapedLines, points: Points, base: int) -> None:
+        """Take who reads draws in their turn, and the offset of the block."""
+        self._lines, self._points, self._base = lines, points, base
+
+    def put(self, column: RowColumn, start: int, stop: int) -> None:
+        """Take rows of a shape from `start` up to `stop`."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        reader = column.path.reader
+        if isinstance(reader, Layout):
+            until = self._lines.read_until() - self._base
+            start = max(start, bisect.bisect_left(column.begins, until))
+        if start >= stop:
+            return
+        marks = column.marks()
+        is_new = (
+            _mark_changes([one[start:stop] for one in marks]) if marks else np.ones(stop - start)
+        )
+        firsts = np.flatnonzero(is_new) + start
+        draws = _Draws(column, firsts, np.append(firsts[1:], stop) - 1)
+        if not marks or len(firsts) < _FEW or reader is None:
+            self._put_each(draws)
+        elif isinstance(reader, Layout):
+            self._put_unknown(draws, reader)
+        else:
+            self._put_known(draws, reader)
+
+    def _put_each(self, draws: _Draws, start: int = 0, stop: int | None = None) -> None:
+        """Read draws in their turn."""
+        column, base = draws.column, self._base
+        for first, last in zip(
+            draws.firsts[start:stop].tolist(), draws.lasts[start:stop].tolist(), strict=True
+        ):
+            offsets = (column.begins[first] + base, column.begins[last] + base)
+            self._lines.read_serial(column.path, column.row(last), column.lines[last], offsets)
+
+    def _begun(
+        self,
+        draws: _Draws,
+        kept: "np.ndarray[Any, Any]",
+        marks: Sequence[Sequence[object]],
+        is_held: Callable[[], bool],
+    ) -> _Rest | None:
+        """Read the first two positions; gives what is left, or None if all has been read.
+
+        Args:
+            draws: of a bar.
+            kept: which of them count.
+            marks: what tells the positions of those that count.
+            is_held: says whether a record waits for the bar to leave its position.
+        """
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        starts = np.flatnonzero(_mark_changes(marks)) if len(kept) else kept
+        if len(starts) < _FEW:
+            self._put_each(draws)
+            return None
+        ends = np.append(starts[1:], len(kept)) - 1
+        second = int(kept[ends[1]]) + 1
+        self._put_each(draws, 0, second)
+        if not is_held():
+            self._put_each(draws, second)
+            return None
+        return _Rest(draws.joined(kept[starts[1:]], kept[ends[1:]]), kept[ends[1:]])
+
+    def _put_unknown(self, draws: _Draws, layout: Layout) -> None:
+        """Take draws of a bar of unknown layout."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        quick, column = self._lines.quick, draws.column
+        bars, where = quick.generic.bars, column.path.where(column.wheres[0], self._points)
+        columns = quick.late_rows(Late(layout, where, math.nan, [], 0))
+        printed = np.zeros(1) if layout.now is None else parse_floats(draws.texts(layout.now))
+        if columns is None or layout.now is None or printed.max() >= _LARGEST:
+            self._put_each(draws)
+            return
+        positions = bars.positions(layout, where, printed.astype(np.int64))
+        kept = np.flatnonzero(positions)
+        marks: list[Sequence[object]] = [positions[kept].tolist()]
+        if layout.epoch is not None:
+            marks.append(draws.joined(kept, kept).texts(layout.epoch))
+        rest = self._begun(draws, kept, marks, lambda: bars.holds(layout, where))
+        if rest is None:
+            return
+        steps = self._steps(rest, layout, where, positions[rest.at])
+        values = [parse_floats(rest.draws.texts(group)) for _, group in layout.columns]
+        self._points.total(layout.looked.found.record.total)
+        self._put_rows(columns, rest.draws, rest.draws.firsts[1:], steps, values)
+        row = int(rest.draws.lasts[-1])
+        last = [float(one[-1]) for one in values]
+        late = Late(layout, where, float(steps[-1]), last, column.lines[row])
+        bars.hold(late, _get_epoch_label(layout, column.row(row)), int(positions[rest.at[-1]]))
+
+    def _steps(
+        self, rest: _Rest, layout: Layout, where: ProcessId, positions: "np.ndarray[Any, Any]"
+    ) -> "np.ndarray[Any, Any]":
+        """Give the steps of the run of draws of unknown layout."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        if layout.looked.found.has_step:
+            if layout.step is None:
+                return np.full(len(positions), math.nan)
+            return parse_floats(rest.draws.texts(layout.step))
+        if layout.epoch is not None:
+            epochs = parse_floats(rest.draws.texts(layout.epoch))
+        else:
+            label = layout.looked.epoch
+            epochs = np.full(len(positions), float(label) if label else math.nan)
+        return self._lines.quick.generic.bars.steps(layout, where, positions, epochs)
+
+    def _put_known(self, draws: _Draws, reader: MetricReader) -> None:
+        """Take draws of a bar of a known format."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        quick, column = self._lines.quick, draws.column
+        path, where = column.path, column.path.where(column.wheres[0], self._points)
+        groups = [group for group in path.position if group is not None]
+        kept = np.arange(len(draws.lasts))
+        if path.position[-1] is not None:  # a bar at 0 still shows what came before it
+            kept = np.flatnonzero([text != b"0" for text in draws.texts(path.position[-1])])
+        own = draws.joined(kept, kept)
+        stream = build_stream_key(reader, where, self._points)
+        marks = [own.texts(group) for group in groups]
+        rest = self._begun(draws, kept, marks, lambda: quick.redraws.holds(stream))
+        if rest is None:
+            return
+        values = [parse_floats(rest.draws.texts(group)) for group in range(len(column.own))]
+        columns, steps = quick.rows_of(path, reader, where), select_step(path, values, math.nan)
+        self._put_rows(columns, rest.draws, rest.draws.lasts[:-1], steps, values)
+        row = int(rest.draws.lasts[-1])
+        place = (column.lines[row], column.begins[row] + self._base)
+        last = build_draw(path, reader, where, column.row(row), place)
+        quick.redraws.hold(stream, last.place, last)
+
+    def _put_rows(
+        self,
+        columns: Columns,
+        draws: _Draws,
+        places: "np.ndarray[Any, Any]",
+        steps: "np.ndarray[Any, Any]",
+        values: "Sequence[np.ndarray[Any, Any]]",
+    ) -> None:
+        """Put the records of all but the last into series; `places` are where they are sure."""
+        rows = draws.column.rows
+        fit = [one[:-1] for one in values]
+        part = Part(columns, rows.begins[places], steps[:-1], fit, rows.lines[draws.lasts[:-1]])
+        self._points.add_parts([part], self._base)
+
+
+def _mark_changes(marks: Sequence[Sequence[object]]) -> "np.ndarray[Any, Any]":
+    """Say of each row whether what marks it is not that of the row before."""
+    import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+    is_new = np.zeros(len(marks[0]), dtype=bool)
+    is_new[0] = True
+    for one in marks:
+        behind = map(operator.ne, one, itertools.islice(one, 1, None))
+        is_new[1:] |= np.fromiter(behind, dtype=bool, count=len(one) - 1)
+    return is_new
+
+
+def _get_epoch_label(layout: Layout, groups: Sequence[bytes]) -> str:
+    """Give the epoch in the label of a draw."""
+    return layout.looked.epoch if layout.epoch is None else groups[layout.epoch].decode()

@@ -1,0 +1,206 @@
+"""Regions of a source that are read as columns, where it is made of lines of known shapes.
+
+In: the fresh region of a block. Out: `Cut`: the literals that are still to be looked at, and what
+puts the rows between them into series in time. Not here: lines of other shapes
+(`extraction.cursor`).
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Final
+
+from postmortem.extraction.columnar.open_literals import OpenLiterals
+from postmortem.extraction.columnar.row_columns import MOST_WHERES, RowColumns
+from postmortem.extraction.columnar.row_cutter import Between, RowCutter, RowPlace
+from postmortem.extraction.columnar.shape_column import RowColumn
+from postmortem.extraction.columnar.shape_making import LineShape
+from postmortem.extraction.columnar.shaped_lines import ShapedLines
+from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.literal_filters import Hit
+from postmortem.extraction.literals import Matcher
+from postmortem.extraction.points import MOST_POINTS, MOST_SERIES, Points
+from postmortem.extraction.process_registry import MOST_PROCESSES
+from postmortem.reading.block_reader import Block
+
+LONG: Final = 256 << 10
+"""Bytes of a source, as far as it is at hand, below which all of it is read line by line."""
+OFTEN: Final = 16
+"""Lines of a shape in a region that make it worth cutting the next ones at."""
+SPARSE: Final = 8 << 10
+"""Bytes of a region of which such a line is worth it."""
+SPARSE_ALL: Final = 2 << 10
+"""Bytes of which a line of any such shape is: cutting costs what a line in so many does."""
+TELLING: Final = 64 << 10
+"""Bytes of a source that tell which shapes come often: the end of a block holds too little."""
+_MOST_SHAPES: Final = 12
+_WORTH_CUTTING: Final = 128
+"""Lines between the rows of a region after which its rest may be cut anew."""
+_AGAIN: Final = 4
+"""How many times more of them after each time."""
+_MOST_PROCESSES: Final = 3000
+"""Processes of one shape beyond which its lines are read one by one."""
+
+
+class Cut:
+    """A region of which rows are read as columns."""
+
+    def __init__(self, between: Between, columns: RowColumns) -> None:
+        """Take the rows, and what lies between them."""
+        self._columns = columns
+        self._hits = between.hits()
+        self._is_of_others = between.is_of_others
+        self.inside: dict[int, RowPlace] = between.inside
+        """Rows in which a literal stands that is looked at, by where it begins."""
+        self.reach = columns.reach
+        self.may_end = not any(rows.shape.verdict.found for rows in between.rows)
+        """Whether the rows behind a place may still be read otherwise: no finding of them has been
+        counted."""
+        self.until = 0
+        """Where the next literal is wanted."""
+
+    def look_at(self, place: RowPlace) -> None:
+        """Put all rows there that stand before one that is looked at, or count them.
+
+        Signatures ask no more than how many records stand before a line.
+        """
+        end = place.begin + place.is_counted_first
+        if place.begin in self._is_of_others or not self._columns.count_until(end):
+            self.reach(end)
+
+    def __iter__(self) -> Iterator[Hit]:
+        """Yield the literals that are to be looked at."""
+        return self._hits
+
+
+class CutRegions:
+    """Cuts the regions of one source."""
+
+    def __init__(self, machine: Matcher, lines: ShapedLines, points: Points) -> None:
+        """Know no shape."""
+        self.lines = lines
+        """Takes one line."""
+        self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
+        self._cutter: RowCutter | None = None
+        self._region = self._missed = self._most_missed = 0
+        """Where the region ends, how many lines between its rows were read, and how many may be."""
+        self._since = 0
+        """Where shapes were chosen last."""
+
+    def cut(self, block: Block, line: int, line_break: bytes) -> Cut | None:
+        """Cut the fresh region of a block, which begins in this raw line; None if in vain."""
+        if block.offset + len(block.data) < LONG:
+            return None
+        at = block.offset + block.lo
+        if self._cutter is None or at - self._since >= TELLING:
+            self._choose(at)
+        if self._cutter is None:
+            return None
+        found = self._cutter.cut(block, line, line_break)
+        used = self.lines.shapes.used
+        for rows in found:
+            used[id(rows.shape)] = (rows.shape, len(rows.begins))
+        columns = [
+            column
+            for column in map(RowColumn, found)
+            if self._is_fit(column) and self._is_so(column, block.data)
+        ]
+        if not columns or not self._has_room(columns):
+            return None
+        cut = [column.rows for column in columns]
+        between = Between(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
+        return Cut(between, RowColumns(columns, self.lines, self._points, block))
+
+    def is_outgrown(self, block: Block, start: int) -> bool:
+        """Say whether a region is better cut anew from a place; asked at each line between rows.
+
+        True once many of them are of shapes that were learnt behind its beginning.
+        """
+        end = block.offset + block.hi
+        if self._region != end:
+            self._region, self._missed, self._most_missed = end, 0, _WORTH_CUTTING
+        self._missed += 1
+        if self._missed < self._most_missed or self._cutter is None:
+            return False
+        self._missed, self._most_missed = 0, _AGAIN * self._most_missed
+        known, often = self._cutter.shapes, self._often(block.offset + start)
+        return any(not any(shape is one for one in known) for shape in often)
+
+    def _often(self, at: int) -> list[LineShape]:
+        """Give the shapes that came often since shapes were chosen last, up to a place."""
+        length, used = at - self._since, self.lines.shapes.used.values()
+        often = [(shape, count) for shape, count in used if count >= max(OFTEN, length // SPARSE)]
+        is_worth_it = sum(count for _, count in often) >= length // SPARSE_ALL
+        return [shape for shape, _ in often] if is_worth_it else []
+
+    def _choose(self, at: int) -> None:
+        """Choose the shapes that came most often of late, for what begins at a place."""
+        often = self._often(at)
+        self.lines.shapes.used.clear()
+        self._since = at
+        if not often:
+            self._cutter = None
+            return
+        known = self._cutter.shapes if self._cutter is not None else ()
+        if all(any(shape is one for one in known) for shape in often):
+            return
+        fresh = [shape for shape in often if not any(shape is one for one in known)]
+        kept = [shape for shape in known if any(shape is one for one in often)]
+        self._cutter = RowCutter([*kept, *fresh][-_MOST_SHAPES:])
+
+    def _is_fit(self, column: RowColumn) -> bool:
+        """Say whether rows of a shape may be read as columns."""
+        shape, path = column.shape, column.path
+        if column.fresh + len(path.wheres) > _MOST_PROCESSES:
+            return False
+        return self._is_read(column) and (not shape.verdict.found or self._is_counted(column))
+
+    def _is_read(self, column: RowColumn) -> bool:
+        """Say whether rows of no known format are known to be metric lines."""
+        path = column.path
+        if not isinstance(path.reader, Layout):
+            return True
+        wheres = [path.where(groups, self._points) for groups in column.wheres]
+        quick = self.lines.quick
+        return all(
+            quick.generic.is_known(path.reader, where)
+            and quick.late_rows(Late(path.reader, where, math.nan, [], 0)) is not None
+            for where in wheres
+        )
+
+    def _is_counted(self, column: RowColumn) -> bool:
+        """Say whether the findings of rows are so many already that they are only counted."""
+        lines, findings = column.rows.lines, self.lines.findings
+        wheres = [column.shape.teller.where(groups, self._points) for groups in column.wheres]
+        is_apart = bool((lines[1:] > lines[:-1]).all())
+        return (
+            is_apart
+            and len(wheres) <= MOST_WHERES
+            and all(
+                findings.may_count(index, where)
+                for index in column.shape.verdict.found
+                for where in wheres
+            )
+        )
+
+    def _is_so(self, column: RowColumn, data: bytes) -> bool:
+        """Ask the rules about a few rows: the first, the last and those with extreme figures."""
+        shapes = self.lines.shapes
+        for row in column.telling_rows():
+            raw = data[column.begins[row] : int(column.rows.ends[row])]
+            if not shapes.is_so(column.shape, raw):
+                shapes.forget(column.shape)
+                self._cutter = None
+                return False
+        return True
+
+    def _has_room(self, columns: list[RowColumn]) -> bool:
+        """Say whether no bound is met within these rows."""
+        points = self._points
+        figures = sum(len(one.begins) * max(1, len(one.own)) for one in columns)
+        series = sum(one.fresh * len(one.own) for one in columns)
+        return (
+            not points.is_crowded
+            and points.count + figures <= MOST_POINTS
+            and points.processes.count + sum(one.fresh for one in columns) < MOST_PROCESSES
+            and len(points.result.series) + series < MOST_SERIES
+        )

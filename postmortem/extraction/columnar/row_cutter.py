@@ -1,0 +1,234 @@
+"""A stretch of a source, cut at all lines of its most frequent shapes at once.
+
+In: the fresh region of a block, the shapes that are in use. Out: `Cut`: the rows of each shape with
+their figures as columns, and the literals of what lies between. Not here: putting rows into series
+(`row_columns`).
+
+One pattern holds all shapes beside each other. `re.split` gives what lies between the rows and, of
+each row, the texts of its groups: every (width)th piece is one column. Where the pieces stand is
+told by counting line breaks, which is the same for all.
+"""
+
+import heapq
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from postmortem.extraction.columnar.open_literals import OpenLiterals, RowPlaces, find_literal_hits
+from postmortem.extraction.columnar.rule_verdicts import RuleVerdict
+from postmortem.extraction.columnar.shape_making import LineShape
+from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.literal_filters import Hit
+from postmortem.extraction.literals import Matcher
+from postmortem.reading.block_reader import Block
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FEWEST_ROWS: Final = 16
+_OVERHANG: Final = 512
+"""Bytes behind a region into which a literal may reach."""
+
+
+class ShapeRows(NamedTuple):
+    """The rows of one shape, in order."""
+
+    shape: LineShape
+    begins: "np.ndarray[Any, Any]"
+    """Offsets in the data of the block."""
+    ends: "np.ndarray[Any, Any]"
+    lines: "np.ndarray[Any, Any]"
+    """Raw numbers."""
+    groups: list[list[bytes]]
+    """By group of the shape."""
+
+
+class RowPlace(NamedTuple):
+    """A row in which a literal stands that is not accounted for."""
+
+    shape: LineShape
+    known: RuleVerdict
+    begin: int
+    end: int
+
+    @property
+    def is_counted_first(self) -> bool:
+        """Whether its record is counted before its line is looked at."""
+        return isinstance(self.shape.path.reader, MetricReader)
+
+
+class RowCutter:
+    """Cuts the regions of one source at these shapes."""
+
+    def __init__(self, shapes: Sequence[LineShape]) -> None:
+        """Take the shapes."""
+        self.shapes = shapes
+        self._row = b"(?:%b)" % b"|".join(shape.line + rb"(?=([\r\n]))" for shape in shapes)
+        """What stands behind a line break."""
+        self._widths = [shape.pattern.groups + 1 for shape in shapes]
+
+    def cut(self, block: Block, line: int, line_break: bytes) -> list[ShapeRows]:
+        """Give the rows of the fresh region of a block, which begins in this raw line."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        data, first = block.data, _find_first_break(block)
+        chunk = data[first : block.hi]
+        before = rb"[\r\n]" if b"\r" in chunk else b"\n"
+        pieces: list[bytes] = re.split(before + self._row, chunk)
+        width = 1 + sum(self._widths)
+        between = pieces[:-1:width]
+        if len(between) < FEWEST_ROWS:
+            return []
+        signs = np.frombuffer(chunk, dtype=np.uint8)
+        breaks = np.flatnonzero((signs == 10) | (signs == 13))
+        counted = np.cumsum(signs[breaks] == line_break[0])
+        if first < block.lo:
+            counted = counted - counted[0]
+        passed = np.ones(len(between), dtype=np.int64)
+        for number in itertools.compress(range(len(between)), between):
+            passed[number] += between[number].count(b"\n") + between[number].count(b"\r")
+        places = np.cumsum(passed) - 1
+        found, column = [], 1
+        for shape, groups in zip(self.shapes, self._widths, strict=True):
+            chosen, columns = _match_columns(pieces, width, column, groups)
+            if chosen:
+                at = places[chosen]
+                begins, ends = breaks[at] + (first + 1), breaks[at + 1] + first
+                found.append(ShapeRows(shape, begins, ends, line + counted[at], columns))
+            column += groups
+        return found
+
+
+def _match_columns(
+    pieces: Sequence[bytes], width: int, column: int, groups: int
+) -> tuple[list[int], list[list[bytes]]]:
+    """Give which rows are of a shape, and the texts of their groups."""
+    marks = pieces[column + groups - 1 :: width]  # the break behind the row, if it is of the shape
+    chosen = list(itertools.compress(range(len(marks)), marks))
+    columns = [
+        list(itertools.compress(pieces[column + number :: width], marks))
+        for number in range(groups - 1)
+    ]
+    return chosen, columns
+
+
+def _find_first_break(block: Block) -> int:
+    """Find the first break from which a line of the region may begin."""
+    data, start = block.data, max(0, block.lo - 1)
+    ends = [end for sign in (b"\n", b"\r") if (end := data.find(sign, start, block.hi)) >= 0]
+    return min(ends, default=block.hi)
+
+
+class Between:
+    """What lies between the rows of a region, and the literals that are to be looked at there."""
+
+    def __init__(
+        self,
+        machine: Matcher,
+        block: Block,
+        rows: Sequence[ShapeRows],
+        open_literals: OpenLiterals,
+        is_vain: Callable[[LineShape, int, bytes], bool],
+    ) -> None:
+        """Find them; `is_vain` says whether a literal in a row tells nothing."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        self._machine, self._block, self._is_vain = machine, block, is_vain
+        self._open = open_literals
+        self.rows = rows
+        """By shape."""
+        begins = np.concatenate([one.begins for one in rows])
+        order = np.argsort(begins, kind="stable")
+        owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])
+        ends = np.concatenate([one.ends for one in rows])
+        self._places = RowPlaces(begins[order], ends[order], owner[order])
+        self._shapes = [one.shape for one in rows]
+        self.inside: dict[int, RowPlace] = {}
+        """By where a literal begins that stands in a row."""
+        self.is_of_others: set[int] = set()
+        """Where rows begin that others than signatures look at."""
+        self._known: dict[int, RuleVerdict] = {}
+        """By where a row begins: what is known of it, if that is less than its shape tells."""
+
+    def hits(self) -> Iterator[Hit]:
+        """Give the literals in the order in which they are read."""
+        of_several_lines = self._of_several_lines()
+        of_rows = self._of_rows()
+        alike, is_of_signatures = self._machine.alike, self._machine.is_of_signatures
+        self.is_of_others |= {
+            self.inside[start].begin
+            for number, start in [*of_several_lines, *of_rows]
+            if not is_of_signatures[alike[number]]
+        }
+        return heapq.merge(self._of_gaps(), of_several_lines, of_rows, key=lambda hit: hit[1])
+
+    def _of_several_lines(self) -> list[Hit]:
+        """Find the literals in rows behind which stands what a rule of several lines may go by."""
+        data, alike, given = self._block.data, self._machine.alike, list[Hit]()
+        for rows in self.rows:
+            shape, verdict = rows.shape, rows.shape.verdict
+            if verdict.behind is None:
+                continue
+            known_until = self._without(verdict.behind.rules)
+            for begin, end in zip(rows.begins.tolist(), rows.ends.tolist(), strict=True):
+                known = shape.known_at(data, begin, end, known_until)
+                if known is verdict:
+                    continue
+                self._known[begin] = known
+                for number, start in self._machine.filter.hits(data, begin, end):
+                    if alike[number] in verdict.literals and alike[number] not in known.literals:
+                        self.inside[start] = RowPlace(shape, known, begin, end)
+                        given.append((number, start))
+        return sorted(given, key=lambda hit: hit[1])
+
+    def _without(self, rules: frozenset[int]) -> Callable[[int], int]:
+        """Give what finds the end of a row in which no match of these rules begins."""
+        places = self._places
+        is_without = [
+            behind is not None and rules <= behind.rules
+            for behind in (shape.verdict.behind for shape in self._shapes)
+        ]
+
+        def until(place: int) -> int:
+            number = int(places.begins.searchsorted(place, side="right")) - 1
+            _, end, owner = places.row(number)
+            return end if number >= 0 and is_without[owner] else 0
+
+        return until
+
+    def _of_gaps(self) -> list[Hit]:
+        """Find the literals between rows."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        data, hi, literals = self._block.data, self._block.hi, self._machine.literals
+        rows = self._places
+        starts, stops = np.append(self._block.lo, rows.ends), np.append(rows.begins, hi)
+        wide = stops - starts > 1
+        behind = data[hi : hi + _OVERHANG] if wide[-1] else b""
+        numbers, places = find_literal_hits(
+            self._machine.filter, data, starts[wide], stops[wide], behind=behind
+        )
+        return [
+            (number, start)
+            for number, start in zip(numbers.tolist(), places.tolist(), strict=True)
+            if data.startswith(literals[number], start)
+        ]
+
+    def _of_rows(self) -> list[Hit]:
+        """Find the literals in rows that their shapes do not account for."""
+        machine, data, given = self._machine, self._block.data, []
+        telling: set[tuple[int, int]] = set()
+        for literal, start, row in self._open.hits(data, self._places, self._shapes):
+            if not data.startswith(machine.literals[literal], start):
+                continue
+            begin, end, owner = self._places.row(row)
+            number, shape = machine.alike[literal], self._shapes[owner]
+            if (owner, number) not in telling:  # what told something once is looked at
+                if self._is_vain(shape, number, data[begin:end]):
+                    continue
+                telling.add((owner, number))
+            known = self._known.get(begin, shape.verdict)
+            self.inside[start] = RowPlace(shape, known, begin, end)
+            given.append((literal, start))
+        return given

@@ -1,0 +1,199 @@
+"""What the rules do on every line of a shape, of some of whose lines it is known.
+
+In: what each rule does on lines that differ in their numbers. Out: `RuleVerdict`. Not here: asking
+the rules (`rule_trials`).
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.extraction.literals import Matcher, Wanted
+from postmortem.rules.first_lines import find_required_word
+
+VAIN: Final = "vain"
+FOUND: Final = "found"
+UNSURE: Final = "unsure"
+WAITS: Final = "waits"
+"""It hangs on what stands behind the line."""
+_FEWEST_MET: Final = 8
+"""Lines that a rule must meet of which nothing is taken."""
+
+Given = tuple[dict[Wanted, object], tuple[str, ...]]
+"""What each rule does with a line, and the texts of its numbers."""
+
+
+class MachineFigure(NamedTuple):
+    """A figure of the machine, or of its GPUs, that each line of a shape states.
+
+    A text around a number.
+    """
+
+    rule: int
+    name: str
+    before: str
+    span: int
+    """Index of the span of its number; -1 if it is always the same text."""
+    behind: str
+    strength: int = 1
+
+
+class LinesBehind(NamedTuple):
+    """What must stand behind a line if rules of several lines are to hold there after all."""
+
+    rules: frozenset[int]
+    """Signatures, by index."""
+    words: tuple[bytes, ...]
+    """One of them must."""
+    lines: int
+    """Within so many."""
+    known: "RuleVerdict"
+    """What is known without these rules."""
+
+
+class RuleVerdict(NamedTuple):
+    """What rules do on every line of a shape."""
+
+    literals: frozenset[int]
+    """Those all of whose rules are known."""
+    asked: frozenset[int]
+    """The rules that are known, as keys of `make_claimed_key`."""
+    found: tuple[int, ...]
+    """The signatures that hold."""
+    figures: tuple[MachineFigure, ...]
+    is_sure: bool
+    """Whether every literal of these lines is known but for such as hang on their numbers."""
+    is_idle: bool = False
+    """Whether no figure is taken."""
+    is_in_part: bool = False
+    """Whether some rules are known, and no other reads a figure: a rule that looks at several lines
+    may be asked each time, and those beside it are not."""
+    behind: LinesBehind | None = None
+    """What the rest hangs on, if it hangs on what stands behind a line."""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether lines of the shape may be read by it."""
+        return self.is_sure or self.is_in_part
+
+
+NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=False)
+
+
+def make_claimed_key(wanted: Wanted) -> int:
+    """Give what stands for a rule that has looked at a line."""
+    return hash(wanted)
+
+
+def build_verdict(
+    machine: Matcher, given: Sequence[Given], literals: Sequence[set[int]], *, is_read: bool
+) -> RuleVerdict:
+    """Give what rules do on all lines of a shape, of which no reader of figures makes anything.
+
+    Args:
+        machine: the rules.
+        given: what they do on some of its lines.
+        literals: of these lines.
+        is_read: figures are taken by a template, and nobody else takes any.
+    """
+    known = _find_constant_effects(given)
+    verdict = _build_known_verdict(machine, known, literals, is_read=is_read)
+    waiting = [one for one, answer in known.items() if answer == WAITS]
+    if not waiting:
+        return verdict
+    rules = [machine.signatures[index] for _, index in waiting]
+    rest = {one: answer for one, answer in known.items() if answer != WAITS}
+    behind = LinesBehind(
+        frozenset(index for _, index in waiting),
+        tuple(dict.fromkeys(find_required_word(rule.match) for rule in rules)),
+        max(rule.lines for rule in rules) - 1,
+        _build_known_verdict(machine, rest, literals, is_read=is_read),
+    )
+    return verdict._replace(behind=behind)
+
+
+def _build_known_verdict(
+    machine: Matcher,
+    known: Mapping[Wanted, object],
+    literals: Sequence[set[int]],
+    *,
+    is_read: bool,
+) -> RuleVerdict:
+    """Give what rules do of which it is known."""
+    proved = {
+        number
+        for number in set[int]().union(*literals)
+        if all(one in known for one in machine.consumers[number])
+    }
+    is_sure = set.intersection(*literals) <= proved
+    return RuleVerdict(
+        frozenset(proved),
+        frozenset(map(make_claimed_key, known)),
+        tuple(index for (_, index), answer in known.items() if answer == FOUND),
+        tuple(
+            one._replace(rule=index, strength=int(machine.facts[index].raw.get("strength", 1)))
+            for (_, index), answer in known.items()
+            if isinstance(answer, tuple)
+            for one in answer
+        ),
+        is_sure=is_sure,
+        is_in_part=bool(known) and not is_read,
+        is_idle=not is_read,
+    )
+
+
+def _find_constant_effects(given: Sequence[Given]) -> dict[Wanted, object]:
+    """Give what rules do that meet every line and do the same with each.
+
+    What does nothing with any may meet some of them only, as one does whose literal holds a number.
+    """
+    known: dict[Wanted, object] = {}
+    for wanted in {one for answers, _ in given for one in answers}:
+        told = [(answers[wanted], texts) for answers, texts in given if wanted in answers]
+        answer = _find_common_effect(told)
+        fewest = min(len(given), _FEWEST_MET) if answer == VAIN else len(given)
+        if answer != UNSURE and len(told) >= fewest:
+            known[wanted] = answer
+    return known
+
+
+def _find_common_effect(told: list[tuple[object, tuple[str, ...]]]) -> object:
+    """Give what is said of all lines alike, figures of the machine by the number that they are."""
+    first = told[0][0]
+    if isinstance(first, list):
+        return _find_number_positions(
+            [(one, texts) for one, texts in told if isinstance(one, list)], len(told)
+        )
+    return first if all(one == first for one, _ in told) else UNSURE
+
+
+def _find_number_positions(
+    told: list[tuple[list[tuple[str, str]], tuple[str, ...]]], count: int
+) -> object:
+    names = [name for name, _ in told[0][0]]
+    if len(told) < count or any([name for name, _ in one] != names for one, _ in told):
+        return UNSURE
+    found = []
+    for position, name in enumerate(names):
+        values = [(one[position][1], texts) for one, texts in told]
+        spans = range(-1, len(values[0][1]))
+        figure = next(filter(None, map(functools.partial(_as_span, name, values), spans)), None)
+        if figure is None:
+            return UNSURE
+        found.append(figure)
+    return tuple(found)
+
+
+def _as_span(
+    name: str, values: list[tuple[str, tuple[str, ...]]], span: int
+) -> MachineFigure | None:
+    """Give a figure as a text around the number of a span; None if it is not that number."""
+    text, texts = values[0]
+    if span < 0:
+        same = all(one == text for one, _ in values)
+        return MachineFigure(0, name, text, -1, "") if same else None
+    before, own, behind = text.partition(texts[span])
+    if not own:
+        return None
+    same = all(one == f"{before}{others[span]}{behind}" for one, others in values)
+    return MachineFigure(0, name, before, span, behind) if same else None

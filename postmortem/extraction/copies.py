@@ -1,0 +1,215 @@
+"""Curves that stand in several files of one run: which of them leads, which are its copies.
+
+In: the series of all sources, which of them are files of metrics. Out: the copies by their leaders.
+Not here: processes that are told apart (their curves are their own), what is shown
+(`story.building`).
+
+A run writes its loss to the console, and trackers write it again. The fullest leads, a log before
+another that is as full: what happened stands in it too. Two logs are compared only where one is
+known to be a mirror of the console: two attempts from one seed look the same as well.
+"""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, Final
+
+from postmortem.core.job_facts import Source
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.message import Message, join_list, say
+from postmortem.extraction.facts.series import Series
+from postmortem.extraction.printed_alike import (
+    estimate_rounding,
+    is_approximately_equal,
+    is_mostly_true,
+    is_within,
+)
+
+Key = tuple[str, str, int, ProcessId]
+"""Name, producer, source, process."""
+_Process = tuple[int, ProcessId]
+_METRICS: Final = "metrics"
+_MOST_NAMED: Final = 8
+_MOST_POINTS: Final = 5000
+_MOST_COMPARED: Final = 2000
+_SHARED: Final = 0.5
+"""Steps of the shorter curve that the longer must have too, where steps tell of anything."""
+_FEWEST: Final = 3
+_FULLER: Final = 1.25
+"""Times as many points a file of metrics must have to lead before a log."""
+_STEPLESS: Final = 0.75
+"""What a point is worth whose step is not known."""
+_MOST_LOOKED_AT: Final = 300
+"""Points of the shorter curve."""
+_PRINTED: Final = 50
+"""Values by which it is told how finely a curve is printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The curves of a job that stand in several files."""
+
+    leaders: Mapping[Key, Key] = field(default_factory=dict)
+    """Of each copy, the fullest."""
+    mirrored: frozenset[tuple[int, ProcessId]] = frozenset()
+    """Sources, with their processes, that tell nothing that another does not."""
+
+    def leading(self, series: Mapping[Key, Series]) -> list[Series]:
+        """Give the series that are told."""
+        return [one for key, one in series.items() if key not in self.leaders]
+
+    def notes(self, sources: Sequence[Source[Any]]) -> dict[int, Message]:
+        """Say of each source which of its curves are told by another."""
+        by_source: dict[int, dict[int, list[str]]] = {}
+        for (name, _, source, _), (_, _, leading, _) in self.leaders.items():
+            by_source.setdefault(source, {}).setdefault(leading, []).append(name)
+        return {
+            source: join_list(
+                [_as_in(sources[leading].path, names) for leading, names in leaders.items()],
+                "; ",
+                "；",
+            )
+            for source, leaders in by_source.items()
+        }
+
+
+def find_copies(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) -> Copies:
+    """Find the copies among the series of a job."""
+    metrics = {index for index, source in enumerate(sources) if source.kind == _METRICS}
+    kept = find_mirrored_logs([source.path for source in sources])
+    if len({key[2] for key in series}) <= 1 or not metrics | kept:
+        return Copies()
+    leaders = _CurvesBesideOthers(series, metrics, kept).leaders()
+    own = {(key[2], key[3]) for key in series if key not in leaders}
+    covered = (
+        (copy[2], copy[3])
+        for copy, leader in leaders.items()
+        # A log is more than its curves: only another log can take its place.
+        if copy[2] in metrics or leader[2] not in metrics
+    )
+    return Copies(leaders, frozenset(covered) - own)
+
+
+def _as_in(path: str, names: Sequence[str]) -> Message:
+    return say(
+        "{names} as in {path}, which has most of it",
+        "{names} 与 {path} 相同，后者最完整",
+        names=", ".join(sorted(names)[:_MOST_NAMED]),
+        path=PurePath(path).name,
+    )
+
+
+def find_mirrored_logs(paths: Sequence[str]) -> set[int]:
+    """Number the logs that a tool keeps of what the console shows.
+
+    What wandb keeps as `files/output.log`, and the log that Hydra writes beside `.hydra`.
+    """
+    hydra = {PurePath(path).parents[1] for path in paths if ".hydra" in PurePath(path).parts[-2:-1]}
+    return {
+        index
+        for index, path in enumerate(paths)
+        if PurePath(path).parts[-2:] == ("files", "output.log")
+        or (PurePath(path).parent in hydra and path.endswith(".log"))
+    }
+
+
+class _CurvesBesideOthers:
+    """The series of a job, compared with one another."""
+
+    def __init__(
+        self, series: Mapping[Key, Series], metrics: Collection[int], kept: Collection[int]
+    ) -> None:
+        self._series, self._metrics = series, metrics
+        self._free = {*metrics, *kept}
+        """Sources that repeat what others tell."""
+        self._steps: dict[Key, dict[float, float]] = {}
+        self._coarse: dict[Key, float] = {}
+        self._beside = Counter[_Process]()
+        for key, one in series.items():
+            # A console may show each record twice, by a logger and by a print: that is no more.
+            self._beside[key[2:]] += len(self._by_step(key)) or one.points
+
+    def leaders(self) -> dict[Key, Key]:
+        """Give the fullest of each curve that stands in several files, by its copies."""
+        found: dict[Key, Key] = {}
+        related: set[frozenset[_Process]] = set()
+        pairs = list(itertools.islice(self._pairs(), _MOST_COMPARED))
+        # A curve that never changes tells nothing of itself: another of the same two files must.
+        for is_second in (False, True):
+            for one, other in pairs:
+                both = frozenset((one[2:], other[2:]))
+                is_open = not {one, other} & found.keys() and (both in related or not is_second)
+                if not is_open or not self._is_same(one, other, is_flat=is_second):
+                    continue
+                leader, copy = sorted((one, other), key=self._weight, reverse=True)
+                found[copy] = leader
+                related.add(both)
+        return {copy: _end(leader, found) for copy, leader in found.items()}
+
+    def _pairs(self) -> Iterator[tuple[Key, Key]]:
+        """Yield the pairs of one name that may be copies, the fullest first."""
+        by_name: dict[str, list[Key]] = {}
+        for key in sorted(self._series, key=lambda key: -self._series[key].points):
+            if self._series[key].points:
+                by_name.setdefault(key[0], []).append(key)
+        for keys in by_name.values():
+            for place, one in enumerate(keys):
+                if one[2] not in self._free:
+                    continue
+                for number, other in enumerate(keys):
+                    is_done = number < place and other[2] in self._free
+                    is_one_process = one[3] == other[3] or NOWHERE in {one[3], other[3]}
+                    if one[2] != other[2] and is_one_process and not is_done:
+                        yield one, other
+
+    def _weight(self, key: Key) -> tuple[bool, float, int, int]:
+        """Say what speaks for a curve as the one that leads; a process's own is no copy."""
+        steps = len(self._by_step(key))
+        own = steps or _STEPLESS * self._series[key].points
+        is_log = key[2] not in self._metrics
+        full = own * (_FULLER if is_log else 1)
+        return key[3] != NOWHERE, full, self._beside[key[2:]], -key[2]
+
+    def _is_same(self, one: Key, other: Key, *, is_flat: bool) -> bool:
+        """Say whether the shorter of two curves is contained in the longer, flat ones too."""
+        short, long = sorted((one, other), key=lambda key: self._series[key].points)
+        values, known = self._series[short].values, self._series[long].values
+        coarse = max(self._coarseness(short), self._coarseness(long))
+        by_step, at_steps = self._by_step(short), self._by_step(long)
+        if len(values) == 1:
+            at_step = at_steps.get(self._series[short].steps[0], math.inf)
+            return is_approximately_equal(values[0], known[-1], coarse) or is_approximately_equal(
+                values[0], at_step, coarse
+            )
+        looked = [*by_step][:: 1 + len(by_step) // _MOST_LOOKED_AT]
+        common = [step for step in looked if step in at_steps]
+        if len(common) >= max(2, _SHARED * len(looked)) and is_mostly_true(
+            (is_approximately_equal(by_step[step], at_steps[step], coarse) for step in common),
+            len(common),
+        ):
+            return True
+        is_told = is_flat or len(set(values[:_MOST_LOOKED_AT])) >= _FEWEST
+        denser = len(known) // len(values)
+        return is_told and is_within(values[:_MOST_LOOKED_AT], known, coarse, denser)
+
+    def _coarseness(self, key: Key) -> float:
+        if key not in self._coarse:
+            self._coarse[key] = estimate_rounding(self._series[key].values[:_PRINTED])
+        return self._coarse[key]
+
+    def _by_step(self, key: Key) -> dict[float, float]:
+        """Give the last value at each step."""
+        if key not in self._steps:
+            one = self._series[key]
+            pairs = zip(one.steps[:_MOST_POINTS], one.values[:_MOST_POINTS], strict=True)
+            self._steps[key] = {step: value for step, value in pairs if not math.isnan(step)}
+        return self._steps[key]
+
+
+def _end(leader: Key, found: Mapping[Key, Key]) -> Key:
+    while leader in found:
+        leader = found[leader]
+    return leader

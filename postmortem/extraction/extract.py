@@ -1,0 +1,364 @@
+"""What a pass over the sources has found, as one mergeable value in bounded memory.
+
+In: findings, tracebacks, series and facts, one by one. Out: `Extract`. Not here: finding them
+(`gathering`), weighing them (`inference`).
+"""
+
+import bisect
+import copy
+import dataclasses
+import math
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from postmortem.core.findings import Finding, Traceback
+from postmortem.core.job_facts import Source
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.message import Message
+from postmortem.extraction.copies import Copies
+from postmortem.extraction.facts.fact_store import FactStore
+from postmortem.extraction.facts.series import ENVELOPE, Series
+from postmortem.extraction.text_sample import TextSample
+from postmortem.extraction.trailing_context import TEST
+from postmortem.reading.sources import Origin
+
+FIRST: Final = 20
+LAST: Final = 5
+CROWD: Final = ProcessId(node="")
+"""Stands for the processes that are too many to be told apart; no line names it."""
+_PROCESSES_OF_ONE, _PROCESSES_OF_ALL = 1024, 8192
+"""Processes that are told apart, of one signature in a source and of all together."""
+_MOST_OF_ONE, _MOST_OF_ALL = 3072, 16_384
+"""Findings that are kept, as much; beyond, each process keeps its first and its last."""
+_FEWEST_POINTS: Final = 200
+
+
+class Seen(NamedTuple):
+    """A finding with what only the gathering knows about it."""
+
+    finding: Finding
+    records_before: int
+    """Metric records of its process before it."""
+    context: tuple[int, str]
+    """Raw line number of the first line of the surroundings, and the surroundings; (0, "") where
+    none are kept."""
+
+
+@dataclass(slots=True)
+class Room:
+    """How many findings and processes are still kept, of a signature in a source."""
+
+    findings: int = _MOST_OF_ONE
+    processes: int = _PROCESSES_OF_ONE
+    whole: "Room | None" = None
+
+    def has_finding(self) -> bool:
+        """Take the room of a finding, if there is one."""
+        if self.findings <= 0 or (self.whole is not None and not self.whole.has_finding()):
+            return False
+        self.findings -= 1
+        return True
+
+    def has_process(self) -> bool:
+        """Take the room of a process, if there is one."""
+        if self.processes <= 0 or (self.whole is not None and not self.whole.has_process()):
+            return False
+        self.processes -= 1
+        return True
+
+
+@dataclass(slots=True)
+class Kept:
+    """The first and last findings of one (signature, process), and how many there were."""
+
+    first: list[Seen] = field(default_factory=list)
+    last: deque[Seen | Callable[[], Seen]] = field(default_factory=lambda: deque(maxlen=LAST))
+    """The last ones, or how to make them: of a line that comes a hundred thousand times, only five
+    are made."""
+    count: int = 0
+    last_line: int = 0
+    room: Room = field(default_factory=Room, repr=False, compare=False)
+    """What is shared with other processes; one finding at either end needs none."""
+
+    def add(self, seen: Seen) -> None:
+        """Count a finding and keep it if it is among the first or last."""
+        if self._is_first():
+            self.count += 1
+            self.last_line = seen.finding.line
+            self.first.append(seen)
+        else:
+            self._add_last(seen, seen.finding.line)
+
+    def add_later(self, make: Callable[[], Seen], line: int) -> None:
+        """Do the same with a finding that is made only if it is kept."""
+        if self._is_first():
+            self.count += 1
+            self.last_line = line
+            self.first.append(make())
+        else:
+            self._add_last(make, line)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a further finding is one of the last, and no longer one of the first."""
+        return self.count > 1 and len(self.last) > 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a further finding takes the place of one of the last."""
+        return len(self.last) == LAST
+
+    def _is_first(self) -> bool:
+        return not self.first or (
+            not self.last and len(self.first) < FIRST and self.room.has_finding()
+        )
+
+    def _add_last(self, one: Seen | Callable[[], Seen], line: int) -> None:
+        self.count += 1
+        self.last_line = line
+        if 0 < len(self.last) < LAST and not self.room.has_finding():
+            self.last.popleft()
+        self.last.append(one)
+
+    def take(self, later: "Kept") -> None:
+        """Take in what a later part holds of the same process."""
+        found = later.all()
+        if self.count:
+            for seen in found:
+                self.add(seen)
+            self.count += later.count - len(found)
+            return
+        has_room = [
+            number in {0, len(found) - 1} or self.room.has_finding() for number in range(len(found))
+        ]
+        border = len(later.first) if found[len(later.first) :] or all(has_room) else len(found) - 1
+        self.first = [
+            one for one, is_kept in zip(found[:border], has_room, strict=False) if is_kept
+        ]
+        self.last.extend(
+            one for one, is_kept in zip(found[border:], has_room[border:], strict=True) if is_kept
+        )
+        self.count, self.last_line = later.count, later.last_line
+
+    def settle(self) -> None:
+        """Make the last ones."""
+        self.last = deque(self.all()[len(self.first) :], maxlen=LAST)
+
+    def copy(self, room: Room) -> "Kept":
+        """Give the same, in a room of its own."""
+        return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), room=room)
+
+    def all(self) -> list[Seen]:
+        """Give what is kept, in order."""
+        return [*self.first, *(one if isinstance(one, Seen) else one() for one in self.last)]
+
+
+@dataclass(slots=True)
+class Extract:
+    """What one pass over one or more sources has found."""
+
+    sources: list[Source[Message]] = field(default_factory=list)
+    origins: list[Origin] = field(default_factory=list)
+    """Where each source comes from; bytes can be read again."""
+    warnings: list[Message] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
+    """The paths that were asked for, and the names of streams."""
+    findings: dict[tuple[str, int, ProcessId], Kept] = field(default_factory=dict)
+    """By (signature, source, process); the processes beyond those told apart are CROWD."""
+    tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
+    """With the number of metric records of its process before it."""
+    traceback_count: int = 0
+    series: dict[tuple[str, str, int, ProcessId], Series] = field(default_factory=dict)
+    """By (name, producer, source, process)."""
+    facts: FactStore = field(default_factory=FactStore)
+    records: dict[int, int] = field(default_factory=dict)
+    """Metric records by source."""
+    records_of: dict[tuple[int, ProcessId], int] = field(default_factory=dict)
+    """Metric records by source and process."""
+    last_record: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """(raw line, byte offset) of the last metric record of a source."""
+    first_record: dict[int, tuple[int, int]] = field(default_factory=dict)
+    total_steps: float = math.nan
+    unkept: int = 0
+    """Values of metrics whose names were too many to keep."""
+    timeouts: int = 0
+    passed_over: int = 0
+    """Looks at long lines and tracebacks for which the log holds too many of them."""
+    crowded_out: int = 0
+    """Looks at lines that a log with too many processes or names of metrics would have cost."""
+    tails: dict[int, tuple[int, str]] = field(default_factory=dict)
+    """The end of each source: raw line number of its first line, and the text."""
+    heads: dict[int, str] = field(default_factory=dict)
+    """The beginning of each source."""
+    samples: dict[int, TextSample] = field(default_factory=dict)
+    """The few lines of each source that tell most, whatever the rules know."""
+    lines: dict[int, int] = field(default_factory=dict)
+    stamps: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
+    """Printed times beside what may be a failure, by source: (byte offset, time)."""
+    error_files: set[int] = field(default_factory=set)
+    """Sources that are a copy of an exception (`formats.error_file`)."""
+    copies: Copies = field(default_factory=Copies)
+    """Series that stand in another file of the run too."""
+    _room: Room = field(default_factory=lambda: Room(_MOST_OF_ALL, _PROCESSES_OF_ALL), repr=False)
+    _rooms: dict[tuple[str, int], Room] = field(default_factory=dict, repr=False)
+
+    def kept(self, signature: str, source: int, where: ProcessId) -> Kept:
+        """Give the place for the findings of a process, or of all that have none of their own."""
+        found = self.findings.get((signature, source, where))
+        if found is None:
+            room = self._rooms.setdefault((signature, source), Room(whole=self._room))
+            where = where if room.has_process() else CROWD
+            found = self.findings.setdefault((signature, source, where), Kept(room=room))
+        return found
+
+    def count_of(self, finding: Finding) -> int:
+        """Say how often a process has said the same.
+
+        Of processes that are not told apart, how often all of them.
+        """
+        places = ((finding.signature, finding.source, where) for where in (finding.where, CROWD))
+        return next((self.findings[place].count for place in places if place in self.findings), 1)
+
+    def count_records_of(self, source: int, where: ProcessId) -> int:
+        """Count the records of a source that tell how this process fares.
+
+        Its own and unlabelled ones; all, for a line without a label.
+        """
+        if where == NOWHERE:
+            return self.records.get(source, 0)
+        return self.records_of.get((source, where), 0) + self.records_of.get((source, NOWHERE), 0)
+
+    def step_at(self, source: int, line: int) -> float | None:
+        """Give the step of the metric record in a line; None if it has none, or there is none."""
+        for series in self.series.values():
+            if (
+                series.source == source
+                and (index := bisect.bisect_left(series.lines, line)) < len(series.lines)
+                and series.lines[index] == line
+                and not math.isnan(series.steps[index])
+            ):
+                return series.steps[index]
+        return None
+
+    def merge(self, other: "Extract") -> None:
+        """Take in another part: of other sources, or a later part of the same."""
+        self.sources += other.sources
+        self.origins += other.origins
+        self.warnings += other.warnings
+        self.given += other.given
+        for key, kept in other.findings.items():
+            self.kept(*key).take(kept)
+        self.tracebacks += other.tracebacks
+        self.traceback_count += other.traceback_count
+        for name, series in other.series.items():
+            if (known := self.series.setdefault(name, series)) is not series:
+                known.extend(series)
+        self.facts.merge(other.facts)
+        self.timeouts += other.timeouts
+        self.unkept += other.unkept
+        self.passed_over += other.passed_over
+        self.crowded_out += other.crowded_out
+        self.total_steps = self.total_steps if math.isnan(other.total_steps) else other.total_steps
+        _add_records(self, other)
+        for source, stamps in other.stamps.items():
+            self.stamps.setdefault(source, []).extend(stamps)
+        self.heads = {**other.heads, **self.heads}
+        self.tails.update(other.tails)
+        for source, sample in other.samples.items():
+            self.samples[source] = self.samples.get(source, TextSample()).joined(sample)
+        self.lines.update(other.lines)
+        self.error_files |= other.error_files
+
+    def copy(self) -> "Extract":
+        """Give a value of its own, which shares nothing that can change."""
+        whole = dataclasses.replace(self._room)
+        rooms = {key: dataclasses.replace(room, whole=whole) for key, room in self._rooms.items()}
+        return dataclasses.replace(
+            self,
+            sources=[*self.sources],
+            origins=[*self.origins],
+            warnings=[*self.warnings],
+            given=[*self.given],
+            findings={
+                key: kept.copy(rooms.get(key[:2], Room())) for key, kept in self.findings.items()
+            },
+            tracebacks=[*self.tracebacks],
+            series={key: series.copy() for key, series in self.series.items()},
+            facts=copy.deepcopy(self.facts),
+            records={**self.records},
+            records_of={**self.records_of},
+            last_record={**self.last_record},
+            first_record={**self.first_record},
+            tails={**self.tails},
+            heads={**self.heads},
+            samples={**self.samples},
+            lines={**self.lines},
+            stamps={source: [*stamps] for source, stamps in self.stamps.items()},
+            error_files={*self.error_files},
+            _room=whole,
+            _rooms=rooms,
+        )
+
+    def seen(self) -> list[Seen]:
+        """Give every kept finding by source, place and, on one line, by id.
+
+        In which order the rules were asked of a line depends on the borders of blocks and on what
+        was learnt before.
+        """
+        found = (one for kept in self.findings.values() for one in kept.all())
+        return sorted(found, key=lambda one: _place_of(one.finding))
+
+
+def _place_of(finding: Finding) -> tuple[int, int, int, str]:
+    """Give what findings are ordered by."""
+    return finding.source, finding.offset, finding.line, finding.signature
+
+
+def _add_records(gathered: Extract, other: Extract) -> None:
+    """Count the metric records of another part as well."""
+    for source, count in other.records.items():
+        gathered.records[source] = gathered.records.get(source, 0) + count
+        if count:
+            gathered.last_record[source] = other.last_record[source]
+            gathered.first_record.setdefault(source, other.first_record[source])
+    for process, count in other.records_of.items():
+        gathered.records_of[process] = gathered.records_of.get(process, 0) + count
+
+
+def bound_series_points(every: Collection[Series], most: int) -> int:
+    """Thin the longest series until all together hold well under `most` points, if they hold more.
+
+    Gives how many they hold.
+    """
+    held = sum(len(series.values) for series in every)
+    if held > most:
+        keep = max(_FEWEST_POINTS, min(ENVELOPE, most // (2 * len(every))))
+        for series in sorted(every, key=lambda series: -len(series.values)):
+            if held <= most - most // 8 or len(series.values) <= keep:
+                break
+            held -= len(series.values)
+            series.thin(keep)
+            held += len(series.values)
+    return held
+
+
+def count_records_after(gathered: Extract, one: Finding | Traceback, before: int) -> int:
+    """Count the records that tell how a process fares behind what has so many before it.
+
+    Behind a failed test stand those that it had printed before.
+    """
+    if isinstance(one, Traceback) and one.aside == TEST:
+        return 0
+    return gathered.count_records_of(one.source, one.where) - before
+
+
+def process_of(gathered: Extract, source: int) -> ProcessId:
+    """Give the process that the name of a source tells; nowhere where it tells none."""
+    return gathered.sources[source].where if source < len(gathered.sources) else NOWHERE
+
+
+def select_sources_by_type(gathered: Extract, *kinds: str) -> frozenset[int]:
+    """Name the sources of some kinds."""
+    return frozenset(index for index, source in enumerate(gathered.sources) if source.kind in kinds)

@@ -1,0 +1,94 @@
+"""Saved checkpoints: the step in a name, and which of them stand before a given place of the run.
+
+In: facts `checkpoint` as printed (a path, `500 iterations`, a number), with their lines and printed
+times. Out: `Saved`, `standing`. Not here: the wordings (`patterns/formats/launch.yaml`), where the
+run went wrong (`progress`).
+
+A path that says no step is written over each time it is saved: only its last saving counts.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.facts.fact_store import Fact
+from postmortem.reading.prefixes import get_time_basis
+
+_STEP: Final = compile_lazily(
+    r"global_?step[-_=]?(\d+)"
+    r"|(?<![a-z])(?:step|iter|iteration)s?[-_= ]?(\d+)"
+    r"|(?<![a-z])checkpoint-(\d+)(?![\d.]*\.(?:pth|pt|tar)\b)"
+    r"|(?<![a-z])checkpoint_\d+_(\d+)\.pt\b"  # fairseq: epoch and updates
+    r"|(?<![a-z])model_(\d{7})\.pth\b"  # detectron2
+    r"|^(\d+)(?: (?:iterations|iters))?$",
+    re.IGNORECASE,
+)
+
+
+class Place(NamedTuple):
+    """A place of the run, as far as it is known."""
+
+    source: int
+    line: int
+    time: str | None
+    step: float | None
+
+
+class Saved(NamedTuple):
+    """A checkpoint with the place of its last saving."""
+
+    value: str
+    place: Place
+
+
+def parse_step(value: str) -> float | None:
+    """Read the step off a checkpoint's name.
+
+    None for an epoch, an ordinal, or a name without a number.
+    """
+    found = [next(filter(None, match.groups())) for match in _STEP.finditer(value)]
+    return float(found[-1]) if found else None
+
+
+def list_in_save_order(facts: Iterable[Fact]) -> list[Saved]:
+    """Order checkpoints as they were saved, each name once."""
+    found: dict[str, Saved] = {}
+    for fact in facts:
+        step = parse_step(fact.value)
+        if step is not None and fact.value in found:  # named again: listed, or loaded
+            continue
+        found.pop(fact.value, None)
+        found[fact.value] = Saved(fact.value, Place(fact.source, fact.line, fact.time, step))
+    return list(found.values())
+
+
+def is_before(one: Place, other: Place) -> bool | None:
+    """Say whether a place stands before another.
+
+    By line in one file, else by full printed times, else by steps; None if none of them tells.
+    """
+    if one.source == other.source:
+        return one.line < other.line
+    if one.time and other.time and get_time_basis(one.time) == get_time_basis(other.time) == "full":
+        return one.time < other.time
+    return None if one.step is None or other.step is None else one.step < other.step
+
+
+def find_checkpoint_before(
+    checkpoints: Iterable[Saved], limit: Place | None
+) -> tuple[str, Saved | None]:
+    """Say whether a checkpoint stands before a place of the run (yes, no, unknown).
+
+    And which is the last that does.
+
+    Without a place nothing is bad: the last checkpoint is given, and `unknown`.
+    """
+    listed = list(checkpoints)
+    if not listed or limit is None:
+        return "unknown", listed[-1] if listed else None
+    known = [(one, is_before(one.place, limit)) for one in listed]
+    good = [one for one, before in known if before]
+    if good:
+        return "yes", good[-1]
+    return ("unknown" if any(before is None for _, before in known) else "no"), None

@@ -1,0 +1,138 @@
+"""Which layouts are those of metric lines.
+
+In: what stands on lines of unknown layout, one after the other. Out: those that are metric lines,
+as soon as it is certain. Not here: what stands on a line (`formats.generic`), what its loss is
+called (`formats.owners`).
+
+A layout is the line up to its last loss, with the numbers taken out. The first layout of a process
+that names a step, an iteration or an epoch beside the loss is a metric line; any other must come
+again with other numbers, or many times with one figure of several digits. Its first line is kept
+until then, so that nothing is lost but what comes once, such as a closing summary.
+"""
+
+import math
+from typing import Final
+
+from postmortem.core.lines import ProcessId
+from postmortem.extraction.formats.generic import Found
+
+_OFTEN: Final = 12
+"""Times that the same line comes before it is a loss that stands still: no setting comes so often
+with so many digits."""
+_DIGITS: Final = 4
+_LONG: Final = 8
+_OFTEN_LONG: Final = 3
+"""The same for a loss of so many digits."""
+_MOST_LAYOUTS: Final = 64
+_MOST_KNOWN: Final = 16_384
+_MOST_FORGOTTEN: Final = 4096
+
+
+class Acceptance:
+    """Keeps which layouts of one source are known, and which wait to come again."""
+
+    def __init__(self) -> None:
+        """Know no layout yet."""
+        self._waiting: dict[tuple[str, ProcessId], list[Found]] = {}
+        self._known: set[tuple[str, ProcessId]] = set()
+        self._uncounted: set[tuple[str, ProcessId]] = set()
+        """Layouts whose number in brackets does not grow."""
+        self._forgotten = 0
+        """Layouts that did not come again while they were waited for."""
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether most lines are never the same again."""
+        return self._forgotten > _MOST_FORGOTTEN
+
+    def is_known(self, layout: str, where: ProcessId) -> bool:
+        """Say whether lines of a layout are metric lines of this process."""
+        return (layout, where) in self._known
+
+    def is_counted(self, layout: str, where: ProcessId) -> bool:
+        """Say whether the number in brackets on lines of a layout may be a step."""
+        return (layout, where) not in self._uncounted
+
+    def take(self, found: Found, *, is_owned: bool) -> list[Found]:
+        """Take a line; gives those that are certain now: none, this one, or the one before too.
+
+        Args:
+            found: what stands on the line.
+            is_owned: the process has a training loss already.
+        """
+        key = (found.layout, found.record.where)
+        if key in self._known:
+            return [found]
+        waiting = self._waiting.get(key, [])
+        is_first = found.has_place and not (found.printed and is_owned)
+        if is_first or (waiting and _is_again(waiting[0], found)):
+            return self._accept(key, waiting[:1], found)
+        if not waiting:
+            self._wait(key, found)
+        elif not found.must_rise and _is_precise(found):
+            waiting.append(found)
+            if len(waiting) == (_OFTEN_LONG if _count_digits(found) >= _LONG else _OFTEN):
+                return self._accept(key, waiting[:-1], found)
+        return []
+
+    def _accept(
+        self, key: tuple[str, ProcessId], waiting: list[Found], found: Found
+    ) -> list[Found]:
+        """Know a layout from now on; gives its lines so far."""
+        self._waiting.pop(key, None)
+        if len(self._known) < _MOST_KNOWN:
+            self._known.add(key)
+        if not waiting:
+            return [found]
+        if (
+            found.is_numbered
+            and found.record.step <= waiting[0].record.step
+            and len(self._uncounted) < _MOST_LAYOUTS
+        ):
+            self._uncounted.add(key)
+        return [*waiting, found]
+
+    def _wait(self, key: tuple[str, ProcessId], found: Found) -> None:
+        """Keep the first line of a layout; the one that waits longest makes room."""
+        if len(self._waiting) >= _MOST_LAYOUTS:
+            del self._waiting[next(iter(self._waiting))]
+            self._forgotten += 1
+        self._waiting[key] = [found]
+
+
+def _is_again(waiting: Found, found: Found) -> bool:
+    """Say whether a line is another one of its layout, not the same one printed twice."""
+    if found.must_rise:
+        return _has_risen(waiting, found)
+    return (
+        waiting.record.values != found.record.values
+        or (waiting.record.step != found.record.step and found.has_step)
+        or _is_bad(found)
+    )
+
+
+def _is_precise(found: Found) -> bool:
+    """Say whether the loss of a line has several digits."""
+    return _count_digits(found) >= _DIGITS
+
+
+def _count_digits(found: Found) -> int:
+    """Count the digits of the loss of a line."""
+    values = dict(found.record.values)
+    loss = values.get("loss", values.get("eval_loss", 0.0))
+    return len(f"{abs(loss):.12g}".replace(".", "").strip("0"))
+
+
+def _has_risen(waiting: Found, found: Found) -> bool:
+    """Say whether a line stands further on in the run than another."""
+    one, other = (
+        (dict(line.record.values).get("epoch", 0.0), line.record.step) for line in (waiting, found)
+    )
+    return other[0] > one[0] or (other[0] == one[0] and other[1] > one[1])
+
+
+def _is_bad(found: Found) -> bool:
+    """Say whether a loss is no number any more: it stays the same from line to line."""
+    return any(
+        name.endswith("loss") and not math.isfinite(value) for name, value in found.record.values
+    )

@@ -1,0 +1,244 @@
+"""Records that are printed over several lines, a name and a value on each.
+
+In: the view of a line with a metric word. Out: `FigureBlock`: the same record written on one line,
+so that whoever reads metric lines reads it too (`formats.generic`), and where it ends. Not here:
+what the names mean (`formats.losses`, `formats.metric_pairs`), tables with a heading
+(`formats.grids`).
+
+A box of stable-baselines3, a printed pandas Series, an indented JSON object and the `> name: value`
+lines of speech toolkits are all the same: neighbouring lines that hold one name and one figure
+each. A name that comes again begins the next record. Where in the run it stands is told by one of
+its own names, or by a line above it that names a step or an epoch and no figure of its own.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import ProcessId
+from postmortem.extraction.formats.losses import has_split_name, normalise_name, parse_losses
+from postmortem.extraction.formats.positions import parse_step_and_epoch
+from postmortem.extraction.formats.spelling import DECIMAL, FIGURE
+from postmortem.reading.windows import View, is_same_process
+
+_WORD: Final = r"[^\W\d_][\w./@%()+-]{0,40}"
+_NAME: Final = rf"{_WORD}(?: {{1,2}}{_WORD}){{0,4}}"
+_ENTRY: Final = compile_lazily(
+    rf"[\s|>*•#{{\"'-]{{0,60}}(?P<name>{_NAME}?)[\"']?"
+    rf"(?:\s{{0,40}}[:=|：]\s{{0,40}}|\s{{0,40}}\t\s{{0,40}}|\s{{2,60}}|\s(?={DECIMAL}))"
+    rf"[\"']?(?P<value>{FIGURE})[\"']?"
+    r"(?:\s{0,8}\(\s*[\d.,e+naif-]{1,30}\s*\))?(?:\s?[A-Za-z%/]{1,12})?[\s|,}]{0,60}$"
+)
+_ROW: Final = compile_lazily(
+    r"\s{0,60}\|\s{0,40}(?P<name>[A-Za-z%][\w ./@%()+-]{0,60}?)\s{0,40}\|"
+    rf"\s{{0,40}}(?P<value>{FIGURE})\s{{0,40}}\|\s{{0,8}}$"
+)
+"""A row of a box: bars tell where its name ends, so that numbers may stand in it."""
+_BORDER: Final = compile_lazily(r"\s{0,40}-{8,200}\s{0,40}$")
+"""The upper or the lower edge of a box: no rows of one record stand on both sides of it."""
+_FILLER: Final = compile_lazily(
+    rf"[\s>*•#\"'-]{{0,60}}{_NAME}[\"']?(?:\s{{0,40}}[:=]|\s\[)[^|]{{0,80}}$|\s{{0,8}}\|.{{0,200}}\|\s{{0,8}}$"
+)
+"""A line of a record that holds no figure: a list, a time, the name of a group."""
+_RULE: Final = compile_lazily(r"[\s\-=_*#+|{}\[\](),─━╭╮╰╯│┌┐└┘├┤┬┴┼]*$")
+_CLOSING: Final = compile_lazily(r"summary|best|final|config|argument|hyper|setting", re.IGNORECASE)
+"""Headings of what is no point of a curve."""
+_OF_RUN: Final = "train_runtime"
+"""Stands in the closing summary of the Trainer, whose loss is the mean of the run."""
+_STEPS: Final = (
+    "global_step", "num_timesteps", "total_timesteps", "timesteps_total", "timesteps",
+    "total_env_steps", "totalenvinteracts", "step", "iteration", "iterations",
+    "training_iteration", "iter", "update", "n_updates", "episode", "steps",
+)  # fmt: skip
+"""Names within a record that tell its step, the first that stands there: beside an episode, `steps`
+are those of the episode."""
+_GLOBAL: Final = compile_lazily(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
+_NUMBER_OF: Final = compile_lazily(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
+_DIGIT: Final = compile_lazily(r"\d")
+_REWARD: Final = compile_lazily(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
+_ACCURACY: Final = compile_lazily(r"(?:^|_)accuracy$", re.IGNORECASE)
+"""What stands below a heading without any loss: it names a record there, and nowhere else."""
+_MOST_LINES: Final = 60
+_MOST_BYTES: Final = 6000
+_LONGEST: Final = 240
+_GAP: Final = 3
+"""Lines without any figure between a record and its heading."""
+
+
+class FigureBlock(NamedTuple):
+    """A record of several lines."""
+
+    text: str
+    """The same on one line."""
+    kind: str
+    """What tells its kind of record from others: the losses in it."""
+    end: int
+    """Where it ends in the data of the view."""
+
+
+class FigureEntry(NamedTuple):
+    """A name and its figure as printed."""
+
+    name: str
+    value: str
+
+
+def parse_entry(text: str) -> FigureEntry | None:
+    """Read a line that holds one name and one figure; None if it is no such line."""
+    if len(text) > _LONGEST:
+        return None
+    found = _ENTRY.match(text) or (_ROW.match(text) if "|" in text else None)
+    if found is None:
+        return None
+    name = "_".join(found["name"].split())
+    if "/" in name:  # Composer puts the loop before the name
+        name = name.removeprefix("Train_")
+    return FigureEntry(name, found["value"].rstrip(","))
+
+
+def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None:
+    """Read the record that a line is part of.
+
+    Args:
+        view: the line.
+        own: what it holds.
+        back_to: offset in the data before which lines belong to another record.
+    """
+    is_objective = parse_losses(f"{own.name}: {own.value}").values or _REWARD.search(own.name)
+    if not is_objective and not _ACCURACY.search(own.name):
+        return None
+    above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
+    behind, end = _collect_entries_below(view, {one.name for one in above})
+    entries = [*above, *behind]
+    if not behind:
+        return None
+    is_bare = len(entries) < 2 or not is_objective
+    if _CLOSING.search(heading) or (is_bare and not heading):
+        return None
+    losses = (one.name for one in entries if "loss" in one.name.lower())
+    return FigureBlock(_join_entries(heading, entries), " ".join(["block", *losses]), end)
+
+
+class _Upwards:
+    """What stands above a line of a record, read from below."""
+
+    def __init__(self, seen: str) -> None:
+        """Begin above a line that holds a figure of this name."""
+        self.entries: list[FigureEntry] = []
+        self.heading = self._group = ""
+        self._seen, self._gap = {seen}, 0
+        self._is_closed = False
+        """The upper edge of a box has been read."""
+
+    def takes(self, text: str) -> bool:
+        """Take the line above what has been read; says whether another may follow above it."""
+        one = parse_entry(text)
+        if one is not None:
+            return not (self._is_closed and "|" in text) and self._takes_entry(one)
+        if _RULE.match(text):
+            self._is_closed |= _BORDER.match(text) is not None
+            self._gap += not text.strip() or not self.entries
+        elif _is_heading(text):
+            self.heading = f"{text.strip()} {self._group}".rstrip()
+            return False
+        elif not self._group and _is_group(text):
+            # What stands above belongs to another group.
+            self.heading = self._group = text.strip()
+            self._gap = max(self._gap, 1)
+        elif not _FILLER.match(text):
+            return False
+        return self._gap <= _GAP
+
+    def _takes_entry(self, one: FigureEntry) -> bool:
+        if self._gap or one.name in self._seen:
+            return False
+        self.entries.insert(0, one)
+        self._seen.add(one.name)
+        return True
+
+
+def _collect_entries_above(view: View, name: str, low: int) -> tuple[list[FigureEntry], str]:
+    """Give the entries above a line with a figure of this name, in order, and their heading."""
+    upwards, end = _Upwards(name), view.start - 1
+    for _ in range(_MOST_LINES):
+        if end <= low:
+            break
+        start = max(view.data.rfind(b"\n", low, end), view.data.rfind(b"\r", low, end)) + 1 or low
+        text = _get_text_at(view, start, end)
+        if text is None or not upwards.takes(text):
+            break
+        end = start - 1
+    return upwards.entries, upwards.heading
+
+
+def _collect_entries_below(view: View, seen: set[str]) -> tuple[list[FigureEntry], int]:
+    """Give the entries of a line and of those behind it, and where the last of them ends."""
+    found, start, end, data = list[FigureEntry](), view.start, view.end, view.data
+    limit = min(len(data), view.start + _MOST_BYTES)
+    is_row = "|" in view.cleaned.text
+    for _ in range(_MOST_LINES):
+        close = data.find(b"\n", start, limit)
+        close = limit if close < 0 else close
+        text = _get_text_at(view, start, close)
+        if text is None or not text.strip():
+            break
+        if _OF_RUN in text:
+            return [], view.end
+        one = parse_entry(text)
+        if one is not None and one.name not in seen:
+            found.append(one)
+            seen.add(one.name)
+            end = close
+        elif one is not None or _is_block_end(text) or (is_row and _BORDER.match(text)):
+            break
+        start = close + 1
+        if start > limit:
+            break
+    return found, end
+
+
+def _is_block_end(text: str) -> bool:
+    """Say whether a line that holds no figure ends the record before it."""
+    return not _RULE.match(text) and (
+        _is_heading(text) or _is_group(text) or not _FILLER.match(text)
+    )
+
+
+def _get_text_at(view: View, start: int, end: int) -> str | None:
+    """Give another line of the process, cleaned; None if it is too long or of another process."""
+    if end - start > _LONGEST * 2:
+        return None
+    where: ProcessId = view.cleaned.where
+    one = view.clean_at(start, end - (view.data[end - 1 : end] == b"\r"))
+    return one.text if is_same_process(one.where, where) else None
+
+
+def _is_heading(text: str) -> bool:
+    """Say whether a line names a step or an epoch, and no loss of its own."""
+    return (
+        len(text) <= _LONGEST and bool(parse_step_and_epoch(text)) and not parse_losses(text).values
+    )
+
+
+def _is_group(text: str) -> bool:
+    """Say whether a line is the heading of a group: it names a split of the data, and no figure."""
+    return len(text) <= _LONGEST // 2 and not _DIGIT.search(text) and has_split_name(text)
+
+
+def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
+    """Write a record on one line, its step before anything else."""
+    own = _find_step_entry(entries)
+    rest = [one for one in entries if one is not own and not _NUMBER_OF.search(one.name)]
+    figures = ", ".join(f"{one.name}: {one.value}" for one in rest)
+    of_run = _GLOBAL.search(heading)
+    step = of_run["value"] if of_run else ""
+    if own is not None and not step and parse_step_and_epoch(heading).step is None:
+        step = own.value
+    return f"step: {step}, {heading}: {figures}" if step.isdecimal() else f"{heading}: {figures}"
+
+
+def _find_step_entry(entries: Sequence[FigureEntry]) -> FigureEntry | None:
+    """Give the entry that tells the step of its record."""
+    named = {normalise_name(one.name).rpartition("/")[2].strip("_"): one for one in entries}
+    return next((named[name] for name in _STEPS if name in named), None)

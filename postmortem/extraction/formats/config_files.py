@@ -1,0 +1,223 @@
+"""Configuration files of a run: whose a file is, by its name and beginning, and what it holds.
+
+In: the path and the text of a file. Out: `ConfigFile`: its values under names that tell whose they
+are, and what is to be said of it. Not here: what the names mean (`formats.setting_keys`), printed
+configurations (`patterns/formats/settings.yaml`).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.message import Message, say
+from postmortem.extraction.formats import nested, python_config
+from postmortem.extraction.formats.nested import Leaf
+from postmortem.reading.python_dump import is_dump
+
+SURE, LIKELY = 2, 1
+"""How surely a file tells of this run: a tool wrote it for the run, or a user wrote it."""
+_TELLING: Final = 1 << 16
+"""Characters by which it is told whose a file is."""
+_LARGEST_OTHER: Final = 1 << 17
+"""Characters of a configuration that a user wrote; more is data."""
+_FEWEST: Final = 2
+"""Settings that make a file of unknown origin a configuration."""
+_OVERRIDE: Final = compile_lazily(
+    r"^\s*-\s+[\"']?[+~]{0,2}(?P<name>[\w./@-]{1,200})=(?P<value>.*)$"
+)
+_LINE_BREAKS: Final = compile_lazily(r"\n")
+
+
+class ConfigFile(NamedTuple):
+    """What a configuration file holds."""
+
+    leaves: Sequence[Leaf]
+    strength: int
+    note: Message
+    fewest: int
+    """Facts below which it is taken for no configuration after all."""
+    broken: int | None = None
+    """The line at which it breaks off."""
+
+
+class _ConfigKind(NamedTuple):
+    """Files of one origin."""
+
+    claims: Callable[[PurePath, str], bool]
+    note: Message
+    prefix: str = ""
+    """Put before all names."""
+    unwraps: bool = False
+    """Whether each top-level value lies within a mapping under `value`."""
+
+
+def _build_path_test(*tail: str) -> Callable[[PurePath, str], bool]:
+    return lambda path, _: path.parts[-len(tail) :] == tail
+
+
+def _is_wandb_config(path: PurePath, head: str) -> bool:
+    return path.name == "config.yaml" and bool(
+        re.search(r"^_?wandb(?:_version)?:", head, re.MULTILINE)
+    )
+
+
+def _is_model_config(path: PurePath, head: str) -> bool:
+    return path.name == "config.json" and ('"architectures"' in head or '"model_type"' in head)
+
+
+def _is_deepspeed_config(path: PurePath, head: str) -> bool:
+    return path.suffix == ".json" and bool(
+        re.search(
+            r'"(?:zero_optimization|train_micro_batch_size_per_gpu|zero_allow_untested)', head
+        )
+    )
+
+
+def _is_yolo_config(path: PurePath, head: str) -> bool:
+    return path.name == "args.yaml" and "imgsz:" in head
+
+
+def _is_accelerate_config(path: PurePath, head: str) -> bool:
+    return path.suffix in {".yaml", ".yml"} and "compute_environment:" in head
+
+
+_KINDS: Final = (
+    _ConfigKind(
+        _is_wandb_config, say("configuration that wandb kept", "wandb 保存的配置"), unwraps=True
+    ),
+    _ConfigKind(
+        _build_path_test("wandb-metadata.json"),
+        say("machine and command as wandb saw them", "wandb 记录的机器与命令"),
+        "wandb_metadata.",
+    ),
+    _ConfigKind(
+        _build_path_test(".hydra", "config.yaml"),
+        say("configuration composed by Hydra", "Hydra 合成的配置"),
+    ),
+    _ConfigKind(
+        _build_path_test(".hydra", "hydra.yaml"),
+        say("Hydra's own configuration", "Hydra 自身的配置"),
+    ),
+    _ConfigKind(
+        _build_path_test("hparams.yaml"),
+        say("hyperparameters kept by Lightning", "Lightning 保存的超参数"),
+    ),
+    _ConfigKind(_is_yolo_config, say("arguments of Ultralytics", "Ultralytics 的参数")),
+    _ConfigKind(_is_accelerate_config, say("configuration of Accelerate", "Accelerate 的配置")),
+    _ConfigKind(_is_deepspeed_config, say("configuration of DeepSpeed", "DeepSpeed 的配置")),
+    _ConfigKind(
+        _build_path_test("adapter_config.json"),
+        say("configuration of the adapter", "适配器的配置"),
+        "adapter.",
+    ),
+    _ConfigKind(_is_model_config, say("configuration of the model", "模型的配置"), "model_config."),
+)
+_OVERRIDES: Final = say("overrides given to Hydra", "传给 Hydra 的覆盖项")
+_DUMP: Final = say("configuration dumped as Python", "以 Python 形式导出的配置")
+_PARAMETER: Final = say("parameter kept by MLflow", "MLflow 保存的参数")
+_OTHER: Final = say("configuration", "配置")
+
+
+def is_parameter(path: str) -> bool:
+    """Say whether a file is a parameter of a run in MLflow's file store."""
+    return _is_in_store(PurePath(path), "params")
+
+
+def is_metric(path: str) -> bool:
+    """Say whether a file is a metric of a run in MLflow's file store."""
+    return _is_in_store(PurePath(path), "metrics")
+
+
+def name_in_store(path: str) -> str:
+    """Give the name of a metric or parameter; one with a slash lies in a folder."""
+    parts = PurePath(path).parts
+    kind = max(place for place, part in enumerate(parts) if part in {"metrics", "params"})
+    return "/".join(parts[kind + 1 :])
+
+
+_RUN: Final = compile_lazily(r"[0-9a-f]{32}\Z")
+
+
+def _is_in_store(path: PurePath, kind: str) -> bool:
+    return any(
+        part == kind and _RUN.match(before)
+        for before, part in zip(path.parts, path.parts[1:-1], strict=False)
+    )
+
+
+def may_be(path: str, head: str) -> bool:
+    """Say whether a file could be a configuration: only then is it read to its end for that."""
+    given = PurePath(path)
+    if is_parameter(path):
+        return True
+    if given.suffix == ".py":
+        return is_dump(head[:4096])
+    is_nested = given.suffix in {".yaml", ".yml"} or (
+        given.suffix == ".json" and head.lstrip()[:1] == "{"
+    )
+    return (
+        is_nested
+        and not _is_json_lines(head)
+        and (len(head) <= _LARGEST_OTHER or is_of_tool(path, head))
+    )
+
+
+def is_of_tool(path: str, head: str) -> bool:
+    """Say whether a tool wrote a configuration for the run: any other may be anything."""
+    given = PurePath(path)
+    return (
+        is_parameter(path)
+        or given.suffix == ".py"
+        or given.parts[-2:] == (".hydra", "overrides.yaml")
+        or any(kind.claims(given, head[:_TELLING]) for kind in _KINDS)
+    )
+
+
+def read_config(path: str, text: str) -> ConfigFile:
+    """Read a file that may be a configuration."""
+    given = PurePath(path)
+    if is_parameter(path):
+        leaf = Leaf(name_in_store(path).replace("/", "."), text.strip()[:400], 1)
+        return ConfigFile([leaf], SURE, _PARAMETER, 0)
+    if given.suffix == ".py":
+        return ConfigFile(python_config.parse_assignments(text), SURE, _DUMP, 1)
+    if given.parts[-2:] == (".hydra", "overrides.yaml"):
+        return ConfigFile(_parse_overrides(text), SURE, _OVERRIDES, 0)
+    leaves, broken = nested.parse_leaves(text)
+    for kind in _KINDS:
+        if kind.claims(given, text[:_TELLING]):
+            own = _strip_wandb_wrappers(leaves) if kind.unwraps else leaves
+            named = [leaf._replace(name=kind.prefix + leaf.name) for leaf in own]
+            return ConfigFile(named, SURE, kind.note, 0, broken)
+    return ConfigFile(leaves, LIKELY, _OTHER, _FEWEST, broken)
+
+
+def _is_json_lines(head: str) -> bool:
+    """Say whether each line is a JSON object of its own."""
+    lines = [line for line in head.split("\n", 3)[:2] if line.strip()]
+    return len(lines) > 1 and all(
+        line.startswith("{") and line.rstrip().endswith("}") for line in lines
+    )
+
+
+def _strip_wandb_wrappers(leaves: Iterable[Leaf]) -> list[Leaf]:
+    """Take the mapping with `value` (and `desc`) away that wandb puts around each value."""
+    found = []
+    for leaf in leaves:
+        top, _, rest = leaf.name.partition(".")
+        inner, _, below = rest.partition(".")
+        if inner == "value":
+            found.append(leaf._replace(name=f"{top}.{below}" if below else top))
+    return found
+
+
+def _parse_overrides(text: str) -> list[Leaf]:
+    found = []
+    for number, line in enumerate(_LINE_BREAKS.split(text), 1):
+        match = _OVERRIDE.match(line)
+        if match:
+            value = match["value"].strip().strip("\"'")
+            found.append(Leaf(match["name"].replace("/", "."), value[:400], number))
+    return found

@@ -1,0 +1,363 @@
+"""Metric lines of plain PyTorch scripts, whatever their layout: the figures on one line.
+
+In: a cleaned line with a metric word in it. Out: `Looked`: what may be a record, and the bar that
+carries it. Not here: whether it is one, which takes several lines (`formats.unknown`); formats that
+have a rule of their own: their lines never come here.
+"""
+
+import math
+import re
+from typing import Final, NamedTuple
+
+from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.extraction.formats.bars import Draw, draw
+from postmortem.extraction.formats.losses import (
+    is_of_training,
+    parse_losses,
+    parse_objectives,
+    take_only_objective,
+)
+from postmortem.extraction.formats.metric_pairs import (
+    add_metric_pairs,
+    add_speeds,
+    parse_bare_metrics,
+    parse_metrics,
+    parse_scores,
+    parse_single_metric,
+    parse_single_reward,
+)
+from postmortem.extraction.formats.positions import (
+    find_leading_count,
+    find_position,
+    parse_epoch_label,
+    parse_step_and_epoch,
+)
+from postmortem.extraction.formats.records import Record
+from postmortem.extraction.formats.spelling import FIGURE, convert_to_ascii
+
+WORDS: Final = (
+    b"loss",
+    b"Loss",
+    b"LOSS",
+    b"mse",
+    b"MSE",
+    b"nll",
+    b"NLL",
+    b"bce",
+    b"BCE",
+    b"xent",
+    b"dice",
+    b"recon",
+    b"rec=",
+    b"rec:",
+    b"rec ",
+    b"kld",
+    b"KLD",
+    b"CE: ",
+    b"CE=",
+    b" CE ",
+    b"ctc",
+    b"CTC",
+    b"huber",
+    b"td_err",
+    b"TD_err",
+    b"TD err",
+    b"TD=",
+    b"elbo",
+    b"ELBO",
+    b"ntropy",
+    b" l1 ",
+    b" l1=",
+    b" l1:",
+    b" ce ",
+    b" ce=",
+    b" ce:",
+    b"ccuracy",
+    b"IoU",
+    b"IOU",
+    b"miou",
+    b"_iou",
+    b"ixAcc",
+    b"ix_acc",
+    b"ixel acc",
+    b"Dice",
+    "损失".encode(),
+    b"eward",
+    b"poch:",
+    b"iter: ",
+    b"iters: ",
+    b"tep: ",
+    b"teps: ",
+    b"tep=",
+    b"errD",
+    b"errG",
+    b"norm",
+    b": nan",
+    b"=nan",
+    b": NaN",
+    b'tep": ',
+    b'ter": ',
+    b'poch": ',
+    *(
+        f"{word} {behind}".encode()
+        for word in ("it", " ep", "iter", "tep", "pdate", "poch")
+        for behind in " 0123456789"
+    ),
+    b"poch[",
+)
+_NUMBER: Final = compile_lazily(FIGURE)
+_SPACE: Final = compile_lazily(r"\s*#\s*|\s+")
+_CLOSING: Final = compile_lazily(
+    r"train_runtime|^\s*Averaged stats"
+    r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
+)
+"""Lines with a metric word that are none: summaries, the bars of Keras, printed settings."""
+_LABEL: Final = compile_lazily(
+    r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
+)
+"""What may stand before an objective that tells no place: the name of a logger."""
+_OF_SAMPLES: Final = compile_lazily(
+    r"(?<![\w./-])(?:samples?|images?|imgs?|cases?)[:=# \[(]{1,4}\s{0,8}(?P<value>\d{1,9})"
+    r"(?:\s?/\s?\d{1,9})?(?=[\s:|,;\])-])",
+    re.IGNORECASE,
+)
+"""What an evaluation counts where it prints its scores on its way."""
+_IN_SCORES: Final = ("acc", "iou", "dice", "f1", "map", "psnr", "ssim")
+"""A line that holds none of them has no score: cheaper to look for than the scores."""
+_OF_SPLIT: Final = compile_lazily(r"^(?:val(?:id(?:ation)?)?|test)[_/-]", re.IGNORECASE)
+_FEWEST_FIGURES: Final = 2
+"""Figures of a line that begins with a count, if none of them is called an objective."""
+_MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
+_LONGEST: Final = 4000
+"""Characters beyond which a line is a file or a dump, not a record."""
+
+
+class Found(NamedTuple):
+    """A record as printed, before it is settled which of its names is `loss`."""
+
+    record: Record
+    printed: str
+    """The name under which `loss` was printed; empty if there is none."""
+    has_step: bool
+    has_place: bool
+    """A step or an epoch is printed."""
+    layout: str
+    line: int
+    length: float = math.nan
+    """Steps of an epoch as printed."""
+    is_numbered: bool = False
+    """The step is a mere number in brackets."""
+    must_rise: bool = False
+    """Nothing but a counter that rises would tell that it is a record."""
+
+
+class Looked(NamedTuple):
+    """What a line holds."""
+
+    found: Found
+    bar: Draw | None
+    """The bar that carries the metrics."""
+    stream: str
+    """What tells the bar from others."""
+    epoch: str
+    """As the bar's label prints it."""
+
+    def has_metrics(self) -> bool:
+        """Say whether there is more than the epoch."""
+        return any(name != "epoch" for name, _ in self.found.record.values)
+
+
+def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> Looked | None:
+    """Look at a line without minding any other; None where no figure of a metric stands."""
+    if len(text) > _LONGEST or _CLOSING.search(text):
+        return None
+    text = convert_to_ascii(text)
+    bar = draw(text) if _MAY_BE_BAR.search(text) else None
+    if bar is not None and "oss" not in bar.behind:
+        return _parse_bar(bar, where, line) if is_of_training(bar.label) else None
+    found = _parse_loss_line(text if bar is None else bar.behind, where, line)
+    if found is None and bar is None:
+        ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
+        found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
+    return Looked(found, None, "", "") if found is not None else None
+
+
+def _parse_bar(bar: Draw, where: ProcessId, line: int) -> Looked | None:
+    """Look at a bar that carries metrics of the training."""
+    found = _parse_loss_line(f"{bar.label}, {bar.inside}", where, line) or _parse_after_bar(
+        bar, where, line
+    )
+    if found is None:
+        return None
+    values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
+    return Looked(
+        found._replace(record=found.record._replace(values=values)),
+        bar,
+        _NUMBER.sub("#", bar.label)[:60],
+        parse_epoch_label(bar.label),
+    )
+
+
+def _parse_after_bar(bar: Draw, where: ProcessId, line: int) -> Found | None:
+    """Read the figures that a program has printed right behind its bar."""
+    values = parse_metrics(bar.behind)
+    units = add_metric_pairs(bar.behind, values, "") if values else {}
+    if not values:
+        return None
+    record = Record(math.nan, list(values.items()), where, units=units)
+    return Found(
+        record, "", has_step=False, has_place=False, layout=_build_layout_key(bar.behind), line=line
+    )
+
+
+def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a line that names a loss."""
+    named = parse_step_and_epoch(text)
+    losses = parse_losses(text, has_place=bool(named))
+    if named:
+        losses = take_only_objective(losses if losses.values else parse_objectives(text))
+    if not losses.values:
+        return None
+    values, printed, start, end = losses
+    place = find_position(text, named, start)
+    units = add_metric_pairs(text, values, printed)
+    if not math.isnan(place.epoch):
+        values["epoch"] = place.epoch
+    return Found(
+        Record(place.step, list(values.items()), where, place.total, units=units),
+        printed,
+        not math.isnan(place.step),
+        place.is_told,
+        _build_layout_key(text[:end]),
+        line,
+        place.length,
+        place.is_numbered,
+    )
+
+
+def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a line that names a step or an epoch, and no loss.
+
+    It is to come again before it is taken for a metric line: it has no place that speaks for it.
+    One whose figures have no sign before them is to come again further on.
+    """
+    named = parse_step_and_epoch(text)
+    if not named or not is_of_training(text):
+        return None
+    values = parse_metrics(text)
+    units = add_speeds(text, values) if values else {}
+    if not values and named.step is not None:
+        values = parse_single_metric(text, named.step.end())
+    must_rise = not values
+    if must_rise:
+        values = parse_bare_metrics(text)
+        units = add_metric_pairs(text, values, "") if values else units
+    if not values:
+        return None
+    place = find_position(text, named, len(text))
+    if not math.isnan(place.epoch):
+        values["epoch"] = place.epoch
+    return Found(
+        Record(place.step, list(values.items()), where, place.total, units=units),
+        "",
+        must_rise=must_rise,
+        has_step=not math.isnan(place.step),
+        has_place=False,
+        layout=_build_layout_key(text),
+        line=line,
+        length=place.length,
+    )
+
+
+def _parse_counted_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a line that begins with a count, of whatever it is.
+
+    It is to come again further on before it is taken for a metric line.
+    """
+    count = find_leading_count(text)
+    if count is None or not is_of_training(text):
+        return None
+    rest = text[count.end() :]
+    losses = take_only_objective(parse_objectives(rest))
+    values = losses.values
+    units = add_metric_pairs(rest, values, losses.printed)
+    if not losses.printed and len(values) < _FEWEST_FIGURES:
+        return None
+    step = float(count["value"])
+    if count[0].lstrip(" >*|[(")[:1] in {"e", "E"}:
+        values["epoch"], step = step, math.nan
+    return Found(
+        Record(step, list(values.items()), where, units=units),
+        losses.printed,
+        has_step=not math.isnan(step),
+        has_place=False,
+        layout=_build_layout_key(text),
+        line=line,
+        must_rise=True,
+    )
+
+
+def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the scores of an evaluation on a line that names an epoch, a step or a sample.
+
+    Those without an epoch are of the samples so far: no points of the run's course.
+    """
+    lower = text.lower()
+    if not any(word in lower for word in _IN_SCORES):
+        return None
+    sample, named = _OF_SAMPLES.search(text), parse_step_and_epoch(text)
+    count = sample or named.epoch or named.step
+    if count is None or (sample is None and is_of_training(text)):
+        return None
+    scores, step = parse_scores(text[count.end() :]), float(count["value"])
+    if not scores:
+        return None
+    end = names.SO_FAR if sample or named.epoch is None else ""
+    values = {f"val_{_OF_SPLIT.sub('', name)}{end}": value for name, value in scores.items()}
+    if not end:
+        values["epoch"], step = step, math.nan
+    return Found(
+        Record(step, list(values.items()), where),
+        "",
+        has_step=bool(end),
+        has_place=False,
+        layout=_build_layout_key(text),
+        line=line,
+        must_rise=True,
+    )
+
+
+def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a line that begins with an objective and tells no place.
+
+    It is to come again before it is taken for a metric line.
+    """
+    if "eward" in text and (reward := parse_single_reward(text)):
+        return _build_provisional_record(Record(math.nan, list(reward.items()), where), text, line)
+    losses = take_only_objective(parse_objectives(text))
+    if not losses.printed or not _LABEL.match(text[: losses.start]) or not is_of_training(text):
+        return None
+    values = losses.values
+    units = add_metric_pairs(text, values, losses.printed)
+    return Found(
+        Record(math.nan, list(values.items()), where, units=units),
+        losses.printed,
+        has_step=False,
+        has_place=False,
+        layout=_build_layout_key(text),
+        line=line,
+    )
+
+
+def _build_provisional_record(record: Record, text: str, line: int) -> Found:
+    """Give a record that tells no place and is to come again."""
+    return Found(
+        record, "", has_step=False, has_place=False, layout=_build_layout_key(text), line=line
+    )
+
+
+def _build_layout_key(text: str) -> str:
+    """Take the numbers out of a line up to its last loss."""
+    return _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", _NUMBER.sub("#", text))[:300]

@@ -1,0 +1,205 @@
+"""Templates of lines of unknown layout, learnt by changing their numbers.
+
+In: a line that the generic reader has read. Out: a `Layout`, or None if its numbers do not keep
+apart. Not here: reading such a line for the first time (`formats.generic`, `formats.unknown`).
+
+The reader is a black box here: each number of the line is changed in turn, and what changes in the
+answer with it is what the number is. One that changes anything else stays a literal. Before a
+layout is believed, lines with all numbers changed at once are read both ways.
+"""
+
+import itertools
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.extraction.formats.generic import Looked, parse_metric_line
+from postmortem.extraction.formats.learnt_layouts import Layout
+from postmortem.extraction.formats.printed_numbers import (
+    MOST,
+    TRIALS,
+    Number,
+    find_numbers,
+    replace_numbers,
+)
+from postmortem.extraction.formats.templates import (
+    GRAPH,
+    LONGEST,
+    InLine,
+    Span,
+    build_template,
+    find_prefix_spans,
+    locate_in_line,
+)
+from postmortem.reading.windows import View
+
+_VALUE: Final = "@value "
+
+
+def infer_layout(view: View) -> Layout | None:
+    """Make a layout of a line that has been read as a metric line."""
+    try:
+        raw = view.data[view.start : view.end].decode()
+    except UnicodeDecodeError:
+        return None
+    text = view.cleaned.text
+    looked = parse_metric_line(text)
+    if (
+        looked is None
+        or not looked.has_metrics()
+        or (line := locate_in_line(raw, text)) is None
+        or view.end - view.start > LONGEST
+    ):
+        return None
+    told = list(itertools.islice(_iter_number_roles(text, looked), MOST + 1))
+    if len(told) > MOST:
+        return None
+    is_plain = next(
+        (
+            is_plain
+            for is_plain in (False, True)
+            if _is_consistent(text, looked, told, is_plain=is_plain)
+        ),
+        None,
+    )
+    if is_plain is None:
+        return None
+    return _build_layout(view, raw, line, looked, told, is_plain=is_plain)
+
+
+class _ReadLine(NamedTuple):
+    number: Number
+    roles: tuple[str, ...] | None
+    """What it is; None if it must stay as it is."""
+
+
+def _iter_number_roles(text: str, looked: Looked) -> Iterator[_ReadLine]:
+    """Tell what each number of a line is."""
+    graph = GRAPH.search(text) if looked.bar is not None else None
+    before = _collect_values(looked)
+    for number in find_numbers(text):
+        if graph is None or number.start >= graph.end() or number.end <= graph.start():
+            other = number.changed()
+            yield _ReadLine(
+                number,
+                _find_roles(before, replace_numbers(text, [(number, other)]), number.text, other),
+            )
+
+
+def _find_roles(
+    before: Mapping[str, str], line: str, number: str, other: str
+) -> tuple[str, ...] | None:
+    after = parse_metric_line(line)
+    if after is None:
+        return None
+    answer = _collect_values(after)
+    roles = tuple(name for name, shown in before.items() if answer.get(name) != shown)
+    is_so = answer.keys() == before.keys() and all(
+        name.startswith("@")
+        and before[name] == _normalise_number(number)
+        and answer[name] == _normalise_number(other)
+        for name in roles
+    )
+    return roles if is_so else None
+
+
+def _normalise_number(number: str) -> str | None:
+    try:
+        return repr(float(number))
+    except ValueError:  # with a comma in it
+        return None
+
+
+def _collect_values(looked: Looked) -> dict[str, str]:
+    """Give all that was found, figures under a name that begins with @."""
+    found, bar = looked.found, looked.bar
+    answer = {_VALUE + name: repr(value) for name, value in found.record.values}
+    answer |= {
+        "@step": repr(float(found.record.step)),
+        "@now": repr(float(bar.now)) if bar else "",
+        "@epoch": repr(float(looked.epoch)) if looked.epoch else "",
+    }
+    constant = (
+        found.record.total,
+        dict(found.record.units),
+        found.printed,
+        found.has_step,
+        found.has_place,
+        found.layout,
+        found.length,
+        found.is_numbered,
+    )
+    return answer | {
+        "constant": repr(constant),
+        "bar": repr((bar and bar.total, looked.stream, bool(bar and bar.behind.strip()))),
+    }
+
+
+def _is_consistent(text: str, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool) -> bool:
+    """Say whether lines with all open numbers changed at once give what is expected of them."""
+    choice, answer = random.Random(0), _collect_values(looked)  # noqa: S311 -- the same trials each time
+    if not _is_open(answer, told):
+        return False
+    for trial in range(TRIALS):
+        others = [
+            (number, roles, number.other(choice, trial, is_plain=is_plain))
+            for number, roles in told
+            if roles is not None
+        ]
+        after = parse_metric_line(
+            replace_numbers(text, [(number, other) for number, _, other in others])
+        )
+        expected = answer | {
+            role: str(_normalise_number(other)) for _, roles, other in others for role in roles
+        }
+        if after is None or _collect_values(after) != expected:
+            return False
+    return True
+
+
+def _is_open(answer: Mapping[str, str], told: Sequence[_ReadLine]) -> bool:
+    """Say whether each figure that was found is one of the numbers that are left open."""
+    named = {role for _, roles in told for role in roles or ()}
+    return all(
+        name in named or not (name.startswith(_VALUE) or shown not in {"", "nan"})
+        for name, shown in answer.items()
+        if name.startswith("@")
+    )
+
+
+def _find_open_spans(
+    text: str, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool
+) -> Iterator[Span]:
+    """Yield what is left open of a text: its numbers, and what its bar is drawn with."""
+    for number, named in told:
+        if named is not None:
+            pattern = (b"(" if named else b"(?:") + number.pattern(is_plain=is_plain) + b")"
+            yield Span(number.start, number.end, "number" if named else "", pattern)
+    if looked.bar is not None and (graph := GRAPH.search(text)):
+        yield Span(graph.start(), graph.end(), "", rb"[^|\r\n]{0,300}")
+
+
+def _build_layout(
+    view: View, raw: str, line: InLine, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool
+) -> Layout | None:
+    """Make the layout of a line whose numbers are known; None if a colour changes within one."""
+    before, roles = find_prefix_spans(raw, line.start, srun=view.srun), dict[str, int]()
+    places = sum(bool(span.name) for span in before)
+    for _, named in told:
+        if named:
+            roles |= dict.fromkeys(named, places)
+            places += 1
+    spans = line.spans(list(_find_open_spans(view.cleaned.text, looked, told, is_plain=is_plain)))
+    if spans is None:
+        return None
+    columns = tuple((name, roles[_VALUE + name]) for name, _ in looked.found.record.values)
+    counted = next((index for index, (name, _) in enumerate(columns) if name == "epoch"), None)
+    return Layout(
+        build_template(raw, line.start, sorted(before + spans), view.cleaned.where),
+        looked,
+        columns,
+        roles.get("@step"),
+        roles.get("@now") if looked.bar else None,
+        roles.get("@epoch"),
+        counted,
+    )

@@ -1,0 +1,58 @@
+"""Lines of unknown layout that a template has matched.
+
+In: the template of a line, and what the generic reader has found on it. Out: `Layout`, and `Late`,
+the figures of another such line. Not here: learning templates (`formats.layouts`), what becomes of
+the figures (`formats.unknown`).
+"""
+
+from typing import NamedTuple
+
+from postmortem.core.lines import ProcessId
+from postmortem.extraction.formats.generic import Found, Looked
+from postmortem.extraction.formats.templates import Template
+
+
+class Layout(NamedTuple):
+    """A learnt line: which of the template's groups is what (`formats.layouts`)."""
+
+    template: Template
+    looked: Looked
+    """What the line held that it was learnt from; any such line differs in figures alone."""
+    columns: tuple[tuple[str, int], ...]
+    """Each value's name and group."""
+    step: int | None
+    now: int | None
+    """The position of the bar."""
+    epoch: int | None
+    """The epoch in the label of the bar."""
+    counted: int | None
+    """Which column is the epoch."""
+
+
+class Late(NamedTuple):
+    """What a learnt line gives; a record is made of it only where it must be."""
+
+    layout: Layout
+    where: ProcessId
+    step: float
+    values: list[float]
+    line: int
+
+    def found(self) -> Found:
+        """Make what the slow path would have found, its step settled."""
+        found = self.layout.looked.found
+        record = found.record._replace(
+            step=self.step,
+            where=self.where,
+            values=[
+                (name, value)
+                for (name, _), value in zip(self.layout.columns, self.values, strict=True)
+            ],
+        )
+        return found._replace(
+            record=record,
+            has_step=found.has_step or self.layout.now is not None,
+            layout="",
+            is_numbered=False,
+            line=self.line,
+        )

@@ -1,0 +1,196 @@
+"""The losses on a line of unknown layout, and what they are called.
+
+In: a cleaned line. Out: `Losses`: the figures by canonical name. Not here: what else stands on the
+line (`formats.metric_pairs`), where in the run it stands (`formats.positions`).
+
+A line that names one objective alone (`triplet loss`, `mse`, `nll`) beside its place names the
+training loss.
+"""
+
+import itertools
+import re
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
+
+_LOSS_NAME: Final = (
+    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Z][A-Za-z\d]{0,20}(?=L)|[a-z]{1,4}(?=loss))?"
+    r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)"
+    r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20})?(?:/\w{1,20}){0,2}"
+)
+_LOSS_SIGN: Final = (
+    r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,6}|"
+    rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
+)
+_LOSS: Final = compile_lazily(
+    rf"(?<![\w./-])(?!(?:[Nn]a[Nn]|[Ii]nf) )(?P<name>{_LOSS_NAME})[\"']?"
+    rf"{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\(|\[(?={FIGURE}\]))?"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
+)
+_ONE: Final = (
+    r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
+    r"|rec(?:on(?:struction)?)?|elbo|ELBO|[Kk][Ll][Dd]|objective|total|ctc|CTC|huber"
+    r"|TD(?=[=:])|(?:td|TD)[_ ]err(?:or)?"
+    r"|[Cc]ross[ _-]?[Ee]ntropy|[Ii]nfo_?[Nn][Cc][Ee]"
+    r"|[LJ](?=[ =:]))"
+)
+_OBJECTIVE: Final = compile_lazily(
+    rf"(?<![\w./-])(?P<name>(?:train(?:ing)?[ _/])?{_ONE}(?:[-_+]{_ONE}){{0,3}})[\"']?"
+    rf"(?:\s{{0,4}}[:=]\s{{0,6}}|\s{{1,16}}(?={DECIMAL}))[\"']?"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
+)
+_DIVERGENCE: Final = compile_lazily(r"kld$", re.IGNORECASE)
+"""A part that stands beside the objective, and is it only where it stands alone."""
+_RETRIEVED: Final = compile_lazily(r"prec|(?<![a-z])(?:f1|m?ap|auc|iou|p)(?![a-z])", re.IGNORECASE)
+"""What stands beside `rec` where it is short for recall."""
+_OF_VALUES: Final = compile_lazily(
+    r"^(?:td|qf?\d?)(?:$|[_ ])|critic|^v(?:alue|f)?_loss", re.IGNORECASE
+)
+"""What a critic minimises: the name tells that it may rise."""
+_WHOLE: Final = compile_lazily(r"^(?:total|objective|elbo)$", re.IGNORECASE)
+_EVAL: Final = compile_lazily(
+    r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE
+)
+_SPLIT: Final = compile_lazily(
+    r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
+    r"|test(?:ing)?|dev|sanity)(?![\w./]|\s?[=:]\s?[-+]?\.?\d)",
+    re.IGNORECASE,
+)
+_TRAIN: Final = compile_lazily(
+    r"^(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)?"
+    r"[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total)){0,2}$",
+    re.IGNORECASE,
+)
+_SETTING: Final = compile_lazily(
+    r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func[a-z]*|coeff?[a-z]*|factor|lambda|reduction"
+    r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log[a-z]*"
+    r"|is|was|at|of|in|for|and|on)$"
+)
+_FILLER: Final = compile_lazily(
+    r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE
+)
+_NO_OBJECTIVE: Final = compile_lazily(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
+_BEST: Final = compile_lazily(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
+_MOST_LOSSES: Final = 50
+
+
+class Losses(NamedTuple):
+    """The losses on a line."""
+
+    values: dict[str, float]
+    """By canonical name, in the order of the line."""
+    printed: str
+    """The name under which `loss` was printed; empty if there is none."""
+    start: int
+    """Where the first begins; -1 if there is none."""
+    end: int
+    """Where the last ends."""
+
+
+def parse_losses(text: str, *, has_place: bool = False) -> Losses:
+    """Read the figures that are called losses; beside a step or an epoch `loss is 2.3` is one."""
+    values: dict[str, float] = {}
+    printed, first, end = "", -1, 0
+    for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
+        shown = _FILLER.sub("", " ".join(match["name"].split()))
+        shown = shown.removesuffix(" is") if has_place else shown
+        value = parse_value(match["value"])
+        if value is None or _SETTING.search(shown):
+            continue
+        first, end = (match.start() if first < 0 else first), match.end()
+        name = _name(shown, text, match.start())
+        if name == "loss" and "loss" in values:
+            name = normalise_name(shown)
+        printed = printed or (normalise_name(shown) if name == "loss" else "")
+        values.setdefault(name, value)
+    return Losses(values, printed, first, end)
+
+
+def parse_objectives(text: str) -> Losses:
+    """Read the figures of a line that names no loss.
+
+    One objective of the training alone is it, or the total of several.
+    """
+    found = [
+        (match, value)
+        for match in itertools.islice(_OBJECTIVE.finditer(text), _MOST_LOSSES)
+        if (value := parse_value(match["value"])) is not None
+        and not (match["name"] == "rec" and _RETRIEVED.search(text))
+        and not _is_evaluation(text, match.start())
+    ]
+    if not found:
+        return Losses({}, "", -1, 0)
+    whole, is_beside = _find_total_loss([match["name"] for match, _ in found])
+    values = {
+        "loss" if match["name"] == whole else match["name"].replace(" ", "_"): value
+        for match, value in reversed(found)
+    }
+    if is_beside or _OF_VALUES.search(whole):
+        values[normalise_name(whole)] = values["loss"]  # its name tells what is minimised
+    return Losses(
+        dict(reversed(values.items())),
+        normalise_name(whole),
+        found[0][0].start(),
+        found[-1][0].end(),
+    )
+
+
+def _find_total_loss(shown: list[str]) -> tuple[str, bool]:
+    """Give the name among objectives that is the loss; empty if there is none.
+
+    And whether it is but the one beside a divergence.
+    """
+    total = next(filter(_WHOLE.match, shown), "")
+    own = [name for name in shown if not _DIVERGENCE.search(name)] or shown
+    if total or len(own) > 1:
+        return total, False
+    return own[0], len(shown) > 1
+
+
+def take_only_objective(losses: Losses) -> Losses:
+    """Take the only loss on a line for the training loss, unless its name speaks against it."""
+    if len(losses.values) != 1 or losses.printed:
+        return losses
+    name, value = next(iter(losses.values.items()))
+    if _NO_OBJECTIVE.search(name):
+        return losses
+    kept = {normalise_name(name): value} if _OF_VALUES.search(name) else {}
+    return losses._replace(values={"loss": value, **kept}, printed=normalise_name(name))
+
+
+def is_of_training(label: str) -> bool:
+    """Say whether the first split that a label names, if any, is the training one."""
+    split = _SPLIT.search(label)
+    return split is None or bool(split["train"])
+
+
+def has_split_name(text: str) -> bool:
+    """Say whether a text names a split of the data: training, validation, test."""
+    return _SPLIT.search(text) is not None
+
+
+def normalise_name(shown: str) -> str:
+    """Write a printed name in one way."""
+    return re.sub(r"[ ._/-]+", "_", shown.lower())
+
+
+def _name(shown: str, text: str, start: int) -> str:
+    if _BEST.search(text, max(0, start - 12), start):
+        return f"best_{normalise_name(shown)}"
+    if _EVAL.search(shown):
+        return (
+            "eval_loss"
+            if not re.search(r"best|min", shown, re.IGNORECASE)
+            else normalise_name(shown)
+        )
+    if not _TRAIN.match(shown):
+        return shown.replace(" ", "_")
+    is_own = shown.lower().startswith("tr")  # it says itself what it is of
+    return "eval_loss" if not is_own and _is_evaluation(text, start) else "loss"
+
+
+def _is_evaluation(text: str, start: int) -> bool:
+    """Say whether the last split named before a figure is not the training one."""
+    splits = list(_SPLIT.finditer(text, 0, start))
+    return bool(splits) and not splits[-1]["train"]

@@ -1,0 +1,39 @@
+"""What files of metrics call the figures that the report knows by one name.
+
+In: the name of a column, a tag, a file. Out: the name under which its series is kept. Not here:
+names within printed lines (`formats.losses`, `patterns/formats`).
+"""
+
+from typing import Final
+
+from postmortem.core.lazy_regex import compile_lazily
+
+STEPS: Final = ("step", "global_step", "iteration", "iter", "train/global_step")
+"""Columns that count the run, the first that is there."""
+TIMES: Final = frozenset({"time", "elapsed_time", "created_at", "wall_time"})
+"""Columns that are no metric."""
+_TRAIN: Final = r"(?:train(?:ing)?[_/])?"
+_KNOWN: Final = (
+    (compile_lazily(rf"{_TRAIN}loss(?:_step)?|losses?/train(?:ing)?"), "loss"),
+    (
+        compile_lazily(
+            r"(?:val|valid|validation|eval|test)[_/]loss(?:_epoch)?"
+            r"|losses?/(?:val|valid|validation|eval|test)"
+        ),
+        "eval_loss",
+    ),
+    (compile_lazily(rf"{_TRAIN}(?:lr|learning[-_ ]rate)|lr/pg0|lr-\w+"), "learning_rate"),
+    (compile_lazily(rf"{_TRAIN}grad(?:ient)?[-_]norm"), "grad_norm"),
+    (compile_lazily(rf"{_TRAIN}epoch"), "epoch"),
+)
+
+
+def normalise_metric_name(printed: str) -> str:
+    """Give the name of a metric; one that is not known keeps its own."""
+    return find_known_name(printed) or printed
+
+
+def find_known_name(printed: str) -> str:
+    """Give the name of a metric that the report knows by one; empty of any other."""
+    lower = printed.lower()
+    return next((name for pattern, name in _KNOWN if pattern.fullmatch(lower)), "")

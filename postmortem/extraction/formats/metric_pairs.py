@@ -1,0 +1,348 @@
+"""What stands beside the loss on a line of unknown layout: rates, norms, times, memory, any pair.
+
+In: a cleaned line with a loss. Out: values by canonical name, and the units printed with them. Not
+here: the losses themselves (`formats.losses`).
+"""
+
+import itertools
+import re
+from typing import Final
+
+from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.formats.losses import normalise_name
+from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
+
+_PAIR: Final = compile_lazily(
+    rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}})[\"']?"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,8}}(?={DECIMAL}))[\"']?"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))"
+)
+"""Whatever else stands on a metric line as a name and a number."""
+_PLACE: Final = compile_lazily(r"[(\[][A-Za-z][\w./-]{0,60}:\d{1,6}[)\]]")
+"""A file or module and its line, as loggers print them: `(trainer:333)`, `[train.py:88]`."""
+_PASSED: Final = compile_lazily(
+    r"loss|time|eta$|elapsed|remain"
+    r"|^(?:(?:global|train|num)[_ ]?)?"
+    r"(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?"
+    r"|tokens?|frames?|transitions)$"
+    r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
+    r"|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
+    r"|^(?:data|reader|batch|step|iter)_cost$"
+    r"|rate$|scale$|norm$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
+    re.IGNORECASE,
+)
+"""Names of pairs that are read otherwise, or say nothing of the training."""
+_MOST_PAIRS: Final = 40
+_QUALIFIER: Final = compile_lazily(
+    r"(?<![\w./-])(?:(?:best|train|val(?:id)?|test|dev|eval) ){1,2}$", re.IGNORECASE
+)
+"""Words before the name of a figure that comes several times on a line."""
+_REWARD: Final = compile_lazily(
+    r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _](?:\d{1,4}[ _])?){0,3}(?:rewards?|returns?|score)"
+    r"(?: (?:mean|std)(?=[ :=]))?)"
+    r"(?: (?:in|for|of|at|after) (?:episode|epoch|iteration|step) \d{1,9})?"
+    rf"(?:\s?[:=]\s{{0,6}}|\s(?:is|was)\s{{1,6}}|\s{{1,6}}(?={DECIMAL}))"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)",
+    re.IGNORECASE,
+)
+_SCORE: Final = compile_lazily(
+    r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
+    r"(?:(?:m|pix(?:el)?[ _-]?)?acc(?:uracy)?(?:@?\d)?|f1|(?:(?:m(?:ean)?|fw|pix(?:el)?)[ _-]?)?iou"
+    r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim|wer|cer|ppl))"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[]|\.\d)",
+    re.IGNORECASE,
+)
+"""A score or a rate of errors, by a name that no other figure has."""
+_COUNTED: Final = compile_lazily(
+    r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test)[ _/-])?acc(?:uracy)?)"
+    r"\s?[:=]\s{0,6}\(?(?P<right>\d{1,9})\s?/\s?(?P<all>[1-9]\d{0,8})(?![\d./])",
+    re.IGNORECASE,
+)
+"""An accuracy that is printed as right answers of all: `Accuracy: 980/10000 (10%)`."""
+_CODES: Final = compile_lazily(
+    r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|eval)[ _/-])?"
+    r"(?:(?:code[ _]?book|vq|quanti[sz]er)s?[ _/-](?:usage|util[a-z]{0,7}|use|perplexity)"
+    r"|(?:active|used|unique|alive)[ _](?:codes?|codewords?|entries)"
+    r"|codes?[ _](?:used|usage|active|util[a-z]{0,7})))"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?P<value>{FIGURE})\s?(?:%|/\s?\d{{1,9}})?(?![\w/:(\[]|\.\d)",
+    re.IGNORECASE,
+)
+"""How much of a codebook is used, in per cent or of all as well."""
+_SINGLE: Final = compile_lazily(
+    r"[\s)\]:,|>-]{0,8}(?P<name>[A-Za-z][\w./@-]{0,60})"
+    rf"\s?[:=]\s{{0,6}}(?P<value>(?={DECIMAL}){FIGURE})\.?\s*$"
+)
+"""One name and its decimal, and nothing else behind a step."""
+_DECIMALS: Final = compile_lazily(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
+_BARE: Final = compile_lazily(
+    rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
+)
+_FEWEST_DECIMALS: Final = 3
+"""Names with a decimal that make a line of a step one of metrics, though it names no loss."""
+_SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"
+"""What may stand between a name and its value."""
+_RATE: Final = compile_lazily(
+    rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
+)
+_NORM: Final = compile_lazily(
+    r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=])"
+    r"|\|{1,2}g(?:rad)?\|{1,2})"
+    rf"{_SIGN}[\"']?(?P<value>{FIGURE})(?!\w)",
+    re.IGNORECASE,
+)
+_SCALE: Final = compile_lazily(
+    rf"(?<!\w)(?:(?:loss|grad|amp)[_ ]?)?scale{_SIGN}[\"']?(?P<value>{FIGURE})(?![\w%])",
+    re.IGNORECASE,
+)
+_BEHIND_FIGURE: Final = r"(?:(?<=[\dnf])|(?<=[\dnf]\s))"
+_SPEED: Final = compile_lazily(
+    _BEHIND_FIGURE
+    + r"(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
+    + r"\s?(?:/|per )\s?s(?:ec(?:ond)?)?\b(?!\s?[=:])",
+    re.IGNORECASE,
+)
+_NAMED_SPEED: Final = compile_lazily(
+    r"(?<![\w/])(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
+    rf"(?P<unit>/s(?:ec(?:ond)?)?){_SIGN}(?P<value>{FIGURE})(?!\w)",
+    re.IGNORECASE,
+)
+"""The same unit as a name: what stands before it belongs to another."""
+_STEP_TIME: Final = compile_lazily(
+    _BEHIND_FIGURE + r"ms(?:\s?(?:/|per )\s?(?:step|it(?:er(?:ation)?)?|batch))?(?!\w|\s?[=:])"
+)
+_OTHER_TIME: Final = compile_lazily(
+    r"(?:elapsed|total|eta|since|remaining|data|load(?:ing)?|wait(?:ing)?|eval|val(?:idation)?|comm"
+    r"|fwd|bwd|forward|backward|optim\w{0,4}|latency)(?:[_ ]?time)?[\"']?\W{0,4}$",
+    re.IGNORECASE,
+)
+"""A name before a time that is not the time of a step."""
+_ENDING: Final = compile_lazily(rf"(?<![\d.,])(?P<value>{FIGURE})\s?$")
+"""The number before a unit: looked for once the unit is found; units are rare, numbers are not."""
+_MEMORY: Final = compile_lazily(
+    r"(?<![A-Za-z])(?:(?:gpu|cuda|peak|max|host|cpu)[_ ]?)?"
+    r"(?:mem(?:ory)?|rss|alloc(?:ated)?|vram)(?:[_ ](?:alloc(?:ated)?|used|usage|peak))?"
+    rf"{_SIGN}(?P<value>{FIGURE})\s?(?P<unit>[KMGT]i?B|[MG])\b",
+    re.IGNORECASE,
+)
+_TIME: Final = _SIGN + r"(?P<value>\d{0,9}\.\d{1,30}(?:[eE][+-]?\d{1,4})?)(?![\w.]{0,40}[/%])"
+_DATA_TIME: Final = compile_lazily(
+    r"(?<![A-Za-z_])(?i:data(?:[_ ]?(?:wait(?:ing)?|load(?:ing|er)?))?(?:[_ ]?(?:time|cost))?"
+    r"|(?:read(?:er|ing)?|load(?:er|ing)?|fetch(?:ing)?|input|io)[_ ]?(?:time|cost|wait)|rtime)"
+    + _TIME
+)
+"""How long a step has waited for its input, by whatever name."""
+_WHOLE_TIME: Final = compile_lazily(
+    r"(?<![A-Za-z_])(?i:(?:batch|step|iter(?:ation)?)(?:[_ ]?(?:time|cost))?|i?time)" + _TIME
+)
+_PER_CENT: Final = compile_lazily(r"\s?%")
+_WITH_MEAN: Final = compile_lazily(
+    rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}})(?:\s?[:=]\s{{0,6}}|\s{{1,8}}){FIGURE}"
+    rf"\s{{0,2}}\(\s{{0,8}}(?P<mean>{FIGURE})\)"
+)
+"""A figure and, in brackets, its mean since the epoch began: `Loss 6.1 (6.3)`."""
+_NAMES_WAIT: Final = compile_lazily(r"data(?:[_-]?time)?$", re.IGNORECASE)
+_NAMES_STEP: Final = compile_lazily(r"(?:(?:batch|step|iter)[_-]?)?time$", re.IGNORECASE)
+_SECONDS: Final = compile_lazily(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
+_BESIDE: Final = (
+    (names.LOSS_SCALE, "cale", _SCALE),
+    (names.MEMORY, "B", _MEMORY),
+    (names.THROUGHPUT, "/s", _NAMED_SPEED),
+)
+"""Values with a unit behind them: name, a literal that is cheap to look for, pattern."""
+_UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP_TIME))
+"""Units that tell by themselves what stands before them, likewise."""
+
+
+def add_speeds(text: str, values: dict[str, float]) -> dict[str, str]:
+    """Add what the units on a line tell of its pace; gives these units."""
+    units: dict[str, str] = {}
+    if "/s" in text:
+        _add_named(text, names.THROUGHPUT, _NAMED_SPEED, values, units)
+    for name, literal, pattern in _UNITS:
+        if literal in text:
+            _add_by_unit(text, name, pattern, values, units)
+    return {name: unit for name, unit in units.items() if unit}
+
+
+def add_metric_pairs(text: str, values: dict[str, float], printed: str) -> dict[str, str]:
+    """Add what else the line holds to its losses; gives the units that are printed with it.
+
+    Args:
+        text: the line.
+        values: its losses.
+        printed: the name under which `loss` was printed.
+    """
+    units: dict[str, str] = {}
+    for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
+        if (other := pattern.search(text)) and (value := parse_value(other["value"])) is not None:
+            values[name] = value
+    for name, literal, pattern in _BESIDE:
+        if literal in text:
+            _add_named(text, name, pattern, values, units)
+    for name, literal, pattern in _UNITS:
+        if literal in text:
+            _add_by_unit(text, name, pattern, values, units)
+    if any(word in text for word in ("ata", "ead", "oad", "etch", "nput", "IO", "io_", "rtime")):
+        _add_named(text, names.DATA_TIME, _DATA_TIME, values, units)
+    if names.DATA_TIME in values:  # alone it may be the time since the start
+        rest = _DATA_TIME.sub(lambda wait: " " * len(wait[0]), text, count=1)
+        _add_named(rest, names.STEP_TIME, _WHOLE_TIME, values, units)
+    _add_ratios(text, values)
+    _add_pairs(text, values, printed)
+    return {name: unit for name, unit in units.items() if unit}
+
+
+def parse_metrics(text: str) -> dict[str, float]:
+    """Give the figures of a line that names no loss: rewards, and names with decimals."""
+    values = _parse_matching_pairs(text, _REWARD, _SCORE)
+    _add_ratios(text, values)
+    if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
+        return {}
+    _add_pairs(text, values, "")
+    return values
+
+
+def parse_scores(text: str) -> dict[str, float]:
+    """Give the scores on a line, and nothing else that stands there."""
+    return _parse_matching_pairs(text, _SCORE)
+
+
+def _parse_matching_pairs(text: str, *patterns: re.Pattern[str]) -> dict[str, float]:
+    """Give the figures whose names are of these patterns."""
+    return {
+        _join_name(match["name"], is_score=pattern is _SCORE): value
+        for pattern in patterns
+        for match in itertools.islice(pattern.finditer(text), _MOST_PAIRS)
+        if (value := parse_value(match["value"])) is not None
+    }
+
+
+def _join_name(name: str, *, is_score: bool) -> str:
+    """Write a name of several words as one; a score's is kept as the other pairs' are."""
+    return "_".join((name if is_score else name.lower()).split())
+
+
+def parse_bare_metrics(text: str) -> dict[str, float]:
+    """Give the figures of a line that names no loss and puts no sign before its figures."""
+    values: dict[str, float] = {}
+    if len(_BARE.findall(text)) >= _FEWEST_DECIMALS:
+        _add_pairs(text, values, "")
+    return values
+
+
+def _add_named(
+    text: str,
+    name: str,
+    pattern: re.Pattern[str],
+    values: dict[str, float],
+    units: dict[str, str],
+) -> None:
+    """Add a value that follows its name, and the unit directly behind it."""
+    other = pattern.search(text)
+    if other is None or (value := parse_value(other["value"])) is None:
+        return
+    if values.setdefault(name, value) == value:
+        units[name] = _parse_unit(text, other)
+
+
+def _add_by_unit(
+    text: str,
+    name: str,
+    pattern: re.Pattern[str],
+    values: dict[str, float],
+    units: dict[str, str],
+) -> None:
+    """Add a value that its unit tells."""
+    unit = pattern.search(text)
+    if unit is None:
+        return
+    begin = max(0, unit.start() - 48)
+    other = _ENDING.search(text, begin, unit.start())
+    if other is None or (
+        name == names.STEP_TIME and _OTHER_TIME.search(text, begin, other.start("value"))
+    ):
+        return
+    if (value := parse_value(other["value"])) is not None:
+        values.setdefault(name, value)
+        units[name] = "ms" if name == names.STEP_TIME else " ".join(unit[0].split())
+
+
+def parse_single_metric(text: str, start: int) -> dict[str, float]:
+    """Give the one figure that a line tells behind a step, as `(Steps: 500) train/mel = 0.31.`."""
+    found = _SINGLE.match(text, start)
+    if found is None or _PASSED.search(found["name"]):
+        return {}
+    value = parse_value(found["value"])
+    return {} if value is None else {found["name"]: value}
+
+
+def parse_single_reward(text: str) -> dict[str, float]:
+    """Give the reward on a line that tells nothing else: `Mean Reward: 2.5`."""
+    found = _REWARD.match(text.strip())
+    if found is None or found.end() < len(text.strip()):
+        return {}
+    value = parse_value(found["value"])
+    return {} if value is None else {_join_name(found["name"], is_score=False): value}
+
+
+def _add_ratios(text: str, values: dict[str, float]) -> None:
+    """Add the share of right answers where both numbers are printed, and the use of codes."""
+    for codes in itertools.islice(_CODES.finditer(text), _MOST_PAIRS) if "ode" in text else ():
+        if (value := parse_value(codes["value"])) is not None:
+            values.setdefault(_join_name(codes["name"], is_score=True), value)
+    counted = _COUNTED.search(text) if "/" in text else None
+    if counted is not None and int(counted["right"]) <= int(counted["all"]):
+        name = _join_name(counted["name"], is_score=True)
+        values.setdefault(name, int(counted["right"]) / int(counted["all"]))
+
+
+def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
+    """Add whatever else stands there as a name and a number, in per cent or with its mean."""
+    for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
+        if (
+            not _PASSED.search(match["name"])
+            and not _PLACE.match(text, max(0, match.start() - 1))
+            and normalise_name(match["name"]) != printed
+            and (value := parse_value(match["value"])) is not None
+        ):
+            name, whole = match["name"], _expand_pair_name(text, match)
+            is_told_apart = name in values or whole.startswith("best")
+            values.setdefault(whole if is_told_apart else name, value)
+    if "%" in text:
+        _add_shares(text, values)
+    if "(" in text:
+        _add_means(text, values, printed)
+
+
+def _add_shares(text: str, values: dict[str, float]) -> None:
+    """Add the scores that are printed in per cent: `Acc: 97.5%`."""
+    for match in itertools.islice(_SCORE.finditer(text), _MOST_PAIRS):
+        value = parse_value(match["value"])
+        if value is not None and _PER_CENT.match(text, match.end()):
+            values.setdefault(_join_name(match["name"], is_score=True), value / 100)
+
+
+def _add_means(text: str, values: dict[str, float], printed: str) -> None:
+    """Add the means so far that stand in brackets behind figures which have been read."""
+    for match in itertools.islice(_WITH_MEAN.finditer(text), _MOST_PAIRS):
+        name = match["name"]
+        if normalise_name(name) == printed:
+            name = names.LOSS
+        elif name not in values:
+            times = ((names.DATA_TIME, _NAMES_WAIT), (names.STEP_TIME, _NAMES_STEP))
+            name = next((one for one, pattern in times if pattern.match(name)), name)
+        if name in values and (value := parse_value(match["mean"])) is not None:
+            values.setdefault(name + names.SO_FAR, value)
+
+
+def _expand_pair_name(text: str, match: re.Match[str]) -> str:
+    """Give the name of a pair with the words before it that tell which of several it is."""
+    before = _QUALIFIER.search(text, max(0, match.start() - 24), match.start())
+    return f"{'_'.join(before[0].lower().split())}_{match['name']}" if before else match["name"]
+
+
+def _parse_unit(text: str, other: re.Match[str]) -> str:
+    """Give the unit that stands directly behind a value."""
+    behind = other if "unit" in other.re.groupindex else _SECONDS.match(text, other.end("value"))
+    return behind["unit"] if behind else ""

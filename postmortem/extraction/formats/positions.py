@@ -1,0 +1,114 @@
+"""Where in the run a line of unknown layout stands: its step and its epoch.
+
+In: a cleaned line, where its losses begin. Out: `Position`. Not here: the step of the run of one
+that is counted anew in each epoch (`formats.counting`).
+"""
+
+import math
+import re
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.formats.spelling import parse_value
+
+_STEP_NAME: Final = (
+    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))"
+    r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?"
+    r"|[Ee]pisode|[Rr]ound|t(?==))"
+)
+_STEP: Final = compile_lazily(
+    _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})"
+    r"(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w%]|\.\d)"
+)
+_FRACTION: Final = compile_lazily(
+    r"(?<![\w.,/:-])(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\]\s:|,-]{1,6}$"
+)
+"""A position of a length right before the loss, whatever it is called."""
+_BEHIND_EPOCH: Final = compile_lazily(
+    r"\]?[ ,:]{0,3}[\[(]\s{0,9}(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\])]"
+)
+"""A position of a length in brackets right behind the epoch: `Epoch: [3][ 40/1000]`."""
+_NUMBERED: Final = compile_lazily(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}")
+"""A number in brackets before anything else: a step if it grows, maybe a rank."""
+_LEADING: Final = compile_lazily(
+    r"^\s{0,8}(?:[>*|\[(]{1,3}\s{0,3})?(?:[A-Za-z]{1,12}[.: #=]{0,4})?"
+    r"[\[(#]?\s{0,8}(?P<value>\d{1,9})"
+    r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s:|,;-])"
+)
+"""A count before anything else, under whatever short name."""
+_EPOCH: Final = compile_lazily(
+    r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
+    r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
+)
+
+
+class Position(NamedTuple):
+    """Where a line stands; NaN is what it does not print."""
+
+    step: float
+    epoch: float
+    total: float
+    """Steps of the run."""
+    length: float
+    """Steps of an epoch, or of the run."""
+    is_told: bool
+    """A step or an epoch is printed, not a mere number in brackets."""
+    is_numbered: bool
+    """The step is a mere number in brackets."""
+
+
+class StepAndEpoch(NamedTuple):
+    """The step and the epoch that a line calls so."""
+
+    step: re.Match[str] | None
+    epoch: re.Match[str] | None
+
+    def __bool__(self) -> bool:
+        """Say whether there is either."""
+        return self.step is not None or self.epoch is not None
+
+
+def parse_step_and_epoch(text: str) -> StepAndEpoch:
+    """Find the step and the epoch that a line calls so."""
+    return StepAndEpoch(_STEP.search(text), _EPOCH.search(text))
+
+
+def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
+    """Tell where a line stands whose losses begin there."""
+    step, epoch = named
+    is_numbered = False
+    # Beside an epoch, the second figure of 3/20 is the length of the epoch.
+    total = _parse_number(step, "of") if epoch is None else math.nan
+    if step is None and epoch is not None:
+        step = _BEHIND_EPOCH.match(text, epoch.end())
+    if step is None:
+        step = _FRACTION.search(text, max(0, start - 40), start)
+        if step and epoch and step.start() < epoch.end():
+            step = None
+    if step is None and epoch is None:
+        step = _NUMBERED.search(text, 0, start)
+        is_numbered = step is not None
+    return Position(
+        _parse_number(step, "value"),
+        _parse_number(epoch, "value"),
+        total,
+        math.nan if is_numbered else _parse_number(step, "of"),
+        bool(step or epoch) and not is_numbered,
+        is_numbered,
+    )
+
+
+def find_leading_count(text: str) -> re.Match[str] | None:
+    """Find a number that begins a line, under whatever name: a step if it grows."""
+    return _LEADING.match(text)
+
+
+def parse_epoch_label(label: str) -> str:
+    """Give the epoch that the label of a bar names; empty if it names none."""
+    epoch = _EPOCH.search(label)
+    return epoch["value"] if epoch else ""
+
+
+def _parse_number(match: re.Match[str] | None, group: str) -> float:
+    value = parse_value(match[group] or "") if match is not None else None
+    return math.nan if value is None else value

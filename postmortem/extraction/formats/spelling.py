@@ -1,0 +1,71 @@
+"""How programs spell figures.
+
+In: text. Out: the figure, and the pieces of patterns that look for figures of any spelling. Not
+here: the numbers of a line that a template leaves open (`formats.printed_numbers`).
+"""
+
+import re
+from typing import Final
+
+from postmortem.core.lazy_regex import compile_lazily
+
+_BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0|xxx)?"
+_POWER: Final = r"[eE][+-]?\d{1,9}"
+FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER}|f0)?|\.\d+(?:{_POWER})?)"
+"""A figure of any spelling."""
+DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
+"""The beginning of a figure that is no whole number: needs no colon before it to be one's value."""
+_NUMBER: Final = compile_lazily(
+    r"[+-]?(?:(?:nan|inf(?:inity)?)(?=xxx(?!x)|(?![a-z]))|(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)",
+    re.IGNORECASE,
+)
+_FIRST: Final = compile_lazily(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
+
+_IS_CHINESE: Final = compile_lazily(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss")
+_WIDE: Final = str.maketrans("：，；＝（）", ":,;=()")
+_CHINESE: Final = (
+    (compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
+    (compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
+    (compile_lazily(r"训练"), " train "),
+    (compile_lazily(r"验证|测试|评估"), " val "),
+    (compile_lazily(r"最[佳优低]"), " best "),
+    (compile_lazily(r"平均"), " avg "),
+    (compile_lazily(r"总(?=损失)"), " total "),
+    (compile_lazily(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),
+    (compile_lazily(r"学习率"), " lr "),
+    (compile_lazily(r"梯度范数"), " grad_norm "),
+    (compile_lazily(r"准确率|精度"), " acc "),
+    (compile_lazily(r"轮[次数]?"), " epoch "),
+    (compile_lazily(r"迭代(?:次数)?|步[数骤]?"), " step "),
+)
+"""What Chinese programs call the figures that are looked for."""
+
+
+def convert_to_ascii(text: str) -> str:
+    """Write a line with full-width signs or Chinese names as it would be written in English."""
+    if text.isascii() or not _IS_CHINESE.search(text):
+        return text
+    text = text.translate(_WIDE)
+    for word, english in _CHINESE:
+        text = word.sub(english, text)
+    return text.replace(" loss loss", " loss").replace(" loss Loss", " loss").replace("  ", " ")
+
+
+def parse_value(text: str) -> float | None:
+    """Read a metric value in any spelling that programs print.
+
+    Nan, 1,234, '1.2', tensor(0.5, device=…), 412GiB; None if it is no number.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        if not text:
+            return None
+    start = _FIRST.match(text)
+    match = _NUMBER.match(text, start.end() if start else 0)
+    if match is None:
+        return None
+    try:
+        return float(match[0].replace(",", ""))
+    except ValueError:
+        return None

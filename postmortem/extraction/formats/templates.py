@@ -1,0 +1,213 @@
+"""Lines with their numbers left open: what a log that is made of few kinds of lines is read by.
+
+In: a line that has been read, its parts. Out: `Template`, a bytes pattern of exactly that line with
+its numbers left open, and `skeleton`, what lines of one template have in common. Not here: what the
+numbers mean (`formats.records`, `formats.generic`), where they go (`gathering`).
+
+A template either matches a whole line, and then gives what the slow path would, or it does not
+match. A number in the prefix that tells the process is a field of the template: what it tells is
+found by changing it and cleaning the line again, so that no form of a prefix is known here.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import ProcessId
+from postmortem.core.visible import ANSI
+from postmortem.reading.prefixes import clean
+
+LONGEST: Final = 1000
+"""Bytes of a line that may have a template."""
+PLACES: Final = {"@rank": "rank", "@local": "local_rank", "@pid": "pid"}
+"""Names of groups that tell the process, and the parts of `ProcessId` that they tell."""
+GRAPH: Final = compile_lazily(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
+"""What a bar is drawn with."""
+_MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}
+_DIGITS: Final = compile_lazily(r"\d+")
+_OTHER_DIGITS: Final = str.maketrans("0123456789", "1234567893")
+_OPEN: Final = b"0123456789+-. eEnNaAiIfFtTyY#" + bytes(range(128, 256))
+"""What numbers, and the words for those that are none, are spelled with and bars are drawn with."""
+
+
+class Span(NamedTuple):
+    """A stretch of a line that a template leaves open."""
+
+    start: int
+    end: int
+    name: str
+    """Of its group; empty if it has none."""
+    pattern: bytes
+
+
+class InLine:
+    """Where the characters of a cleaned text stand in its line, colours included."""
+
+    def __init__(self, places: Sequence[int]) -> None:
+        """Take the place of each character, and where the last one ends."""
+        self._places = places
+        self.start = places[0]
+        """Characters of the prefix."""
+
+    def span(self, span: Span) -> Span | None:
+        """Give a span of the text as one of the line; None if a colour changes within it."""
+        if span.start == span.end:
+            return span._replace(start=self._places[span.start], end=self._places[span.start])
+        start, end = self._places[span.start], self._places[span.end - 1] + 1
+        is_whole = end - start == span.end - span.start
+        return span._replace(start=start, end=end) if is_whole else None
+
+    def spans(self, spans: Sequence[Span]) -> list[Span] | None:
+        """Give all spans of the text as such of the line; None if a colour changes within one."""
+        placed = [one for span in spans if (one := self.span(span)) is not None]
+        return placed if len(placed) == len(spans) else None
+
+
+class Template(NamedTuple):
+    """A line with its numbers left open."""
+
+    pattern: re.Pattern[bytes]
+    names: tuple[str, ...]
+    """What each group is.
+
+    A canonical name, one of PLACES, `step`, or what a step is counted from.
+    """
+    where: ProcessId
+    """The process that the literal parts of the line name."""
+    raw: str
+    """The line that it was made of."""
+    length: int
+    """Characters of its prefix."""
+    spans: tuple[Span, ...]
+
+
+def locate_in_line(raw: str, text: str) -> InLine | None:
+    """Find a cleaned text in its line; None if it is not the end of it but for colours."""
+    if raw.endswith(text):
+        return InLine(range(len(raw) - len(text), len(raw) + 1))
+    places, at = list[int](), 0
+    for colour in ANSI.finditer(raw):
+        places += range(at, colour.start())
+        at = colour.end()
+    places += range(at, len(raw))
+    own = places[len(places) - len(text) :] if text else []
+    if not own or "".join(raw[place] for place in own) != text:
+        return None
+    return InLine([*own, own[-1] + 1])
+
+
+def build_skeleton(data: bytes, start: int, end: int) -> bytes:
+    """Give what a line has in common with all lines of its template."""
+    return data[start:end].translate(None, _OPEN)
+
+
+def build_template(raw: str, length: int, spans: Sequence[Span], where: ProcessId) -> Template:
+    """Make the template of a line with a prefix of so many characters.
+
+    Literal but for these spans, which are in order and apart.
+    """
+    return Template(
+        re.compile(open_line(raw, length, spans) + rb"(?=[\r\n]|\Z)"),
+        tuple(span.name for span in spans if span.name),
+        where,
+        raw,
+        length,
+        tuple(spans),
+    )
+
+
+def open_line(raw: str, length: int, spans: Sequence[Span]) -> bytes:
+    """Give the pattern of a line with a prefix of so many characters, these spans left open."""
+    return b"".join(_open_parts(raw, length, spans))
+
+
+def _open_parts(raw: str, length: int, spans: Sequence[Span]) -> Iterator[bytes]:
+    """Yield the same in parts, texts and spans in turn."""
+    position = 0
+    for start, end, pattern in [
+        *((span.start, span.end, span.pattern) for span in spans),
+        (len(raw), len(raw), b""),
+    ]:
+        text = raw[position:start]
+        yield re.escape(text.encode()) if start <= length else build_literal_pattern(text)
+        yield pattern
+        position = end
+
+
+def build_common_prefix(templates: Iterable[Template]) -> re.Pattern[bytes] | None:
+    """Give a pattern of what a line begins with that any of some templates matches.
+
+    It goes as far as they are the same, and to the end of the first text or span in which they are
+    not; None if there is none.
+    """
+    head = list[bytes]()
+    parts = [_open_parts(one.raw, one.length, one.spans) for one in templates]
+    for some in zip(*parts, strict=False):
+        if some.count(some[0]) < len(some):
+            others = b"|".join(dict.fromkeys(some))
+            return re.compile(b"".join(head) + b"(?:" + others + b")")
+        head.append(some[0])
+    return None
+
+
+def build_literal_pattern(text: str) -> bytes:
+    """Give the pattern of a text; its blanks may be padding of a number that has grown since."""
+    return re.sub(
+        rb"(?:\\ ){2,}", lambda blanks: b" {1,%d}" % (len(blanks[0]) // 2), re.escape(text.encode())
+    )
+
+
+def find_prefix_spans(raw: str, length: int, *, srun: bool) -> list[Span]:
+    """Leave open what may change in the prefix of a line.
+
+    Numbers that say nothing, and those that tell the process.
+    """
+    spans = []
+    for found in _DIGITS.finditer(raw, 0, length):
+        start, end, other = *found.span(), found[0].translate(_OTHER_DIGITS)
+        name = _get_group_name(raw, start, end, other, srun=srun)
+        if name == "":
+            spans.append(Span(start, end, "", rb"\d{%d}" % len(other)))
+        elif name in PLACES and all(
+            _get_group_name(raw, start, end, number, srun=srun) == name
+            for number in ("7", "6023117"[: _MOST_DIGITS[name]])
+        ):
+            spans.append(place(start, end, name))
+    return spans
+
+
+def place(start: int, end: int, name: str, *, is_told: bool = True) -> Span:
+    """Give the span of a number that tells the process, or would if nothing else did."""
+    return Span(
+        start,
+        end,
+        name if is_told else "",
+        (rb"(\d{1,%d})" if is_told else rb"\d{1,%d}") % _MOST_DIGITS[name],
+    )
+
+
+def set_process_part(where: ProcessId, name: str, number: int) -> ProcessId:
+    """Give the process that a number in a place of this name tells."""
+    part: dict[str, Any] = {PLACES[name]: number}
+    return where._replace(**part)
+
+
+def _get_group_name(raw: str, start: int, end: int, other: str, *, srun: bool) -> str | None:
+    """Give the group's name of a number in a prefix by what another in its place changes.
+
+    Empty if it tells nothing, None if it must stay as it is.
+    """
+    before, after = clean(raw, srun=srun), clean(raw[:start] + other + raw[end:], srun=srun)
+    if after.text != before.text:
+        return None
+    if after.where == before.where:
+        return ""
+    return next(
+        (
+            name
+            for name in PLACES
+            if set_process_part(before.where, name, int(other)) == after.where
+        ),
+        None,
+    )

@@ -1,0 +1,159 @@
+"""The reader of last resort: metric lines of unknown layout become records.
+
+In: cleaned lines with a metric word in them, one after the other, or lines that a learnt template
+has matched. Out: a `Record`, once the line's layout is known to be a metric line. Not here: the
+figures on a line (`formats.generic`), which layouts are metric lines (`formats.acceptance`), which
+loss is the process's own (`formats.owners`), learning templates (`formats.layouts`), which draw of
+a bar counts (`formats.bar_records`).
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from postmortem.core.lines import ProcessId
+from postmortem.extraction.formats.acceptance import Acceptance
+from postmortem.extraction.formats.bar_records import BarRecords
+from postmortem.extraction.formats.counting import Counting
+from postmortem.extraction.formats.generic import Found, parse_metric_line
+from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.owners import Owners
+from postmortem.extraction.formats.records import Record
+
+_MOST_KINDS: Final = 64
+
+
+class GenericReader:
+    """Reads metric lines of unknown layout; keeps what it has learnt about one source."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.has_read = False
+        """Whether the line that was read last is a metric line."""
+        self.acceptance = Acceptance()
+        self._kinds = set[str]()
+        """Of records of several lines that have been read."""
+        self._owners = Owners()
+        self._counting = Counting()
+        self.bars = BarRecords(self._counting)
+        """Gives one record for each position of a bar."""
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether most lines are never the same again."""
+        return self.acceptance.is_crowded
+
+    @property
+    def owners(self) -> int:
+        """How often the training loss of a process has got another name."""
+        return self._owners.changes
+
+    def read(self, text: str, where: ProcessId, line: int) -> list[tuple[Record, int] | Late]:
+        """Read a line; gives the records that are certain now, with their raw lines.
+
+        None, this one, or the one that had waited too.
+        """
+        looked, self.has_read = parse_metric_line(text, where, line), False
+        if looked is None:
+            return []
+        if looked.bar is None:
+            is_owned = self._owners.is_owned(where)
+            accepted = self.acceptance.take(looked.found, is_owned=is_owned)
+            self.has_read = bool(accepted)
+            return [self._settled(found) for found in accepted]
+        self.has_read = looked.has_metrics()
+        return self._given(self.bars.read(looked, looked.bar, where))
+
+    def read_block(
+        self, text: str, kind: str, where: ProcessId, line: int
+    ) -> list[tuple[Record, int] | Late]:
+        """Read a record of several lines, of this kind, that has been written on one."""
+        looked = parse_metric_line(text, where, line)
+        accepted = []
+        if looked is not None and looked.bar is None:
+            found = looked.found._replace(layout=self._whole(kind, where))
+            accepted = self.acceptance.take(found, is_owned=self._owners.is_owned(where))
+        self.has_read = bool(accepted)
+        if accepted and len(self._kinds) < _MOST_KINDS:
+            self._kinds.add(accepted[-1].layout)
+        return [self._settled(one) for one in accepted]
+
+    def _whole(self, kind: str, where: ProcessId) -> str:
+        """Give the kind of record that one is the beginning of: the end of the log may cut it."""
+        if " " not in kind or self.acceptance.is_known(kind, where):
+            return kind
+        return next(
+            (
+                known
+                for known in sorted(self._kinds)
+                if known.startswith(f"{kind} ") and self.acceptance.is_known(known, where)
+            ),
+            kind,
+        )
+
+    def read_learnt(
+        self, layout: Layout, where: ProcessId, groups: Sequence[bytes], line: int
+    ) -> list[tuple[Record, int] | Late]:
+        """Read a line that a template has matched."""
+        looked, values = layout.looked, [float(groups[group]) for _, group in layout.columns]
+        step = math.nan if layout.step is None else float(groups[layout.step])
+        if layout.now is None or looked.bar is None:
+            epoch = math.nan if layout.counted is None else values[layout.counted]
+            return [
+                Late(layout, where, self._counted(looked.found, where, step, epoch), values, line)
+            ]
+        return self._given(self.bars.read_learnt(layout, looked.bar, where, groups, line))
+
+    def is_known(self, layout: Layout, where: ProcessId) -> bool:
+        """Say whether lines of a layout are metric lines of this process."""
+        return layout.now is not None or self.acceptance.is_known(layout.looked.found.layout, where)
+
+    def names(self, layout: Layout, where: ProcessId) -> list[str]:
+        """Give the names of a layout's values in this process."""
+        found = layout.looked.found
+        has_step = found.has_step or layout.now is not None
+        called = self._owners.called((found.printed, has_step), where)
+        return [called if name == "loss" else name for name, _ in layout.columns]
+
+    def settled(self, late: Late) -> tuple[Record, int]:
+        """Make the record of a learnt line."""
+        return self._settled(late.found())
+
+    def rest(self) -> list[tuple[Record, int]]:
+        """Give the records of bars that still stand at a position."""
+        return [
+            self._settled(found if isinstance(found, Found) else found.found())
+            for found in self.bars.rest()
+        ]
+
+    def _given(self, given: Found | Late | None) -> list[tuple[Record, int] | Late]:
+        """Give the record of a bar that is certain, if there is one."""
+        return (
+            [] if given is None else [self._settled(given) if isinstance(given, Found) else given]
+        )
+
+    def _settled(self, found: Found) -> tuple[Record, int]:
+        """Decide whether the training loss of a record is the `loss` of its process."""
+        record = found.record
+        if found.layout:
+            record = record._replace(
+                step=self._counted(
+                    found, record.where, record.step, dict(record.values).get("epoch", math.nan)
+                )
+            )
+        called = self._owners.called((found.printed, found.has_step), record.where)
+        if called != "loss":
+            record = record._replace(
+                values=[
+                    (called if name == "loss" else name, value) for name, value in record.values
+                ]
+            )
+        return record, found.line
+
+    def _counted(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
+        """Give the step of the run of a line of this layout."""
+        if found.is_numbered and not self.acceptance.is_counted(found.layout, where):
+            return math.nan
+        if math.isnan(epoch):
+            return step
+        return self._counting.step((found.layout, where), epoch, step, found.length)

@@ -1,0 +1,179 @@
+"""Lines with figures: records of known formats, of unknown layouts, rows of tables, draws of bars.
+
+In: lines with a literal of a metric. Out: records and rows for `extraction.points`; what is learnt
+from them goes to `extraction.template_reader`. Not here: formats (`formats`), series.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from postmortem.extraction.cursor import Cursor
+from postmortem.extraction.formats import table
+from postmortem.extraction.formats.bars import RunBar, is_training
+from postmortem.extraction.formats.blocks import FigureEntry, parse_entry, read_block
+from postmortem.extraction.formats.learnt_layouts import Late
+from postmortem.extraction.formats.records import MetricReader, Record
+from postmortem.extraction.formats.unfinished import FRAMEWORK, Unfinished
+from postmortem.extraction.formats.unknown import GenericReader
+from postmortem.extraction.line_beginnings import CLAIMED
+from postmortem.extraction.points import Points
+from postmortem.extraction.table_rows import TableRows
+from postmortem.extraction.template_reader import Drawn, Quick, build_stream_key
+from postmortem.reading.windows import View
+from postmortem.rules.engine import Budget
+
+_TRAINER: Final = "transformers-trainer"
+"""Its records name no step; the bar behind them does."""
+
+
+class MetricLines:
+    """Takes the figures of one source."""
+
+    def __init__(
+        self,
+        readers: list[MetricReader],
+        points: Points,
+        cursor: Cursor,
+        rows: TableRows,
+        budget: Budget,
+    ) -> None:
+        """Take the readers of known formats, where points go, and whose lines these are."""
+        self._readers, self._points, self._cursor = readers, points, cursor
+        self._budget, self._rows = budget, rows
+        self._generic, self._table = GenericReader(), table.TableReader()
+        self._bar, self._unfinished = RunBar(), Unfinished()
+        self.quick = Quick(points, self._generic, self._bar, budget)
+        """The templates that have been learnt."""
+        self.quick.redrawn = self._redrawn
+        self._waiting: tuple[View, int, int] | None = None
+        """The last line with a metric word that no format has claimed, the offset of its block and
+        its first literal."""
+        self._columns: Sequence[str] = ()
+        """Of the last line that names some and is the heading of no table."""
+        self.read_until = 0
+        """Offset up to which records of several lines have been read."""
+
+    def take(self, index: int, view: View, base: int) -> None:
+        """Take what the reader of this index reads on a line."""
+        if CLAIMED in view.claimed:
+            return
+        reader = self._readers[index]
+        record = reader.read(view, self._budget, self._columns)
+        if record is None:
+            return
+        view.claimed.add(CLAIMED)
+        self.read_until = max(self.read_until, base + _end_of(view, record.lines))
+        drawn = Drawn(
+            reader, record.where, record.place, view.number, base + view.start, None, (), record
+        )
+        if reader.framework == FRAMEWORK:
+            self._unfinished.end(self._points.process(record.where))
+        if reader.redraws:
+            self._redrawn(drawn)
+            self.quick.paths.learn(self._cursor.opening, view, reader)
+            return
+        needs_bar = math.isnan(record.step) and reader.framework == _TRAINER
+        self._record(drawn, self._bar_step(record, view) if needs_bar else math.nan)
+        self.quick.paths.learn(self._cursor.opening, view, reader, needs_bar=needs_bar)
+
+    def take_row(self, _: int, view: View, base: int) -> None:
+        """Take the rows of an HTML table that end on a line."""
+        place = (view.number, base + view.start)
+        for record in self._table.read(view.cleaned.text, view.cleaned.where):
+            self._points.record(
+                record, table.PRODUCER, table.PRODUCER, place, math.nan, record.units
+            )
+
+    def let_wait(self, _: int, view: View, base: int) -> None:
+        """Take a line with a metric word; it is read once every format has had its chance."""
+        if CLAIMED not in view.claimed:
+            self._waiting = (view, base, self._cursor.opening)
+
+    def end_line(self) -> None:
+        """Read the line that waits, now that every format has had its chance to claim it."""
+        self.quick.settle(self.read_until)
+        if self._waiting is None:
+            return
+        (view, base, opening), self._waiting = self._waiting, None
+        place = base + view.start
+        if CLAIMED in view.claimed or place < self.read_until:
+            return
+        if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
+            return
+        own = parse_entry(view.cleaned.text)
+        for found in self._unknown(view, base, own):
+            self.quick.put(found, place)
+        if own is not None:  # of a longer record, maybe: looked at each time
+            return
+        if self._generic.has_read:
+            self.quick.paths.learn(opening, view, None)
+        else:
+            self._columns = self._rows.begin(view, base) or self._columns
+            where = self._points.process(view.cleaned.where)
+            self._unfinished.take(view.cleaned.text, where, view.number, place)
+
+    def _unknown(
+        self, view: View, base: int, own: FigureEntry | None
+    ) -> Sequence[tuple[Record, int] | Late]:
+        """Read a line of unknown layout, or the record of several lines that it is a part of."""
+        where = self._points.process(view.cleaned.where)
+        whole = read_block(view, own, self.read_until - base) if own is not None else None
+        if whole is None:
+            return self._generic.read(view.cleaned.text, where, view.number)
+        self.read_until = max(self.read_until, base + whole.end)
+        return self._generic.read_block(whole.text, whole.kind, where, view.number)
+
+    def settle(self) -> None:
+        """Take what bars still show; later draws at these positions are passed over."""
+        for drawn in self.quick.redraws.rest():
+            self._record(drawn)
+        self._points.flush()
+        alone = not self._points.result.records[self._points.source]
+        for record, line, place in self._unfinished.rest(alone=alone):
+            self._points.record(record, FRAMEWORK, FRAMEWORK, (line, place), math.nan, record.units)
+        offset = self._points.result.last_record.get(self._points.source, (0, 0))[1]
+        for found in self._generic.rest():
+            self.quick.put(found, offset)
+
+    def _redrawn(self, drawn: Drawn) -> None:
+        """Take a draw; the record of the position before is certain once the bar has left it."""
+        if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
+            return
+        stream = build_stream_key(drawn.reader, drawn.where, self._points)
+        before = self.quick.redraws.take(stream, drawn.place, drawn)
+        if before is not None:
+            self._record(before)
+
+    def _bar_step(self, record: Record, view: View) -> float:
+        return self._bar.step(
+            view.data,
+            view.end,
+            self._points.result.total_steps,
+            is_training=is_training(dict(record.values)),
+        )
+
+    def _record(self, drawn: Drawn, bar_step: float = math.nan) -> None:
+        reader = drawn.reader
+        if drawn.record is None:
+            if drawn.path is not None:
+                self.quick.put_drawn(drawn, drawn.path)
+            return
+        self._points.record(
+            drawn.record,
+            reader.producer,
+            reader.framework or reader.producer,
+            (drawn.line, drawn.offset),
+            bar_step,
+            reader.units,
+        )
+
+
+def _end_of(view: View, lines: int) -> int:
+    """Find where a record of several lines ends."""
+    end = view.end
+    for _ in range(lines - 1):
+        end = view.data.find(b"\n", end + 1)
+        if end < 0:
+            return len(view.data)
+    return end

@@ -1,0 +1,182 @@
+"""The points of one source: records and rows of figures become series, counts and places.
+
+In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and
+counts of an `Extract`, the same either way. Not here: reading lines (`formats`), templates
+(`extraction.template_reader`).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from postmortem.core.lines import ProcessId
+from postmortem.extraction.extract import Extract, bound_series_points
+from postmortem.extraction.facts.columns import Columns, Part, put_parts
+from postmortem.extraction.facts.series import Series
+from postmortem.extraction.formats.records import Record
+from postmortem.extraction.process_registry import ProcessRegistry
+from postmortem.extraction.waiting_rows import WaitingRows
+
+MOST_SERIES: Final = 5000
+MOST_POINTS: Final = 2_000_000
+"""Kept points of all series together (24 bytes each); beyond, the longest are thinned before they
+reach EXACT."""
+
+Place = tuple[int, int]
+"""Raw line and byte offset."""
+
+
+class Points:
+    """Puts what one source prints into its series."""
+
+    def __init__(self, result: Extract, source: int, where: ProcessId) -> None:
+        """Start without any; `where` is what the file's name tells of lines that say nothing."""
+        self.result, self.source = result, source
+        result.records[source] = 0
+        self.is_crowded = False
+        """Whether the source names more processes or metrics than are kept."""
+        self.lost = 0
+        """Rows of which nothing is kept for their process, since somebody has set it to 0."""
+        self.processes = ProcessRegistry(where)
+        self.waiting = WaitingRows(self._note_rows)
+        self.count = 0
+        """Points of all series."""
+
+    def process(self, where: ProcessId) -> ProcessId:
+        """Give the process that a line counts for."""
+        process = self.processes.process(where)
+        if self.processes.strangers:
+            self._meet_strangers()
+        return process
+
+    def stranger(self) -> ProcessId:
+        """Give the process of a line whose own is one too many to be told apart."""
+        process = self.processes.stranger()
+        self._meet_strangers()
+        return process
+
+    def columns(
+        self,
+        names: Sequence[str | None],
+        producer: str,
+        framework: str,
+        where: ProcessId,
+        units: Mapping[str, str],
+    ) -> Columns:
+        """Give columns for rows of these figures of a process; None is a figure of no series."""
+        where = self.process(where)
+        series = [
+            None if name is None else self._series(name, producer, where, units) for name in names
+        ]
+        unkept = sum(
+            name is not None and one is None for name, one in zip(names, series, strict=True)
+        )
+        return Columns(series, framework, where, unkept)
+
+    def add(
+        self, rows: Columns, step: float, values: Sequence[float], line: int, offset: int
+    ) -> None:
+        """Take a row; it goes into its series with others at once."""
+        if not rows.is_waiting:
+            self.waiting.let_wait(rows)
+        rows.add(step, values, line, offset)
+        if rows.is_lost:
+            self.lost += 1
+        self.waiting.count += 1
+        self.count += len(values)
+        if self.count > MOST_POINTS:
+            self._thin()
+
+    def add_parts(self, parts: Sequence[Part], base: int) -> None:
+        """Take many rows of several kinds; their keys are offsets from `base`."""
+        self.flush()
+        put_parts(parts)
+        for part in parts:
+            columns, count = part.columns, len(part.keys)
+            self._note(columns.framework, columns.where, count, *part.ends(base))
+            self.result.unkept += columns.unkept * count
+            self.count += count * len(part.values)
+
+    def record(
+        self,
+        record: Record,
+        producer: str,
+        framework: str,
+        place: Place,
+        bar_step: float,
+        units: Mapping[str, str],
+    ) -> None:
+        """Take a record; its step may have been told by a bar."""
+        step = bar_step if math.isnan(record.step) else record.step
+        where = self.process(record.where)
+        self.total(record.total)
+        self.flush()
+        for name, value in record.values:
+            series = self._series(name, producer, where, units)
+            if series is None:
+                self.result.unkept += 1
+            else:
+                series.append(step, value, place[0])
+        self.count += len(record.values)
+        if self.count > MOST_POINTS:
+            self._thin()
+        self._note(framework, where, 1, place, place)
+
+    def total(self, steps: float) -> None:
+        """Take note of the last step of the run, where it is printed."""
+        if not math.isnan(steps):
+            self.result.total_steps = steps
+
+    def flush(self) -> None:
+        """Put all waiting rows into their series."""
+        self.waiting.flush()
+
+    def count_records_of(self, where: ProcessId) -> int:
+        """Count the records that tell how a process fares, those that wait included."""
+        return self.result.count_records_of(self.source, where) + self.waiting.count_records_of(
+            where
+        )
+
+    def recognise(self, framework: str, count: int = 1) -> None:
+        """Count lines of a framework; a tracker's file names none."""
+        if not framework:
+            return
+        lines = self.result.facts.framework_lines
+        lines[framework] = lines.get(framework, 0) + count
+
+    def _meet_strangers(self) -> None:
+        self.is_crowded = True
+        self.lost += self.processes.strangers
+        self.processes.strangers = 0
+
+    def _note_rows(self, rows: Columns) -> None:
+        self._note(rows.framework, rows.where, len(rows), rows.first, rows.last)
+        self.result.unkept += rows.unkept * len(rows)
+
+    def _note(
+        self, framework: str, where: ProcessId, count: int, first: Place, last: Place
+    ) -> None:
+        source, result = self.source, self.result
+        result.records[source] += count
+        result.records_of[source, where] = result.records_of.get((source, where), 0) + count
+        result.last_record[source] = max(result.last_record.get(source, (0, 0)), last)
+        result.first_record[source] = min(result.first_record.get(source, first), first)
+        self.recognise(framework, count)
+
+    def _series(
+        self, name: str, producer: str, where: ProcessId, units: Mapping[str, str]
+    ) -> Series | None:
+        key, unit = (name, producer, self.source, where), units.get(name, "")
+        series = self.result.series.get(key)
+        if series is not None:
+            series.is_in(unit)
+        elif len(self.result.series) < MOST_SERIES:
+            series = self.result.series[key] = Series(name, producer, self.source, where, unit)
+        else:
+            self.is_crowded = True
+        return series
+
+    def _thin(self) -> None:
+        """Thin the longest series: all of them together have become too long."""
+        self.flush()
+        self.count = bound_series_points(self.result.series.values(), MOST_POINTS)

@@ -1,0 +1,43 @@
+"""The processes of one source that are told apart.
+
+In: the process that a line names. Out: the process that it counts for. Not here: reading the label
+of a line (`reading.prefixes`).
+"""
+
+from typing import Final
+
+from postmortem.core.lines import NOWHERE, ProcessId
+
+MOST_PROCESSES: Final = 4096
+"""Processes of a source that are told apart; what the others print is of none."""
+
+
+class ProcessRegistry:
+    """The processes that a source has named so far."""
+
+    def __init__(self, where: ProcessId) -> None:
+        """Know none; `where` is what the file's name tells of lines that say nothing."""
+        self.where = where
+        self.strangers = 0
+        """Lines of processes that are one too many, so far."""
+        self._known: set[ProcessId] = set()
+
+    @property
+    def count(self) -> int:
+        """How many were told apart so far."""
+        return len(self._known)
+
+    def process(self, where: ProcessId) -> ProcessId:
+        """Fill in what the file's name tells, and bound how many a hostile log can invent."""
+        if self.where != NOWHERE:
+            where = where.filled(self.where)
+        if where not in self._known:
+            if len(self._known) >= MOST_PROCESSES:
+                return self.stranger()
+            self._known.add(where)
+        return where
+
+    def stranger(self) -> ProcessId:
+        """Give the process of a line whose own is one too many to be told apart."""
+        self.strangers += 1
+        return self.where

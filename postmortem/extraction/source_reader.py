@@ -1,0 +1,197 @@
+"""A source as what it says it is: a log, a metrics file, an error file.
+
+In: the text of a source, the matching machine. Out: `Extract`, what kind of source it is, what is
+to be said of it. Not here: opening it, the other sources of the job (`extraction.job`).
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from postmortem.core.lines import ProcessId
+from postmortem.core.message import Message, say
+from postmortem.extraction.extract import Extract
+from postmortem.extraction.facts.fact_store import FactStore
+from postmortem.extraction.formats import error_file
+from postmortem.extraction.literals import Matcher
+from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.unlike_logs import (
+    Read,
+    is_record_lines,
+    may_be_figures,
+    may_be_no_log,
+)
+from postmortem.reading.block_reader import Block, iter_blocks
+from postmortem.reading.decode import Text
+from postmortem.reading.documents import is_document
+from postmortem.reading.kinds import detect_text_type
+from postmortem.reading.prefixes import has_srun_labels
+from postmortem.reading.readable import fill
+from postmortem.reading.sources import Readable
+from postmortem.rules.engine import Budget
+
+if TYPE_CHECKING:
+    from postmortem.extraction.run_files import RunFiles
+
+Progress = Callable[[str, int, int], None]
+"""Told of a source's path, its bytes and its lines read so far, after each block."""
+_ERROR_FILE_BYTES: Final = 16 << 20
+"""An error file holds one message and its call stack, and is read whole."""
+_HEAD: Final = 65536
+"""Characters by which it is told what a text is."""
+_CUT: Final = say("only its beginning was read", "只读取了开头部分")
+_DOCUMENT: Final = say(
+    "source code or a document, not a training log", "是源代码或文档，不是训练日志"
+)
+_FRAMES: Final = say(
+    "its only line breaks are carriage returns: lines count its frames",
+    "文件只用回车符换行：行号按进度条的帧计数",
+)
+
+
+class SourceReader:
+    """Reads sources of one job, which share a budget."""
+
+    def __init__(
+        self, machine: Matcher, block_size: int, budget: Budget, progress: Progress | None
+    ) -> None:
+        """Take what is looked for, how many bytes at a time, and who is told how far it is."""
+        self.machine, self.block_size = machine, block_size
+        self.budget, self.progress = budget, progress
+        self._files: RunFiles | None = None
+
+    def read(self, text: Text, index: int, where: ProcessId, path: str) -> Read:
+        """Read a source to its end.
+
+        Args:
+            text: of the source.
+            index: its number among the sources of the job.
+            where: the process that its name tells.
+            path: by which whoever waits is told how far it is.
+
+        Returns:
+            What is found in it, and what is to be said of it.
+        """
+        head = _decode_head(text)
+        if may_be_no_log(path, head):
+            other = self._run_files().read(text, head, index, path)
+            if other is not None:
+                return other._replace(notes=[*other.notes, *_list_notes(text)])
+        if error_file.is_error_file(head):
+            part = self._error_file(text, index, where)
+            is_cut = bool(text.read(1))
+            return Read(part, [error_file.NOTE, *([_CUT] if is_cut else []), *_list_notes(text)])
+        part = self._log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
+        if _is_document(part, text, head, index):
+            nothing = Extract(lines={index: part.lines[index]}, records={index: 0})
+            return Read(nothing, [_DOCUMENT], "ignored")
+        return Read(part, _list_notes(text))
+
+    def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
+        """Read a file of figures that is no text; None of any other, of which nothing is taken.
+
+        Raises:
+            InputError: what its kind needs is missing, or it holds nothing of its kind.
+        """
+        if not may_be_figures(path):
+            return None
+        return self._run_files().read_binary(opened, index, path)
+
+    @property
+    def is_shared(self) -> bool:
+        """Say whether what was read means something only together with other sources of the job."""
+        return self._files is not None and self._files.is_shared
+
+    def settle(self, facts: FactStore) -> None:
+        """Add what can be told only once all sources have been read."""
+        if self._files is not None:
+            self._files.settle(facts)
+
+    def _run_files(self) -> "RunFiles":
+        if self._files is None:
+            # A job of logs alone does not pay for the readers of other files.
+            from postmortem.extraction.run_files import RunFiles  # noqa: PLC0415
+
+            self._files = RunFiles(self.machine, self.block_size)
+        return self._files
+
+    def _log(self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool) -> Extract:
+        gathering = Gathering(
+            self.machine,
+            index,
+            where,
+            srun=srun,
+            breaks_by_return=text.breaks_by_return,
+            budget=self.budget,
+        )
+        for block in iter_blocks(text, self.block_size):
+            gathering.feed(block)
+            if self.progress is not None:
+                self.progress(path, block.offset + block.hi, gathering.line)
+        return gathering.finished()
+
+    def _error_file(self, text: Text, index: int, where: ProcessId) -> Extract:
+        """Read an error file: its one line holds a whole traceback, and all found stands on it."""
+        raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
+        # JSON may hold half a character.
+        data = (error_file.extract_traceback(raw) or raw).encode("utf-8", "replace")
+        gathering = Gathering(self.machine, index, where, breaks_by_return=True, budget=self.budget)
+        gathering.feed(Block(data, 0, len(data), 0))
+        result = gathering.finished()
+        result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))
+        result.error_files.add(index)
+        result.tracebacks = [
+            (dataclasses.replace(found, line=1, end_line=1, exception_line=1), before)
+            for found, before in result.tracebacks
+        ]
+        return result
+
+
+def identify_source_type(given: str, text: Text, read: Read, index: int, path: str) -> str:
+    """Tell what a source is, as `core.job_facts.Source` names it.
+
+    Args:
+        given: `log`, or what the caller knows it to be.
+        text: of the source.
+        read: what was found in it.
+        index: its number among the sources of the job.
+        path: by which it is called.
+    """
+    if read.kind:
+        return read.kind
+    head, part = _decode_head(text), read.part
+    if given != "log":
+        return given
+    if text.printed is not None:
+        return "notebook"
+    if part.records.get(index):
+        return "metrics" if is_record_lines(head, path) else "log"
+    if part.facts.facts and not (part.findings or part.tracebacks):
+        return "environment"
+    return detect_text_type(head[:_HEAD]) or "log"
+
+
+def _is_document(part: Extract, text: Text, head: str, index: int) -> bool:
+    """Say whether a source is a document; one that only states settings tells of a run."""
+    is_of_settings = bool(part.facts.facts) and not part.findings
+    if is_of_settings or part.records.get(index) or not text.is_whole or detect_text_type(head):
+        return False
+    return is_document(head, {one.finding.line for one in part.seen()})
+
+
+def _list_notes(text: Text) -> list[Message]:
+    """Say what of the text a reader of the report should know."""
+    notes = [_FRAMES] if text.breaks_by_return else []
+    if text.printed is not None and text.printed.passed_over:
+        notes.append(
+            say(
+                "{count} printed texts of more than 16 MiB were passed over",
+                "有 {count} 段超过 16 MiB 的输出文本已跳过",
+                count=text.printed.passed_over,
+            )
+        )
+    return notes
+
+
+def _decode_head(text: Text) -> str:
+    return text.head.decode("utf-8", "replace")

@@ -1,0 +1,144 @@
+"""What stands around an error: who tells of it, and whether the program goes on behind it.
+
+In: the line with which a traceback begins, the lines of its process behind it, a line that quotes
+an error. Out: whether it is told aside, how many lines of ordinary output follow, the level at
+which a line is to be read. Not here: what follows for the run (`case.survived_errors`).
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.frames import Row, is_exception_line
+from postmortem.reading.prefixes import LOUD, Cleaned
+from postmortem.reading.windows import View, is_same_process
+
+EXIT: Final = "exit"
+THREAD: Final = "thread"
+ASIDE: Final = frozenset({EXIT, THREAD})
+"""Who tells of an error beside the run, which may go on."""
+TEST: Final = "test"
+LOGGED: Final = "logged"
+"""The program's logger tells of it, and writes on."""
+CAUGHT: Final = "CAUGHT"
+"""Stands for a level: the line says itself that the error it quotes was caught."""
+_AT_EXIT: Final = compile_lazily(
+    r"Exception ignored (?:in|on|while)\b|Error in atexit\._run_exitfuncs|--- Logging error ---"
+    r"|Exception in callback\b|Call stack:$"
+)
+_IN_THREAD: Final = compile_lazily(
+    r"Exception in thread\b|Exception in threading\.excepthook"
+    r"|(?:Task|Future) exception was never retrieved"
+)
+_LINES_BEFORE: Final = 3
+_BYTES_BEFORE: Final = 600
+_MOST_BEHIND: Final = 16
+"""Lines behind a traceback that are looked at."""
+_HEAD: Final = compile_lazily(r"Traceback \(most recent|The above exception|During handling of")
+_NOT_ORDINARY: Final = compile_lazily(
+    r"error|exception|fail|abort|exit|terminat|kill|shut|clos|clean|interrupt|signal|crash|dump"
+    r"|leak|destroy|warn|emergency|sav(?:e|ing)|stop|sync|upload|finish|elapsed|total time|help"
+    r"|https?:|report|raise |return |except|assert|fatal|panic|\bsee\b|oom|memory|cannot|could not"
+    r"|unable|invalid|not found|refused|timed? ?out|hint|\bnote\b|\bnode\b|\brank\b"
+    r"|^(?:real|user|sys)\s|^(?:wandb|srun|slurm\w*|mpi\w*|make|bash|sh|pdsh|ssh)\b.{0,40}:"
+    r"|^[\W_]*$|^[#*`>|{}()\[\]-]|[?？]$|\b(?:I|my|me|we|you|your)\b"
+    r"|^[^\s@]{1,64}@[^\s:~]{1,64}[:~]|[$#] ",
+    re.IGNORECASE,
+)
+_BAR: Final = compile_lazily(r"\d%\|")
+_WORD: Final = compile_lazily(r"[A-Za-z\u4e00-\u9fff]{2}")
+_PYTHON_WARNING: Final = compile_lazily(
+    r"\.py:\d{1,6}: (?:[A-Za-z_]\w{0,60}\.){0,6}\w{0,60}Warning: "
+)
+_SAYS_CAUGHT: Final = compile_lazily(
+    r"\berror caught was\b|\b(?:can|may|could) (?:be )?(?:safely )?ignored?\b"
+    r"|\bfalling back (?:to|on)\b"
+    r"|\bfall back to\b|\bwill not be (?:enabled|available|used)\b|\(optional\b|\bnon-fatal\b",
+    re.IGNORECASE,
+)
+
+_SCRIPT: Final = compile_lazily(
+    r"#!|#(?:SBATCH|PBS|BSUB|COBALT|\$) |#+ ?[^\W\d_]|\+{1,4} [A-Za-z_./\[]"
+    r"|(?:trap|echo|printf|export|grep|egrep|sed|awk|if|elif|while|until|for|case)\b[^\n]{0,400}"
+    r"(?:[$;|&]|\bthen\b|\bdo\b|['\"]$)"
+    r"|(?:trap|echo|printf) ['\"]"
+    r"|[^\n]{0,400}\|\| ?(?:echo|exit|true|die|return|printf|\{)"
+)
+
+
+def is_script(text: str) -> bool:
+    """Say whether a line is the text of a batch script or the trace of a shell, no output.
+
+    What it quotes has not happened.
+    """
+    return _SCRIPT.match(text.lstrip()) is not None
+
+
+def identify_reporter(view: View) -> str:
+    """Say who tells of the traceback that begins on a line, if it is not the run itself."""
+    for text in itertools.islice(_iter_lines_before(view), _LINES_BEFORE):
+        if _AT_EXIT.match(text):
+            return EXIT
+        if _IN_THREAD.match(text):
+            return THREAD
+    return ""
+
+
+def is_logged(view: View) -> bool:
+    """Say whether a logger tells of an error right before the traceback that begins on a line."""
+    end = view.start - 1
+    start = view.data.rfind(b"\n", max(0, view.start - _BYTES_BEFORE), max(0, end)) + 1
+    before = view.clean_at(start, end) if start < end else None
+    return (
+        before is not None
+        and before.level in LOUD
+        and is_same_process(before.where, view.cleaned.where)
+        and view.cleaned.level == ""
+    )
+
+
+def _iter_lines_before(view: View) -> Iterator[str]:
+    """Yield the lines before one, of its process, the nearest first."""
+    end, low = view.start - 1, max(0, view.start - _BYTES_BEFORE)
+    where = view.cleaned.where
+    while end > low:
+        start = view.data.rfind(b"\n", low, end) + 1 or low
+        one = view.clean_at(start, end)
+        if one.text.strip() and is_same_process(one.where, where):
+            yield one.text.strip()
+        end = start - 1
+
+
+def find_first_ordinary_line(rows: Iterable[Row]) -> Row | None:
+    """Find a line of ordinary output among the next ones, before another traceback."""
+    for row in itertools.islice(rows, _MOST_BEHIND):
+        if _HEAD.search(row.text):
+            break
+        if row.is_own and _is_ordinary(row.text, row.level):
+            return row
+    return None
+
+
+def _is_ordinary(text: str, level: str) -> bool:
+    """Say whether a line is what a program prints that goes on.
+
+    No error text, nothing of a shutdown, no bar, which is drawn once more at the end, no other
+    program, and no person who tells of it.
+    """
+    return (
+        level not in LOUD
+        and text[:1] not in " \t"
+        and _BAR.search(text) is None
+        and not is_script(text)
+        and _WORD.search(text) is not None
+        and _NOT_ORDINARY.search(text) is None
+    )
+
+
+def infer_level(cleaned: Cleaned) -> str:
+    """Give the level at which a line is to be read: its logger's, or what it says of itself."""
+    if _SAYS_CAUGHT.search(cleaned.text) and not is_exception_line(cleaned.text):
+        return CAUGHT
+    return cleaned.level or ("WARNING" if _PYTHON_WARNING.search(cleaned.text) else "")

@@ -1,0 +1,58 @@
+"""Which sources may be something else than a log, told without the readers of those.
+
+In: a path and the beginning of a text. Out: whether to ask `extraction.run_files`, which most jobs
+need not even import; `Read`, what a source holds. Not here: what such a file really is.
+"""
+
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from postmortem.core.message import Message
+from postmortem.extraction.extract import Extract
+
+_SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".py"})
+_STORES: Final = frozenset({"params", "metrics"})
+"""Folders of MLflow's file store."""
+_FIGURES: Final = (".tfevents.", "trace_rank", "comm_traces/rank_")
+_FOLDED: Final = (".json", ".jsonl")
+_TOLD: Final = ('"message"', '"msg"', '"level"')
+"""Keys of lines that a logger wrote as JSON."""
+_LOOKED_AT: Final = 20
+
+
+class Read(NamedTuple):
+    """A source that was read."""
+
+    part: Extract
+    notes: list[Message]
+    kind: str = ""
+    """As `core.job_facts.Source` names it; empty where what was found tells it."""
+
+
+def may_be_no_log(path: str, head: str) -> bool:
+    """Say whether a text may be metrics or a configuration: JSON, a table, a name of theirs."""
+    given = PurePath(path)
+    first = head.split("\n", 1)[0].lower()
+    return (
+        given.suffix in _SUFFIXES
+        or not _STORES.isdisjoint(given.parts)
+        or head.lstrip()[:1] == "{"
+        or ("," in first and "loss" in first)
+    )
+
+
+def may_be_figures(path: str) -> bool:
+    """Say whether a file may be one of figures that is no text."""
+    tail = "/".join(PurePath(path).parts[-2:])
+    return any(name in tail for name in _FIGURES)
+
+
+def is_record_lines(head: str, path: str) -> bool:
+    """Say whether a file holds a JSON record on each line and nothing that a logger words."""
+    lines = [line for line in head.split("\n", _LOOKED_AT)[:_LOOKED_AT] if line.strip()]
+    return PurePath(path).suffix in _FOLDED and all(
+        line.startswith("{")
+        and line.rstrip().endswith("}")
+        and not any(word in line for word in _TOLD)
+        for line in lines[: max(1, len(lines) - 1)]
+    )

@@ -1,0 +1,71 @@
+"""Which jobs of a triage failed alike: each analysis in one group.
+
+In: summaries, the groups that are known. Out: the id of each summary's group, and what is told of
+it. Not here: fingerprints and clusters themselves, counting.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from postmortem.core.message import Message, quote
+from postmortem.fleet.found_jobs import JUDGED
+from postmortem.fleet.grouping.failure_clusters import (
+    Cluster,
+    KnownCluster,
+    group_templates,
+    open_template,
+)
+from postmortem.fleet.grouping.fingerprints import FINGERPRINT_VERSION, is_left_open
+from postmortem.fleet.store.stored_rows import AnalysisSummary, GroupRow
+
+VERSION = str(FINGERPRINT_VERSION)
+
+
+@dataclass(frozen=True, slots=True)
+class JobGroup:
+    """Jobs that failed alike."""
+
+    id: str
+    cause: str | None
+    title: Message
+    template: str
+    """What failed, in the words of the log."""
+    best: AnalysisSummary
+    """The summary that stands for it: the most probable, then the first by key."""
+    is_open: bool
+    """Its cause is not known: it is a cluster of wordings."""
+    lines: tuple[str, ...]
+    """Failing lines of its analyses as printed, sorted, each once."""
+
+
+def group_summaries(
+    summaries: Iterable[AnalysisSummary], known: Iterable[GroupRow]
+) -> tuple[dict[str, str], dict[str, JobGroup]]:
+    """Give the group of each analysis that was judged, by key, and the groups, by id."""
+    judged = {one.key: one for one in summaries if one.state == JUDGED}
+    open_ = {key: one for key, one in judged.items() if is_left_open(one.cause)}
+    found = group_templates(
+        {key: open_template(one.fingerprint, one.template) for key, one in open_.items()},
+        [
+            KnownCluster(row.identity, row.template, row.first_triage)
+            for row in known
+            if row.version == VERSION and is_left_open(row.cause)
+        ],
+    )
+    clusters = {one.id: one for one in found.clusters}
+    of_key = {key: found.of_key.get(key, one.fingerprint) for key, one in judged.items()}
+    members: dict[str, list[AnalysisSummary]] = {}
+    for key in sorted(of_key):
+        members.setdefault(of_key[key], []).append(judged[key])
+    return of_key, {name: _group(name, members[name], clusters) for name in sorted(members)}
+
+
+def _group(name: str, members: list[AnalysisSummary], clusters: Mapping[str, Cluster]) -> JobGroup:
+    best = min(members, key=lambda one: (-one.probability, one.key))
+    cluster = clusters.get(name)
+    template = cluster.template if cluster is not None else best.template
+    title = Message(best.title_en, best.title_zh)
+    lines = tuple(sorted({one.failing_line for one in members if one.failing_line}))
+    if cluster is not None and template.strip():
+        title = quote(template)
+    return JobGroup(name, best.cause, title, template, best, cluster is not None, lines)

@@ -1,0 +1,217 @@
+"""A triage: from jobs that were found to rows in the store, each content judged once.
+
+In: found jobs, a store, an engine. Out: the number of the triage, whose rows are then complete.
+Not here: finding jobs, what the rows say together (`fleet.overview`), reports.
+
+Killed at any moment and begun again, it goes on: what is kept stays, digests of files that have not
+changed are not taken again, and an analysis that another process has under way is waited for.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Final
+
+from postmortem.diagnosis.classifier.text_model import TextModel
+from postmortem.fleet.found_jobs import FAILED, JUDGED, FoundJob
+from postmortem.fleet.keys import compute_analysis_key
+from postmortem.fleet.store.analysis_records import AnalysisRecords
+from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow
+from postmortem.fleet.summary_rows import build_rejected_row
+from postmortem.fleet.workers.leases import Leases
+from postmortem.fleet.workers.tasks import Engine, Task, TaskOutcome, describe_too_large
+from postmortem.fleet.workers.worker_tasks import run_analysis, run_digest
+from postmortem.rules.base import KnowledgeBase
+
+_ROWS: Final = 200
+"""Rows that are kept at once."""
+_AT_LEAST_EVERY: Final = 1.0
+"""Seconds after which even a few are kept: so much work a kill may cost."""
+_SLOWEST: Final = 250_000
+"""Bytes a second that a log is read at least; a large one is given the time it needs."""
+_POLL: Final = 1.0
+Told = Callable[[str, int, int, int, int], None]
+"""Called with the stage, tasks done and in all, bytes done and in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What a triage judges with, and how long a job may take."""
+
+    knowledge: KnowledgeBase
+    model: TextModel | None
+    seconds: float
+    """For one job, beside what its size asks for."""
+    largest: int = 8 << 30
+    """Bytes of a job beyond which it is not read."""
+    is_retried: bool = False
+    """What could not be judged in an earlier triage is tried again."""
+
+    def allowed(self, job: FoundJob) -> float:
+        """Give the seconds that a job may take."""
+        return self.seconds + job.size / _SLOWEST
+
+
+def judge_all(
+    triage: int,
+    jobs: Sequence[FoundJob],
+    store: Store,
+    engine: Engine,
+    judging: Judging,
+    tell: Told,
+) -> None:
+    """Judge all jobs of a triage.
+
+    Args:
+        triage: its number in the store.
+        jobs: sorted by identity; the files are read again only where they have changed.
+        store: open.
+        engine: whoever does the work.
+        judging: rules and limits.
+        tell: called as it goes on.
+
+    Raises:
+        InputError: the store cannot be written.
+    """
+    store.jobs.note(triage, map(_build_job_row, jobs))
+    readable = _select_readable_jobs(triage, jobs, store, judging.largest)
+    digests = _compute_digests(triage, readable, store, engine, judging, tell)
+    keys: dict[str, str] = {}
+    first: dict[str, FoundJob] = {}
+    for job in jobs:
+        if digest := digests.get(job.identity):
+            key = compute_analysis_key(digest, judging.knowledge, judging.model)
+            keys[job.identity] = key
+            first.setdefault(key, job)
+    store.jobs.note_keys(triage, keys)
+    _judge(first, store.analyses, engine, judging, tell)
+
+
+def _select_readable_jobs(
+    triage: int, jobs: Sequence[FoundJob], store: Store, largest: int
+) -> list[FoundJob]:
+    """Give the jobs that are read; of the others the reason is noted."""
+    for job in jobs:
+        if job.size > largest:
+            store.jobs.note_refused(triage, job.identity, *describe_too_large(job.size, largest))
+    return [job for job in jobs if job.size <= largest]
+
+
+def _build_job_row(job: FoundJob) -> JobRow:
+    files = tuple(
+        FileRow(file.name, file.location, file.size, file.stamp)
+        for file in sorted(job.files, key=lambda file: file.name)
+    )
+    return JobRow(job.identity, job.title, files, job.scheduler_id, job.attempt)
+
+
+def _compute_digests(
+    triage: int,
+    jobs: Sequence[FoundJob],
+    store: Store,
+    engine: Engine,
+    judging: Judging,
+    tell: Told,
+) -> dict[str, str]:
+    """Give the digest of each job; of one that cannot be read, the reason is noted."""
+    known = {row.identity: row.digest for row in store.jobs.of_triage(triage) if row.digest}
+    wanted = {job.identity: job for job in jobs if job.identity not in known}
+    count = _Count("reading", list(wanted.values()), tell)
+    tasks = (Task(job.identity, (job,), judging.allowed(job), job.size) for job in wanted.values())
+    found: list[JobRow] = []
+    since = time.monotonic()
+    for task, outcome in engine.run(run_digest, tasks):
+        if outcome.state == JUDGED:
+            found.append(replace(_build_job_row(wanted[task.name]), digest=outcome.value))
+            known[task.name] = outcome.value
+        else:
+            store.jobs.note_refused(triage, task.name, outcome.state, *outcome.why)
+        count.add(task.size)
+        if len(found) >= _ROWS or time.monotonic() - since > _AT_LEAST_EVERY:
+            store.jobs.note_digests(found)
+            found, since = [], time.monotonic()
+    store.jobs.note_digests(found)
+    return known
+
+
+def _judge(
+    first: Mapping[str, FoundJob],
+    analyses: AnalysisRecords,
+    engine: Engine,
+    judging: Judging,
+    tell: Told,
+) -> None:
+    """Have each content judged that nobody has judged, the largest first."""
+    again = FAILED if judging.is_retried else ()
+    states = analyses.states(first)
+    waiting = {
+        key: job
+        for key, job in sorted(first.items(), key=lambda item: (-item[1].size, item[0]))
+        if states.get(key, WAITING) in (WAITING, *again)
+    }
+    count = _Count("judging", list(waiting.values()), tell)
+    with closing(Leases(analyses)) as leases, closing(_Keeper(analyses)) as keeper:
+        while waiting:
+            granted = leases.granted(list(waiting), 2 * engine.workers, again)
+            for task, outcome in engine.run(run_analysis, _iter_tasks(granted, waiting, judging)):
+                keeper.add(_build_analysis_row(task.name, outcome))
+                count.add(waiting.pop(task.name).size)
+            keeper.close()
+            states = analyses.states(waiting)
+            for key in [
+                key for key in waiting if states.get(key, WAITING) not in (WAITING, *again)
+            ]:
+                count.add(waiting.pop(key).size)  # another has judged it
+            if waiting:
+                time.sleep(_POLL)
+
+
+def _iter_tasks(
+    keys: Iterator[str], jobs: Mapping[str, FoundJob], judging: Judging
+) -> Iterator[Task]:
+    for key in keys:
+        job = jobs[key]
+        yield Task(key, (job, key), judging.allowed(job), job.size)
+
+
+def _build_analysis_row(key: str, outcome: TaskOutcome) -> AnalysisRow:
+    if outcome.state != JUDGED:
+        return build_rejected_row(key, outcome.state, outcome.why)
+    row: AnalysisRow = outcome.value
+    return row
+
+
+class _Keeper:
+    """Keeps rows, many at once, but none for long."""
+
+    def __init__(self, analyses: AnalysisRecords) -> None:
+        self._analyses, self._since = analyses, time.monotonic()
+        self._rows: list[AnalysisRow] = []
+
+    def add(self, row: AnalysisRow) -> None:
+        """Take a row."""
+        self._rows.append(row)
+        if len(self._rows) >= _ROWS or time.monotonic() - self._since > _AT_LEAST_EVERY:
+            self.close()
+
+    def close(self) -> None:
+        """Keep what was taken; more may follow."""
+        self._analyses.keep(self._rows)
+        self._rows, self._since = [], time.monotonic()
+
+
+class _Count:
+    """Counts what is done, and tells it."""
+
+    def __init__(self, stage: str, jobs: Sequence[FoundJob], tell: Told) -> None:
+        self._stage, self._tasks, self._tell = stage, len(jobs), tell
+        self._whole = sum(job.size for job in jobs)
+        self._done = self._size = 0
+        tell(stage, 0, self._tasks, 0, self._whole)
+
+    def add(self, size: int) -> None:
+        """One is done."""
+        self._done, self._size = self._done + 1, self._size + size
+        self._tell(self._stage, self._done, self._tasks, self._size, self._whole)

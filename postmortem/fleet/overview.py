@@ -1,0 +1,401 @@
+"""What the jobs of a triage say together: the plain values of `postmortem.triage/1`.
+
+In: the rows of a triage, what the scheduler says, an earlier triage. Out: `Overview`. Not here:
+figures of the scheduler (`scheduler.scheduler_figures`), groups (`alike.job_groups`), the page.
+
+Everything is made from sorted rows, so the order in which jobs were judged does not show.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from postmortem.core.errors import UsageError
+from postmortem.core.message import Message
+from postmortem.fleet.found_jobs import JUDGED
+from postmortem.fleet.grouping.job_groups import VERSION, JobGroup, group_summaries
+from postmortem.fleet.plain_figures import build_translations, normalize_hours
+from postmortem.fleet.scheduler.allocations import Allocation
+from postmortem.fleet.scheduler.earlier_allocations import iter_earlier_allocations
+from postmortem.fleet.scheduler.joining import Joined, join_jobs
+from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.fleet.scheduler.lost_hours import format_iso_time, sum_hours
+from postmortem.fleet.scheduler.scheduler_figures import compute_scheduler_statistics
+from postmortem.fleet.search.locations import remove_location_secrets
+from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.stored_rows import AnalysisSummary, GroupRow, JobRow
+from postmortem.report.redaction.redactor import Redactor
+from postmortem.rules.skeleton import write_skeleton_for_lines
+from postmortem.rules.traits import Trait, has_trait
+
+SCHEMA: Final = "postmortem.triage/1"
+COLUMNS: Final = (
+    "identity",
+    "title",
+    "state",
+    "cause",
+    "probability",
+    "group",
+    "user",
+    "nodes",
+    "gpu_hours",
+    "end",
+    "reason",
+    "report",
+)
+_DRAFTED: Final = 50
+"""Lines of a group that a signature is drafted from."""
+_FIGURES: Final = ("nodes", "users", "images", "trend", "retried", "advice")
+_UNTOLD: Final = AnalysisSummary("", "")
+Value = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTriage:
+    """A triage as it stands in the store, brought together."""
+
+    jobs: Mapping[str, JobRow]
+    """By identity, sorted."""
+    summaries: Mapping[str, AnalysisSummary]
+    """By key."""
+    joined: Joined
+    of_key: Mapping[str, str]
+    """The group of each analysis that was judged."""
+    groups: Mapping[str, JobGroup]
+    earlier: Mapping[str, GroupRow] | None
+    """The groups of the triage before; None if there was none."""
+    since: float | None
+    """When that one ended, UTC seconds."""
+
+    def group_of(self, identity: str) -> str | None:
+        """Give the id of a job's group; None if it was not judged."""
+        return self.of_key.get(self.jobs[identity].key)
+
+    def is_judged(self, identity: str) -> bool:
+        """Say whether a job has an analysis."""
+        return self.jobs[identity].state == JUDGED
+
+    def members(self) -> dict[str, list[JudgedJob]]:
+        """Give the jobs of each group, by id; both sorted."""
+        found: dict[str, list[JudgedJob]] = {name: [] for name in self.groups}
+        for job in self.joined.jobs:
+            if name := self.group_of(job.identity):
+                found[name].append(job)
+        return found
+
+
+def load_triage(
+    store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
+) -> JudgedTriage:
+    """Read a triage from the store; its groups are kept there for the next one.
+
+    Args:
+        store: open.
+        triage: its number, all its jobs done.
+        allocations: what the scheduler says now; what it said earlier is remembered.
+        same: options in which an earlier triage must be alike to be compared with.
+    """
+    found = as_stored(store, triage, allocations, same)
+    keys = [row.key for row in found.jobs.values()]
+    counted = Counter(found.of_key[key] for key in keys if key in found.of_key)
+    groups = [_build_group_row(group, counted[group.id]) for group in found.groups.values()]
+    store.groups.note(triage, groups)
+    return found
+
+
+def as_stored(
+    store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
+) -> JudgedTriage:
+    """Read a triage from the store, and change nothing there."""
+    jobs = {row.identity: row for row in store.jobs.of_triage(triage)}
+    summaries = {one.key: one for one in store.analyses.of_triage(triage)}
+    of_key, groups = group_summaries(summaries.values(), store.groups.known())
+    before = store.triages.earlier(triage, same)
+    row = store.triages.row(before) if before is not None else None
+    earlier = (
+        None if before is None else {one.identity: one for one in store.groups.of_triage(before)}
+    )
+    return JudgedTriage(
+        jobs,
+        summaries,
+        _join_scheduler_records(
+            store,
+            [_build_triage_job(row, summaries.get(row.key)) for row in jobs.values()],
+            allocations,
+        ),
+        of_key,
+        groups,
+        earlier,
+        row.finished if row is not None else None,
+    )
+
+
+def _join_scheduler_records(
+    store: Store, jobs: Sequence[JudgedJob], allocations: Sequence[Allocation]
+) -> Joined:
+    """Join jobs with what the scheduler says now, and has said."""
+    earlier = list(iter_earlier_allocations(store.allocations, allocations, jobs))
+    found = join_jobs(jobs, [*allocations, *earlier])
+    known = {id(one) for one in earlier}
+    others = tuple(one for one in found.without_job if id(one) not in known)
+    return replace(found, without_job=others)
+
+
+def build_overview(
+    found: JudgedTriage,
+    tool: Mapping[str, Any],
+    made: float,
+    left_out: int,
+    links: Mapping[str, str],
+) -> Value:
+    """Give the values of the page.
+
+    Args:
+        found: the triage.
+        tool: version, knowledge base and classifier.
+        made: when, UTC seconds.
+        left_out: locations that belong to no job.
+        links: pages of jobs, by identity.
+    """
+    redactor, figures = Redactor(), compute_scheduler_statistics(found.joined)
+    causes = _list_causes(found, figures)
+    groups = _list_groups(found, links, redactor)
+    places = (
+        {one["cause"]: place for place, one in enumerate(causes)},
+        {one["id"]: place for place, one in enumerate(groups)},
+    )
+    return {
+        "schema": SCHEMA,
+        "tool": dict(tool),
+        "made": format_iso_time(made),
+        "since": None if found.since is None else format_iso_time(found.since),
+        "totals": _compute_totals(found, figures, left_out),
+        "causes": causes,
+        "groups": groups,
+        "vanished": _list_vanished_groups(found, redactor),
+        **{name: figures[name] for name in _FIGURES},
+        "jobs": {
+            "columns": list(COLUMNS),
+            "rows": [_build_job_cells(job, found, places, links) for job in found.joined.jobs],
+        },
+    }
+
+
+def iter_result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[Value]:
+    """Yield what other programs read of each job, by identity."""
+    redactor = Redactor()
+    for job in found.joined.jobs:
+        row = found.jobs[job.identity]
+        yield {
+            "job": job.identity,
+            "title": job.title,
+            "locations": list(job.locations),
+            "scheduler_id": job.scheduler_id,
+            "attempt": job.attempt,
+            "state": row.state,
+            "reason": build_translations(Message(row.reason_en, row.reason_zh)),
+            **_build_verdict_values(job, found.summaries.get(row.key) or _UNTOLD, redactor),
+            "group": found.group_of(job.identity),
+            "analysis": row.key or None,
+            **_build_allocation_values(job),
+            "report": links.get(job.identity),
+        }
+
+
+def _build_verdict_values(job: JudgedJob, told: AnalysisSummary, redactor: Redactor) -> Value:
+    """Give what was found out about a job; of one that was not judged, empty values."""
+    return {
+        "cause": job.cause,
+        "category": told.category,
+        "cause_title": build_translations(Message(told.title_en, told.title_zh)),
+        "probability": told.probability if told.state == JUDGED else None,
+        "status": told.status,
+        "outcome": job.outcome,
+        "retry": job.retry,
+        "fix": build_translations(Message(told.fix_en, told.fix_zh)),
+        "failing_line": redactor.text(told.failing_line),
+        "where": told.where,
+        "frameworks": list(told.frameworks),
+    }
+
+
+def _build_allocation_values(job: JudgedJob) -> Value:
+    """Give what the scheduler says of a job."""
+    allocation = job.allocation
+    return {
+        "user": job.user,
+        "nodes": list(job.nodes),
+        "gpus": allocation.gpus if allocation else None,
+        "gpu_hours": normalize_hours(job.gpu_hours),
+        "end": _end(job),
+        "scheduler_state": allocation.state if allocation else "",
+    }
+
+
+def _build_triage_job(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
+    is_judged = told is not None and row.state == JUDGED
+    return JudgedJob(
+        row.identity,
+        row.title,
+        row.scheduler_id,
+        row.attempt,
+        told.cause if is_judged and told else None,
+        told.outcome if is_judged and told else "",
+        told.retry if is_judged and told else "unknown",
+        told.hosts if told else (),
+        tuple(remove_location_secrets(file.location) for file in row.files),
+    )
+
+
+def _build_group_row(group: JobGroup, jobs: int) -> GroupRow:
+    return GroupRow(
+        group.id,
+        VERSION,
+        group.cause,
+        group.template,
+        group.title.text("en"),
+        group.title.text("zh"),
+        jobs,
+    )
+
+
+def _compute_totals(found: JudgedTriage, figures: Mapping[str, Any], left_out: int) -> Value:
+    judged = [job for job in found.joined.jobs if found.is_judged(job.identity)]
+    return {
+        "jobs": len(found.joined.jobs),
+        "judged": len(judged),
+        "not_judged": len(found.joined.jobs) - len(judged),
+        "unclassified": sum(job.cause is None for job in judged),
+        "healthy": sum(has_trait(job.cause, Trait.SOUND) for job in judged),
+        "analyses": len(found.of_key),
+        "gpu_hours": figures["gpu_hours"],
+        "lost_gpu_hours": figures["lost_gpu_hours"],
+        "left_out": left_out,
+    }
+
+
+def _list_causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]:
+    """Give the causes, those of most jobs first; None where the judge abstains."""
+    jobs = Counter(job.cause for job in found.joined.jobs if found.is_judged(job.identity))
+    groups = Counter(group.cause for group in found.groups.values())
+    lost = {one["cause"]: one["gpu_hours"] for one in figures["lost_by_cause"]}
+    named = {
+        one.cause: one
+        for _, one in sorted(found.summaries.items())
+        if one.state == JUDGED and one.cause is not None
+    }
+    return [
+        {
+            "cause": cause,
+            "title": build_translations(Message(named[cause].title_en, named[cause].title_zh))
+            if cause
+            else None,
+            "category": named[cause].category if cause else "",
+            "jobs": count,
+            "gpu_hours": lost.get(cause),
+            "groups": groups[cause],
+        }
+        for cause, count in sorted(jobs.items(), key=lambda item: (-item[1], item[0] or ""))
+    ]
+
+
+def _list_groups(found: JudgedTriage, links: Mapping[str, str], redactor: Redactor) -> list[Value]:
+    members = found.members()
+    rows = [
+        _group(found.groups[name], members[name], found, links, redactor)
+        for name in sorted(found.groups)
+    ]
+    return sorted(rows, key=lambda row: (-row["jobs"], row["id"]))
+
+
+def _group(
+    group: JobGroup,
+    jobs: Sequence[JudgedJob],
+    found: JudgedTriage,
+    links: Mapping[str, str],
+    redactor: Redactor,
+) -> Value:
+    best = group.best
+    is_told = not has_trait(group.cause, Trait.SOUND)
+    title = build_translations(group.title.settled(redactor.text))
+    example = jobs[0].identity
+    return {
+        "id": group.id,
+        "cause": group.cause,
+        "title": title,
+        "template": redactor.text(group.template),
+        "jobs": len(jobs),
+        "gpu_hours": normalize_hours(
+            sum_hours(job.gpu_hours for job in jobs if job.has_failed).hours
+        ),
+        "is_new": is_told and found.earlier is not None and group.id not in found.earlier,
+        "nodes": len({node for job in jobs for node in job.nodes}),
+        "users": len({job.user for job in jobs if job.user}),
+        "example": example,
+        "report": links.get(example),
+        "fix": build_translations(Message(best.fix_en, best.fix_zh)),
+        "retry": best.retry,
+        "whose": best.whose,
+        "probability": best.probability,
+        "draft": _build_signature_draft(group, redactor),
+    }
+
+
+def _build_signature_draft(group: JobGroup, redactor: Redactor) -> str | None:
+    """Draft a signature for failures that no rule names; None if their lines share nothing."""
+    if not group.is_open or not group.lines:
+        return None
+    try:
+        return write_skeleton_for_lines([redactor.text(line) for line in group.lines[:_DRAFTED]])
+    except UsageError:
+        return None
+
+
+def _list_vanished_groups(found: JudgedTriage, redactor: Redactor) -> list[Value]:
+    """Give the groups of the triage before that no job is in now."""
+    earlier = found.earlier or {}
+    gone = [
+        row
+        for name, row in sorted(earlier.items())
+        if name not in found.groups and not has_trait(row.cause, Trait.SOUND)
+    ]
+    return [
+        {
+            "id": row.identity,
+            "cause": row.cause,
+            "title": build_translations(Message(row.title_en, row.title_zh).settled(redactor.text)),
+            "jobs": row.jobs,
+        }
+        for row in sorted(gone, key=lambda row: (-row.jobs, row.identity))
+    ]
+
+
+def _build_job_cells(
+    job: JudgedJob,
+    found: JudgedTriage,
+    places: tuple[Mapping[str | None, int], Mapping[str, int]],
+    links: Mapping[str, str],
+) -> list[Any]:
+    row, group = found.jobs[job.identity], found.group_of(job.identity)
+    is_judged = found.is_judged(job.identity)
+    told = found.summaries.get(row.key)
+    return [
+        job.identity,
+        job.title,
+        row.state,
+        places[0].get(job.cause) if is_judged else None,
+        told.probability if told and is_judged else None,
+        places[1][group] if group else None,
+        job.user,
+        list(job.nodes),
+        normalize_hours(job.gpu_hours),
+        _end(job),
+        build_translations(Message(row.reason_en, row.reason_zh)),
+        links.get(job.identity),
+    ]
+
+
+def _end(job: JudgedJob) -> str | None:
+    end = job.allocation.end if job.allocation is not None else None
+    return None if end is None else format_iso_time(end)

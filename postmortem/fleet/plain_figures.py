@@ -1,0 +1,17 @@
+"""Texts and hours as the values of `postmortem.triage/1` hold them.
+
+In: a sentence, hours. Out: plain values, None where there is nothing. Not here: which figures there
+are.
+"""
+
+from postmortem.core.message import Message
+
+
+def build_translations(said: Message) -> dict[str, str] | None:
+    """Give a sentence in both languages; None if there is none."""
+    return {"en": said.text("en"), "zh": said.text("zh")} if said else None
+
+
+def normalize_hours(hours: float | None) -> float | None:
+    """Give hours to a third of a second; None, never 0, if they are not known."""
+    return None if hours is None else round(hours, 4)

@@ -1,0 +1,37 @@
+"""What logs say of a fault of a machine's hardware: the second witness beside counts.
+
+In: judged jobs. Out: a sentence for each machine. Not here: counts (`scheduler.uneven_nodes`).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from postmortem.core.message import Message, join_list, say
+from postmortem.fleet.scheduler.hostlists import get_short_hostname
+from postmortem.fleet.scheduler.judged_jobs import JudgedJob
+from postmortem.rules.traits import Trait, has_trait
+
+
+def find_hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Message]:
+    """Give, by short name, what logs say of a fault of a node's hardware.
+
+    A log speaks of the machines it names; one that names none of the only node it ran on.
+    """
+    told: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for job in jobs:
+        if job.cause is not None and has_trait(job.cause, Trait.FAULTY_HARDWARE):
+            hosts = job.hosts or (job.nodes if len(job.nodes) == 1 else ())
+            for host in {get_short_hostname(host) for host in hosts}:
+                told[host, job.cause].append(job.title or job.identity)
+    worded: dict[str, list[Message]] = defaultdict(list)
+    for (host, cause), titles in sorted(told.items()):
+        worded[host].append(
+            say(
+                "{count} logs name `{cause}` on it, the first {title}",
+                "{count} 份日志指明其上有 `{cause}`，第一份为 {title}",
+                count=len(titles),
+                cause=cause,
+                title=min(titles),
+            )
+        )
+    return {host: join_list(said, "; ", "；") for host, said in worded.items()}

@@ -1,0 +1,193 @@
+"""One place answered: all that waits there, once, by what stands there now.
+
+In: what waits, a tracker, a judge. Out: the one comment, labels, and what became of each delivery.
+Not here: who answers when, and again (`bots.answering_loop`).
+
+Somebody who opens an issue has asked nothing: they are answered if the cause is plain. Somebody who
+commands is always answered. A comment that is there already is kept up to date in either case. An
+article of the rules is a comment of its own for each comment that asks for one.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from postmortem.fleet.store.answer_rows import AnswerRow, DeliveryRow
+from postmortem.fleet.store.opened_store import Store
+from postmortem.interfaces.bots.asked_commands import ANALYZE, EXPLAIN
+from postmortem.interfaces.bots.bot_settings import BotSettings
+from postmortem.interfaces.bots.found_verdicts import FoundVerdict, VerdictFinder
+from postmortem.interfaces.bots.gathered_logs import GatheredLogs, collect_logs
+from postmortem.interfaces.bots.judged_log import Judge
+from postmortem.interfaces.trackers.one_comment import update_or_create_comment
+from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
+from postmortem.interfaces.trackers.tracker_protocol import Tracker
+from postmortem.interfaces.trackers.tracker_values import IssuePlace, IssueThread, TrackerUser
+
+_LOG: Final = logging.getLogger("postmortem.interfaces.bots")
+VERDICT: Final = "verdict"
+"""The key of the one comment with the verdict."""
+DONE: Final = "done"
+QUIET: Final = "quiet"
+"""Nothing was to be said."""
+REFUSED: Final = "refused"
+"""Who asks may not command."""
+NOWHERE: Final = "nowhere"
+"""A run without a request to merge."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedThread:
+    """A place that is being answered."""
+
+    tracker: Tracker
+    row: AnswerRow
+    waiting: tuple[DeliveryRow, ...]
+    may_write: Callable[[], bool]
+
+    @property
+    def place(self) -> IssuePlace:
+        """Give the place as the tracker knows it."""
+        _, project, kind, number = self.row.place
+        return IssuePlace(project, kind, int(number))
+
+
+class Answering:
+    """Answers places."""
+
+    def __init__(self, store: Store, judge: Judge, settings: BotSettings) -> None:
+        self._store, self._settings = store, settings
+        self._finder = VerdictFinder(judge, settings)
+
+    def place_run(self, at_hand: ClaimedThread) -> None:
+        """Find the request that a run belongs to, and have it answered there.
+
+        Raises:
+            TrackerError: it could not be asked for.
+        """
+        row = at_hand.row
+        place = at_hand.tracker.place_of_run(row.place.project, row.place.name)
+        if place is None:
+            _LOG.warning("run %s of %s: no open request", row.place.name, row.place.project)
+            self._settle(at_hand, at_hand.waiting, NOWHERE)
+            return
+        there = row.place._replace(kind=place.kind, name=str(place.number))
+        numbers = [one.number for one in at_hand.waiting]
+        self._store.deliveries.move(numbers, there, row.claim)
+
+    def answer(self, at_hand: ClaimedThread) -> AnswerRow:
+        """Answer all that waits in a place; gives what stands there then.
+
+        Raises:
+            NotThere: it is gone.
+            TrackerError: it could not be done.
+        """
+        tracker = at_hand.tracker
+        thread = tracker.thread(at_hand.place)
+        allowed = [one for one in at_hand.waiting if self._may_ask(tracker, thread, one)]
+        refused = [one for one in at_hand.waiting if one not in allowed]
+        self._settle(at_hand, refused, REFUSED)
+        if not allowed:
+            return at_hand.row
+        heard = [TrackerUser(one.asker, one.asker_name) for one in allowed]
+        comments = list(tracker.comments(at_hand.place))
+        gathered = collect_logs(tracker, self._settings, thread, comments, heard)
+        articles = [one for one in allowed if one.ask == EXPLAIN]
+        self._explain(at_hand, articles, self._finder.spoken(gathered))
+        asked = [one for one in allowed if one.ask != EXPLAIN]
+        return self._brought_up(at_hand, thread, gathered, asked) if asked else at_hand.row
+
+    def _explain(self, at_hand: ClaimedThread, asked: Sequence[DeliveryRow], spoken: str) -> None:
+        """Answer each comment that asks for an article, in a comment of its own."""
+        for one in {one.comment: one for one in asked}.values():
+            update_or_create_comment(
+                at_hand.tracker,
+                at_hand.place,
+                self._finder.explanation(one.about, spoken),
+                key=f"explain:{one.comment}",
+                may_write=at_hand.may_write,
+            )
+        self._settle(at_hand, asked, DONE)
+
+    def _may_ask(self, tracker: Tracker, thread: IssueThread, asked: DeliveryRow) -> bool:
+        """Say whether who asks may; whoever opens an issue or has a run fail commands nothing."""
+        who = self._settings.commands
+        if asked.ask not in {ANALYZE, EXPLAIN} or who == "everybody":
+            return True
+        if not asked.asker:
+            return False
+        is_author = asked.asker == thread.author.identity
+        account = TrackerUser(asked.asker, asked.asker_name)
+        return (who == "author" and is_author) or tracker.is_member(thread.place.project, account)
+
+    def _brought_up(
+        self,
+        at_hand: ClaimedThread,
+        thread: IssueThread,
+        gathered: GatheredLogs,
+        asked: Sequence[DeliveryRow],
+    ) -> AnswerRow:
+        """Bring the one comment up to date, and the labels with it."""
+        is_commanded = any(one.ask == ANALYZE for one in asked)
+        run = next((one.run for one in reversed(asked) if one.run), "")
+        if not run and not gathered.logs and is_commanded:
+            run = at_hand.row.run
+        found = self._found(at_hand, gathered, run, is_commanded=is_commanded)
+        if found is None:
+            self._settle(at_hand, asked, QUIET)
+            return at_hand.row
+        before = at_hand.row.comment
+        settled = update_or_create_comment(
+            at_hand.tracker,
+            at_hand.place,
+            found.text,
+            key=VERDICT,
+            known=before,
+            # A comment that somebody has deleted is not written again unless they ask for it.
+            is_new_wanted=is_commanded or (found.is_plain and not before),
+            may_write=at_hand.may_write,
+        )
+        row = replace(at_hand.row, comment=settled.identity or before, run=run or at_hand.row.run)
+        self._store.answers.note(row)
+        row = self._relabelled(at_hand, thread, row, found.labels)
+        self._settle(at_hand, asked, QUIET if settled.how == "none" else DONE)
+        return row
+
+    def _found(
+        self, at_hand: ClaimedThread, gathered: GatheredLogs, run: str, *, is_commanded: bool
+    ) -> FoundVerdict | None:
+        """Judge what there is; None if it was a run, and its logs are gone."""
+        tracker, spoken = at_hand.tracker, self._finder.spoken(gathered)
+        if run:
+            found = self._finder.of_run(tracker, at_hand.place.project, run, spoken)
+            if found is not None or not is_commanded:
+                return found
+        return self._finder.of_issue(tracker, gathered, spoken)
+
+    def _relabelled(
+        self, at_hand: ClaimedThread, thread: IssueThread, row: AnswerRow, wanted: frozenset[str]
+    ) -> AnswerRow:
+        """Put on the label of the cause, and take off those that were put on before."""
+        own, there = set(row.labels), {label.casefold() for label in thread.labels}
+        add = {label for label in wanted if label.casefold() not in there}
+        drop = {label for label in own - wanted if label.casefold() in there}
+        if not add and not drop:
+            return replace(row, labels=tuple(sorted(own & wanted)))
+        # Written down before it is done: who is killed in between has put on no label that nobody
+        # knows of.
+        self._store.answers.note(replace(row, labels=tuple(sorted(own | add))))
+        try:
+            if at_hand.may_write():
+                at_hand.tracker.relabel(at_hand.place, add, drop)
+        except (TryLater, NotThere):
+            raise
+        except TrackerError as error:
+            _LOG.warning("labels of %s: %s", at_hand.place, error)
+            return row
+        return replace(row, labels=tuple(sorted((own & wanted) | add)))
+
+    def _settle(self, at_hand: ClaimedThread, some: Sequence[DeliveryRow], state: str) -> None:
+        if some:
+            numbers = [one.number for one in some]
+            self._store.deliveries.settle(numbers, state, claim=at_hand.row.claim)

@@ -1,0 +1,160 @@
+"""`postmortem triage PATH... --out DIR`."""
+
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import click
+
+from postmortem.core.errors import MissingExtra, UsageError, install_hint
+from postmortem.core.host.usable_cores import count_cores
+from postmortem.core.names import SHIPPED, WITHOUT
+from postmortem.interfaces.cli.messages import print_message, show
+from postmortem.interfaces.cli.options import FOLDER, LANGUAGE, PATTERNS, add_model_options
+from postmortem.interfaces.cli.triage_progress import TriageProgress
+from postmortem.report.terminal.triage_lines import render_triage_text
+
+_MINUTES: Final = 5
+_MEMORY: Final = 4096
+_GIBIBYTES: Final = 8.0
+
+
+def _parse_shard(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> tuple[int, int] | None:
+    """Read `2/8`."""
+    if text is None:
+        return None
+    one, _, of = text.partition("/")
+    if not (one.isdigit() and of.isdigit() and 1 <= int(one) <= int(of)):
+        raise click.BadParameter(f"{text!r} is no part such as 2/8, counted from 1")
+    return int(one), int(of)
+
+
+def _parse_time_zone(
+    _context: click.Context, _option: click.Parameter, name: str | None
+) -> ZoneInfo | None:
+    """Look a time zone up."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise click.BadParameter(
+            f"no time zone {name!r} is known here; write it as Europe/Berlin, or UTC"
+        ) from error
+
+
+@click.command("triage")
+@click.argument("places", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--out",
+    "output",
+    type=FOLDER,
+    required=True,
+    help="Folder for the overview, the results and the reports.",
+)
+@click.option(
+    "--store",
+    metavar="URL",
+    help="A file for SQLite, or postgresql://…; default: triage.sqlite in the folder of --out.",
+)
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True)
+@click.option("--address", help="Of a Ray cluster; without it Ray runs on this machine.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one a core.")
+@click.option(
+    "--shard",
+    callback=_parse_shard,
+    metavar="I/N",
+    help="Judge one of N parts only, into a store that all parts share; no page is written.",
+)
+@click.option("--jobs", "scheduler", type=FOLDER, help="sacct --json, sacct -P, CSV or JSONL.")
+@click.option(
+    "--zone",
+    callback=_parse_time_zone,
+    metavar="NAME",
+    help="Zone of the times in --jobs that name none, as Europe/Berlin; default: this machine's.",
+)
+@click.option(
+    "--reports",
+    type=click.Choice(["groups", "all", "none"]),
+    default="groups",
+    show_default=True,
+    help="Jobs that get a page of their own: one of each group, all, none.",
+)
+@click.option(
+    "--timeout",
+    "seconds",
+    type=click.FloatRange(min=1),
+    default=60.0 * _MINUTES,
+    show_default=True,
+    help="Seconds for one job, and more for a large one.",
+)
+@click.option(
+    "--memory",
+    type=click.IntRange(min=0),
+    default=_MEMORY,
+    show_default=True,
+    help="MiB that one worker may hold; 0: no limit.",
+)
+@click.option(
+    "--largest",
+    type=click.FloatRange(min=0, min_open=True),
+    default=_GIBIBYTES,
+    show_default=True,
+    help="GiB of a job beyond which it is not read.",
+)
+@click.option(
+    "--retry", "is_retried", is_flag=True, help="Judge again what could not be judged before."
+)
+@LANGUAGE
+@add_model_options
+@PATTERNS
+def command(places: tuple[str, ...], **asked: Any) -> int:
+    """Judge many failed jobs, each content once, and say on one page what they died of.
+
+    A PATH is a log, a folder of jobs, or a URL that fsspec opens. Killed and begun again, it goes
+    on where it was.
+    """
+    try:
+        from postmortem.fleet import full_triage  # noqa: PLC0415 -- an extra
+    except ImportError as error:
+        raise MissingExtra(f"triage needs {error.name}", "", install_hint("triage")) from error
+    _make(asked["output"])
+    wish = full_triage.TriageConfig(places=places, **_resolve_options(asked))
+    with closing(TriageProgress()) as progress:
+        done = full_triage.run_triage(wish, progress)
+    if done.value is not None:
+        show(render_triage_text(done.value, language=asked["language"]))
+    for note in done.notes:
+        print_message(note.text(asked["language"]))
+    return 0
+
+
+def _make(output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"the folder cannot be made: {error.strerror}", output, "name another with --out"
+        ) from error
+
+
+def _resolve_options(asked: dict[str, Any]) -> dict[str, Any]:
+    """Fill in what was left open, for workers that stand in other folders."""
+    return asked | {
+        "store": asked["store"] or str(asked["output"] / "triage.sqlite"),
+        "workers": asked["workers"] or count_cores(),
+        "model": _resolve_model(asked["model"]),
+        "patterns": tuple(str(folder.resolve()) for folder in asked["patterns"]),
+    }
+
+
+def _resolve_model(model: Path | str | None) -> str | None:
+    """Give what a worker that stands in another folder opens."""
+    if model is None:
+        named = os.environ.get("POSTMORTEM_MODEL", SHIPPED)
+        return None if named == WITHOUT else str(Path(named).resolve()) if named else SHIPPED
+    return None if str(model) == WITHOUT else str(Path(model).resolve())

@@ -1,0 +1,132 @@
+"""The application: routes behind a guard, over one state.
+
+In: settings, tokens, further routers, further work beside the requests. Out: an ASGI application.
+Not here: listening (`http.http_server`).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Final
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from postmortem.core.message import say
+from postmortem.interfaces.http import (
+    analyze_routes,
+    form_routes,
+    health_routes,
+    triage_page_routes,
+    triage_routes,
+)
+from postmortem.interfaces.http.access_tokens import AccessTokens
+from postmortem.interfaces.http.api_description import add_report_schemas
+from postmortem.interfaces.http.form_routes import build_refusal_page, is_page_request
+from postmortem.interfaces.http.refusals import (
+    Refusal,
+    build_error_body,
+    build_http_refusal,
+    describe_error_responses,
+)
+from postmortem.interfaces.http.request_guard import RequestGuard, select_language
+from postmortem.interfaces.http.service_settings import ServiceSettings
+from postmortem.interfaces.http.service_state import ServiceState
+from postmortem.report.wire import get_tool_version
+
+Background = Callable[[ServiceState], Awaitable[None]]
+"""Work beside the requests: begun when the service is ready, cancelled when it ends."""
+_ROUTERS: Final = (
+    analyze_routes.router,
+    triage_routes.router,
+    form_routes.router,
+    triage_page_routes.router,
+    health_routes.router,
+)
+_EVERYWHERE: Final = describe_error_responses(400, 421, 431, 500, 503)
+
+
+def create_app(
+    settings: ServiceSettings,
+    tokens: AccessTokens,
+    routers: Sequence[APIRouter] = (),
+    background: Sequence[Background] = (),
+) -> FastAPI:
+    """Make the application.
+
+    Args:
+        settings: all of them.
+        tokens: of who may ask.
+        routers: further routes; those that need a token say so themselves (`http.authentication`).
+        background: further work, each in a task of its own.
+    """
+    service = ServiceState.of(settings, tokens)
+    made = FastAPI(
+        title="postmortem",
+        version=get_tool_version(),
+        summary="Names the cause of a failed training run from its log.",
+        description="Errors are JSON of one shape; who asks for `text/html` gets them as a page.",
+        lifespan=_build_lifespan(service, background),
+        docs_url=None,  # both would fetch scripts from elsewhere
+        redoc_url=None,
+        responses=_EVERYWHERE,
+    )
+    made.state.service = service
+    made.add_middleware(RequestGuard, service=service)
+    made.add_exception_handler(Refusal, _handle_refusal)
+    made.add_exception_handler(HTTPException, _handle_http_exception)
+    made.add_exception_handler(RequestValidationError, _handle_validation_error)
+    for router in (*_ROUTERS, *routers):
+        made.include_router(router)
+    add_report_schemas(made)
+    return made
+
+
+def _build_lifespan(
+    service: ServiceState, background: Sequence[Background]
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Have the processes and the further work there while requests are served."""
+
+    @asynccontextmanager
+    async def run_while_serving(_app: FastAPI) -> AsyncIterator[None]:
+        await asyncio.to_thread(service.begin)
+        tasks = [asyncio.ensure_future(work(service)) for work in background]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with suppress(asyncio.CancelledError):
+                    await task
+            await asyncio.to_thread(service.end)
+
+    return run_while_serving
+
+
+async def _handle_refusal(request: Request, error: Exception) -> Response:
+    """Answer a refusal of a route."""
+    assert isinstance(error, Refusal)  # noqa: S101 -- what the handler is registered for
+    if is_page_request(request):
+        return build_refusal_page(request, error)
+    body = build_error_body(error, select_language(request.scope))
+    return JSONResponse(body, error.status, error.headers)
+
+
+async def _handle_http_exception(request: Request, error: Exception) -> Response:
+    """Answer what the framework refuses: no such route, no such method."""
+    assert isinstance(error, HTTPException)  # noqa: S101
+    refusal = build_http_refusal(error.status_code, error.detail)
+    answer = await _handle_refusal(request, refusal)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _handle_validation_error(request: Request, error: Exception) -> Response:
+    """Answer arguments that are not valid; what was given is not repeated."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    fault = error.errors()[0]
+    said = say("not valid: {why}", "参数无效：{why}", why=str(fault["msg"]))
+    return await _handle_refusal(request, Refusal(422, said, ".".join(map(str, fault["loc"]))))

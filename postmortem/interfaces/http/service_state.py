@@ -1,0 +1,167 @@
+"""What a running service holds: its settings, its processes, its places, its store.
+
+In: settings, tokens. Out: `ServiceState`; work done in one of its processes, unless the client goes
+away meanwhile. Not here: the work (`http.at_request`), routes.
+"""
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from fastapi import Request
+
+from postmortem.core.host.work_pool import WorkerLost, WorkPool
+from postmortem.fleet.store.entrance import open_store
+from postmortem.interfaces.http.access_tokens import AccessTokens, ReaderSessions
+from postmortem.interfaces.http.at_request import JudgeSettings, get_ready
+from postmortem.interfaces.http.client_rate import ClientBuckets, Places
+from postmortem.interfaces.http.refusals import (
+    UNDONE,
+    build_busy_refusal,
+    build_rate_limit_refusal,
+    build_shutdown_refusal,
+    convert_to_refusal,
+)
+from postmortem.interfaces.http.service_settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from postmortem.fleet.store.opened_store import Store
+
+_Given = TypeVar("_Given")
+_MIB: Final = 2**20
+
+
+class ClientGone(Exception):  # noqa: N818 -- what became of the request
+    """The client has closed its connection; nobody waits for an answer."""
+
+
+@dataclass
+class ServiceState:
+    """What the routes of a service share."""
+
+    settings: ServiceSettings
+    tokens: AccessTokens
+    judging: JudgeSettings
+    pool: WorkPool
+    places: Places
+    buckets: ClientBuckets
+    sessions: ReaderSessions
+    store: "Store | None" = None
+    is_ending: bool = field(default=False)
+    """No new request is taken any more."""
+
+    @classmethod
+    def of(cls, settings: ServiceSettings, tokens: AccessTokens) -> "ServiceState":
+        """Make what settings ask for; no process is started, and no store opened yet."""
+        limits, rate = settings.limits, settings.rate
+        judging = JudgeSettings(
+            patterns=tuple(str(folder.resolve()) for folder in settings.patterns),
+            model=settings.text_model,
+            memory=limits.memory_mib,
+            unpacked=int(limits.unpacked_mib * _MIB),
+            unpacked_times=limits.unpacked_times,
+            unpacked_free=int(limits.unpacked_free_mib * _MIB),
+            bundle_files=limits.bundle_files,
+            store=settings.store,
+        )
+        most = limits.workers + limits.waiting
+        pool = WorkPool(
+            functools.partial(get_ready, judging),
+            workers=limits.workers,
+            seconds=limits.seconds,
+            most=most,
+        )
+        return cls(
+            settings,
+            tokens,
+            judging,
+            pool,
+            Places(limits.workers, limits.waiting),
+            ClientBuckets(rate.per_minute, rate.burst, rate.clients),
+            ReaderSessions(settings.session_hours),
+        )
+
+    def open_store(self) -> None:
+        """Open the store that the settings name, if it is not open.
+
+        Raises:
+            PostmortemError: it cannot be used.
+        """
+        if self.settings.store is not None and self.store is None:
+            self.store = open_store(self.settings.store)
+
+    def begin(self) -> None:
+        """Open the store, and have the processes load the rules.
+
+        Raises:
+            PostmortemError: the store cannot be used.
+        """
+        self.open_store()
+        self.pool.warm()
+
+    def end(self) -> None:
+        """End the processes, whatever they are at, and close the store."""
+        self.is_ending = True
+        self.pool.close()
+        if self.store is not None:
+            self.store.close()
+
+    @asynccontextmanager
+    async def place(self, client: str) -> AsyncIterator[None]:
+        """Hold a place for work of a client.
+
+        Raises:
+            Refusal: there is none, or this client asks too often.
+        """
+        if not self.places.are_free:
+            raise build_busy_refusal(self.places.patience)
+        if seconds := self.buckets.taken(client):
+            raise build_rate_limit_refusal(seconds)
+        with self.places.one():
+            yield
+
+    async def done(self, request: Request, work: Callable[..., _Given], *given: Any) -> _Given:
+        """Do a piece of work in a process; it is ended if the client goes away.
+
+        Raises:
+            ClientGone: it did.
+            Refusal: the work was not done.
+        """
+        try:
+            return await _wait_unless_disconnected(
+                request, self.pool.done(work, self.judging, *given)
+            )
+        except UNDONE as error:
+            if self.is_ending and isinstance(error, WorkerLost):
+                raise build_shutdown_refusal() from error
+            raise convert_to_refusal(
+                error, self.places.patience, self.settings.limits.seconds
+            ) from error
+        except asyncio.CancelledError:
+            if self.is_ending:
+                raise build_shutdown_refusal() from None
+            raise
+
+
+async def _wait_unless_disconnected(request: Request, work: Awaitable[_Given]) -> _Given:
+    """Wait for work as long as somebody waits for what it gives."""
+    doing, gone = asyncio.ensure_future(work), asyncio.ensure_future(_wait_for_disconnect(request))
+    try:
+        await asyncio.wait({doing, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            raise ClientGone
+        return doing.result()
+    finally:
+        for one in (doing, gone):
+            one.cancel()
+        for one in (doing, gone):
+            with suppress(asyncio.CancelledError, Exception):
+                await one
+
+
+async def _wait_for_disconnect(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

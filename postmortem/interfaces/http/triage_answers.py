@@ -1,0 +1,174 @@
+"""The lists of a store as values: which are asked for, and how they are answered.
+
+In: filters, rows of the store. Out: values that FastAPI checks, describes and writes. Not here: the
+routes (`http.triage_routes`), SQL (`store.job_listing`).
+"""
+
+import asyncio
+from typing import Annotated, Final, Literal
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field
+
+from postmortem.core.message import Message, say
+from postmortem.fleet.found_jobs import JUDGED
+from postmortem.fleet.store.job_listing import ListedJob, WantedJobs
+from postmortem.fleet.store.opened_store import Store
+from postmortem.interfaces.http.analyze_routes import ShownForm
+from postmortem.interfaces.http.refusals import Refusal, build_not_found_refusal
+from postmortem.interfaces.http.service_state import ServiceState
+
+_LARGEST: Final = 2**31 - 1
+Number = Annotated[int, Path(ge=1, le=_LARGEST)]
+GroupName = Annotated[str, Path(max_length=200)]
+
+
+class Spoken(BaseModel):
+    """In which language a page opens."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    lang: Literal["en", "zh"] | None = None
+
+
+class ReportAsked(Spoken):
+    """How the report of a job is to be."""
+
+    format: ShownForm = "json"
+
+
+class TriagesAsked(BaseModel):
+    """Which triages are listed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    before: Annotated[int, Field(ge=1, le=_LARGEST)] | None = Field(
+        None, description="List those begun before this one."
+    )
+    limit: int = Field(50, ge=1, le=500)
+
+
+class JobsAsked(BaseModel):
+    """Which jobs of a triage are listed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    state: Literal[
+        "", "waiting", "judged", "unreadable", "crashed", "timed-out", "out-of-memory"
+    ] = ""
+    cause: str = Field("", max_length=200, description="Id of a cause.")
+    text: str = Field("", max_length=200, description="Part of the title or identity.")
+    after: str = Field("", max_length=4096, description="`next` of the page before.")
+    limit: int = Field(100, ge=1, le=1000)
+
+
+class TriageListed(BaseModel):
+    """A triage in a list."""
+
+    number: int
+    places: list[str]
+    began: float = Field(description="Seconds since 1970, UTC.")
+    finished: float | None
+    jobs: int
+
+
+class TriagesPage(BaseModel):
+    """A page of the list of triages, the newest first."""
+
+    triages: list[TriageListed]
+    next: int | None = Field(description="`before` of the next page; null on the last.")
+
+
+class JobListed(BaseModel):
+    """A job in a list."""
+
+    number: int
+    identity: str
+    title: str
+    state: str
+    reason: dict[str, str] | None = Field(description="Why it was not judged, by language.")
+    cause: str | None
+    cause_title: dict[str, str] | None
+    probability: float | None
+    outcome: str
+    retry: str
+
+
+class JobsPage(BaseModel):
+    """A page of the list of jobs, by identity."""
+
+    jobs: list[JobListed]
+    next: str | None = Field(description="`after` of the next page; null on the last.")
+
+
+async def read_triages_page(service: ServiceState, asked: TriagesAsked) -> TriagesPage:
+    """Read a page of the list of triages."""
+    store = store_of(service)
+    rows = await asyncio.to_thread(store.listing.triages, asked.before, asked.limit)
+    listed = [
+        TriageListed(
+            number=row.number,
+            places=row.options.get("places", "").splitlines(),
+            began=row.began,
+            finished=row.finished,
+            jobs=jobs,
+        )
+        for row, jobs in rows
+    ]
+    return TriagesPage(
+        triages=listed, next=listed[-1].number if len(listed) == asked.limit else None
+    )
+
+
+async def read_jobs_page(service: ServiceState, triage: int, asked: JobsAsked) -> JobsPage:
+    """Read a page of the list of jobs.
+
+    Raises:
+        Refusal: there is no such triage.
+    """
+    store = store_of(service)
+    if await asyncio.to_thread(store.triages.row, triage) is None:
+        raise build_not_found_refusal(
+            say("there is no triage of that number", "没有这个编号的分诊"), triage
+        )
+    wanted = WantedJobs(triage, asked.state, asked.cause, asked.text, asked.after, asked.limit)
+    rows = await asyncio.to_thread(store.listing.jobs, wanted)
+    last = rows[-1].job.identity if len(rows) == asked.limit else None
+    return JobsPage(jobs=[_build_job_entry(row) for row in rows], next=last)
+
+
+def store_of(service: ServiceState) -> Store:
+    """Give the store.
+
+    Raises:
+        Refusal: the service shows none.
+    """
+    if service.store is None:
+        raise Refusal(
+            404,
+            say("this service shows no triages", "本服务不展示分诊"),
+            "store",
+            say("start it with --store", "请使用 --store 启动服务"),
+        )
+    return service.store
+
+
+def _build_job_entry(row: ListedJob) -> JobListed:
+    job, is_judged = row.job, row.job.state == JUDGED
+    return JobListed(
+        number=row.number,
+        identity=job.identity,
+        title=job.title,
+        state=job.state,
+        reason=_build_translations(job.reason_en, job.reason_zh),
+        cause=row.cause if is_judged else None,
+        cause_title=_build_translations(row.title_en, row.title_zh) if is_judged else None,
+        probability=row.probability if is_judged else None,
+        outcome=row.outcome,
+        retry=row.retry,
+    )
+
+
+def _build_translations(en: str, zh: str) -> dict[str, str] | None:
+    said = Message(en, zh)
+    return {"en": said.en, "zh": said.zh} if said else None

@@ -1,0 +1,65 @@
+"""Calls done in processes of their own, and what a client is told of one that was not done.
+
+In: a function and its arguments. Out: what it gives, later. Not here: the work
+(`mcp.at_call`), the processes (`core.host.work_pool`).
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from postmortem.core.errors import UsageError
+from postmortem.core.host.work_pool import NoRoomForWork, WorkerLost, WorkPool, WorkTooLong
+from postmortem.interfaces.mcp.at_call import CallReply, CallSettings, get_ready
+
+_WAITING: Final = 4
+"""Calls for each process that may be under way or wait."""
+
+
+class CallPool:
+    """Processes for calls; they start when the pool is warmed or first used."""
+
+    def __init__(self, settings: CallSettings, *, workers: int, seconds: float) -> None:
+        """Take how many calls run at a time, and how long one may take."""
+        self._settings, self._seconds = settings, seconds
+        self._pool = WorkPool(
+            functools.partial(get_ready, settings),
+            workers=workers,
+            seconds=seconds,
+            most=_WAITING * workers,
+        )
+
+    def warm(self) -> None:
+        """Have the processes load the rules before the first call comes."""
+        self._pool.warm()
+
+    async def reply(self, work: Callable[..., CallReply], *given: Any) -> CallReply:
+        """Do a call in one of the processes; if it is cancelled, the process ends.
+
+        Raises:
+            PostmortemError: what the work itself raises, or: too many calls, too long, crashed.
+        """
+        try:
+            return await self._pool.done(work, self._settings, *given)
+        except NoRoomForWork as error:
+            raise UsageError(
+                f"{self._pool.under_way} calls are under way already",
+                "",
+                "wait for one of them to end, then call again",
+            ) from error
+        except WorkTooLong as error:
+            raise UsageError(
+                f"not done after {self._seconds:,.0f} s",
+                "",
+                "name fewer or smaller files, or allow more: postmortem mcp --timeout SECONDS",
+            ) from error
+        except WorkerLost as error:
+            raise UsageError(
+                "the process that did this call ended in the middle of it; the server goes on",
+                "",
+                "if it wanted too much memory, name fewer files or allow more with --memory",
+            ) from error
+
+    def close(self) -> None:
+        """End the processes, whatever they are at."""
+        self._pool.close()

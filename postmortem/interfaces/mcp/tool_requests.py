@@ -1,0 +1,132 @@
+"""What the tools are asked with: their arguments as models, of which clients get the JSON Schema.
+
+In: the arguments of a call. Out: typed requests. Not here: whether a path may be read
+(`mcp.allowed_folders`), the work (`mcp.at_call`).
+"""
+
+import json
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from postmortem.interfaces.mcp.allowed_folders import AllowedFolders
+
+_MOST_PATHS = 256
+
+
+def _parse_path_list(value: Any) -> Any:
+    """Take one path, or a list that a client has put into a string."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return [value]
+    return [value]
+
+
+Paths = Annotated[
+    list[Annotated[str, Field(max_length=4096)]],
+    BeforeValidator(_parse_path_list),
+    Field(max_length=_MOST_PATHS),
+]
+
+
+class ToolRequest(BaseModel):
+    """What every tool can be asked with."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    of_paths: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold paths."""
+    of_texts: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold logs or dumps as text."""
+    language: Annotated[Literal["en", "zh"], Field(description="Language of the answer.")] = "en"
+
+    @property
+    def names_paths(self) -> bool:
+        """Whether any file is to be read."""
+        return any(getattr(self, name) for name in self.of_paths)
+
+    @property
+    def characters(self) -> int:
+        """Count the characters of the texts."""
+        return sum(len(getattr(self, name)) for name in self.of_texts)
+
+    def located(self, folders: AllowedFolders) -> "ToolRequest":
+        """Give the same with paths that can be read.
+
+        Raises:
+            InputError: a path may not be read, or leads to nothing.
+            UsageError: no folder is allowed.
+        """
+        found = {
+            name: [folders.located(path) for path in getattr(self, name)] for name in self.of_paths
+        }
+        return self.model_copy(update=found)
+
+
+class AnalyzeRequest(ToolRequest):
+    """Arguments of `analyze`."""
+
+    of_paths: ClassVar[tuple[str, ...]] = ("paths", "env")
+    of_texts: ClassVar[tuple[str, ...]] = ("text", "env_text")
+    paths: Annotated[
+        Paths,
+        Field(
+            description=(
+                "Log files or folders of ONE job, absolute or relative to an allowed folder. Pass"
+                " the whole folder, so that all ranks are read; compressed files too."
+            )
+        ),
+    ] = []
+    text: Annotated[
+        str, Field(description="The log itself, where there is no file: as printed, not cut.")
+    ] = ""
+    env: Annotated[
+        Paths,
+        Field(description="Files with an environment dump (collect_env, nvidia-smi, pip list)."),
+    ] = []
+    env_text: Annotated[str, Field(description="Such a dump as text.")] = ""
+    report: Annotated[
+        bool, Field(description="Also give the whole JSON report; it is long, ask only if needed.")
+    ] = False
+
+    @model_validator(mode="after")
+    def _has_log(self) -> "AnalyzeRequest":
+        if not self.paths and not self.text.strip():
+            raise ValueError("give `paths`, `text` or both")
+        return self
+
+
+class ExplainRequest(ToolRequest):
+    """Arguments of `explain`."""
+
+    what: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=8000,
+            description=(
+                "An id that an answer named (cause, condition, fix, message …), or a line of a log."
+            ),
+        ),
+    ]
+
+
+class CompareRequest(ToolRequest):
+    """Arguments of `compare`."""
+
+    of_paths: ClassVar[tuple[str, ...]] = ("good", "bad", "good_env", "bad_env")
+    good: Annotated[Paths, Field(min_length=1, description="Log or folder of the run that worked.")]
+    bad: Annotated[Paths, Field(min_length=1, description="Log or folder of the run that did not.")]
+    good_env: Annotated[Paths, Field(description="Environment dumps of the good run.")] = []
+    bad_env: Annotated[Paths, Field(description="Environment dumps of the bad run.")] = []
+
+
+class ShareRequest(ToolRequest):
+    """Arguments of `share`."""
+
+    of_paths: ClassVar[tuple[str, ...]] = ("paths", "env")
+    paths: Annotated[Paths, Field(min_length=1, description="Log files or folders of one job.")]
+    env: Annotated[Paths, Field(description="Environment dumps that are not in the log.")] = []

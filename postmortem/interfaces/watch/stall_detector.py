@@ -1,0 +1,106 @@
+"""When a job last wrote anything, and whether its silence is too long.
+
+In: what is read from its files, as it comes. Out: signs that it is silent, or stands on one step.
+Not here: how long a silence may be (`watch.pace`).
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from postmortem.core.lines import ProcessId
+from postmortem.core.message import say
+from postmortem.core.watching import Sign
+from postmortem.diagnosis.detectors import stalled_output as silence
+from postmortem.interfaces.watch.pace import Pace
+from postmortem.interfaces.watch.watched_file import WatchedFile
+
+_QUIET: Final = 30.0
+"""Seconds of quiet behind a line that ends runs; a launcher that starts anew is sooner at it."""
+_QUIET_TIMES: Final = 5
+
+
+class StallDetector:
+    """What is heard of a job, by its clock and ours."""
+
+    def __init__(self, stall: float | None, now: Callable[[], float]) -> None:
+        """Know nothing yet; `stall` is a limit that the user has set, 0 for none."""
+        self._pace, self._now = Pace(stall), now
+        self.last = math.nan
+        """When it last wrote; NaN if it never did."""
+        self._before, self._records = math.nan, 0
+        """The same before this look, and the records of this look."""
+        self._silent_from = math.nan
+        """The last word before a silence that was told."""
+
+    def begin_look(self) -> None:
+        """Take note that all files are looked at once more."""
+        self._before, self._records = self.last, 0
+
+    def hear(self, file: WatchedFile, records: int) -> None:
+        """Take note that something was written, so many records among it.
+
+        What was there before the watch began tells its pace by its printed clock.
+        """
+        self._records += records
+        if not math.isnan(self._before):
+            self.last = self._now()
+            return
+        self._pace.learn(file.live.tail()[1].split("\n"))
+        last = -math.inf if math.isnan(self.last) else self.last
+        self.last = max(last, min(file.followed.modified, self._now()))
+
+    def has_spoken(self) -> bool:
+        """Say whether this look, but for the first, has found anything; the pace is told of it."""
+        if math.isnan(self._before) or not self.last > self._before:
+            return False
+        self._pace.record_output(self._now(), self.last - self._before, self._records)
+        return True
+
+    def has_broken_silence(self) -> bool:
+        """Say, once, whether a silence is over that was told."""
+        was_told = not math.isnan(self._silent_from)
+        self._silent_from = math.nan
+        return was_told
+
+    def same_step(self, file: WatchedFile) -> tuple[Sign, ProcessId] | None:
+        """Find a file whose lines go on while no record has come for longer than a silence."""
+        limit = self._pace.limit()
+        if self._records or math.isinf(limit) or (last := file.last_record()) is None:
+            return None
+        shape = silence.detect_stall_after_record(file.live.tail(), file.index, last, limit)
+        if shape is None or shape.id != "same-step":
+            return None
+        return Sign("same-step", shape.said, shape.line), shape.where
+
+    def stall(self, files: Iterable[WatchedFile]) -> tuple[WatchedFile, Sign] | None:
+        """Find, once, that nothing is written any more; the file that was written last shows it."""
+        silent = self.silence()
+        if not silent >= self._pace.limit() or not math.isnan(self._silent_from):
+            return None
+        self._silent_from = self.last
+        usual = self._pace.usual()
+        said = say(
+            "nothing written for {silent:.0f} s", "已有 {silent:.0f} 秒没有任何输出", silent=silent
+        )
+        if not math.isnan(usual):
+            said = say(
+                "{said}; records had come every {usual:.2g} s",
+                "{said}，此前每 {usual:.2g} 秒就有一条记录",
+                said=said,
+                usual=max(usual, 0.01),
+            )
+        there = [file for file in files if file.followed.is_there]
+        file = max(there, key=lambda file: file.followed.modified)
+        return file, Sign("stall", said, file.live.last_number(), file.last_step)
+
+    def silence(self) -> float:
+        """Give the seconds since anything was written; NaN if nothing ever was."""
+        return self._now() - self.last
+
+    def is_quiet(self, least: float = _QUIET) -> bool:
+        """Say whether it has been quiet for so many seconds, and for some of its own intervals."""
+        usual = self._pace.usual()
+        return self.silence() >= max(
+            least, _QUIET, 0.0 if math.isnan(usual) else _QUIET_TIMES * usual
+        )

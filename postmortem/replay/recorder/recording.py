@@ -1,0 +1,212 @@
+"""What happens in a training, step by step, and the capsule when it should be kept.
+
+In: the events of a loop: a batch, a loss, a step. Out: a capsule in a folder. Not here: where the
+events come from (`recorder.loop`, the attachments), what a capsule says (`recorder.manifests`).
+
+It never raises into the training: what goes wrong in it is told once, and it lets go.
+"""
+
+import contextlib
+import functools
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from postmortem.replay.capsule.folders import write_capsule
+from postmortem.replay.capsule.manifest import Clipping, LossRecipe, Reason
+from postmortem.replay.recorder.criteria import Criterion
+from postmortem.replay.recorder.manifests import About, build_capsule
+from postmortem.replay.recorder.passing import Passing, Removal
+from postmortem.replay.recorder.recipes import build_model_recipe
+from postmortem.replay.recorder.tape import Tape
+
+LOG: Final = logging.getLogger("postmortem.recorder")
+Method = Callable[..., Any]
+
+
+def wrap_safely(method: Method) -> Method:
+    """Keep what goes wrong in the recorder out of the training."""
+
+    @functools.wraps(method)
+    def safe(self: "Recording", *arguments: Any, **keywords: Any) -> Any:
+        if self.is_off:
+            return None
+        try:
+            return method(self, *arguments, **keywords)
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the training goes on
+            self.give_up(f"{type(error).__name__}: {error}")
+            return None
+
+    return safe
+
+
+@dataclass(slots=True)
+class Options:
+    """What a user may set, of every attachment."""
+
+    loss: Any = None
+    loader: Any = None
+    folder: str | Path = "capsules"
+    every: int = 32
+    clipping: float | Clipping | None = None
+    build: Callable[..., Any] | None = None
+    arguments: Mapping[str, Any] | None = None
+    memory: int = 16 << 30
+    most_bytes: int = 8 << 30
+    framework: str = "pytorch"
+    rank: int = 0
+    ranks: int = 1
+
+
+class Recording:
+    """One training that is being recorded."""
+
+    def __init__(self, tape: Tape, options: Options) -> None:
+        """Hold the parts; hooks are the business of who makes it."""
+        self.tape, self.options = tape, options
+        self.criterion = None if options.loss is None else Criterion(options.loss)
+        self.passing = Passing(tape, self.criterion)
+        self.removals: list[Removal] = []
+        self.written: list[Path] = []
+        self.is_off = False
+        self.loss_recipe: LossRecipe | None = None
+        """Set by an attachment that knows how its framework computes the loss."""
+        self.notes: list[str] = []
+        """What an attachment knows to be missing."""
+
+    @wrap_safely
+    def batch(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> None:
+        """Keep a batch, where the loop tells of it itself."""
+        self.passing.is_told = True
+        self.tape.begin(batch, samples or self.passing.samples(batch))
+
+    def loss(self, *arguments: Any, **keywords: Any) -> Any:
+        """Compute the loss with the function that was named as `loss`, and keep what it was given.
+
+        Called as that is: `recorder.loss(prediction, target)`, or `recorder.loss(model, batch)`
+        with a function of your own. A loss that is computed elsewhere goes in alone.
+        """
+        if self.criterion is None or (len(arguments) == 1 and not keywords):
+            self.note_loss(arguments[0])
+            return arguments[0]
+        self._before_loss(self.criterion, arguments, keywords)
+        computed = self.criterion.function(*arguments, **keywords)
+        if not self.criterion.is_hooked:
+            self.note_loss(computed)
+        return computed
+
+    @wrap_safely
+    def _before_loss(
+        self, criterion: Criterion, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
+    ) -> None:
+        if criterion.is_users:
+            self.batch(arguments[1] if len(arguments) > 1 else dict(keywords))
+        elif not criterion.is_hooked:
+            self.passing.of_criterion(arguments, keywords)
+
+    @wrap_safely
+    def note_loss(self, loss: Any, factor: float | None = None) -> None:
+        """Keep the loss of the pass under way; with a factor that is known, its gradient is not."""
+        self.tape.note_loss(loss, is_whole=factor is None)
+        if factor is not None and self.tape.step.passes:
+            self.tape.step.figures[f"known factor {len(self.tape.step.passes) - 1}"] = factor
+
+    @wrap_safely
+    def before_step(self, norm: Any = None, rates: tuple[float, ...] = ()) -> None:
+        """Look at loss and gradients, before the optimiser changes anything."""
+        self.tape.before_step(norm, rates)
+        self.judge()
+
+    @wrap_safely
+    def prepare_step(self, scale: float | None) -> None:
+        """Keep what a step changes, where loss and gradients are looked at after it only."""
+        self.tape.ring.settle()
+        if scale is not None:
+            self.tape.step.figures["scale"] = scale
+
+    @wrap_safely
+    def after_step(self) -> None:
+        """Begin the next step."""
+        self.tape.after_step()
+
+    def judge(self, *, wait: bool = False) -> None:
+        """Write a capsule if a step whose figures are there asks for one, and stop with it."""
+        reason = self.tape.suspicion(wait=wait)
+        if reason is not None:
+            self._write(reason)
+            self.let_go()
+
+    @wrap_safely
+    def write(self, message: str = "") -> Path | None:
+        """Write a capsule of the last steps because it is asked for; the recording goes on."""
+        whole = [one.step for one in self.tape.steps[:-1] if one.passes]
+        return self._write(Reason("asked", (whole or [self.tape.step.step])[-1], message))
+
+    @wrap_safely
+    def end(self, error: BaseException | None) -> None:
+        """Look at what is not looked at yet; an exception is a reason by itself."""
+        with contextlib.suppress(RuntimeError):  # a device that has failed tells nothing more
+            self.judge(wait=True)
+        if not self.is_off and isinstance(error, Exception):
+            told = f"{type(error).__name__}: {error}"
+            self._write(Reason("exception", self.tape.step.step, told[:500]))
+        self.let_go()
+
+    def _write(self, reason: Reason) -> Path | None:
+        """Write it, unless another process is to: each has the same weights, and its own batch."""
+        if self.options.rank and reason.kind not in {"nonfinite-loss", "exception"}:
+            return None
+        manifest, tensors = build_capsule(self.tape, self._about(), reason, self.options.most_bytes)
+        process = f"-rank{self.options.rank}" if self.options.ranks > 1 else ""
+        name = f"step{reason.step}-{reason.kind}{process}.capsule"
+        path = write_capsule(Path(self.options.folder) / name, manifest, tensors)
+        self.written.append(path)
+        LOG.warning(
+            "postmortem: %s at step %d%s; capsule written: %s (it holds training data); "
+            "next: postmortem replay %s",
+            reason.kind,
+            reason.step,
+            f": {reason.message}" if reason.message else "",
+            path,
+            path,
+        )
+        return path
+
+    def _about(self) -> About:
+        options, subject = self.options, self.tape.subject
+        model, notes = build_model_recipe(subject.model, options.build, options.arguments)
+        loss = self.loss_recipe or LossRecipe()
+        if self.criterion is not None:
+            loss = self.criterion.recipe(self.passing.inputs)
+            notes += self.criterion.notes
+        clipping = options.clipping
+        if isinstance(clipping, int | float):
+            clipping = Clipping(float(clipping)) if clipping > 0 else None
+        if subject.is_in_parts:
+            notes.append("weights and optimizer state: the parts of the other processes (FSDP)")
+        if options.ranks > 1:
+            notes.append(f"batches of the other {options.ranks - 1} processes")
+        return About(
+            model,
+            loss,
+            options.framework,
+            clipping,
+            self.passing.autocast,
+            [*notes, *self.notes],
+        )
+
+    def give_up(self, what: str) -> None:
+        """Say once what is wrong, and let go."""
+        self.let_go()
+        LOG.warning("postmortem: the recorder stops, the training goes on: %s", what)
+
+    def let_go(self) -> None:
+        """Take off all hooks, and give the memory back."""
+        self.is_off = True
+        for remove in self.removals:
+            remove()
+        self.removals.clear()
+        self.tape.steps[:-1] = []
+        self.tape.ring.clear()

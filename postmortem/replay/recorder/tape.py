@@ -1,0 +1,200 @@
+"""The last steps of a training: a snapshot, and what went into the model since.
+
+In: batches, losses, and word that a step begins or ends. Out: the window, and why it should be
+kept. Not here: where these come from (`recorder.attaching`), the capsule.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import torch
+
+from postmortem.replay.capsule import trees
+from postmortem.replay.capsule.manifest import Reason
+from postmortem.replay.recorder.host_copies import count_bytes, get_rng_states, to_host
+from postmortem.replay.recorder.readings import Reading, compute_gradient_norm
+from postmortem.replay.recorder.snapshots import SnapshotRing
+from postmortem.replay.recorder.subject import Subject
+
+COLLAPSED: Final = 1.0
+"""Below this a loss scale has nothing more to give: it makes gradients smaller."""
+_SHORTEST: Final = 8
+"""Steps that a snapshot stays, however large the batches are."""
+
+
+@dataclass(slots=True)
+class PassKept:
+    """One forward and backward pass."""
+
+    tree: dict[str, Any]
+    tensors: dict[str, Any]
+    states: dict[str, Any]
+    samples: tuple[int | None, ...] | None = None
+    loss: Any = None
+    factor: Any = None
+    is_used: bool = True
+    """Whether a gradient came to the loss, as far as that was looked for."""
+
+
+@dataclass(slots=True)
+class StepKept:
+    """One step of the optimiser."""
+
+    step: int
+    passes: list[PassKept] = field(default_factory=list)
+    rates: tuple[float, ...] = ()
+    reading: Reading | None = None
+    named: tuple[str, ...] = ()
+    """What the figures of the reading are: `norm`, `scale`, `loss 0`, `factor 0` …"""
+    figures: dict[str, float] = field(default_factory=dict)
+
+    def arrive(self, *, wait: bool = False) -> bool:
+        """Take in the figures, if they have come over; says whether."""
+        if self.reading is not None:
+            told = self.reading.figures(wait=wait)
+            if told is None:
+                return False
+            self.figures |= dict(zip(self.named, told, strict=True))
+            self.reading = None
+        return True
+
+
+class Tape:
+    """What is recorded, in host memory only."""
+
+    def __init__(self, subject: Subject, every: int, memory: int) -> None:
+        """Keep a snapshot every so many steps, and no more than so many bytes of all."""
+        self.subject, self.every = subject, max(2, every)
+        self.ring = SnapshotRing(subject, memory // 2)
+        self.steps: list[StepKept] = [StepKept(0)]
+        self.notes: dict[str, None] = {}
+        """What could not be recorded."""
+        self._most, self._bytes, self._since = memory // 2, 0, 0
+        self._unread: list[StepKept] = []
+        self._is_looked_at = False
+        self.is_in_step_with_others = False
+        """Whether all processes must take their snapshots together."""
+
+    @property
+    def step(self) -> StepKept:
+        """The step that is under way."""
+        return self.steps[-1]
+
+    def begin(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> PassKept:
+        """Keep what goes into a forward pass, and the state before it."""
+        if not self.step.passes and self._is_due():
+            self.ring.take(self.step.step)
+            self._forget()
+        self.step.rates = self.step.rates or self.subject.rates()
+        tensors: dict[str, Any] = {}
+        prefix = f"{self.step.step}.{len(self.step.passes)}"
+        held = PassKept(self._tree(batch, prefix, tensors), tensors, {}, samples)
+        held.states = get_rng_states(self.subject.device)
+        self.step.passes.append(held)
+        return held
+
+    def _is_due(self) -> bool:
+        age = self.step.step - self.ring.age_of_newest
+        is_full = self._since > self._most // 2 and not self.is_in_step_with_others
+        return age >= self.every or (age >= _SHORTEST and is_full)
+
+    def _forget(self) -> None:
+        """Let go of the steps before the older snapshot."""
+        oldest = self.ring.oldest
+        first = oldest.step if oldest is not None else 0
+        self.steps = [one for one in self.steps if one.step >= first]
+        tensors = (t for one in self.steps for kept in one.passes for t in kept.tensors.values())
+        self._bytes, self._since = sum(map(count_bytes, tensors)), 0
+
+    def _tree(self, batch: Any, prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:
+        def put(tensor: Any) -> str:
+            key = f"{prefix}/{len(tensors)}"
+            tensors[key] = to_host(tensor)
+            return key
+
+        if self._bytes > self._most:
+            self.notes["batches: larger than the recorder's memory"] = None
+            return {"kind": "unrecorded", "type": type(batch).__qualname__}
+        tree = trees.convert_to_tree(batch, put)
+        size = sum(map(count_bytes, tensors.values()))
+        self._bytes, self._since = self._bytes + size, self._since + size
+        return tree
+
+    def note_loss(self, loss: Any, *, is_whole: bool = True) -> None:
+        """Keep the loss of the pass under way, and see with what it is multiplied.
+
+        Args:
+            loss: a tensor of one number.
+            is_whole: a hook of the loss sees its gradient; else `factor` is set by the caller.
+        """
+        if not self.step.passes or not isinstance(loss, torch.Tensor) or loss.numel() != 1:
+            return
+        kept = self.step.passes[-1]
+        kept.loss = loss.detach()
+        if is_whole and loss.requires_grad:
+            kept.is_used = False
+
+            def see(gradient: Any) -> None:
+                kept.factor, kept.is_used = gradient.detach(), True
+
+            loss.register_hook(see)
+
+    def before_step(self, norm: Any = None, rates: tuple[float, ...] = ()) -> None:
+        """Look at loss and gradients of the step under way; once a step."""
+        if self._is_looked_at:
+            return
+        self._is_looked_at = True
+        self.ring.settle()
+        step = self.step
+        step.rates = rates or self.subject.rates()
+        norm = compute_gradient_norm(self.subject.trainable.values()) if norm is None else norm
+        self._read(step, {"norm": norm, "scale": self._scale(step)})
+
+    def _scale(self, step: StepKept) -> Any:
+        scaler = self.subject.scaler
+        if scaler is not None:
+            stages = getattr(scaler, "_per_optimizer_states", {})
+            stage = stages.get(id(self.subject.optimizer), {}).get("stage")
+            step.figures["is unscaled"] = float(getattr(stage, "value", 0) == 1)
+        return getattr(scaler, "_scale", None)
+
+    def _read(self, step: StepKept, further: Mapping[str, Any]) -> None:
+        """Send all figures of a step off to the host."""
+        wanted = {name: one for name, one in further.items() if isinstance(one, torch.Tensor)}
+        step.figures |= {name: one for name, one in further.items() if isinstance(one, float | int)}
+        for number, kept in enumerate(step.passes):
+            for name, value in (("loss", kept.loss), ("factor", kept.factor)):
+                if isinstance(value, torch.Tensor):
+                    wanted[f"{name} {number}"] = value
+        if wanted:
+            step.named, step.reading = tuple(wanted), Reading(list(wanted.values()))
+            self._unread.append(step)
+
+    def after_step(self) -> None:
+        """Begin the next step."""
+        if self._is_looked_at:
+            self._is_looked_at = False
+            self.steps.append(StepKept(self.step.step + 1))
+
+    def suspicion(self, *, wait: bool = False) -> Reason | None:
+        """Say why the window should be kept, of the steps whose figures have come over."""
+        if wait and self.step not in self._unread and self.step.passes:
+            self._read(self.step, {})
+        while self._unread and self._unread[0].arrive(wait=wait):
+            reason = self._judged(self._unread.pop(0))
+            if reason is not None:
+                return reason
+        return None
+
+    def _judged(self, step: StepKept) -> Reason | None:
+        for name, value in step.figures.items():
+            if name.startswith("loss") and not math.isfinite(value):
+                return Reason("nonfinite-loss", step.step, f"the loss is {value}")
+        norm, scale = step.figures.get("norm", 0.0), step.figures.get("scale")
+        if self.subject.scaler is None and not math.isfinite(norm):
+            return Reason("nonfinite-gradient", step.step, f"the norm of the gradients is {norm}")
+        if scale is not None and scale < COLLAPSED and not math.isfinite(norm):
+            return Reason("scale-collapsed", step.step, f"the loss scale is {scale:g}")
+        return None

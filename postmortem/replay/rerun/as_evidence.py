@@ -1,0 +1,53 @@
+"""What a replay has shown as evidence for the ranking, and under the titles of the rules.
+
+In: a `Replayed`. Out: pairs for `rank(extra=…)`; the same value with titles. Not here: weighing.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from postmortem.core.answer import Evidence
+from postmortem.core.message import Message, join_list, say
+from postmortem.core.replayed import CauseTested, Replayed
+from postmortem.replay.rerun.judging import causes
+
+CONFIRMING: Final = 10.0
+"""Log-odds: more than all that a log can say."""
+_REFUTING: Final = -6.0
+_INTERMITTENT: Final = 0.7
+
+
+def iter_evidence(found: Replayed[Message]) -> Iterator[tuple[str, Evidence[Message]]]:
+    """Yield what speaks for or against each cause; what was not tested says nothing."""
+    for one in found.tested:
+        weight = _get_weight(one)
+        if weight:
+            yield one.cause, _build_item(one, weight)
+
+
+def _get_weight(one: CauseTested[Message]) -> float:
+    if one.verdict == "confirmed":
+        return CONFIRMING
+    if one.verdict == "refuted":
+        return _REFUTING
+    intermittent = {cause.id for cause in causes() if cause.is_intermittent}
+    is_one = one.verdict == "not-reproduced" and one.cause in intermittent
+    return _INTERMITTENT if is_one else 0.0
+
+
+def _build_item(one: CauseTested[Message], weight: float) -> Evidence[Message]:
+    said = {
+        "confirmed": say("confirmed by replay", "重放已证实"),
+        "refuted": say("refuted by replay", "重放已排除"),
+    }.get(one.verdict, say("not reproduced by replay", "重放未重现"))
+    because = join_list(list(one.reasons), "; ", "；")
+    text = say("{said}: {because}", "{said}：{because}", said=said, because=because)
+    return Evidence("replay", f"replay.{one.verdict}", "replay", text, weight)
+
+
+def fill_titles(found: Replayed[Message], title: Callable[[str], Message]) -> Replayed[Message]:
+    """Give each cause its title."""
+    return replace(
+        found, tested=tuple(replace(one, title=title(one.cause)) for one in found.tested)
+    )

@@ -1,0 +1,306 @@
+"""The table of counterfactuals: what each changes, and when it does not apply and why.
+
+In: a scene. Out: a regime for each, or the reason why there is none. Not here: running them
+(`rerun.replaying`), what follows (`rerun.judging`).
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import torch
+
+from postmortem.core.message import Message, say
+from postmortem.replay.rerun import changes, inspecting
+from postmortem.replay.rerun.baseline_run import BaselineRun, build_sample_filter, find_loss_jump
+from postmortem.replay.rerun.batches import (
+    convert_tensors,
+    count_samples,
+    find_attention_masks,
+    find_token_ids,
+    select_samples,
+)
+from postmortem.replay.rerun.operations import UNSAFE, Guarded
+from postmortem.replay.rerun.regime import MicroPlace, Regime
+
+_WIDE: Final = say("it was computed in float32 already", "本来就以 float32 计算")
+_NOT_HALF: Final = say("it was not computed in float16", "并非以 float16 计算")
+_NO_SCALER: Final = say("losses were not scaled", "没有使用 loss 缩放")
+_FIRST_STEP: Final = say(
+    "it fails in the first step of the window, before any update",
+    "窗口的第一步就失败，此前没有任何更新",
+)
+_ANYWAY: Final = say("it fails without any update too", "不更新权重也会失败")
+_ENOUGH: Final = say("a tenth is enough", "降为十分之一已经足够")
+_NO_OPTIMIZER: Final = say("torch has no such optimiser", "torch 中没有这种优化器")
+_LABELS: Final = say("no sample is without labels", "没有样本的标签被全部屏蔽")
+_MASK: Final = say("no mask hides anything in the batch", "该 batch 中没有掩码遮住任何内容")
+_ALL_PADDED: Final = say("every sample is padded", "每个样本都有填充")
+_ROWS: Final = say(
+    "no row of an embedding that is used is unlike the others", "用到的 embedding 行都与其他行相近"
+)
+_OTHER_ROWS: Final = say("there are no other rows to compare with", "没有可对照的其他行")
+_WEIGHTS: Final = say(
+    "all weights are finite and of usual size at the window's start",
+    "窗口开始时所有权重都是有限值，大小正常",
+)
+_SAMPLES: Final = say("the failure does not hang on single samples", "失败并不取决于个别样本")
+_OPERATION: Final = say(
+    "no logarithm, root, quotient or exponential made it",
+    "并非由对数、开方、除法或指数运算产生",
+)
+_ATTENTION: Final = say(
+    "the model has no other attention to choose", "该模型没有其他注意力实现可选"
+)
+_ADAPTER: Final = say("no weight that is trained is in 16 bits", "没有以 16 位训练的权重")
+_STEADY: Final = say("no step before the failure leaves the course", "失败之前没有偏离走势的步")
+
+Applied = Regime | Message
+
+
+class Counterfactual(NamedTuple):
+    """One thing that is changed."""
+
+    id: str
+    title: Message
+    regime: Callable[[BaselineRun], Applied]
+
+
+def _apply_float32(scene: BaselineRun) -> Applied:
+    return _WIDE if scene.bench.computes_in == "float32" else Regime(compute="float32")
+
+
+def _apply_bfloat16(scene: BaselineRun) -> Applied:
+    return Regime(compute="bfloat16") if scene.bench.computes_in == "float16" else _NOT_HALF
+
+
+def _scale_one(scene: BaselineRun) -> Applied:
+    if scene.bench.computes_in != "float16":
+        return _NOT_HALF
+    return _NO_SCALER if scene.bench.manifest.precision.scaler is None else Regime(scale=1.0)
+
+
+def _apply_zero_rate(scene: BaselineRun) -> Applied:
+    return _FIRST_STEP if scene.fails_at_once else Regime(rate=0.0, is_short=True)
+
+
+def _build_rate_change(factor: float) -> Callable[[BaselineRun], Applied]:
+    def regime(scene: BaselineRun) -> Applied:
+        if "rate-tenth" in scene.runs and scene.runs["rate-tenth"].outcome == "finite":
+            return _ENOUGH
+        return _require_updates(scene, Regime(rate=factor))
+
+    return regime
+
+
+def _apply_clipping(scene: BaselineRun) -> Applied:
+    told = scene.bench.manifest.clipping
+    most = min(1.0, (told.max_norm or 1.0) / 10) if told else 1.0
+    return _require_updates(scene, Regime(max_norm=most))
+
+
+def _require_updates(scene: BaselineRun, regime: Regime) -> Applied:
+    """Change how weights are updated only where the failure hangs on updates."""
+    if scene.fails_at_once:
+        return _FIRST_STEP
+    if "rate-0" in scene.runs and scene.runs["rate-0"].outcome != "finite":
+        return _ANYWAY
+    return regime if scene.bench.can_step else _NO_OPTIMIZER
+
+
+def _exclude_culprits(scene: BaselineRun) -> Applied:
+    if not scene.culprits or scene.culprit_place is None:
+        return _SAMPLES
+    size = count_samples(scene.bench.batch(scene.culprit_place))
+    rest = [one for one in range(size) if one not in scene.culprits]
+    if not rest:
+        return _SAMPLES
+    is_short = scene.culprit_place == scene.place
+    return Regime(change_batch=build_sample_filter(scene.culprit_place, rest), is_short=is_short)
+
+
+def _fill_masked_labels(scene: BaselineRun) -> Applied:
+    loss = scene.bench.manifest.loss
+    if not scene.masked:
+        return _LABELS
+    ignored = inspecting.get_ignored_label(loss.arguments)
+    return Regime(change_batch=changes.build_label_filler(loss.target, ignored), is_short=True)
+
+
+def _apply_mask_change(scene: BaselineRun, change: Any) -> Applied:
+    is_padded = bool(changes.list_padded_samples(scene.batch()))
+    return Regime(change_batch=change, is_short=True) if is_padded else _MASK
+
+
+def _exclude_padded_samples(scene: BaselineRun) -> Applied:
+    hidden = changes.list_padded_samples(scene.batch())
+    if not hidden:
+        return _MASK
+    if len(hidden) == scene.samples:
+        return _ALL_PADDED
+    return Regime(change_batch=changes.select_unpadded_samples, is_short=True)
+
+
+def _apply_single_sample(scene: BaselineRun) -> Applied:
+    if not changes.list_padded_samples(scene.batch()) or scene.samples < 2:
+        return _MASK
+    return Regime(change_batch=_build_single_sample_change(scene), is_short=True)
+
+
+def _build_single_sample_change(scene: BaselineRun) -> Any:
+    def change(here: MicroPlace, batch: Any) -> Any:
+        if here != scene.place:
+            return batch
+        _, mask, looked = find_attention_masks(batch)[0]
+        shown = (mask[:1].bool() if looked else ~mask[:1].bool()).flatten(1).any(dim=0)
+        cut = select_samples(batch, [0])
+        return convert_tensors(
+            cut,
+            lambda _, one: one[:, shown] if one.dim() >= 2 and one.shape[1] == len(shown) else one,
+        )
+
+    return change
+
+
+def _apply_eager_attention(scene: BaselineRun) -> Applied:
+    used = scene.bench.manifest.model.attention
+    if scene.bench.manifest.model.kind != "transformers" or used in {None, "eager"}:
+        return _ATTENTION
+    if not changes.list_padded_samples(scene.batch()):
+        return _MASK
+    return Regime(attention="eager", is_short=True)
+
+
+def _set_bad_rows_to_mean(scene: BaselineRun) -> Applied:
+    rows = list(scene.rows)
+    if not rows:
+        return _ROWS
+    return Regime(change_weights=lambda model: inspecting.set_rows_to_mean(model, rows))
+
+
+def _set_other_rows_to_mean(scene: BaselineRun) -> Applied:
+    """Set as many rows of usual size to the mean: if that helps too, it was not the rows."""
+    if not scene.rows:
+        return _ROWS
+    ids = torch.unique(
+        torch.cat([one.reshape(-1) for one in find_token_ids(scene.batch())])
+    ).tolist()
+    others = [
+        one._replace(rows=tuple([row for row in ids if row not in one.rows][: len(one.rows)]))
+        for one in scene.rows
+    ]
+    if not all(one.rows for one in others):
+        return _OTHER_ROWS
+    return Regime(change_weights=lambda model: inspecting.set_rows_to_mean(model, others))
+
+
+def _repair_weights(scene: BaselineRun) -> Applied:
+    return Regime(change_weights=inspecting.repair) if scene.weights else _WEIGHTS
+
+
+def _apply_guard(scene: BaselineRun) -> Applied:
+    if scene.operation is None or scene.operation.name not in UNSAFE:
+        return _OPERATION
+    return Regime(guard=Guarded, is_short=True)
+
+
+def _apply_float32_adapters(scene: BaselineRun) -> Applied:
+    trainable = scene.bench.manifest.weights.trainable
+    types = {str(scene.bench.start[name].dtype) for name in trainable if name in scene.bench.start}
+    if not types & {"torch.float16", "torch.bfloat16"}:
+        return _ADAPTER
+    return Regime(trainable_float32=True)
+
+
+def _skip_jump(scene: BaselineRun) -> Applied:
+    jump = find_loss_jump(scene)
+    if jump is None or jump.step < 1:
+        return _STEADY
+    without = Regime(change_batch=lambda here, batch: None if here.step == jump.step - 1 else batch)
+    return _require_updates(scene, without)
+
+
+TABLE: Final = (
+    Counterfactual(
+        "rate-0", say("without any update of the weights", "不更新任何权重"), _apply_zero_rate
+    ),
+    Counterfactual("float32", say("in float32", "改用 float32"), _apply_float32),
+    Counterfactual("bfloat16", say("in bfloat16", "改用 bfloat16"), _apply_bfloat16),
+    Counterfactual(
+        "scale-1", say("in float16 with a loss scale of 1", "float16，loss scale 为 1"), _scale_one
+    ),
+    Counterfactual(
+        "without-samples", say("without the suspect samples", "去掉可疑样本"), _exclude_culprits
+    ),
+    Counterfactual(
+        "labels-shown",
+        say("with a label for the samples without any", "给标签全被屏蔽的样本补上标签"),
+        _fill_masked_labels,
+    ),
+    Counterfactual(
+        "weights-repaired",
+        say("with the broken weights set to 0", "将异常权重置 0"),
+        _repair_weights,
+    ),
+    Counterfactual(
+        "embeddings-mean",
+        say("with the odd embedding rows set to the mean", "将异常的 embedding 行设为均值"),
+        _set_bad_rows_to_mean,
+    ),
+    Counterfactual(
+        "embeddings-control",
+        say("with other embedding rows set to the mean", "将其他 embedding 行设为均值（对照）"),
+        _set_other_rows_to_mean,
+    ),
+    Counterfactual(
+        "mask-off",
+        say("with nothing masked", "不使用注意力掩码"),
+        lambda scene: _apply_mask_change(scene, changes.mask_off),
+    ),
+    Counterfactual(
+        "right-padded",
+        say("with the padding on the right", "改为右侧填充"),
+        lambda scene: _apply_mask_change(scene, changes.shift_padding_right),
+    ),
+    Counterfactual(
+        "unpadded", say("without the padded samples", "去掉有填充的样本"), _exclude_padded_samples
+    ),
+    Counterfactual(
+        "one-by-one",
+        say("with one sample, its padding cut off", "只用一个样本并去掉填充"),
+        _apply_single_sample,
+    ),
+    Counterfactual(
+        "eager", say("with eager attention", "改用 eager 注意力"), _apply_eager_attention
+    ),
+    Counterfactual(
+        "guarded",
+        say(
+            "with an epsilon in logarithms, roots and quotients", "在对数、开方与除法中加入 epsilon"
+        ),
+        _apply_guard,
+    ),
+    Counterfactual(
+        "adapters-float32",
+        say("with the trained weights in float32", "可训练权重改用 float32"),
+        _apply_float32_adapters,
+    ),
+    Counterfactual(
+        "rate-tenth",
+        say("with a tenth of the learning rate", "学习率降为十分之一"),
+        _build_rate_change(0.1),
+    ),
+    Counterfactual(
+        "rate-hundredth",
+        say("with a hundredth of the learning rate", "学习率降为百分之一"),
+        _build_rate_change(0.01),
+    ),
+    Counterfactual(
+        "clipped", say("with gradients clipped more tightly", "更严格地裁剪梯度"), _apply_clipping
+    ),
+    Counterfactual(
+        "without-jump",
+        say("without the step before the first jump", "去掉首次跃升之前的那一步"),
+        _skip_jump,
+    ),
+)
+"""In this order, so that what decides most comes first if the time is short."""

@@ -1,0 +1,63 @@
+"""Whether the window as run again is the one that was recorded.
+
+In: a bench, the run as recorded. Out: how far the losses agree, in words and as a judgement. Not
+here: running.
+"""
+
+import math
+from typing import Final, NamedTuple
+
+from postmortem.core.message import Message, say
+from postmortem.replay.rerun.bench import Bench
+from postmortem.replay.rerun.regime import WindowRun
+
+_SAME_DEVICE: Final = 0.02
+_OTHER_DEVICE: Final = 0.2
+"""Another device draws other random numbers, and sums otherwise."""
+
+
+class Fidelity(NamedTuple):
+    """How far a run is the recorded one."""
+
+    told: Message
+    is_faithful: bool
+    """Near enough for what it shows to hold for the recorded run."""
+
+
+_NOTHING: Final = say(
+    "no finite loss was recorded to compare with", "没有记录到可供对照的有限 loss"
+)
+
+
+def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
+    """Compare the losses of all micro-batches, as far as both are finite."""
+    pairs = [
+        (told.loss, loss)
+        for step, ran in zip(bench.steps, run.steps, strict=False)
+        for told, loss in zip(step.micro_batches, ran.losses, strict=False)
+        if told.loss is not None and math.isfinite(told.loss) and math.isfinite(loss)
+    ]
+    if not pairs:
+        return Fidelity(_NOTHING, is_faithful=True)
+    if all(one == two for one, two in pairs):
+        return Fidelity(
+            say(
+                "bit-equal: {count} recorded losses come out again",
+                "逐位相同：记录的 {count} 个 loss 全部重现",
+                count=len(pairs),
+            ),
+            is_faithful=True,
+        )
+    apart = [abs(one - two) / max(abs(one), abs(two), 1e-12) for one, two in pairs]
+    most = _SAME_DEVICE if bench.device.type == bench.manifest.device.type else _OTHER_DEVICE
+    return Fidelity(
+        say(
+            "not bit-equal: of {count} losses the first differs by {first:.2g}, the worst by"
+            " {worst:.2g} of its size",
+            "并非逐位相同：{count} 个 loss 中首个相差 {first:.2g}，最大相差 {worst:.2g}（相对值）",
+            count=len(pairs),
+            first=apart[0],
+            worst=max(apart),
+        ),
+        is_faithful=apart[0] <= most,
+    )

@@ -1,0 +1,121 @@
+"""Verdicts out of what was seen, by the table in `verdicts.yaml`.
+
+In: what was seen (`rerun.observing`). Out: a verdict for each cause. Not here: seeing.
+
+At most one cause is confirmed, the narrowest first: a poisoned sample also stays finite in float32,
+a broken weight also at a lower rate. A row holds if all its words were seen; what was not seen
+proves nothing, so that want of time or a trial that could not be run never confirms or refutes.
+"""
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from postmortem.core.message import NOTHING, Message, parse_bilingual, say
+
+CONFIRMED, REFUTED = "confirmed", "refuted"
+NOT_REPRODUCED, NOT_TESTABLE = "not-reproduced", "not-testable"
+
+
+class VerdictRow(NamedTuple):
+    """What proves or disproves a cause."""
+
+    cause: str
+    verdict: str
+    words: tuple[str, ...]
+    """All of them must have been seen; one with `!` must not."""
+    because: Message
+
+
+class Judged(NamedTuple):
+    """One cause, and why."""
+
+    cause: str
+    verdict: str
+    because: Message
+
+
+class Judgeable(NamedTuple):
+    """A cause that replay can judge."""
+
+    id: str
+    otherwise: Message | None = None
+    """What is said where no row of the table holds."""
+    is_intermittent: bool = False
+    """A failure that does not come again speaks for it."""
+
+
+@functools.cache
+def _read_table() -> dict[str, Any]:
+    table: dict[str, Any] = yaml.safe_load(
+        Path(__file__).with_name("verdicts.yaml").read_text(encoding="utf-8")
+    )
+    return table
+
+
+@functools.cache
+def causes() -> tuple[Judgeable, ...]:
+    """Read the causes that replay judges, the narrowest first."""
+    table = _read_table()
+    return tuple(
+        Judgeable(
+            row["id"],
+            parse_bilingual(table["texts"][row["otherwise"]]) if "otherwise" in row else None,
+            row.get("intermittent", False),
+        )
+        for row in table["causes"]
+    )
+
+
+@functools.cache
+def read_verdict_rows() -> tuple[VerdictRow, ...]:
+    """Read what proves or disproves each cause."""
+    table = _read_table()
+    texts = {name: parse_bilingual(text) for name, text in table["texts"].items()}
+    return tuple(
+        VerdictRow(row["cause"], row["verdict"], tuple(row["seen"].split()), texts[row["because"]])
+        for row in table["read_verdict_rows"]
+    )
+
+
+_UNSURE: Final = say("the trials that were run do not decide", "已进行的试验不足以判定")
+_EXPLAINED: Final = say("another cause explains it already", "已有其他原因解释")
+
+
+def judge_causes(words: frozenset[str]) -> Iterator[Judged]:
+    """Give a verdict for every cause."""
+    confirmed = next(
+        filter(None, (_find_row(cause.id, words, CONFIRMED) for cause in causes())), None
+    )
+    seen = words | {"explained"} if confirmed is not None else words
+    for cause in causes():
+        is_it = confirmed is not None and confirmed.cause == cause.id
+        row = confirmed if is_it else _find_row(cause.id, seen, REFUTED)
+        if row is not None:
+            yield Judged(cause.id, row.verdict, row.because)
+        else:
+            otherwise = _UNSURE if confirmed is None else _EXPLAINED
+            yield Judged(cause.id, NOT_TESTABLE, cause.otherwise or otherwise)
+
+
+def judge_all_alike(verdict: str, because: Message = NOTHING) -> Iterator[Judged]:
+    """Give every cause the same verdict: nothing failed, or it did not fail again."""
+    for cause in causes():
+        yield Judged(cause.id, verdict, because)
+
+
+def _find_row(cause: str, seen: frozenset[str], verdict: str) -> VerdictRow | None:
+    return next(
+        (
+            row
+            for row in read_verdict_rows()
+            if (row.cause, row.verdict) == (cause, verdict)
+            and all(
+                (word[1:] not in seen) if word[0] == "!" else word in seen for word in row.words
+            )
+        ),
+        None,
+    )

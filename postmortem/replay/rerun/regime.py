@@ -1,0 +1,126 @@
+"""How a window is run, and what running it has given.
+
+In: nothing. Out: values. Not here: running (`rerun.bench`).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+_CLIMB: Final = 3.0
+"""A loss that has grown so many times has left its course."""
+_FLOOR: Final = 1e-2
+"""A loss below this is near enough to nothing: what it grows by says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """What is done otherwise than recorded; without arguments nothing is."""
+
+    compute: str | None = None
+    """float32 | bfloat16 | float16 for all that was computed in 16 bits; None: as recorded."""
+    scale: float | None = None
+    """The loss scale, held; None: as recorded."""
+    rate: float = 1.0
+    """Factor of the learning rate; 0: the weights stay."""
+    max_norm: float | None = None
+    is_short: bool = False
+    """Only the failing step is run, in the state before it."""
+    attention: str | None = None
+    trainable_float32: bool = False
+    change_weights: Callable[[Any], None] | None = None
+    """Takes the model before the first step."""
+    change_batch: Callable[["MicroPlace", Any], Any] | None = None
+    """Takes where it is and a batch, gives another; None leaves the micro-batch out."""
+    guard: Callable[[], Any] | None = None
+    """Gives a context in which forward and backward are run."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MicroPlace:
+    """A micro-batch in the window: the position of its step there, and its own within the step."""
+
+    step: int
+    micro: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepRun:
+    """One step as it ran."""
+
+    number: int
+    losses: tuple[float, ...]
+    grad_norm: float | None
+    bad: str = ""
+    """loss | gradient | weights | empty: what was not finite first."""
+    bad_micro: int = 0
+    scale: float | None = None
+
+    def ended(self, bad: str) -> "StepRun":
+        """Give the same step with what went wrong in it."""
+        return replace(self, bad=bad)
+
+    @property
+    def loss(self) -> float | None:
+        """The mean over its micro-batches; None if all were left out."""
+        return math.fsum(self.losses) / len(self.losses) if self.losses else None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRun:
+    """The window as it ran, up to the first failure."""
+
+    steps: tuple[StepRun, ...]
+    failed_at: MicroPlace | None = None
+    seconds: float = 0.0
+    error: str = ""
+    """It could not be run: the exception."""
+    stopped: bool = False
+    """It ended for want of time."""
+
+    @property
+    def bad(self) -> str:
+        """What was not finite first."""
+        return next((step.bad for step in reversed(self.steps) if step.bad), "")
+
+    @property
+    def finite_losses(self) -> list[float]:
+        """The losses of the steps, up to the first that is not finite."""
+        found = [step.loss for step in self.steps]
+        finite = [loss for loss in found if loss is not None]
+        end = next((n for n, loss in enumerate(finite) if not math.isfinite(loss)), len(finite))
+        return finite[:end]
+
+    @property
+    def climb(self) -> float:
+        """How many times the loss of the first steps the last ones are."""
+        losses = self.finite_losses
+        if len(losses) < 2:
+            return 1.0
+        head = sorted(losses[: max(1, len(losses) // 3)])
+        start = max(abs(head[len(head) // 2]), _FLOOR)
+        return max(losses[-3:]) / start
+
+    @property
+    def climbs(self) -> bool:
+        """Say whether the loss has left its course while it was still finite."""
+        return self.climb >= _CLIMB and self.rising_steps >= 2
+
+    @property
+    def rising_steps(self) -> int:
+        """How many steps stand above all before them, behind the first."""
+        losses, top, rises = self.finite_losses, -math.inf, -1
+        for loss in losses:
+            if loss > top:
+                top, rises = loss, rises + 1
+        return max(rises, 0)
+
+    @property
+    def outcome(self) -> str:
+        """Give it in a word: finite | not-finite | diverges | failed."""
+        if self.error:
+            return "failed"
+        if self.failed_at is not None:
+            return "not-finite"
+        return "diverges" if self.climb >= _CLIMB else "finite"

@@ -1,0 +1,233 @@
+"""What a replay has shown, in words of both languages.
+
+In: a scene, what was seen. Out: sentences, verdicts. Not here: the layout (`report`).
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import torch
+
+from postmortem.core.message import NOTHING, Message, join_list, quote, say
+from postmortem.core.replayed import CauseTested
+from postmortem.replay.rerun import judging
+from postmortem.replay.rerun.baseline_run import BaselineRun
+from postmortem.replay.rerun.bench import Bench
+from postmortem.replay.rerun.fidelity import Fidelity
+from postmortem.replay.rerun.regime import WindowRun
+
+AS_RECORDED: Final = say("as recorded", "按原样重跑")
+AGAIN: Final = say("as recorded, once more", "按原样再跑一次")
+_REASONS: Final = {
+    "nonfinite-loss": say("the loss was not finite", "loss 为 NaN/inf"),
+    "nonfinite-gradient": say("the gradients were not finite", "梯度含 NaN/inf"),
+    "scale-collapsed": say("the loss scale collapsed", "loss scale 不断减小"),
+    "exception": say("an exception ended the training", "训练因异常结束"),
+    "asked": say("it was asked for", "按要求写出"),
+}
+_BAD: Final = {
+    "loss": (
+        "the loss is not finite in step {step}; before: {course}",
+        "第 {step} 步 loss 为 NaN/inf；此前：{course}",
+    ),
+    "gradient": (
+        "the gradients are not finite in step {step}; loss {course}",
+        "第 {step} 步梯度含 NaN/inf；loss {course}",
+    ),
+    "weights": (
+        "the updated weights are not finite in step {step}; loss {course}",
+        "第 {step} 步更新后的权重含 NaN/inf；loss {course}",
+    ),
+}
+_NOT_REPRODUCED: Final = say(
+    "the recorded steps stay finite when they are run again: the failure is intermittent, or hangs"
+    " on something that is not in the capsule",
+    "重跑记录的步时数值保持有限：故障是偶发的，或取决于未被记录的因素",
+)
+_NOTHING_FAILED: Final = say("nothing fails in these steps", "这些步中没有出现失败")
+_NOT_RUN: Final = say("the window could not be run again", "该窗口无法重跑")
+_NOT_FAITHFUL: Final = say(
+    "the rerun does not follow the recorded run closely enough",
+    "重跑与记录相差过大",
+)
+
+
+def describe_reason(bench: Bench) -> Message:
+    """Say why the capsule was written."""
+    told = bench.manifest.reason
+    known = _REASONS.get(told.kind, quote(told.kind))
+    if not told.message:
+        return say("step {step}: {known}", "第 {step} 步：{known}", step=told.step, known=known)
+    return say(
+        "step {step}: {known} ({message})",
+        "第 {step} 步：{known}（{message}）",
+        step=told.step,
+        known=known,
+        message=told.message[:200],
+    )
+
+
+def describe_outcome(run: WindowRun, course: str) -> Message:
+    """Say how a run ended."""
+    if run.error:
+        return quote(run.error)
+    if run.stopped:
+        return say("the time ran out on the way", "中途时间用尽")
+    if run.failed_at is not None and run.steps:
+        return say(*_BAD[run.bad], step=run.steps[-1].number, course=course or "–")
+    if run.outcome == "diverges":
+        return say(
+            "finite, but the loss climbs: {course}", "有限，但 loss 上升：{course}", course=course
+        )
+    return say("finite; loss {course}", "保持有限；loss {course}", course=course or "–")
+
+
+def get_reproduction_status(scene: BaselineRun) -> str:
+    """Say in a word whether it failed again."""
+    if scene.recorded.error or scene.recorded.stopped or (scene.again and scene.again.stopped):
+        return "not-run"
+    if scene.recorded.failed_at is None:
+        is_asked = scene.bench.manifest.reason.kind == "asked"
+        return "nothing-failed" if is_asked else "no"
+    return "yes" if scene.is_reproduced else "intermittent"
+
+
+def build_verdicts(
+    scene: BaselineRun, words: frozenset[str], faith: Fidelity
+) -> tuple[CauseTested[Message], ...]:
+    """Give a verdict for each cause."""
+    how = get_reproduction_status(scene)
+    if how == "not-run":
+        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_RUN)
+    elif how == "nothing-failed":
+        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOTHING_FAILED)
+    elif how in {"no", "intermittent"} and "told-unscale" not in words:
+        found = judging.judge_all_alike(judging.NOT_REPRODUCED, _NOT_REPRODUCED)
+    elif not faith.is_faithful:
+        found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_FAITHFUL)
+    else:
+        found = judging.judge_causes(words)
+    return tuple(CauseTested(one.cause, NOTHING, one.verdict, (one.because,)) for one in found)
+
+
+def summarise_replay(scene: BaselineRun, tested: tuple[CauseTested[Message], ...]) -> Message:
+    """Say in a sentence what came out."""
+    if scene.recorded.error:
+        return say(
+            "The recorded steps cannot be run: {error}",
+            "记录的步无法运行：{error}",
+            error=scene.recorded.error,
+        )
+    how = get_reproduction_status(scene)
+    if how == "not-run":
+        return say(
+            "The time is too short for the recorded steps: {spent:.0f} s did not suffice.",
+            "时间不足以重跑记录的步：{spent:.0f} 秒不够。",
+            spent=scene.bench.seconds,
+        )
+    if how == "nothing-failed":
+        return say(
+            "The recorded steps run finite, as they did.", "记录的步重跑后保持有限，与当时一致。"
+        )
+    if how != "yes":
+        return say(
+            "The failure does not come again: it is intermittent, or not in the capsule.",
+            "故障没有重现：它是偶发的，或原因不在该文件中。",
+        )
+    if any(one.verdict == judging.CONFIRMED for one in tested):
+        return say(
+            "The failure comes again, and one change makes it go away.",
+            "故障重现，且有一项改动能将其消除。",
+        )
+    return say(
+        "The failure comes again, but no trial proves a cause.",
+        "故障重现，但没有试验能证明原因。",
+    )
+
+
+def find_nonfinite_module(scene: BaselineRun) -> str:
+    """Name the first module that left the finite range."""
+    peaks = scene.peaks
+    if peaks is None or scene.place is None:
+        return ""
+    if peaks.first_forward or scene.recorded.bad == "loss":
+        return peaks.first_forward or peaks.first_seen
+    return peaks.first_backward
+
+
+def get_failure_direction(scene: BaselineRun) -> str:
+    """Say whether it was in the forward or the backward pass."""
+    if scene.place is None:
+        return ""
+    return "forward" if scene.recorded.bad == "loss" else "backward"
+
+
+def place(scene: BaselineRun) -> Message:
+    """Say where the finite range was left first."""
+    if scene.place is None:
+        return NOTHING
+    parts: list[Message] = []
+    module, operation = find_nonfinite_module(scene), scene.operation
+    if module:
+        parts.append(
+            say("module {module}", "模块 {module}", module=module)
+            if get_failure_direction(scene) == "forward"
+            else say("module {module}, backward", "模块 {module}（反向）", module=module)
+        )
+    elif get_failure_direction(scene) == "forward":
+        parts.append(say("the loss, behind all modules", "所有模块之后的 loss 计算"))
+    if operation is not None:
+        parts.append(
+            say(
+                "operation {name} on {dtype} numbers between {low:.4g} and {high:.4g} makes {made}",
+                "运算 {name}（{dtype}，输入在 {low:.4g} 到 {high:.4g} 之间）得到 {made}",
+                name=operation.name,
+                dtype=operation.dtype or "?",
+                low=operation.low,
+                high=operation.high,
+                made={"nan": "NaN"}.get(operation.makes, operation.makes),
+            )
+        )
+    return join_list(parts, "; ", "；") if parts else NOTHING
+
+
+def describe_peak_run(*, is_wide: bool) -> Message:
+    """Say of which run the greatest values are."""
+    if is_wide:
+        return say("the failing step in float32", "出错的步（float32）")
+    return say("the last step as recorded", "按原样重跑的最后一步")
+
+
+def describe_replay_device(bench: Bench) -> str:
+    """Name what it was run on."""
+    if bench.device.type == "cuda":
+        return f"cuda ({torch.cuda.get_device_name(bench.device)})"
+    return str(bench.device.type)
+
+
+def describe_recorded_device(bench: Bench) -> str:
+    """Name what it was recorded on."""
+    told = bench.manifest.device
+    return f"{told.type} ({told.name})" if told.name else told.type
+
+
+def iter_notes(scene: BaselineRun, faith: Fidelity) -> Iterator[Message]:
+    """Say what the reader must know of how it was done."""
+    bench = scene.bench
+    if bench.device.type == "cpu" and bench.computes_in in {"float16", "bfloat16"}:
+        yield say(
+            "{dtype} was computed on a CPU: the range is the same, sums are rounded otherwise than"
+            " on a GPU, and autocast chooses other operations",
+            "{dtype} 在 CPU 上计算：数值范围相同，但舍入与 GPU 不同，autocast 所选的运算也不同",
+            dtype=bench.computes_in,
+        )
+    if not faith.is_faithful:
+        yield _NOT_FAITHFUL
+    for one in bench.manifest.partial[:8]:
+        yield say("not recorded: {what}", "未记录：{what}", what=one[:200])
+    if not bench.can_step and bench.manifest.optimizer is not None:
+        yield say(
+            "torch has no optimiser {name}: nothing behind the first step could be run",
+            "torch 中没有优化器 {name}：第一步之后无法重跑",
+            name=bench.manifest.optimizer.class_[:120],
+        )

@@ -1,0 +1,315 @@
+"""Where a text names people: home folders, variables, trackers, telephone numbers.
+
+In: text. Out: the rules for users and telephone numbers. Not here: logins and addresses
+(`machines`), pseudonyms (`pseudonyms`).
+
+All quantifiers are bounded: a pattern costs linear time whatever the log holds.
+"""
+
+from typing import Any, Final
+
+from postmortem.report.redaction.hiding import (
+    Check,
+    HidingPattern,
+    HidingRule,
+    build_alternation,
+    build_rule,
+    parse_words,
+)
+
+COMMON_USERS: Final = parse_words("""
+    root git user users ubuntu runner jovyan ec2-user vscode shared public default admin
+    administrator work data share home model models project projects workspace scratch code
+    common train test username name me pdsh mpirun mpiexec srun prun orted slurmd slurmstepd
+""")
+_NO_FOLDER_OF_SOMEBODY: Final = parse_words("""
+    all cache checkpoint checkpoints ckpt ckpts conda containers datasets dataset db envs exp
+    experiments files group groups hf huggingface images imagenet job jobs lib list local log
+    login logs new node opt out output outputs pip results run runs slurm software src temp tmp
+    tools nvme ssd torch training venv wandb weights profile settings id count batch global gpfs
+    lustre nfs raid hub tensorboard corpus tokenizer tokenizers tokenized processed preprocessed
+    raw c4 pile train dev team teams lab labs repo repos git docker images apps app bin sbin etc
+    opt usr var core assets warehouse hive archive archives backup backups release releases
+    data1 data2 dataset1 misc jfs llama llama2 llama3 qwen bert gpt2 mixtral deepspeed megatron
+    coco imagenet1k laion hdd disk storage pretrain finetune sft eval evals benchmark benchmarks
+    research users-home eng infra ws vol volume volumes mnt media srv apptainer singularity
+    spack modules easybuild env python
+""")
+"""Folders that lie beside those of users."""
+_WORDS: Final = parse_words("""
+    able adam agent alpha amber anchor apex april arch area asia atlas auto away back base basic
+    bear best beta bill blue bold book boot boss brain bright bring brown build burn call card
+    care case chat check chen chip city clean clear client close cloud club coach code cold
+    compute cook cool copy crash create cross dark dash date dawn deep demo deny desk diff dist
+    done down draw drop east easy echo edge elastic engine error even ever exit fact fail fair
+    fast feed field fill find fine fire fish flash flow food force form free from full fuse game
+    gate gold good grace grad gray great green grid grow guest hand hard have heat help here
+    hero high hill hold hope hunt idle info iris iron item jack jade jump june just keep kill
+    kind king know lake land last late lead leaf left less lets level life lift light like limit
+    line link live load lock long look lord loss love lower luck lynx main make many mark mars
+    mask math matrix mean memory mercury merge meta mind mini mint mode month moon more most
+    move much name near need nest next nice night north nova null ocean only open orbit order
+    over pack page pair park part pass past path peak pick pine pipe plan play plot plus point
+    pool port post power pray press pretty prime print pulse pure push queue quick race rain
+    range rare rate read ready real reason red rest rich ride ring rise river robot rock rose
+    rule sage safe said same sand save scale search seed seek self send serve service shift ship
+    short show side sign silver site size skip slow small smart snow soft solar some soon sort
+    south spark speed spin spot stage star start state stay step stone stop storm strong style
+    such summer super sure sync table take talk tango task tech tell term than that them then
+    they thin this time tiny told tool torch total tour town tree trial true turn type unit
+    upper used user vast vega version very view vision void wait walk wall want warm warning
+    wave well west when wide wild will wind wine wing wire wise with wolf wood word world write
+    year zero zone accelerate adam adamw apex bloom chatglm clip cuda deepspeed diffusers falcon
+    fairseq flash gemma horovod keras lightning llava megatron mistral nccl numpy openai opencv
+    pandas pytest python pytorch pytorch-lightning sglang slurm t5 tensor tensorflow timm
+    tokenizer torchrun transformers triton vit vllm wandb whisper xformers yolo baichuan
+    internlm deepseek linux nvidia intel google microsoft amazon huggingface anaconda miniconda
+    admin worker master slave system daemon nobody student teacher trainer runner builder ubuntu
+    debian centos oracle spark hadoop hive kafka redis postgres mysql airflow jenkins gitlab
+    github docker kube ray dask mpi hpc cluster compute login batch
+""")
+ORDINARY_WORDS: Final = COMMON_USERS | _NO_FOLDER_OF_SOMEBODY | _WORDS
+"""Names that are hidden in the folders of users alone: elsewhere a log means something else."""
+_NO_ENTITY: Final = parse_words("""
+    authorize site docs settings home quickstart login signup fully-connected reports runs api
+    space o pricing blog guide guides support overview en zh
+""")
+_NO_NAME: Final = build_alternation(r"""
+    none null true false unknown str string n/a nobody id ids name input message messages
+    assistant system interrupt is not has was to the \d+
+    [\w.]*\.(?:json|ya?ml|csv|txt|py|log|parquet|tsv|pt|zip|gz|sqlite|db|err|out|so)
+""")
+_NO_USER: Final = HidingPattern(f"(?i)(?:{_NO_NAME})")
+_BREAK: Final = HidingPattern(r"[\s'\"=(,\[<>]")
+_NAME: Final = r"(?P<v>[^\W\d_](?:[\w.-]{0,62}\w)?)"
+_ANY: Final = r"(?P<v>\w(?:[\w.-]{0,62}\w)?)"
+_END: Final = r"(?=[/\s'\",:;)\]]|$)"
+_VARIABLE: Final = r"(?<![A-Za-z0-9])(?:[A-Z_]{1,40}_)?(?:USER|LOGNAME|USERNAME|USER_NAME|ENTITY)"
+_FIELD: Final = (
+    r"(?<![A-Za-z0-9_-])(?:--)?(?:(?:wandb|swanlab|comet|neptune)[_-])?"
+    r"(?:user_?name|logname|entity)|(?:comet|swanlab)[_-]workspace"
+)
+_SET: Final = r"['\"]?(?:[ \t]{0,3}[=:][ \t]{0,3}|,[ \t]{0,2}(?=['\"]))['\"]?"
+_CLUSTER_MOUNT: Final = (
+    r"(?:petrelfs|lustre|gpfs|beegfs|cpfs|afs|hwfile|fsx|wekafs|cephfs|ceph|juicefs|pfs|holyscratch"
+    r"|gscratch|nobackup|scratch)[a-z]{0,8}\d{0,3}"
+)
+"""File systems of clusters, in which folders are somebody's."""
+_BETWEEN: Final = (
+    r"(?:/(?:gpfs|lustre|user|users|home|homes|scratch|people|staff|students?|members|shared|public"
+    r"|[a-z](?=/)|(?:project|proj|group|grp)[\w-]{0,30}|\w{1,24}(?:lab|group|team)"
+    r"|g[a-z]{2,8}(?=/[a-z]{4,20}/)))"
+)
+_TRACKERS: Final = r"wandb\.ai|swanlab\.cn|comet\.(?:com|ml)|neptune\.ai(?:/o)?|dagshub\.com"
+
+
+_MOBILE: Final = r"1[3-9]\d{9}"
+_QUOTED: Final = parse_words("'' \"\" ‘’ “”")
+_SURNAMES: Final = (
+    "张王李赵刘陈杨黄周吴徐孙马朱胡郭何林高罗郑梁谢宋唐许韩邓冯曹彭曾"
+    "肖田董潘袁蔡蒋余于杜叶程魏苏吕丁任卢姚沈"
+    "钟姜崔谭陆范汪廖石金贾韦夏付方邹熊白孟秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
+)
+_BEFORE_MOBILE: Final = HidingPattern(
+    r"(?i)(?:(?<![a-z])(?:phone|tel|mobile|cell|fax|whatsapp|wechat|contact|sms|call|dial|user|account"
+    r"|alipay|owner|member)[\w ]{0,16}['\"]?[ :=#(（：＝]{0,3}['\"]?"
+    r"|(?:手机|电话|联系|致电|拨打|短信|微信|账号|用户|负责人|姓名|收件|客服|热线|号码"
+    r"|先生|女士|老师|同学|经理)"
+    r"[\u4e00-\u9fff ,，:：＝（(]{0,10}"
+    rf"|(?<![\u4e00-\u9fff])[{_SURNAMES}][\u4e00-\u9fff]?[^\W数量计共]"
+    r"['\"]?[ :：,，（(]{1,3}['\"]?)$"
+)
+_COUNTED: Final = HidingPattern(
+    r"[ \t]?(?:个|条|步|次|行|字节|样本|token|step|sample|byte|iter|param|of )"
+)
+_BEFORE_IDENTITY: Final = HidingPattern(
+    r"(?i)(?:身份证号?码?|证件号?码?|id[ _-]?card(?:[ _-]?(?:no|num|number))?"
+    r"|identity[ _-]?(?:no|number|card))"
+    r"['\"]?[ :=：＝是为]{0,4}['\"]?$"
+)
+_BIRTHDAY: Final = HidingPattern(
+    r"[1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dX]"
+)
+_WEIGHTS: Final = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+_CHECKS: Final = "10X98765432"
+
+
+def is_user(match: Any) -> bool:
+    """Say whether a name is somebody's: `root` and `ubuntu` are nobody's."""
+    return match["v"].lower() not in COMMON_USERS
+
+
+def _is_named(match: Any) -> bool:
+    return is_user(match) and not _NO_USER.fullmatch(match["v"])
+
+
+def _is_folder(match: Any) -> bool:
+    """Say whether a folder beside others is somebody's.
+
+    It is no part of a web address, nor of what everybody has.
+    """
+    if len(match["v"]) < 2 or not _is_named(match) or match["v"].lower() in _NO_FOLDER_OF_SOMEBODY:
+        return False
+    word = _BREAK.compiled.split(match.string[max(0, match.start() - 200) : match.start()])[-1]
+    return not word.lower().startswith(("http://", "https://"))
+
+
+def _is_entity(match: Any) -> bool:
+    return is_user(match) and match["v"].lower() not in _NO_ENTITY
+
+
+def _count_digits(text: str) -> int:
+    return sum(char.isdigit() for char in text)
+
+
+def _is_number(match: Any) -> bool:
+    """Say whether digits have the length of a telephone number."""
+    return 7 <= _count_digits(match["v"]) <= 15
+
+
+def _is_international(match: Any) -> bool:
+    value = match["v"]
+    return 10 <= _count_digits(value) <= 15 and (
+        any(char in " -()" for char in value) or value.startswith("+86")
+    )
+
+
+def _is_mobile(match: Any) -> bool:
+    """Say whether eleven digits are the number of a person, and no count of tokens or steps."""
+    start, end = match.span("v")
+    if match.string[max(0, start - 1) : start] + match.string[end : end + 1] in _QUOTED:
+        return True
+    before = match.string[max(0, start - 40) : start]
+    return bool(_BEFORE_MOBILE.search(before)) and not _COUNTED.match(match.string, end)
+
+
+def _is_identity(match: Any) -> bool:
+    """Say whether eighteen digits are of a Chinese identity card: with a birthday and a check."""
+    value = match["v"].upper()
+    if _BEFORE_IDENTITY.search(match.string[max(0, match.start() - 24) : match.start()]):
+        return True
+    if not _BIRTHDAY.fullmatch(value):
+        return False
+    weighed = sum(int(digit) * weight for digit, weight in zip(value, _WEIGHTS, strict=False))
+    return bool(value[-1] == _CHECKS[weighed % len(_CHECKS)])
+
+
+def _build_user_rule(hint: str, pattern: str, holds: Check = is_user) -> HidingRule:
+    return build_rule("user", hint, HidingPattern(pattern), holds)
+
+
+def _build_phone_rule(hint: str, pattern: str, holds: Check) -> HidingRule:
+    return build_rule("phone", hint, HidingPattern(pattern), holds)
+
+
+PEOPLE: Final = (
+    # folders
+    _build_user_rule(
+        "/home/|/Users/",
+        r"(?:/home/(?:j?users/|staff/|students?/)?|/Users/)(?P<v>\w(?:[\w.-]{0,62}\w)?)",
+    ),
+    _build_user_rule(
+        "/(?:users|homes|people|staff|students|jusers|user|u[0-9]?|sd)/",
+        r"/(?:users|people|staff|students|jusers|homes(?:/[a-z](?=/))?|(?:user|u\d?)/[a-z](?=/)"
+        rf"|cscratch\d?/sd)/{_ANY}{_END}",
+        _is_folder,
+    ),
+    _build_user_rule(
+        "scratch|/u/|/nobackup",
+        r"(?<![\w./-])(?:(?:/[\w.-]{1,40}){0,4}/(?:scratch\w{0,8}|nobackup)"
+        rf"(?:/(?:project|proj|group|grp)[\w-]{{0,30}}(?=/\w))?|/u)/{_NAME}{_END}",
+        _is_folder,
+    ),
+    _build_user_rule(
+        _CLUSTER_MOUNT,
+        rf"(?<![\w./-])(?:/[\w.-]{{1,40}}){{0,3}}/{_CLUSTER_MOUNT}{_BETWEEN}{{0,3}}"
+        rf"/(?P<v>[a-z][a-z]{{1,20}}(?:\.[a-z]{{2,20}})?\d{{0,4}}){_END}",
+        _is_folder,
+    ),
+    _build_user_rule(
+        "/user/", rf"(?<!home)/user/(?P<v>[a-z][a-z.]{{2,20}}\d{{0,4}}){_END}", _is_folder
+    ),
+    _build_user_rule(
+        r"(?i:[a-z]:[\\/]+users)",
+        r"(?i:[a-z]:[\\/]{1,4}users[\\/]{1,4})"
+        r"(?P<v>[^\\/:*?\"<>|\r\n]{1,64}(?=[\\/])|[\w.-]{1,64})",
+    ),
+    # variables, options and messages of databases
+    _build_user_rule(
+        "(?i:user|logname|entity|workspace)",
+        rf"(?:{_VARIABLE}|{_FIELD}){_SET}{_ANY}(?![\w(])",
+        _is_named,
+    ),
+    _build_user_rule(
+        "(?i:user|role |entity)",
+        r"(?:(?<![\w-])(?:user=|user = |--(?:\w{1,20}[_-])?(?:user|user_?name|entity)[ =])"
+        r"|(?i:\b(?:access|permission) denied for user |\bauthentication failed for (?:user )?"
+        rf"|\brole )(?=['\"]))['\"]?{_NAME}(?![\w(:])",
+        _is_named,
+    ),
+    # commands, and what they print
+    _build_user_rule("[ug]id=", rf"\b[ug]id=\d{{1,10}}\({_ANY}\)"),
+    _build_user_rule("UserId=", rf"\bUserId={_ANY}\(\d"),
+    _build_user_rule("~[a-z_]", r"(?<![\w/~.=*-])~(?P<v>[a-z_][a-z0-9_-]{2,31})(?=/)"),
+    _build_user_rule(
+        r"\b(?:sudo|su|squeue|sacct|scancel|qstat|runuser|chown)[ \t]",
+        r"\b(?:sudo -u |su -? ?(?:-c )?|runuser -u |(?:squeue|sacct|scancel|qstat)"
+        rf"(?: -[a-zA-Z]{{1,3}}(?: \S{{1,20}})?){{0,3}} -u ){_NAME}(?![\w.(/-])",
+        _is_named,
+    ),
+    _build_user_rule(
+        "(?:Author|Committer|[Aa]uthored-by|[Ss]igned-off-by): ",
+        r"(?:Author|Committer|[Aa]uthored-by|[Ss]igned-off-by): "
+        r"(?P<v>[^<>\n]{2,60}?) <(?=[^>\n]{1,80}@|email-)",
+    ),
+    _build_user_rule(
+        "[rwxst-]{9}[+.@]?[ \t]+[0-9]",
+        rf"(?<![\w-])[-bcdlps][rwxsStT-]{{9}}[+.@]?[ \t]{{1,4}}\d{{1,6}}[ \t]{{1,4}}{_NAME}[ \t]",
+        _is_named,
+    ),
+    _build_user_rule(
+        "[0-9][.][0-9][ \t]+[0-9]+[.][0-9][ \t]+[0-9]+[ \t]+[0-9]+ ",
+        rf"(?<![\w.-]){_NAME}[ \t]{{1,20}}\d{{1,8}}[ \t]{{1,6}}\d{{1,4}}\.\d[ \t]{{1,6}}"
+        r"\d{1,3}\.\d[ \t]{1,10}\d{1,12}[ \t]{1,10}\d{1,12} ",
+        _is_named,
+    ),
+    # trackers
+    _build_user_rule("logged in as", rf"[Cc]urrently logged in as: {_ANY}"),
+    _build_user_rule("logged in as", rf"[Cc]urrently logged in as: [\w.-]{{1,64}} \({_ANY}"),
+    _build_user_rule(
+        "(?i:wandb|swanlab|comet|neptune|dagshub)",
+        rf"(?<!docs\.)(?i:{_TRACKERS})/(?:links/|@)?{_ANY}(?=[/\s'\",)]|$)",
+        _is_entity,
+    ),
+    _build_user_rule(
+        "/runs/",
+        rf"https?://[\w.:-]{{1,80}}/{_ANY}/[\w.%-]{{1,80}}/runs/[a-z0-9]{{8}}\b",
+        _is_entity,
+    ),
+    # telephone numbers
+    _build_phone_rule(
+        "(?i:phone|tel|mobile|cell|fax|whatsapp|contact|手机|电话|联系)",
+        r"(?i:(?<![A-Za-z])(?:phone|tel|telephone|mobile|cell|fax|whatsapp|contact)"
+        r"(?:[ _-]?(?:no|num|number))?['\"]?\.?[ \t]{0,2}[:=：＝]"
+        r"|(?:手机号?码?|电话号?码?|联系方式|联系电话)['\"]?[ \t]{0,2}"
+        r"(?:[:=：＝]|是|为)?)[ \t]{0,2}"
+        r"['\"]?(?P<v>\+?[\d(][\d ().-]{5,20}\d)(?![\w.])",
+        _is_number,
+    ),
+    _build_phone_rule(
+        r"\+\d",
+        r"(?<![\w.+)])(?P<v>\+\d{1,3}[ .-]?\(?\d{1,4}\)?(?:[ .-]?\d{2,5}){2,4})(?![\w.]|[-+]\d)",
+        _is_international,
+    ),
+    _build_phone_rule(
+        r"1[3-9]\d[ -]\d{4}[ -]\d{4}",
+        r"(?<![\w.+-])(?P<v>1[3-9]\d([ -])\d{4}\2\d{4})(?![\w.-]| \d)",
+        _is_number,
+    ),
+    _build_phone_rule(
+        _MOBILE, rf"(?<![A-Za-z0-9_.+/-])(?P<v>{_MOBILE})(?![A-Za-z0-9_./%-])", _is_mobile
+    ),
+    _build_phone_rule(
+        "[0-9]{17}[0-9Xx]", r"(?<![A-Za-z0-9_.])(?P<v>\d{17}[\dXx])(?![A-Za-z0-9_.])", _is_identity
+    ),
+)

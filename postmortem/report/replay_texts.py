@@ -1,0 +1,136 @@
+"""A replay in words: the sections that the terminal and the comment show.
+
+In: a `Replayed` in one language. Out: titles and lines. Not here: the page (`page.replay_article`),
+running anything (`replay`).
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from postmortem.core.replayed import CauseTested, Culprit, ModulePeak, Replayed, ReplayTrial
+from postmortem.report.plain import format_number, format_one_line
+from postmortem.report.words import Words
+
+ORDER: Final = ("confirmed", "refuted", "not-reproduced", "not-testable")
+_PEAKS_SHOWN: Final = 8
+_CULPRITS_SHOWN: Final = 8
+_LONGEST: Final = 400
+
+
+class Section(NamedTuple):
+    """A title and its lines."""
+
+    title: str
+    lines: list[str]
+
+
+def iter_replay_sections(found: Replayed, words: Words) -> Iterator[Section]:
+    """Yield everything but the summary, the decisive first."""
+    yield Section(
+        words("replay.verdicts"),
+        [format_replay_verdict(one, words) for one in sort_tested_causes(found)],
+    )
+    if found.culprits:
+        shown = found.culprits[:_CULPRITS_SHOWN]
+        yield Section(
+            words("replay.culprits"), [describe_faulty_sample(one, words) for one in shown]
+        )
+    yield Section(words("replay.trials"), [*_iter_trial_lines(found, words)])
+    if peaks := select_largest_peaks(found):
+        about = words(
+            "replay.peaks.of",
+            of=found.peaks_of,
+            dtype=found.limit_of,
+            limit=format_number(found.limit),
+        )
+        yield Section(
+            f"{words('replay.peaks')}{words('bracketed', text=about)}",
+            [format_peak(one, found, words) for one in peaks],
+        )
+    yield Section(
+        words("replay.notes"), [format_one_line(one, _LONGEST) for one in list_notes(found, words)]
+    )
+
+
+def list_replay_facts(found: Replayed, words: Words) -> list[tuple[str, str]]:
+    """Give what stands at the top, label and value."""
+    told = [
+        (words("replay.reason"), found.reason),
+        (words("replay.fidelity"), found.fidelity),
+        (words("replay.place"), found.place),
+    ]
+    return [(label, format_one_line(value, _LONGEST)) for label, value in told if value]
+
+
+def sort_tested_causes(found: Replayed) -> list[CauseTested]:
+    """Give the causes, the decided first; those that could not be tested last."""
+    return sorted(found.tested, key=lambda one: ORDER.index(one.verdict))
+
+
+def format_replay_verdict(one: CauseTested, words: Words) -> str:
+    """Say of a cause what the replay says."""
+    said = words("replay.verdict." + one.verdict)
+    because = words("semicolon").join(one.reasons)
+    named = f"{one.title} ({one.cause})" if one.title else one.cause
+    return format_one_line(f"{said}{words('colon')}{named} — {because}", _LONGEST)
+
+
+def describe_faulty_sample(one: Culprit, words: Words) -> str:
+    """Say which sample it is, and what it looks like."""
+    said = words("replay.culprit", step=one.step, position=one.position)
+    if one.index is not None:
+        said += words("joint") + words("replay.index", index=one.index)
+    looks = words("joint").join(one.preview)
+    return format_one_line(f"{said}{words('colon')}{looks}" if looks else said, _LONGEST)
+
+
+def format_trial(one: ReplayTrial, words: Words) -> str:
+    """Say what one change did."""
+    outcome = words("replay.outcome." + one.outcome)
+    return format_one_line(f"{one.title}{words('colon')}{outcome} — {one.text}", _LONGEST)
+
+
+def _iter_trial_lines(found: Replayed, words: Words) -> Iterator[str]:
+    """Yield a line for each trial that was run, and one for each reason to skip some."""
+    skipped: dict[str, list[str]] = {}
+    for one in sort_trials(found):
+        if one.outcome == "skipped":
+            skipped.setdefault(one.text, []).append(one.title)
+        else:
+            yield format_trial(one, words)
+    for reason, titles in skipped.items():
+        said = words("replay.skipped") + words("colon") + words("semicolon").join(titles)
+        yield format_one_line(f"{said} — {reason}", _LONGEST)
+
+
+def sort_trials(found: Replayed) -> list[ReplayTrial]:
+    """Give the trials, those that were run first."""
+    return sorted(found.trials, key=lambda one: one.outcome == "skipped")
+
+
+def select_largest_peaks(found: Replayed) -> list[ModulePeak]:
+    """Give the modules with the greatest values, in the order of the forward pass."""
+    top = sorted(found.peaks, key=lambda one: (one.is_finite, -one.output))[:_PEAKS_SHOWN]
+    return [one for one in found.peaks if one in top]
+
+
+def is_over(one: ModulePeak, found: Replayed) -> bool:
+    """Say whether a module's output has no place in the type it was computed in."""
+    return not one.is_finite or (math.isfinite(found.limit) and one.output > found.limit)
+
+
+def format_peak(one: ModulePeak, found: Replayed, words: Words) -> str:
+    """Say how great the values of a module are."""
+    said = f"{one.module or '–'} ({one.kind}){words('colon')}{format_number(one.output)}"
+    if not one.is_finite:
+        return format_one_line(said + words("joint") + words("replay.peaks.bad"), _LONGEST)
+    if is_over(one, found):
+        return format_one_line(said + words("joint") + words("replay.peaks.over"), _LONGEST)
+    return format_one_line(said, _LONGEST)
+
+
+def list_notes(found: Replayed, words: Words) -> list[str]:
+    """Give where it ran, and what the reader must know besides."""
+    devices = words("replay.devices", there=found.recorded_on, here=found.device)
+    return [devices, *found.notes]

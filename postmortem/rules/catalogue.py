@@ -1,0 +1,32 @@
+"""Every kind of shape once: the one place that says which shapes there are and what follows.
+
+In: the kinds of curves, jobs, machines and told reasons. Out: `CATALOGUE`, by id. Not here: finding
+shapes (`detectors.registry`), what a shape means for a cause (`patterns/causes`).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from postmortem.rules import curve_anomalies as curve_kinds
+from postmortem.rules import departure_kinds, told_kinds, unlearnt_kinds
+from postmortem.rules import job_anomalies as job_kinds
+from postmortem.rules import machine_anomalies as machine_kinds
+from postmortem.rules import process_anomalies as process_kinds
+from postmortem.rules.anomaly_type import AnomalyType
+
+CATALOGUE: Final[Mapping[str, AnomalyType]] = MappingProxyType(
+    {
+        kind.id: kind
+        for module in (
+            curve_kinds,
+            departure_kinds,
+            job_kinds,
+            machine_kinds,
+            process_kinds,
+            told_kinds,
+            unlearnt_kinds,
+        )
+        for kind in module.KINDS
+    }
+)

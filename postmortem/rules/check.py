@@ -1,0 +1,241 @@
+"""Check pattern folders: every fault of every file at once, each with file and line.
+
+In: folders. Out: a list of `PatternError`, empty if all is well. Not here: whether examples fire,
+which needs the matching engine (`extraction.proof`), and whether conditions hold in theirs
+(`inference.rehearsal`).
+"""
+
+import collections
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from postmortem.core.errors import PatternError
+from postmortem.rules import attack, attack_texts, exception_rules, schema, snippets
+from postmortem.rules.compile import KINDS, iter_rules
+from postmortem.rules.engine import compile_pattern
+from postmortem.rules.named import Names, find_name_faults, find_unused_conditions, iter_regexes
+from postmortem.rules.yamlfile import find_line, read_yaml
+
+MOST_ANCHOR_BYTES = 6
+_FOR_PROOF = ("examples", "source")
+_NOT_SHOWN = ".definition: Field required"
+"""What no run needs of a cause in `taxonomy.yaml`."""
+_REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
+
+
+def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
+    """Check the shape of all rules in `folders`.
+
+    `known` folders are only consulted for the ids that rules refer to. Conditions that nothing
+    names are looked for where all else is well: a file that cannot be read names nothing.
+    """
+    folders, known = list(folders), list(known)
+    broken = [fault for root in folders for fault in _find_table_faults(root)]
+    if broken:
+        return broken
+    names = Names.of([*known, *folders])
+    found: list[PatternError] = []
+    seen: dict[tuple[str, str], Path] = {}
+    for root in folders:
+        for kind in KINDS:
+            found += _find_folder_faults(root, kind, names, seen)
+    return found or list(find_unused_conditions(folders, names))
+
+
+def find_malformed_rules(folder: Path) -> Iterator[PatternError]:
+    """Yield what a run could not work with: the wrong shape of a rule, a regex that is none.
+
+    What serves only the proof of a rule, its examples, may be missing here.
+    """
+    yield from (
+        fault for fault in _find_table_faults(folder) if not str(fault.what).endswith(_NOT_SHOWN)
+    )
+    for kind in KINDS:
+        for path, entry in iter_rules(folder / kind):
+            name = str(entry.get("id"))
+            wrong = [
+                (what, mend)
+                for what, mend in _find_schema_faults(kind, entry)
+                if not what.startswith(_FOR_PROOF)
+            ]
+            if not wrong:
+                wrong += _find_regex_faults(entry)
+            for what, mend in wrong:
+                yield PatternError(f"{name}: {what}", f"{path}:{find_line(path, name)}", mend)
+
+
+def _find_folder_faults(
+    root: Path, kind: str, names: Names, seen: dict[tuple[str, str], Path]
+) -> list[PatternError]:
+    found: list[PatternError] = []
+    try:
+        rules = list(iter_rules(root / kind))
+    except PatternError as error:
+        return [error]
+    for path, entry in rules:
+        name = str(entry.get("id"))
+        where = f"{path}:{find_line(path, name)}"
+        if (kind, name) in seen:
+            mend = f"rename it; the other is in {seen[kind, name]}"
+            found.append(PatternError(f"the id {name} stands twice", where, mend))
+        seen[kind, name] = path
+        found += [
+            PatternError(f"{name}: {what}", where, mend)
+            for what, mend in _find_schema_faults(kind, entry)
+            or _find_rule_faults(kind, entry, names)
+        ]
+    return found
+
+
+def _find_schema_faults(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:
+    try:
+        schema.MODELS[kind].model_validate(entry)
+    except ValidationError as error:
+        mend = "see patterns/README.md for the shape"
+        return [
+            (f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}", mend)
+            for fault in error.errors()
+        ]
+    return []
+
+
+def _find_rule_faults(kind: str, entry: dict[str, Any], names: Names) -> Iterator[tuple[str, str]]:
+    yield from _find_regex_faults(entry)
+    if kind == "signatures":
+        yield from _find_signature_faults(entry)
+    for cause in _list_named_causes(kind, entry):
+        if cause not in names.causes:
+            yield (
+                f"the cause {cause} is not in taxonomy.yaml",
+                "correct the id, or add it to taxonomy.yaml",
+            )
+    yield from _find_snippet_faults(entry)
+    yield from find_name_faults(kind, entry, names)
+
+
+def _find_signature_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for anchor in entry["anchors"]:
+        if len(anchor.encode()) < MOST_ANCHOR_BYTES:
+            yield (
+                f"the anchor {anchor!r} is shorter than {MOST_ANCHOR_BYTES} bytes",
+                "take a longer literal",
+            )
+    examples = entry["examples"]["fires"]
+    if entry.get("lines", 1) == 1 and any("\n" in example["text"] for example in examples):
+        yield "an example has several lines but `lines` is 1", "set `lines`"
+
+
+def _find_snippet_faults(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    own = {
+        f"of fix {number}": fix["snippet"]
+        for number, fix in enumerate(entry.get("fixes", ()), 1)
+        if fix.get("snippet")
+    }
+    for name, snippet in {**entry.get("snippets", {}), **own}.items():
+        for comment in snippets.find_unknown_comments(snippets.parse_snippet(snippet)):
+            yield (
+                f"the snippet {name} has no comment {comment!r}",
+                "a key of `zh` is a comment of `code`, from behind its # to the end of the line",
+            )
+
+
+def _find_regex_faults(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    fields = (entry.get(field) for field in _REGEXES)
+    for pattern in (*filter(None, fields), *(entry.get("beside") or ())):
+        yield from _find_pattern_faults(pattern)
+
+
+def _find_pattern_faults(pattern: str) -> Iterator[tuple[str, str]]:
+    try:
+        compile_pattern(pattern)
+    except ValueError as error:
+        yield f"not a valid regex: {error}", "correct `match`"
+
+
+def find_slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
+    """Yield a fault for each pattern of a rule that is slow on the texts its structure suggests.
+
+    The patterns of a condition's predicate are among them.
+    """
+    for field in ("match", "unless", "pair", "loss_key"):
+        if entry.get(field):
+            is_several_lines = entry.get("lines", 1) > 1
+            outcome = attack.find_worst_attack(
+                _search(field, entry),
+                attack_texts.build_attacks(
+                    entry[field], anchors=entry.get("anchors", ())[:2], many_lines=is_several_lines
+                ),
+            )
+            yield from _report_slowness(entry, f"`{field}`", outcome)
+    for field in exception_rules.PATTERNS:
+        if entry.get(field) and not {"match", "package"} & set(entry):
+            outcome = attack.find_worst_attack(
+                compile_pattern(entry[field]).search,
+                attack_texts.build_attacks(entry[field], many_lines=True),
+            )
+            yield from _report_slowness(entry, f"`{field}`", outcome)
+    for word in entry.get("beside", ()):
+        outcome = attack.find_worst_attack(
+            compile_pattern(word).search, attack_texts.build_attacks(word)
+        )
+        yield from _report_slowness(entry, f"`beside` {word}", outcome)
+    for asked in dict.fromkeys(
+        (*iter_regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))
+    ):
+        outcome = attack.find_worst_attack(
+            compile_pattern(f"(?i){asked}").search, attack_texts.build_attacks(asked)
+        )
+        yield from _report_slowness(entry, f"the predicate ~{asked}", outcome)
+
+
+def _report_slowness(
+    entry: Mapping[str, Any], what: str, outcome: attack.Outcome
+) -> Iterator[PatternError]:
+    if outcome.is_slow:
+        yield PatternError(
+            f"{entry['id']}: {what} is slow: {outcome}",
+            entry.get("file", ""),
+            "bound what repeats, let nothing match in two ways, say with `unless` what is"
+            " something else",
+        )
+
+
+def _search(field: str, entry: Mapping[str, Any]) -> Callable[[str], object]:
+    """Give the search that a run does with a pattern: for one match, or for all."""
+    pattern = compile_pattern(entry[field])
+    if field == "unless" or (field == "match" and not entry.get("each")):
+        return pattern.search
+    return lambda text: collections.deque(pattern.finditer(text), maxlen=0)
+
+
+def _list_named_causes(kind: str, entry: dict[str, Any]) -> list[str]:
+    if kind == "signatures":
+        return list(entry.get("suggests", {}))
+    if kind == "causes":
+        return [entry["id"], *(item["from"] for item in entry.get("separates", ()))]
+    return list(entry.get("causes", ())) if kind in {"exceptions", "fixes", "advisories"} else []
+
+
+def _find_table_faults(root: Path) -> Iterator[PatternError]:
+    """Yield what is wrong with the files of a folder that are no rules."""
+    for name, model in schema.TABLES.items():
+        path = root / f"{name}.yaml"
+        content = read_yaml(path) if path.is_file() else None
+        if content is None:
+            continue
+        try:
+            model.validate_python(content)
+        except ValidationError as error:
+            for fault in error.errors():
+                parts = [str(part) for part in fault["loc"]] or [name]
+                where = f"{path}:{find_line(path, parts[1] if len(parts) > 1 else parts[0])}"
+                mend = "see patterns/README.md for the shape"
+                yield PatternError(f"{'.'.join(parts)}: {fault['msg']}", where, mend)
+            continue
+        for number, row in enumerate(content if name == "gpus" else ()):
+            for what, mend in _find_pattern_faults(row["match"]):
+                where = f"{path}:{find_line(path, row['match'])}"
+                yield PatternError(f"{number}.match: {what}", where, mend)

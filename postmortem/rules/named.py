@@ -1,0 +1,175 @@
+"""Names within rules: all are known, none is without use, no condition leads back to itself.
+
+In: rules of well formed files, and all ids that there are. Out: faults. Not here: how many names an
+item may give (`rules.schema`), what a condition asks (`rules.questions`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from postmortem.core.errors import PatternError
+from postmortem.rules.catalogue import CATALOGUE
+from postmortem.rules.compile import KINDS, iter_rules
+from postmortem.rules.conditions import get_predicate_type
+from postmortem.rules.yamlfile import find_line, read_yaml
+
+ASKING = ("causes", "fixes", "advisories")
+"""Kinds of rules that name conditions."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """All ids that rules may refer to, and who refers to conditions."""
+
+    signatures: frozenset[str]
+    conditions: Mapping[str, Mapping[str, Any]]
+    """The conditions themselves, by id."""
+    causes: frozenset[str]
+    used: frozenset[str]
+    """Names of conditions that a rule or another condition gives."""
+
+    @classmethod
+    def of(cls, folders: Iterable[Path]) -> "Names":
+        """Collect them from folders, as far as these can be read."""
+        folders = list(folders)
+        rules = {kind: _list_rules(folders, kind) for kind in KINDS}
+        asking = [
+            name for kind in ASKING for entry in rules[kind] for name in iter_condition_names(entry)
+        ]
+        inner = [
+            name for one in rules["conditions"] for name in _iter_inner_conditions(one.get("holds"))
+        ]
+        return cls(
+            frozenset(str(entry.get("id")) for entry in rules["signatures"]),
+            {str(entry.get("id")): entry for entry in rules["conditions"]},
+            frozenset(_iter_cause_ids(folders)),
+            frozenset([*asking, *inner]),
+        )
+
+
+def _list_rules(folders: Iterable[Path], kind: str) -> list[dict[str, Any]]:
+    return [entry for root in folders for _, entry in _list_readable_rules(root / kind)]
+
+
+def _iter_cause_ids(folders: Iterable[Path]) -> Iterator[str]:
+    for path in (root / "taxonomy.yaml" for root in folders):
+        if path.is_file():
+            yield from (read_yaml(path) or {}).get("causes", {})
+
+
+def iter_condition_names(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Give the names of conditions that a cause, a fix or an advisory gives."""
+    for item in (entry, *(entry.get("for") or ()), *(entry.get("against") or ())):
+        for key in ("if", "not", "where", "not_where"):
+            if isinstance(item, dict) and isinstance(item.get(key), list):
+                yield from map(str, item[key])
+
+
+def find_name_faults(
+    kind: str, entry: Mapping[str, Any], names: Names
+) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the names in a rule: what, and how to mend it."""
+    if kind in ASKING:
+        for name in dict.fromkeys(iter_condition_names(entry)):
+            yield from _check_condition_name(name, names)
+    elif kind == "conditions":
+        if get_predicate_type(entry["id"]):
+            yield f"a shape has the name {entry['id']}", "rename the condition"
+        yield from _find_predicate_faults(entry["holds"], names)
+        if entry["id"] in _collect_reached_conditions(entry["holds"], names):
+            yield "it names itself in the end", "name another condition, or write its predicate"
+
+
+def find_unused_conditions(folders: Iterable[Path], names: Names) -> Iterator[PatternError]:
+    """Yield a fault for each condition of these folders that nothing names."""
+    for path, entry in (
+        one for root in folders for one in _list_readable_rules(root / "conditions")
+    ):
+        name = str(entry.get("id"))
+        if name not in names.used:
+            yield PatternError(
+                f"{name}: no rule names this condition",
+                f"{path}:{find_line(path, name)}",
+                "name it in a cause, a fix or an advisory, or remove it",
+            )
+
+
+def _list_readable_rules(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
+    """Give the rules of a folder, or none where one of its files cannot be read."""
+    try:
+        return list(iter_rules(folder))
+    except PatternError:
+        return []
+
+
+def iter_regexes(predicate: Any) -> Iterator[str]:
+    """Give the regexes within a predicate."""
+    if isinstance(predicate, str) and predicate.startswith("~"):
+        yield predicate[1:]
+    elif isinstance(predicate, (dict, list)):
+        for inner in predicate.values() if isinstance(predicate, dict) else predicate:
+            yield from iter_regexes(inner)
+
+
+def _check_condition_name(name: str, names: Names) -> Iterator[tuple[str, str]]:
+    if name in names.conditions:
+        return
+    kind = get_predicate_type(name)
+    if kind is None:
+        yield (
+            f"no condition and no shape has the name {name!r}",
+            "correct it, or write the condition in conditions/<area>.yaml",
+        )
+    elif kind == "signature" and not _is_signature(name, names):
+        yield f"no signature has the id {name!r}", "correct the id"
+
+
+def _is_signature(name: str, names: Names) -> bool:
+    if name.endswith(".*"):
+        return any(one.startswith(name[:-1]) for one in names.signatures)
+    return name in names.signatures
+
+
+def _find_predicate_faults(predicate: Any, names: Names) -> Iterator[tuple[str, str]]:
+    for key, name in _iter_leaves(predicate):
+        if key == "shape" and name not in CATALOGUE:
+            yield f"unknown shape {name!r}", f"one of {', '.join(sorted(CATALOGUE))}"
+        elif key == "signature" and not _is_signature(name, names):
+            yield f"no signature has the id {name!r}", "correct the id"
+        elif key == "condition" and name not in names.conditions:
+            yield f"no condition has the name {name!r}", "correct the name"
+
+
+def _iter_leaves(predicate: Any) -> Iterator[tuple[str, str]]:
+    """Give the signatures, shapes and conditions in a predicate, with what they are."""
+    if isinstance(predicate, list):
+        for inner in predicate:
+            yield from _iter_leaves(inner)
+    elif isinstance(predicate, dict):
+        for key, value in predicate.items():
+            if key in {"signature", "shape", "condition"}:
+                yield from ((key, str(one)) for one in _ensure_list(value))
+            elif key in {"all", "any", "not"}:
+                yield from _iter_leaves(value)
+
+
+def _ensure_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _iter_inner_conditions(predicate: Any) -> Iterator[str]:
+    return (name for key, name in _iter_leaves(predicate) if key == "condition")
+
+
+def _collect_reached_conditions(predicate: Any, names: Names) -> set[str]:
+    """Give all conditions that a predicate leads to."""
+    found: set[str] = set()
+    left = list(_iter_inner_conditions(predicate))
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += _iter_inner_conditions(names.conditions.get(name, {}).get("holds"))
+    return found

@@ -1,0 +1,126 @@
+"""What stands behind the last record: the end of a run, or that it is not well."""
+
+import pytest
+
+from postmortem.diagnosis.detectors import closing
+from postmortem.diagnosis.detectors.observed import Observed
+
+
+def told(*lines: str) -> list[str]:
+    """The shapes of a log whose last record is its first line."""
+    text = "\n".join(["step 90 loss 0.81", *lines]) + "\n"
+    observed = Observed(tails={0: (1, text)}, last_records={0: 1})
+    return [shape.id for shape in closing.detect_after_last_record(observed)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Training pipeline completed successfully!",
+        "done, weights in /out/model",
+        "finished in 0:41:12",
+        "✅ All done! Model saved to ./model",
+        "2024-05-01 12:00:00,123 - INFO - Job finished",
+        "saved policy to out/lander/final.pt",
+        "Final model written to out",
+        "training finished after 900 steps, best score 0.71",
+        "reached max_steps=3600; bye",
+        "final checkpoint written",
+        "Finished training after 25 epochs; failed jobs: 0",
+        "done: 3 epochs, 9 samples skipped",
+    ],
+)
+def test_a_program_says_that_it_is_through(line: str) -> None:
+    """Without a wording that is known."""
+    assert told(line) == ["closing-words"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Evaluation done in 31 s",
+        "Checkpoint saving finished",
+        "Epoch 3 finished",
+        "Training not finished, resuming later",
+        "finished loading the tokenizer",
+        "Run aborted, final state dumped to out/final.pt",
+        "done downloading 3 files",
+        "Finished training epoch 4",
+        "Finished training, 2 jobs failed",
+    ],
+)
+def test_a_part_of_it_is_not_the_end(line: str) -> None:
+    """An evaluation, an epoch, a download, or what failed."""
+    assert told(line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "shape"),
+    [
+        ("WARNING: the loss of this batch is nan, using 0 instead", "nan-in-closing"),
+        ("[WARN] non-finite gradients in layer 3, update skipped", "nan-in-closing"),
+        ("wandb:   val/accuracy nan", "nan-in-closing"),
+        ("│ test_loss │ nan │", "nan-in-closing"),
+        ("{'train_runtime': 3.1, 'train_loss': nan}", "nan-in-closing"),
+        ("[E1122 10:11:12.123456 engine.cpp:77] lost its lease", "trouble-at-end"),
+        ("2024-05-01 12:00:00,123 - run - ERROR - lost its lease", "trouble-at-end"),
+        ("Traceback (most recent call last):", "traceback-cut"),
+        (
+            " 62%|██████▏   | 62/100 [10:11<06:12]Traceback (most recent call last):",
+            "traceback-cut",
+        ),
+    ],
+)
+def test_it_is_not_well(line: str, shape: str) -> None:
+    """A figure or a line that tells of such values; an error that nothing follows."""
+    assert told(line) == [shape]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "no nan loss found in 40 batches",
+        "best val_loss: inf",
+        "nan_iterations: 0",
+        "checking for nan in outputs",
+        "max_grad_norm: inf",
+        "saving logs of nanoGPT",
+    ],
+)
+def test_a_word_alone_says_nothing(line: str) -> None:
+    """A bound, a check, a name."""
+    assert told(line) == []
+
+
+def test_an_error_that_something_follows_was_survived() -> None:
+    """Only the last line counts."""
+    assert told("[E1122 10:11:12.123456 engine.cpp:77] one request failed", "going on") == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "(base) anna@node7:~/run$ ",
+        "[root@node7 run]# ",
+        "PS C:\\run>",
+        "C:\\Users\\anna>",
+        "$",
+    ],
+)
+def test_a_prompt_behind_a_step_that_was_not_the_last(prompt: str) -> None:
+    """The process has ended, and nothing says why; behind the last step it is the end."""
+
+    def ends(record: str) -> list[str]:
+        text = f"{record}\n\n{prompt}\n"
+        observed = Observed(tails={0: (1, text)}, last_records={0: 1})
+        return [shape.id for shape in closing.detect_after_last_record(observed)]
+
+    assert ends("step 90/400 loss 0.81") == ["shell-prompt"]
+    assert ends("step 400/400 loss 0.81") == []
+    assert ends("step 90 loss 0.81") == []
+
+
+def test_the_mean_norm_that_one_skipped_step_has_spoilt() -> None:
+    """The norm itself is finite, and so is the loss; a loss whose mean is not has been bad."""
+    assert told("Summary: loss: 6.5 (6.6)  grad_norm: 0.41 (nan)") == []
+    assert told("Summary: loss: 6.5 (nan)  grad_norm: 0.41 (0.40)") == ["nan-in-closing"]

@@ -1,0 +1,178 @@
+"""The end of a run that prints no closing line: its last record is of its last step."""
+
+import pytest
+
+from postmortem.core.findings import Finding
+from postmortem.core.lines import NOWHERE
+from postmortem.core.message import quote
+from postmortem.diagnosis.detectors import ending
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.facts.series import Series
+
+
+def loss(*steps: float) -> Series:
+    """A falling loss at these steps."""
+    one = Series("loss", "test", 0, NOWHERE)
+    for number, step in enumerate(steps, 1):
+        one.append(step, 3.0 / number, number)
+    one.settle()
+    return one
+
+
+@pytest.mark.parametrize(
+    ("steps", "total", "is_end"),
+    [
+        pytest.param([10.0, 20.0, 30.0], 30.0, True, id="the last step"),
+        pytest.param([10.0, 20.0, 30.0], 40.0, False, id="ten steps are missing"),
+        pytest.param([10.0, 20.0, 10.0, 20.0], 20.0, False, id="counted anew in each epoch"),
+        pytest.param(
+            [10.0, 20.0, 30.0], float("nan"), False, id="nobody says how many there are to be"
+        ),
+        pytest.param([1.0, 2.0], 2.0, False, id="too short to tell a run from an epoch"),
+        pytest.param([], 30.0, False, id="no record"),
+    ],
+)
+def test_the_last_record_is_of_the_last_step(
+    steps: list[float], total: float, *, is_end: bool
+) -> None:
+    """Reached once, in a count that only rises."""
+    found = list(ending.detect_last_step(Observed(series=[loss(*steps)], total_steps=total)))
+    assert [(shape.id, shape.line) for shape in found] == (
+        [("last-step", len(steps))] if is_end else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "epochs", "is_end"),
+    [
+        pytest.param("epoch 60/60 loss 0.3", [58.0, 59.0, 60.0], True, id="the last epoch"),
+        pytest.param("Epoch: [59/60] loss 0.3", [0.0, 58.0, 59.0], True, id="counted from 0"),
+        pytest.param("epoch 59/60 loss 0.3", [1.0, 58.0, 59.0], False, id="one is missing"),
+        pytest.param("epoch 9/9 step 50/500 loss 1", [7.0, 8.0, 9.0], False, id="within the last"),
+        pytest.param("epoch 9/9 step 500/500 loss 1", [7.0, 8.0, 9.0], True, id="its last step"),
+        pytest.param("epoch 9/9 loss 1", [8.0, 9.0, 9.0, 9.0, 7.0], False, id="many an epoch"),
+        pytest.param("loss 0.3 at 12/12", [1.0, 2.0, 3.0], False, id="no epoch is named"),
+    ],
+)
+def test_the_last_record_is_of_the_last_epoch(
+    line: str, epochs: list[float], *, is_end: bool
+) -> None:
+    """As the line itself counts them, and nothing else that it counts is open."""
+    series = Series("epoch", "test", 0, NOWHERE)
+    for number, epoch in enumerate(epochs, 1):
+        series.append(float("nan"), epoch, number)
+    series.settle()
+    last = len(epochs)
+    observed = Observed(
+        series=[series], last_records={0: last}, tails={0: (last, f"{line}\nsaved\n")}
+    )
+    assert [shape.id for shape in ending.detect_last_epoch(observed)] == (
+        ["last-epoch"] if is_end else []
+    )
+
+
+@pytest.mark.parametrize(("bar", "is_end"), [("872/872", True), ("63/63", False)])
+def test_the_bar_of_the_whole_run_is_full(bar: str, *, is_end: bool) -> None:
+    """A bar of another length is that of an evaluation."""
+    text = f"100%|##########| {bar} [02:31<00:00,  1.04s/it]\n"
+    observed = Observed(last_records={0: 40}, tails={0: (41, text)}, total_steps=872.0)
+    assert bool(list(ending.detect_last_step(observed))) == is_end
+
+
+MARKER = Finding("healthy.training-finished", "context", 0, NOWHERE, 40, 40, 0, "Training done")
+LAST_STEP = Anomaly("last-step", quote("step 30 of 30"), 0, NOWHERE, 33)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "findings", "known", "expected"),
+    [
+        pytest.param("completed", [(MARKER, 9)], {}, ("Training done", 40), id="by its marker"),
+        pytest.param(
+            "completed",
+            [(MARKER, 9)],
+            {"last-step": LAST_STEP},
+            ("Training done", 40),
+            id="the marker counts before the last step",
+        ),
+        pytest.param(
+            "completed", [], {"last-step": LAST_STEP}, ("step 30 of 30", 33), id="by its last step"
+        ),
+        pytest.param("completed", [], {}, ("", 35), id="as the caller says"),
+        pytest.param("failed", [(MARKER, 9)], {}, None, id="a run that failed"),
+    ],
+)
+def test_what_shows_that_a_run_is_through(
+    outcome: str,
+    findings: list[tuple[Finding, int]],
+    known: dict[str, Anomaly],
+    expected: tuple[str, int] | None,
+) -> None:
+    """The marker, else the record of the last step, else the last record."""
+    observed = Observed(findings=findings, last_records={0: 35}).at_end(outcome, known)
+    found = [(shape.said.text("en"), shape.line) for shape in ending.detect_completion(observed)]
+    assert found == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("outcome", "records", "text", "is_found"),
+    [
+        pytest.param("stalled", {}, "loading\nstep 1", True, id="nothing but a first step"),
+        pytest.param("stalled", {0: 4}, "loading", False, id="with records"),
+        pytest.param("stalled", {}, "step 1\nstep 2\nstep 3", False, id="steps without records"),
+        pytest.param("failed", {}, "loading", False, id="it did not stand still"),
+    ],
+)
+def test_a_run_that_stands_still_without_a_record(
+    outcome: str, records: dict[int, int], text: str, *, is_found: bool
+) -> None:
+    """Nothing shows that training ever began."""
+    observed = Observed(records=records, tails={0: (1, text)}, lines=7).at_end(outcome, {})
+    assert [shape.said.text("en") for shape in ending.detect_stall_without_records(observed)] == (
+        ["no metric record in 7 lines"] if is_found else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "records", "known", "is_found"),
+    [
+        pytest.param("running", {0: 5, 1: 4}, "loss-falls", True, id="a run that goes on"),
+        pytest.param("stalled", {0: 9}, "same-step", True, id="a run that stands still"),
+        pytest.param("running", {0: 9}, "nan-loss", False, id="with a NaN"),
+        pytest.param("running", {}, "loss-falls", False, id="without records"),
+        pytest.param("failed", {0: 9}, "loss-falls", False, id="a run that failed"),
+    ],
+)
+def test_a_run_that_shows_no_failure(
+    outcome: str, records: dict[int, int], known: str, *, is_found: bool
+) -> None:
+    """Records to the end of the log, and no shape that is bad."""
+    seen = {known: Anomaly(known, quote(""), 0, NOWHERE, 3)}
+    observed = Observed(records=records, last_records={0: 12}).at_end(outcome, seen)
+    assert [
+        (shape.id, shape.said.text("en")) for shape in ending.detect_failure_free_run(observed)
+    ] == (
+        [
+            ("no-failure-shown", "9 metric records up to line 12, no failure shown"),
+            ("steady-records", "9 metric records up to line 12, no failure shown"),
+        ]
+        if is_found
+        else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("heads", "record", "is_end"),
+    [
+        pytest.param([1, 2, 3], "938/938 - 4s - loss: 0.1", True, id="the last of three"),
+        pytest.param([1, 2], "938/938 - 4s - loss: 0.1", False, id="one is missing"),
+        pytest.param([1, 2, 3], "410/938 - loss: 0.1", False, id="within the last"),
+        pytest.param([3, 3, 3], "938/938 - 4s - loss: 0.1", False, id="the same again"),
+    ],
+)
+def test_a_heading_names_the_last_epoch(heads: list[int], record: str, *, is_end: bool) -> None:
+    """As Keras does, on the line above the record."""
+    lines = [line for head in heads for line in (f"Epoch {head}/3", record)]
+    text = "\n".join(lines) + "\n"
+    view = Observed(tails={0: (1, text)}, last_records={0: len(lines)})
+    assert bool(list(ending.detect_last_epoch_heading(view))) is is_end

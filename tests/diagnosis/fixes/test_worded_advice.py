@@ -1,0 +1,130 @@
+"""What a report says first of an exception: in the script's own names, whatever the cause is."""
+
+import pytest
+
+import postmortem
+from postmortem.diagnosis.fixes.close_names import closest, listed_names
+from postmortem.diagnosis.fixes.statement_parts import parse_statement
+from postmortem.rules.base import load
+
+HEAD = 'Traceback (most recent call last):\n  File "/src/train.py", line 12, in step\n    '
+
+
+@pytest.mark.parametrize(
+    ("statement", "raised", "wanted"),
+    [
+        pytest.param(
+            "optimiser.setp()",
+            "AttributeError: 'SGD' object has no attribute 'setp'. Did you mean: 'step'?",
+            "Write `step`",
+            id="the name that Python suggests",
+        ),
+        pytest.param(
+            "net = build_net(size).cuda()",
+            "AttributeError: 'NoneType' object has no attribute 'cuda'",
+            "Let `build_net` return",
+            id="the function that returned None",
+        ),
+        pytest.param(
+            "rate = hits / (total - skipped)",
+            "ZeroDivisionError: division by zero",
+            "Find why `total - skipped` is 0",
+            id="the divisor",
+        ),
+        pytest.param(
+            "x = self.head(x)",
+            "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x64 and 32x10)",
+            "`nn.Linear(64, 10)`",
+            id="which shape is the layer's",
+        ),
+        pytest.param(
+            "assert 0 <= ratio < 1",
+            "AssertionError",
+            "Print the values of `ratio`",
+            id="the values of a bare assertion",
+        ),
+        pytest.param(
+            "raise ValueError(f'no such mode: {mode}')",
+            "ValueError: no such mode: fast",
+            "`mode`",
+            id="an exception that nothing is known of: the values of its statement",
+        ),
+    ],
+)
+def test_the_first_action_names_what_the_message_names(
+    statement: str, raised: str, wanted: str
+) -> None:
+    """The first fix comes from the message, and the explanation from the statement."""
+    best = postmortem.analyze(f"{HEAD}{statement}\n{raised}\n".encode(), model=None).causes[0]
+    assert wanted in best.fixes[0].title
+    assert "train.py, line 12, in `step`" in best.explanation
+
+
+def test_general_changes_do_not_stand_before_those_of_the_message() -> None:
+    """For a wrong kind of labels nobody is told to change the precision of the run."""
+    log = HEAD + "loss = criterion(net(x), y)\n"
+    log += "RuntimeError: expected scalar type Long but found Float\n"
+    best = postmortem.analyze(log.encode(), model=None).causes[0]
+    shown = " ".join(f"{fix.title} {fix.snippet}" for fix in best.fixes[:4])
+    assert ".long()" in shown
+    assert "autocast" not in shown
+
+
+def test_a_line_without_the_class_is_explained_too() -> None:
+    """What a script prints of an exception that it has caught has the same wording."""
+    log = "Training failed: shape '[4, 7]' is invalid for input of size 12\n"
+    best = postmortem.analyze(log.encode(), model=None).causes[0]
+    assert "12 numbers do not make [4, 7]" in best.fixes[0].title
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        pytest.param("lables", "dict_keys(['image', 'labels'])", "labels", id="of a list"),
+        pytest.param("optim", "Namespace(optimizer='sgd')", "optimizer", id="a beginning"),
+        pytest.param("learning_rate", "train: lr=0.1", "lr", id="initials"),
+        pytest.param("mask", "epoch 3 of 10", "", id="nothing close"),
+    ],
+)
+def test_close_names_are_found_in_the_log(name: str, text: str, wanted: str) -> None:
+    """Names that the log lists count more than its words."""
+    assert closest(name, text) == wanted
+
+
+def test_listed_names_are_those_of_the_last_list() -> None:
+    """A list that holds the missing name is not the one that was asked."""
+    assert listed_names("dict_keys(['a', 'b'])", "c") == "a, b"
+    assert listed_names("dict_keys(['a', 'b'])", "a") == ""
+
+
+@pytest.mark.parametrize(
+    ("statement", "captured", "part", "wanted"),
+    [
+        ("y = cfg['train']['lr']", {"key": "lr"}, "container", "cfg['train']"),
+        ("for image, mask in loader:", {}, "iterable", "loader"),
+        ("train, val = load('x')", {}, "maker", "load"),
+        ("x = F.relu(self.fc1(x))", {}, "innermost", "self.fc1"),
+        ("loss = weight * loss_fn(out.logits, y)", {}, "names", "weight, out.logits, y"),
+        ("model = Net(", {}, "called", "Net"),
+        ("elif step % every == 0:", {}, "divisor", "every"),
+    ],
+)
+def test_parts_of_a_statement(
+    statement: str, captured: dict[str, str], part: str, wanted: str
+) -> None:
+    """Heads of blocks and first lines of longer statements are read too."""
+    assert parse_statement(statement, captured)[part] == wanted
+
+
+def test_no_statement_of_another_language_is_read() -> None:
+    """What Python cannot parse has no parts."""
+    assert parse_statement("let x = 3;", {}) == {}
+
+
+def test_each_advice_is_in_both_languages() -> None:
+    """Every text of a rule has its Chinese form with the same places."""
+    rules = load().exceptions
+    assert len(rules) > 100
+    for rule in rules:
+        for fix in rule.advice.fixes:
+            assert fix.title["zh"], fix.id

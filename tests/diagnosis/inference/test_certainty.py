@@ -1,0 +1,53 @@
+"""One word and one number that agree, and other causes that share the rest."""
+
+import pytest
+
+import postmortem
+from postmortem.diagnosis.inference.certainty import agreed_status, share_rest
+from postmortem.diagnosis.inference.ranking import Ranked
+
+
+@pytest.mark.parametrize(
+    ("asked", "probability", "status"),
+    [
+        pytest.param("established", 0.93, "established", id="proved"),
+        pytest.param("established", 0.7, "supported", id="proved, but not believed"),
+        pytest.param("supported", 0.95, "supported", id="supported"),
+        pytest.param("supported", 0.5, "hypothesis", id="as likely as not"),
+        pytest.param("hypothesis", 0.79, "hypothesis", id="a hypothesis"),
+        pytest.param("hypothesis", 0.985, "supported", id="nearly certain"),
+        pytest.param("unknown", 0.9, "unknown", id="an abstention stays one"),
+    ],
+)
+def test_the_word_fits_the_number(asked: str, probability: float, status: str) -> None:
+    """No hypothesis is nearly certain, and nothing unlikely is supported."""
+    assert agreed_status(asked, probability) == status
+
+
+@pytest.mark.parametrize(
+    ("given", "shared"),
+    [
+        pytest.param((0.99, 0.5), (0.99, 0.01), id="99 beside 50 per cent"),
+        pytest.param((0.9, 0.2, 0.1), (0.9, 0.0666, 0.0333), id="in proportion, rounded down"),
+        pytest.param((0.5, 0.3, 0.1), (0.5, 0.3, 0.1), id="there is room"),
+        pytest.param((0.7,), (0.7,), id="alone"),
+    ],
+)
+def test_the_others_share_the_rest(given: tuple[float, ...], shared: tuple[float, ...]) -> None:
+    """In their order; together no more than the first leaves."""
+    causes = [Ranked(str(number), share, 0.0, ()) for number, share in enumerate(given)]
+    assert [cause.probability for cause in share_rest(causes)] == pytest.approx(shared, abs=1e-4)
+
+
+@pytest.mark.parametrize("norms", [(1.2, 1.1, 1.2, 3e27, 1e30), (1.2, 1.1, 1.2, 50.0, 900.0)])
+def test_no_report_contradicts_itself(norms: tuple[float, ...]) -> None:
+    """The causes of a whole analysis add up, and its word is that of its number."""
+    text = "".join(
+        f"{{'loss': {loss}, 'grad_norm': {norm}, 'learning_rate': 5e-05, 'epoch': 0.1}}\n"
+        for loss, norm in zip((2.5, 2.3, 2.2, 8e27, 5e30), norms, strict=True)
+    )
+    report = postmortem.analyze(text.encode())
+    first, *others = report.causes
+    assert others
+    assert sum(one.probability for one in others) <= 1 - first.probability + 1e-9
+    assert agreed_status(report.verdict.status, first.probability) == report.verdict.status
