@@ -149,7 +149,7 @@ def _fixes(entry: Mapping[str, Any]) -> Iterator[AdviceFix]:
             one.get("kind", "change"),
             one["title"],
             one.get("why"),
-            parse_snippet(one["parse_snippet"]) if one.get("snippet") else None,
+            parse_snippet(one["snippet"]) if one.get("snippet") else None,
             one.get("safety", "safe"),
             tuple(one.get("references") or ()),
             bool(one.get("otherwise")),

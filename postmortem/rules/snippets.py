@@ -28,7 +28,7 @@ class Snippet(NamedTuple):
 
 def parse_snippet(entry: Mapping[str, Any]) -> Snippet:
     """Take a snippet as a file of fixes holds it."""
-    return Snippet(entry["language"], entry["translate_comments"], entry.get("zh") or {})
+    return Snippet(entry["language"], entry["code"], entry.get("zh") or {})
 
 
 def translate_comments(snippet: Snippet) -> Message:

@@ -78,7 +78,7 @@ def test_the_figures_of_a_cluster() -> None:
     figures = compute_scheduler_statistics(
         join_jobs([replace(job, allocation=None) for job in made][:-5], allocations[5:])
     )
-    assert figures["join_jobs"] == {"jobs": 290, "without_allocation": 5, "without_job": 5}
+    assert figures["joined"] == {"jobs": 290, "without_allocation": 5, "without_job": 5}
     assert (figures["gpu_hours"], figures["gpu_hours_unknown"]) == (290 * 8.0, 5)
     assert figures["nodes"][0]["node"] == "n07"
     assert {*figures["nodes"][0]["text"]} == {"en", "zh"}

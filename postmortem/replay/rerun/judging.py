@@ -77,7 +77,7 @@ def read_verdict_rows() -> tuple[VerdictRow, ...]:
     texts = {name: parse_bilingual(text) for name, text in table["texts"].items()}
     return tuple(
         VerdictRow(row["cause"], row["verdict"], tuple(row["seen"].split()), texts[row["because"]])
-        for row in table["read_verdict_rows"]
+        for row in table["rows"]
     )
 
 

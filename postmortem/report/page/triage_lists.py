@@ -35,9 +35,7 @@ def build_node_table(value: _Value, language: str) -> dict[str, Any]:
     """Give the nodes: the marked ones first, then those with most failures."""
     told = TRIAGE[language]
     titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
-    ordered = sorted(
-        value["build_node_table"], key=lambda one: (not one["is_outlier"], -one["failed"])
-    )
+    ordered = sorted(value["nodes"], key=lambda one: (not one["is_outlier"], -one["failed"]))
     return {
         "rows": [_build_node_row(node, titles, language) for node in ordered[:MOST_NODES]],
         "marked": sum(bool(node["is_outlier"]) for node in ordered),
@@ -95,7 +93,7 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
     """Give the jobs that failed and later went through, and on what nodes."""
     told = TRIAGE[language]
     titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
-    moves = [one["changed"].get("nodes") for one in value["build_retried_jobs"]]
+    moves = [one["changed"].get("nodes") for one in value["retried"]]
     return {
         "note": told["build_retried_jobs.note"].format(
             moved=count(moves.count(True)), same=count(moves.count(False))
@@ -113,7 +111,7 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
                 _format_changes(one["changed"], language),
                 get_localized_text(one.get("hint"), language),
             )
-            for one in value["build_retried_jobs"][:_MOST]
+            for one in value["retried"][:_MOST]
         ],
     }
 

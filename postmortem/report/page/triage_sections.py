@@ -67,11 +67,9 @@ def _format_lead(value: _Value, language: str) -> str:
     said = told["lead"].format(
         judged=count(totals["judged"]),
         jobs=count(totals["jobs"]),
-        groups=count(len(value["build_groups"])),
+        groups=count(len(value["groups"])),
     )
-    first = next(
-        (one for one in value["build_cause_tables"] if one["cause"] and not _is_healthy(one)), None
-    )
+    first = next((one for one in value["causes"] if one["cause"] and not _is_healthy(one)), None)
     if first is None:
         return said
     gap = " " if language == "en" else ""
@@ -88,7 +86,7 @@ def build_changes(value: _Value, language: str) -> dict[str, Any]:
         return {"since": told["since.none"], "is_first": True}
     new = [
         (_group_pick(group, language), count(group["jobs"]))
-        for group in value["build_groups"]
+        for group in value["groups"]
         if group["is_new"]
     ]
     gone = [
@@ -110,7 +108,7 @@ def build_changes(value: _Value, language: str) -> dict[str, Any]:
 
 def build_cause_tables(value: _Value, language: str) -> list[dict[str, Any]]:
     """Give the causes once by jobs, and once by GPU-hours where any are known."""
-    listed: Sequence[_Value] = value["build_cause_tables"]
+    listed: Sequence[_Value] = value["causes"]
     has_hours = any(one["gpu_hours"] is not None for one in listed)
     found = []
     for measure in ("jobs", "hours") if has_hours else ("jobs",):
@@ -135,7 +133,7 @@ def _build_cause_row(one: _Value, language: str, width: float, value: _Value) ->
         "jobs": count(one["jobs"]),
         "share": format_rate(one["jobs"], value["totals"]["judged"]),
         "hours": format_hours(one["gpu_hours"]),
-        "groups": count(one["build_groups"]),
+        "groups": count(one["groups"]),
     }
 
 
@@ -145,7 +143,7 @@ def _is_healthy(one: _Value) -> bool:
 
 def build_groups(value: _Value, words: Words) -> list[dict[str, Any]]:
     """Give the largest groups, with what to do and where to read on."""
-    listed = sorted(value["build_groups"], key=_is_healthy)  # failures first, each in their order
+    listed = sorted(value["groups"], key=_is_healthy)  # failures first, each in their order
     return [_group_row(group, value, words) for group in listed[:MOST_GROUPS]]
 
 

@@ -114,14 +114,14 @@ def test_the_numbers_are_strict_json_that_cannot_close_its_element() -> None:
     text = serialize_panels(build_panels(diagnosis, (hostile, norm)))
     assert not set(text) & set("<>&")
     found = json.loads(text, parse_constant=pytest.fail)
-    assert [track["x"] for panel in found["build_panels"] for track in panel["tracks"]] == [
+    assert [track["x"] for panel in found["panels"] for track in panel["tracks"]] == [
         0,
         0,
     ] or len(found["pool"]) == 2
-    assert found["build_panels"][0]["tracks"][0]["y"][699:703] == [2, None, None, 9]
-    assert found["build_panels"][0]["tracks"][0]["odd"] == {"700": "NaN", "701": "NaN"}
-    assert found["build_panels"][0]["bad"][1:] == ["NaN", 700, 2120]
-    assert found["build_panels"][0]["group"] == found["build_panels"][1]["group"]
+    assert found["panels"][0]["tracks"][0]["y"][699:703] == [2, None, None, 9]
+    assert found["panels"][0]["tracks"][0]["odd"] == {"700": "NaN", "701": "NaN"}
+    assert found["panels"][0]["bad"][1:] == ["NaN", 700, 2120]
+    assert found["panels"][0]["group"] == found["panels"][1]["group"]
 
 
 def test_both_languages_say_all_that_the_script_says() -> None:
