@@ -15,6 +15,7 @@ from postmortem.case.forwarded import forwarding
 from postmortem.case.last_words import LastWords, of_logs
 from postmortem.case.narrower import is_any_exception, narrowest
 from postmortem.case.order_of_time import Clock, skews
+from postmortem.case.own_end import own_ends
 from postmortem.case.passed_over import ended_nothing
 from postmortem.case.survival import Outlived
 from postmortem.case.values import Case
@@ -52,8 +53,10 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
     observed = observe(gathered, attempt.seen, attempt.begins)
     known = registry.found(observed)
     rules = knowledge.by_id
-    passed = ended_nothing(attempt.seen, attempt.tracebacks, gathered, rules, known)
     closing = known.get("closing-words")
+    told = [traceback for traceback, _ in attempt.tracebacks]
+    ends = own_ends(attempt.seen, told, rules, observed, closing)
+    passed = ended_nothing(attempt.seen, attempt.tracebacks, gathered, rules, known, ends)
     outlived = Outlived(
         attempt.tracebacks,
         attempt.seen,
@@ -61,6 +64,7 @@ def case_of(gathered: Gathered, knowledge: KnowledgeBase) -> Case:
         gathered,
         passed,
         None if closing is None else (closing.source, closing.line),
+        ends,
     )
     left = _without(outlived, attempt)
     ended_by = _failures(left, about, knowledge, clock)

@@ -12,8 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from postmortem.case.failures import SURVIVED_RECORDS
-from postmortem.gathering.gathered import Gathered, Seen
+from postmortem.case.failures import QUOTED, SURVIVED_RECORDS
+from postmortem.gathering.aftermath import goes_on, is_handled
+from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
 from postmortem.model.lines import Where
@@ -35,10 +36,21 @@ def ended_nothing(
     gathered: Gathered,
     rules: Mapping[str, Signature],
     known: Mapping[str, Shape],
+    ends: Mapping[int, int],
 ) -> frozenset[Place]:
-    """Name the findings that ended nothing."""
+    """Name the findings that ended nothing.
+
+    Args:
+        seen: the findings.
+        tracebacks: each with the number of records before it.
+        gathered: tells how many records there are beside them.
+        rules: signatures by id.
+        known: the shapes by id.
+        ends: the line, by source, at which a process says that its run is through.
+    """
     told = [traceback for traceback, _ in tracebacks]
-    usual = {_place(one) for one in _usual(seen, gathered, rules) if not _is_within(one, told)}
+    survived = [*_usual(seen, gathered, rules), *_handled(seen, gathered, ends)]
+    usual = {_place(one) for one in survived if not _is_within(one, told)}
     return frozenset(usual | {_place(one) for one in _behind_the_end(seen, gathered, known)})
 
 
@@ -59,6 +71,20 @@ def _usual(
         survived = sorted({count - one.records_before for one in group}, reverse=True)
         if sum(left >= SURVIVED_RECORDS for left in survived) >= _OFTEN:
             yield from (one.finding for one in group)
+
+
+def _handled(
+    seen: Iterable[Seen], gathered: Gathered, ends: Mapping[int, int]
+) -> Iterator[Finding]:
+    """Yield what whoever tells it has handled: the run is through behind it, or it trains on."""
+    for one in seen:
+        finding = one.finding
+        if finding.role != "cause" or not is_handled(finding.text, finding.level):
+            continue
+        is_through = ends.get(finding.source, 0) > finding.line
+        is_quiet = finding.level in QUOTED and goes_on(finding.text)
+        if is_through or (is_quiet and records_behind(gathered, finding, one.records_before)):
+            yield finding
 
 
 def _is_within(finding: Finding, told: Iterable[Traceback]) -> bool:

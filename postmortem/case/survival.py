@@ -20,7 +20,7 @@ from postmortem.case.failures import (
     has_end_marker,
     is_consequence,
 )
-from postmortem.gathering.aftermath import ASIDE, EXIT, LOGGED, THREAD
+from postmortem.gathering.aftermath import ASIDE, EXIT, LOGGED, REPORTED, THREAD
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.lazy_regex import lazy_compile
@@ -50,6 +50,7 @@ class Outlived:
         gathered: Gathered,
         passed: Container[tuple[int, int]] = (),
         closing: tuple[int, int] | None = None,
+        ends: Mapping[int, int] | None = None,
     ) -> None:
         """Judge each traceback by what comes after it.
 
@@ -60,8 +61,9 @@ class Outlived:
             gathered: tells how many records there are beside them.
             passed: places of the findings that ended nothing, by source and offset.
             closing: source and line of words with which the run closes, if there are any.
+            ends: the line, by source, at which a process says that its run is through.
         """
-        self._closing = closing
+        self._closing, self._ends = closing, ends or {}
         self._over = passed
         tracebacks = list(tracebacks)
         told = [traceback for traceback, _ in tracebacks]
@@ -116,6 +118,8 @@ class Outlived:
                 yield one
 
     def _was_survived(self, one: Traceback) -> bool:
+        if one.aside == THREAD and self._is_through_behind(one):
+            return True
         if one.aside == THREAD and (_is_of_a_helper(one) or self._is_success_behind(one)):
             return self._is_later(one, is_any=True) or self._is_success_behind(one)
         if not one.went_on:
@@ -133,7 +137,9 @@ class Outlived:
         A logger writes at once, so that one line of it behind an error that it tells is enough.
         What is printed may be late: of it some must stand before the error and some behind.
         """
-        if not one.went_on or one.aside not in {"", LOGGED}:
+        if one.aside in {LOGGED, REPORTED} and self._is_through_behind(one):
+            return True
+        if not one.went_on or one.aside not in {"", LOGGED, REPORTED}:
             return False
         is_end = self._is_success_behind(one) or (
             self._closing is not None
@@ -173,6 +179,9 @@ class Outlived:
 
     def _is_aside(self, finding: Finding) -> bool:
         return any(one.aside in ASIDE for one in self._around(finding))
+
+    def _is_through_behind(self, one: Traceback) -> bool:
+        return self._ends.get(one.source, 0) > one.end_line
 
     def _is_success_behind(self, one: Traceback) -> bool:
         return any(

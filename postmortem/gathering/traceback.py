@@ -15,9 +15,11 @@ from typing import Final
 
 from postmortem.gathering.aftermath import (
     LOGGED,
+    REPORTED,
     TEST,
     first_ordinary,
     is_logged,
+    is_reported,
     told_aside,
 )
 from postmortem.gathering.frames import (
@@ -196,9 +198,11 @@ def _joined(
 
 
 def _logged(view: View, ordinary: Row | None) -> str:
-    """Say whether a logger tells of the error, and writes on behind it."""
+    """Say whether the program tells of the error, and whether its logger writes on behind it."""
     is_going_on = ordinary is not None and ordinary.level != ""
-    return LOGGED if is_going_on and is_logged(view) else ""
+    if is_going_on and is_logged(view):
+        return LOGGED
+    return REPORTED if is_reported(view) else ""
 
 
 def _user_code(rows: Iterable[Row]) -> list[Frame]:
