@@ -4,6 +4,7 @@ In: the case and its ranking. Out: `Analysis`. Files are looked into a last time
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
 """
 
+from collections.abc import Container
 from dataclasses import replace
 
 from postmortem.case.values import Case
@@ -11,6 +12,7 @@ from postmortem.fixes.advised import with_advised
 from postmortem.fixes.known import captures_of, known_numbers
 from postmortem.fixes.raised import explained
 from postmortem.fixes.select import fixes_for
+from postmortem.fixes.speakers import own_snippets
 from postmortem.fixes.worded_advice import WordedAdvice, text_around, word_advice
 from postmortem.inference.doubt import HEALTHY
 from postmortem.inference.ranking import NO_CAUSE, Ranked
@@ -125,7 +127,15 @@ def _causes(
     advice = _advice(case, best, knowledge, failure)
     if advice is None:
         return tuple(causes)
-    return tuple(_advised(cause, advice, is_best=cause.id == best.id) for cause in causes)
+    return tuple(
+        _advised(
+            cause,
+            advice,
+            own_snippets(case, knowledge.stacks, cause.id),
+            is_best=cause.id == best.id,
+        )
+        for cause in causes
+    )
 
 
 def _advice(
@@ -142,14 +152,16 @@ def _advice(
     return None if found is None else word_advice(found, text_around(found, case))
 
 
-def _advised(cause: Cause[Said], advice: WordedAdvice, *, is_best: bool) -> Cause[Said]:
+def _advised(
+    cause: Cause[Said], advice: WordedAdvice, own: Container[str], *, is_best: bool
+) -> Cause[Said]:
     """Let the message speak before the general text and the general fixes of a cause."""
     if not advice.fits(cause.id, cause.evidence, is_best=is_best):
         return cause
     return replace(
         cause,
         explanation=advice.explanation or cause.explanation,
-        fixes=advice.before(cause.id, cause.fixes),
+        fixes=advice.before(cause.id, cause.fixes, own),
     )
 
 
