@@ -147,7 +147,7 @@ class Outlived:
             and self._closing[1] >= one.went_on
         )
         if one.aside == LOGGED:
-            return behind > 0 or is_end
+            return behind > 0
         return is_end and before > 0 and behind > 0
 
     def _is_later(self, one: Traceback, *, is_any: bool) -> bool:

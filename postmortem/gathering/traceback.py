@@ -199,10 +199,10 @@ def _joined(
 
 def _logged(view: View, ordinary: Row | None) -> str:
     """Say whether the program tells of the error, and whether its logger writes on behind it."""
+    if not is_reported(view):
+        return ""
     is_going_on = ordinary is not None and ordinary.level != ""
-    if is_going_on and is_logged(view):
-        return LOGGED
-    return REPORTED if is_reported(view) else ""
+    return LOGGED if is_going_on and is_logged(view) else REPORTED
 
 
 def _user_code(rows: Iterable[Row]) -> list[Frame]:
