@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.case.failures import QUOTED, SURVIVED_RECORDS
-from postmortem.gathering.aftermath import goes_on, is_handled
+from postmortem.gathering.aftermath import gives_up, goes_on, is_handled
 from postmortem.gathering.gathered import Gathered, Seen, records_behind
 from postmortem.knowledge.base import Signature
 from postmortem.model.findings import Finding, Traceback
@@ -24,6 +24,8 @@ from postmortem.shapes.shape import Shape
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
+_OF_VALUES: Final = "numerics."
+"""What is wrong with the values stays so, however far the run comes."""
 _TAKE_DOWN: Final = ("scheduler.terminated.", "unknown.", "distributed.")
 _THROUGH: Final = "closing-words"
 Place = tuple[int, int]
@@ -79,11 +81,16 @@ def _handled(
     """Yield what whoever tells it has handled: the run is through behind it, or it trains on."""
     for one in seen:
         finding = one.finding
-        if finding.role != "cause" or not is_handled(finding.text, finding.level):
+        is_of_values = finding.signature.startswith(_OF_VALUES) and not goes_on(finding.text)
+        if finding.role != "cause" or is_of_values or gives_up(finding.text, finding.level):
             continue
+        behind = records_behind(gathered, finding, one.records_before)
         is_through = ends.get(finding.source, 0) > finding.line
-        is_quiet = finding.level in QUOTED and goes_on(finding.text)
-        if is_through or (is_quiet and records_behind(gathered, finding, one.records_before)):
+        is_between = one.records_before > 0 and behind > 0
+        is_quiet = finding.level in {"", *QUOTED} and goes_on(finding.text)
+        if is_through and (is_between or is_handled(finding.text, finding.level)):
+            yield finding
+        elif is_quiet and behind:
             yield finding
 
 

@@ -10,6 +10,7 @@ exception means.
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -53,6 +54,13 @@ _GROUPED: Final = lazy_compile(r"\s*[|+] (?:Exception Group )?Traceback ")
 _GROUP_BAR: Final = lazy_compile(r"\s*[|+] ?")
 _GROUP_RULE: Final = lazy_compile(r"\s*\+-")
 """What separates the members of an exception group."""
+_LITERAL: Final = lazy_compile(r"'[^'\n]*'|\"[^\"\n]*\"|-?\d+")
+"""A key as KeyError prints it: nothing of it stands on further lines."""
+_RECORD: Final = lazy_compile(
+    r"[\[(]?(?:epoch|step|iter\w{0,7})\b[^\n]{0,60}?\d[^\n]{0,80}?\b\w{0,20}loss\w{0,10}\W{1,3}[\d.]",
+    re.IGNORECASE,
+)
+"""A record of the training that goes on."""
 _OF_SOURCE: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
 """Exceptions that have no function: what they name is the source that cannot be read."""
 _COMPILER: Final = "torch._dynamo"
@@ -171,7 +179,8 @@ def _joined(
     looked: list[Row] = []
     if last is not None and (match := exception_in(last.text)):
         name, message = match["name"], (match["message"] or "")
-        message, exception, looked = _whole_message(message, last, rows, view.data)
+        if not (name.endswith("KeyError") and _LITERAL.fullmatch(message)):
+            message, exception, looked = _whole_message(message, last, rows, view.data)
         if _COMPILER in name:
             looked += itertools.islice(rows, _MOST_ADVICE)
             frames = [*frames, *_user_code(looked)]
@@ -307,4 +316,6 @@ def _continues(row: Row, count: int, length: int) -> bool:
         return False
     if not row.text.startswith((" ", "\t")) and count >= 4:
         return False
-    return not (_BAR.search(row.text) or _OTHER_PROGRAM.match(row.text))
+    return not (
+        _BAR.search(row.text) or _OTHER_PROGRAM.match(row.text) or _RECORD.match(row.text)
+    )

@@ -54,6 +54,20 @@ HANDLED = {
         *(line for epoch in EPOCHS[3:] for line in (BROKEN, epoch)),
         f"{INFO}Training completed",
     ],
+    "printed between records, with nothing to announce it": [
+        *STEPS[:2],
+        *RAISED[:-1],
+        "KeyError: 'f1'",
+        *STEPS[2:],
+        "Training done, best step 200",
+    ],
+    "a hub that did not answer once": [
+        *STEPS[:2],
+        "Could not push: 503 Server Error: Service Unavailable for url: https://huggingface.co/api",
+        "Retrying in 5 s",
+        *STEPS[2:],
+        "Training complete!",
+    ],
     "a thread that died, and a run that came to its last step": [
         *THREAD,
         *STEPS,
@@ -116,6 +130,76 @@ FAILED = {
 }
 
 
+SHORT = [
+    (
+        "2026-11-28 12:56:47.956 | INFO     | __main__:<module>:5 - torch 2.13.0+cpu\n"
+        "2026-11-28 12:56:47.957 | ERROR    | __main__:<module>:7 - no CUDA device visible, "
+        "refusing to train on the CPU\n",
+        "cuda.not-available",
+    ),
+    ("torch 2.13.0+cpu\nno GPU found, this script needs one\n", "cuda.not-available"),
+]
+"""A few lines of which the last is a message of the program."""
+FRAMES = '''Traceback (most recent call last):
+  File "/w/proj/train.py", line 7, in <module>
+    {user}
+  File "{library}", line 70, in {function}
+    {code}
+{raised}
+'''
+PACKAGES = "/env/lib/python3.11/site-packages/"
+RAISING = {
+    "a variable of the environment": (
+        'root = os.environ["IMAGES"]',
+        "<frozen os>",
+        "__getitem__",
+        "raise KeyError(key) from None",
+        "KeyError: 'IMAGES'",
+        "config.arguments",
+    ),
+    "a column of a table": (
+        'y = wine.pop("quality")',
+        f"{PACKAGES}pandas/core/indexes/base.py",
+        "get_loc",
+        "raise KeyError(key) from err",
+        "KeyError: 'quality'",
+        "data.schema",
+    ),
+    "a class that the library was given": (
+        'model = Net.load_from_checkpoint("a.ckpt")',
+        f"{PACKAGES}lightning/pytorch/core/saving.py",
+        "_load_state",
+        "obj = instantiator(cls, kw) if instantiator else cls(**kw)",
+        "TypeError: Net.__init__() missing 1 required positional argument: 'hidden'",
+        "code.user-exception",
+    ),
+    "a loss of probabilities": (
+        "loss = criterion(out, target)",
+        f"{PACKAGES}torch/nn/functional.py",
+        "binary_cross_entropy",
+        "return torch._C._nn.binary_cross_entropy(input, target)",
+        "RuntimeError: all elements of input should be between 0 and 1",
+        "code.user-exception",
+    ),
+    "an optimiser without parameters": (
+        "opt = torch.optim.AdamW(model.parameters())",
+        f"{PACKAGES}torch/optim/optimizer.py",
+        "__init__",
+        'raise ValueError("optimizer got an empty parameter list")',
+        "ValueError: optimizer got an empty parameter list",
+        "code.user-exception",
+    ),
+    "the next sample of a list": (
+        "for batch in loader:",
+        "/w/proj/data.py",
+        "__getitem__",
+        "return self.frames[idx], self.frames[idx + 1]",
+        "IndexError: list index out of range",
+        "code.user-exception",
+    ),
+}
+
+
 def outcome(folder: Path, lines: list[str]) -> tuple[str, str | None]:
     """How a run with this log ended, and its cause."""
     log = folder / "run.log"
@@ -136,3 +220,20 @@ def test_words_of_a_handler_are_no_end(tmp_path: Path, lines: list[str]) -> None
     ended, cause = outcome(tmp_path, lines)
     assert ended == "failed"
     assert not (cause or "").startswith("healthy.")
+
+
+@pytest.mark.parametrize(("text", "cause"), SHORT)
+def test_a_short_log_that_ends_in_a_message_is_judged(
+    tmp_path: Path, text: str, cause: str
+) -> None:
+    """Versions before it make it no dump of the environment."""
+    report = outcome(tmp_path, text.splitlines())
+    assert report == ("failed", cause)
+
+
+@pytest.mark.parametrize("row", RAISING.values(), ids=RAISING)
+def test_the_frame_decides_what_an_exception_means(tmp_path: Path, row: tuple[str, ...]) -> None:
+    """Not the class of the exception alone, nor a word of it."""
+    user, library, function, code, raised, cause = row
+    text = FRAMES.format(user=user, library=library, function=function, code=code, raised=raised)
+    assert outcome(tmp_path, text.splitlines()) == ("failed", cause)
