@@ -87,10 +87,9 @@ def _handled(
         behind = records_behind(gathered, finding, one.records_before)
         is_through = ends.get(finding.source, 0) > finding.line
         is_between = one.records_before > 0 and behind > 0
+        is_survived = is_through and (is_between or is_handled(finding.text, finding.level))
         is_quiet = finding.level in {"", *QUOTED} and goes_on(finding.text)
-        if is_through and (is_between or is_handled(finding.text, finding.level)):
-            yield finding
-        elif is_quiet and behind:
+        if is_survived or (is_quiet and behind):
             yield finding
 
 

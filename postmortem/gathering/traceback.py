@@ -316,6 +316,4 @@ def _continues(row: Row, count: int, length: int) -> bool:
         return False
     if not row.text.startswith((" ", "\t")) and count >= 4:
         return False
-    return not (
-        _BAR.search(row.text) or _OTHER_PROGRAM.match(row.text) or _RECORD.match(row.text)
-    )
+    return not (_BAR.search(row.text) or _OTHER_PROGRAM.match(row.text) or _RECORD.match(row.text))

@@ -102,8 +102,8 @@ _FINISHED: Final = lazy_compile(
     re.IGNORECASE,
 )
 _AFTER_ALL: Final = lazy_compile(
-    r"\b(?:after|in|all)(?: \d[\d,]*)? (?:epoch|step|iteration|update|round)s?\b|\b(?:fail\w*|errors?)"
-    r"(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
+    r"\b(?:after|in|all)(?: \d[\d,]*)? (?:epoch|step|iteration|update|round)s?\b"
+    r"|\b(?:fail\w*|errors?)(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
 """How much was done, and that nothing failed: no sign that it is not the end."""

@@ -74,7 +74,10 @@ HANDLED = {
         "done, saved to final.pt",
     ],
     "a logger's name before the closing words": [
-        *(f"[2026-05-03 10:00:01,000] glue: step {n} loss {3 - n / 100}" for n in range(0, 200, 40)),
+        *(
+            f"[2026-05-03 10:00:01,000] glue: step {n} loss {3 - n / 100}"
+            for n in range(0, 200, 40)
+        ),
         "[2026-05-03 10:00:01,000] glue: task mnli is left out: KeyError('mnli')",
         "[2026-05-03 10:00:01,000] glue: run complete",
     ],
@@ -140,13 +143,13 @@ SHORT = [
     ("torch 2.13.0+cpu\nno GPU found, this script needs one\n", "cuda.not-available"),
 ]
 """A few lines of which the last is a message of the program."""
-FRAMES = '''Traceback (most recent call last):
+FRAMES = """Traceback (most recent call last):
   File "/w/proj/train.py", line 7, in <module>
     {user}
   File "{library}", line 70, in {function}
     {code}
 {raised}
-'''
+"""
 PACKAGES = "/env/lib/python3.11/site-packages/"
 RAISING = {
     "a variable of the environment": (
