@@ -118,10 +118,8 @@ class Outlived:
                 yield one
 
     def _was_survived(self, one: Traceback) -> bool:
-        if one.aside == THREAD and self._is_through_behind(one):
+        if one.aside == THREAD and self._outlived_thread(one):
             return True
-        if one.aside == THREAD and (_is_of_a_helper(one) or self._is_success_behind(one)):
-            return self._is_later(one, is_any=True) or self._is_success_behind(one)
         if not one.went_on:
             return False
         is_caught = one.was_caught() or one.level in QUOTED
@@ -130,6 +128,11 @@ class Outlived:
         if self._is_of_many and not is_caught and one.where[:2] == NOWHERE[:2]:
             return False
         return self._is_later(one, is_any=is_caught and not self._is_of_many)
+
+    def _outlived_thread(self, one: Traceback) -> bool:
+        """Say whether the run is through behind a thread that died, or failed by itself later."""
+        is_through = self._is_through_behind(one) or self._is_success_behind(one)
+        return is_through or (_is_of_a_helper(one) and self._is_later(one, is_any=True))
 
     def _was_handled(self, one: Traceback, before: int, behind: int) -> bool:
         """Say whether the program that printed a traceback goes on as before, and comes to its end.
