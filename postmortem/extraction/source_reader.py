@@ -5,9 +5,11 @@ to be said of it. Not here: opening it, the other sources of the job (`extractio
 """
 
 import dataclasses
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import Message, say
 from postmortem.extraction.extract import Extract
@@ -25,7 +27,7 @@ from postmortem.reading.block_reader import Block, iter_blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.documents import is_document
 from postmortem.reading.kinds import detect_text_type
-from postmortem.reading.prefixes import has_srun_labels
+from postmortem.reading.prefixes import LOUD, clean, has_srun_labels
 from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
 from postmortem.rules.engine import Budget
@@ -42,6 +44,15 @@ _HEAD: Final = 65536
 _CUT: Final = say("only its beginning was read", "只读取了开头部分")
 _DOCUMENT: Final = say(
     "source code or a document, not a training log", "是源代码或文档，不是训练日志"
+)
+_FEWEST_WORDS: Final = 4
+"""Words of a sentence; a cell of a table, or `Could not collect` of a dump, has fewer."""
+_WORD: Final = compile_lazily(r"[A-Za-z][\w'./-]*|[\u4e00-\u9fff]{2}")
+_REFUSAL: Final = compile_lazily(
+    r"\b(?:no|not|cannot|without|error|exception|fail\w*|refus\w*|abort\w*|exit\w*|quit\w*|stop\w*"
+    r"|unable|invalid|missing|unsupported|needs?|requires?|must)\b|n't\b"
+    r"|无法|不能|没有|未|失败|错误|退出|缺少|需要|必须",
+    re.IGNORECASE,
 )
 _FRAMES: Final = say(
     "its only line breaks are carriage returns: lines count its frames",
@@ -166,15 +177,37 @@ def identify_source_type(given: str, text: Text, read: Read, index: int, path: s
         return "notebook"
     if part.records.get(index):
         return "metrics" if is_record_lines(head, path) else "log"
-    if part.facts.facts and not (part.findings or part.tracebacks):
+    is_of_facts = part.facts.facts and not (part.findings or part.tracebacks)
+    if is_of_facts and not _ends_in_message(part, index):
         return "environment"
     return detect_text_type(head[:_HEAD]) or "log"
+
+
+def _ends_in_message(part: Extract, index: int) -> bool:
+    """Say whether the last line of a source is what a program says before it gives up."""
+    sample = part.samples.get(index)
+    if sample is None or not sample.last:
+        return False
+    number, text = sample.last[-1]
+    peeled = clean(text)
+    is_fact = any(fact.line == number for fact in part.facts.facts.values())
+    is_sentence = len(_WORD.findall(peeled.text)) >= _FEWEST_WORDS
+    return not is_fact and (
+        peeled.level in LOUD or (is_sentence and _REFUSAL.search(peeled.text) is not None)
+    )
 
 
 def _is_document(part: Extract, text: Text, head: str, index: int) -> bool:
     """Say whether a source is a document; one that only states settings tells of a run."""
     is_of_settings = bool(part.facts.facts) and not part.findings
-    if is_of_settings or part.records.get(index) or not text.is_whole or detect_text_type(head):
+    is_raised = any(traceback.frames for traceback, _ in part.tracebacks)
+    if (
+        is_raised
+        or is_of_settings
+        or part.records.get(index)
+        or not text.is_whole
+        or detect_text_type(head)
+    ):
         return False
     return is_document(head, {one.finding.line for one in part.seen()})
 

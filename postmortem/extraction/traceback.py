@@ -10,6 +10,7 @@ exception means.
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -31,10 +32,12 @@ from postmortem.extraction.notebook_frames import parse_exception_class, read_ce
 from postmortem.extraction.pytest_frames import parse_test_frames, parse_test_name
 from postmortem.extraction.trailing_context import (
     LOGGED,
+    REPORTED,
     TEST,
     find_first_ordinary_line,
     identify_reporter,
     is_logged,
+    is_reported,
 )
 from postmortem.reading.windows import LONG_REACH, Passed, View, is_same_process
 
@@ -51,6 +54,13 @@ _GROUPED: Final = compile_lazily(r"\s*[|+] (?:Exception Group )?Traceback ")
 _GROUP_BAR: Final = compile_lazily(r"\s*[|+] ?")
 _GROUP_RULE: Final = compile_lazily(r"\s*\+-")
 """What separates the members of an exception group."""
+_LITERAL: Final = compile_lazily(r"'[^'\n]*'|\"[^\"\n]*\"|-?\d+")
+"""A key as KeyError prints it: nothing of it stands on further lines."""
+_RECORD: Final = compile_lazily(
+    r"[\[(]?(?:epoch|step|iter\w{0,7})\b[^\n]{0,60}?\d[^\n]{0,80}?\b\w{0,20}loss\w{0,10}\W{1,3}[\d.]",
+    re.IGNORECASE,
+)
+"""A record of the training that goes on."""
 _OF_SOURCE: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
 """Exceptions that have no function: what they name is the source that cannot be read."""
 _COMPILER: Final = "torch._dynamo"
@@ -171,7 +181,8 @@ def _build_traceback(
     looked: list[Row] = []
     if last is not None and (match := match_exception(last.text)):
         name, message = match["name"], (match["message"] or "")
-        message, exception, looked = _read_whole_message(message, last, rows, view.data)
+        if not _is_whole_key(name, message):
+            message, exception, looked = _read_whole_message(message, last, rows, view.data)
         if _COMPILER in name:
             looked += itertools.islice(rows, _MOST_ADVICE)
             frames = [*frames, *_user_code(looked)]
@@ -198,9 +209,11 @@ def _build_traceback(
 
 
 def _logged(view: View, ordinary: Row | None) -> str:
-    """Say whether a logger tells of the error, and writes on behind it."""
+    """Say whether the program tells of the error, and whether its logger writes on behind it."""
+    if not is_reported(view):
+        return ""
     is_going_on = ordinary is not None and ordinary.level != ""
-    return LOGGED if is_going_on and is_logged(view) else ""
+    return LOGGED if is_going_on and is_logged(view) else REPORTED
 
 
 def _user_code(rows: Iterable[Row]) -> list[Frame]:
@@ -272,6 +285,11 @@ def _find_last_redraw(data: bytes, start: int, end: int) -> tuple[int, int]:
     return data.rfind(b"\r", start, end) + 1 or start, end
 
 
+def _is_whole_key(name: str, message: str) -> bool:
+    """Say whether a message is the key that a KeyError prints, which nothing continues."""
+    return name.endswith("KeyError") and _LITERAL.fullmatch(message) is not None
+
+
 def _read_whole_message(
     message: str, last: Row, rows: Iterator[Row], data: bytes
 ) -> tuple[str, Row, list[Row]]:
@@ -308,4 +326,4 @@ def _is_continuation(row: Row, count: int, length: int) -> bool:
         return False
     if not row.text.startswith((" ", "\t")) and count >= 4:
         return False
-    return not (_BAR.search(row.text) or _OTHER_PROGRAM.match(row.text))
+    return not (_BAR.search(row.text) or _OTHER_PROGRAM.match(row.text) or _RECORD.match(row.text))

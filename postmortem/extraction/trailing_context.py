@@ -22,6 +22,8 @@ ASIDE: Final = frozenset({EXIT, THREAD})
 TEST: Final = "test"
 LOGGED: Final = "logged"
 """The program's logger tells of it, and writes on."""
+REPORTED: Final = "reported"
+"""The program itself announces it; whether more follows is not known."""
 CAUGHT: Final = "CAUGHT"
 """Stands for a level: the line says itself that the error it quotes was caught."""
 _AT_EXIT: Final = compile_lazily(
@@ -32,6 +34,8 @@ _IN_THREAD: Final = compile_lazily(
     r"Exception in thread\b|Exception in threading\.excepthook"
     r"|(?:Task|Future) exception was never retrieved"
 )
+_REPORTING: Final = frozenset({"ERROR", "WARNING", "WARN", "EXCEPTION"})
+_LAST_WORDS: Final = frozenset({"CRITICAL", "FATAL"})
 _LINES_BEFORE: Final = 3
 _BYTES_BEFORE: Final = 600
 _MOST_BEHIND: Final = 16
@@ -58,6 +62,24 @@ _SAYS_CAUGHT: Final = compile_lazily(
     r"|\bfall back to\b|\bwill not be (?:enabled|available|used)\b|\(optional\b|\bnon-fatal\b",
     re.IGNORECASE,
 )
+_GOES_ON: Final = compile_lazily(
+    r"\bskip(?:s|ped|ping)?\b|\bcontinu(?:e|es|ing)\b|\bignor(?:ed|ing)\b|\bleft out\b"
+    r"|\bretry(?:ing)?\b|\bretries\b|\b(?:try|trying) again\b|跳过|忽略|继续|重试",
+    re.IGNORECASE,
+)
+"""What a program says of an error with which it does not end."""
+_GIVES_UP: Final = compile_lazily(
+    r"\b(?:train\w*|fit|run|main|job|experiment|script|program)\b.{0,30}"
+    r"\b(?:fail\w*|crash\w*|abort\w*|stop\w*|died|interrupt\w*|terminat\w*)"
+    r"|\b(?:fail\w*|crash\w*|abort\w*|error|exception) (?:in|during|while) (?:the )?"
+    r"(?:main|train\w*|fit|run)\b"
+    r"|\b(?:un(?:handled|caught|expected|recoverable)|fatal|giving up|gave up|exit(?:ing)?"
+    r"|abort(?:ed|ing)?|crash(?:ed)?|refus\w*|exceeded)\b"
+    r"|caught in function '(?:main|<module>|train\w*|run|fit)'|训练(?:失败|中断|异常|崩溃|出错)"
+    r"|退出|终止|放弃",
+    re.IGNORECASE,
+)
+"""What it says of one with which it does."""
 
 _SCRIPT: Final = compile_lazily(
     r"#!|#(?:SBATCH|PBS|BSUB|COBALT|\$) |#+ ?[^\W\d_]|\+{1,4} [A-Za-z_./\[]"
@@ -88,15 +110,39 @@ def identify_reporter(view: View) -> str:
 
 def is_logged(view: View) -> bool:
     """Say whether a logger tells of an error right before the traceback that begins on a line."""
+    before = _line_before(view)
+    return before is not None and before.level in LOUD and view.cleaned.level == ""
+
+
+def is_reported(view: View) -> bool:
+    """Say whether the line before a traceback announces an error with which the run may go on."""
+    before = _line_before(view)
+    return before is not None and is_handled(before.text, before.level)
+
+
+def is_handled(text: str, level: str) -> bool:
+    """Say whether a line tells of an error of which whoever tells it does not end."""
+    is_told = level in _REPORTING or goes_on(text)
+    return is_told and not gives_up(text, level) and not is_exception_line(text)
+
+
+def goes_on(text: str) -> bool:
+    """Say whether a line about an error says that the program does not end with it."""
+    return _GOES_ON.search(text) is not None
+
+
+def gives_up(text: str, level: str) -> bool:
+    """Say whether a line about an error says that the run ends with it."""
+    return level in _LAST_WORDS or _GIVES_UP.search(text) is not None
+
+
+def _line_before(view: View) -> Cleaned | None:
+    """Give the line right before one, if the same process has printed it."""
     end = view.start - 1
     start = view.data.rfind(b"\n", max(0, view.start - _BYTES_BEFORE), max(0, end)) + 1
     before = view.clean_at(start, end) if start < end else None
-    return (
-        before is not None
-        and before.level in LOUD
-        and is_same_process(before.where, view.cleaned.where)
-        and view.cleaned.level == ""
-    )
+    is_own = before is not None and is_same_process(before.where, view.cleaned.where)
+    return before if is_own else None
 
 
 def _iter_lines_before(view: View) -> Iterator[str]:

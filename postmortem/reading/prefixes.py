@@ -23,7 +23,7 @@ from postmortem.core.visible import ANSI
 _DATE = r"(?P<date>\d{4}[-/]\d\d[-/]\d\d)"
 _CLOCK = r"(?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?P<zone>Z|[+-]\d\d:?\d\d)?"
 _STAMP = rf"{_DATE}[T _]{_CLOCK}"
-_LEVEL = r"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
+_LEVEL = r"(?P<level>TRACE|DEBUG|INFO|SUCCESS|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
 
 LOUD: Final = frozenset({"ERROR", "FATAL", "CRITICAL"})
 """Levels of what a logger calls an error."""

@@ -18,6 +18,7 @@ from postmortem.diagnosis.case.final_errors import LastWords, find_final_errors
 from postmortem.diagnosis.case.forwarded import forwarding
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
+from postmortem.diagnosis.case.own_end import own_ends
 from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors
 from postmortem.diagnosis.case.values import Case
@@ -54,8 +55,10 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     observed = build_observed(gathered, attempt.seen, attempt.begins)
     known = registry.detect_anomalies(observed)
     rules = knowledge.by_id
-    passed = find_nonfatal(attempt.seen, attempt.tracebacks, gathered, rules, known)
     closing = known.get("closing-words")
+    told = [traceback for traceback, _ in attempt.tracebacks]
+    ends = own_ends(attempt.seen, told, rules, observed, closing)
+    passed = find_nonfatal(attempt.seen, attempt.tracebacks, gathered, rules, known, ends)
     outlived = SurvivedErrors(
         attempt.tracebacks,
         attempt.seen,
@@ -63,6 +66,7 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
         gathered,
         passed,
         None if closing is None else (closing.source, closing.line),
+        ends,
     )
     left = _drop_survived_tracebacks(outlived, attempt)
     ended_by = _list_failures(left, about, knowledge, clock)

@@ -14,15 +14,18 @@ from typing import Final
 
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import ProcessId
-from postmortem.diagnosis.case.failures import SURVIVED_RECORDS
+from postmortem.diagnosis.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.extraction.extract import Extract, Seen
+from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.trailing_context import gives_up, goes_on, is_handled
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
+_OF_VALUES: Final = "numerics."
+"""What is wrong with the values stays so, however far the run comes."""
 _THROUGH: Final = "closing-words"
 Place = tuple[int, int]
 """A source and a byte offset."""
@@ -34,14 +37,21 @@ def find_nonfatal(
     gathered: Extract,
     rules: Mapping[str, Signature],
     known: Mapping[str, Anomaly],
+    ends: Mapping[int, int],
 ) -> frozenset[Place]:
-    """Name the findings that ended nothing."""
+    """Name the findings that ended nothing.
+
+    Args:
+        seen: the findings.
+        tracebacks: each with the number of records before it.
+        gathered: tells how many records there are beside them.
+        rules: signatures by id.
+        known: the shapes by id.
+        ends: the line, by source, at which a process says that its run is through.
+    """
     told = [traceback for traceback, _ in tracebacks]
-    usual = {
-        _place(one)
-        for one in _find_repeatedly_survived(seen, gathered, rules)
-        if not _is_within(one, told)
-    }
+    survived = [*_find_repeatedly_survived(seen, gathered, rules), *_handled(seen, gathered, ends)]
+    usual = {_place(one) for one in survived if not _is_within(one, told)}
     return frozenset(usual | {_place(one) for one in _find_shutdown_noise(seen, gathered, known)})
 
 
@@ -62,6 +72,22 @@ def _find_repeatedly_survived(
         survived = sorted({count - one.records_before for one in group}, reverse=True)
         if sum(left >= SURVIVED_RECORDS for left in survived) >= _OFTEN:
             yield from (one.finding for one in group)
+
+
+def _handled(seen: Iterable[Seen], gathered: Extract, ends: Mapping[int, int]) -> Iterator[Finding]:
+    """Yield what whoever tells it has handled: the run is through behind it, or it trains on."""
+    for one in seen:
+        finding = one.finding
+        is_of_values = finding.signature.startswith(_OF_VALUES) and not goes_on(finding.text)
+        if finding.role != "cause" or is_of_values or gives_up(finding.text, finding.level):
+            continue
+        behind = count_records_after(gathered, finding, one.records_before)
+        is_through = ends.get(finding.source, 0) > finding.line
+        is_between = one.records_before > 0 and behind > 0
+        is_survived = is_through and (is_between or is_handled(finding.text, finding.level))
+        is_quiet = finding.level in {"", *QUOTED} and goes_on(finding.text)
+        if is_survived or (is_quiet and behind):
+            yield finding
 
 
 def _is_within(finding: Finding, told: Iterable[Traceback]) -> bool:

@@ -24,7 +24,7 @@ from postmortem.diagnosis.case.failures import (
     is_consequence,
 )
 from postmortem.extraction.extract import Extract, Seen, count_records_after
-from postmortem.extraction.trailing_context import ASIDE, EXIT, LOGGED, THREAD
+from postmortem.extraction.trailing_context import ASIDE, EXIT, LOGGED, REPORTED, THREAD
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
@@ -48,6 +48,7 @@ class SurvivedErrors:
         gathered: Extract,
         passed: Container[tuple[int, int]] = (),
         closing: tuple[int, int] | None = None,
+        ends: Mapping[int, int] | None = None,
     ) -> None:
         """Judge each traceback by what comes after it.
 
@@ -58,8 +59,9 @@ class SurvivedErrors:
             gathered: tells how many records there are beside them.
             passed: places of the findings that ended nothing, by source and offset.
             closing: source and line of words with which the run closes, if there are any.
+            ends: the line, by source, at which a process says that its run is through.
         """
-        self._closing = closing
+        self._closing, self._ends = closing, ends or {}
         self._over = passed
         tracebacks = list(tracebacks)
         told = [traceback for traceback, _ in tracebacks]
@@ -114,8 +116,8 @@ class SurvivedErrors:
                 yield one
 
     def _was_survived(self, one: Traceback) -> bool:
-        if one.aside == THREAD and (_is_of_a_helper(one) or self._is_success_behind(one)):
-            return self._is_later(one, is_any=True) or self._is_success_behind(one)
+        if one.aside == THREAD and self._outlived_thread(one):
+            return True
         if not one.went_on:
             return False
         is_caught = one.was_caught() or one.level in QUOTED
@@ -125,13 +127,20 @@ class SurvivedErrors:
             return False
         return self._is_later(one, is_any=is_caught and not self._is_of_many)
 
+    def _outlived_thread(self, one: Traceback) -> bool:
+        """Say whether the run is through behind a thread that died, or failed by itself later."""
+        is_through = self._is_through_behind(one) or self._is_success_behind(one)
+        return is_through or (_is_of_a_helper(one) and self._is_later(one, is_any=True))
+
     def _was_handled(self, one: Traceback, before: int, behind: int) -> bool:
         """Say whether the program that printed a traceback goes on as before, and comes to its end.
 
         A logger writes at once, so that one line of it behind an error that it tells is enough.
         What is printed may be late: of it some must stand before the error and some behind.
         """
-        if not one.went_on or one.aside not in {"", LOGGED}:
+        if one.aside in {LOGGED, REPORTED} and self._is_through_behind(one):
+            return True
+        if not one.went_on or one.aside not in {"", LOGGED, REPORTED}:
             return False
         is_end = self._is_success_behind(one) or (
             self._closing is not None
@@ -139,7 +148,7 @@ class SurvivedErrors:
             and self._closing[1] >= one.went_on
         )
         if one.aside == LOGGED:
-            return behind > 0 or is_end
+            return behind > 0
         return is_end and before > 0 and behind > 0
 
     def _is_later(self, one: Traceback, *, is_any: bool) -> bool:
@@ -171,6 +180,9 @@ class SurvivedErrors:
 
     def _is_aside(self, finding: Finding) -> bool:
         return any(one.aside in ASIDE for one in self._around(finding))
+
+    def _is_through_behind(self, one: Traceback) -> bool:
+        return self._ends.get(one.source, 0) > one.end_line
 
     def _is_success_behind(self, one: Traceback) -> bool:
         return any(

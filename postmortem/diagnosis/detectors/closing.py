@@ -95,21 +95,29 @@ _STEPPED: Final = compile_lazily(
 )
 _FINISHED: Final = compile_lazily(
     rf"^[\W_]{{0,40}}(?:finished|completed|done(?: with)?|ended) (?:the )?{_SUBJECT}\b"
+    r"|^[\W_]{0,40}all (?:\d[\d,]* )?(?:epochs|steps|iterations|rounds) (?:are |were |have been )?"
+    r"(?:done|finished|completed?|over)\b"
+    r"|^[\W_]{0,40}(?:全部|所有|任务|运行|程序|实验|训练)\w{0,6}(?:完成|结束|完毕)"
     r"|\breached max(?:imum|imal)?[ _-]?(?:number of )?(?:steps|epochs|iter\w{0,7}|updates)"
     r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
     re.IGNORECASE,
 )
 _AFTER_ALL: Final = compile_lazily(
-    r"\b(?:after|in) \d[\d,]* (?:epoch|step|iteration|update|round)s?\b|\b(?:fail\w*|errors?)"
-    r"(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
+    r"\b(?:after|in|all)(?: \d[\d,]*)? (?:epoch|step|iteration|update|round)s?\b"
+    r"|\b(?:fail\w*|errors?)(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
 """How much was done, and that nothing failed: no sign that it is not the end."""
 _NOT_THE_END: Final = compile_lazily(
     r"\b(?:not|un\w+|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
-    r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*)\b",
+    r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*"
+    r"|emergency|crash\w*|rescue\w*|partial\w*)\b",
     re.IGNORECASE,
 )
+
+
+_LOGGER: Final = compile_lazily(r"(?!(?:step|epoch)\b)[A-Za-z_][\w.]{0,40}: (?=[A-Za-z])")
+"""The name of a logger, behind the time."""
 
 
 class _Line(NamedTuple):
@@ -226,6 +234,8 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
     """Tell of the words with which a program says that it is through."""
     for line in reversed(lines[-_LAST:]):
         text = line.raw if line.raw.startswith(_VERBS) else line.text
+        if line.raw != text:
+            text = _LOGGER.sub("", text, count=1)
         if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue
         if any(words.search(text) for words in (_CLOSING, _SAVED, _STEPPED, _FINISHED)):

@@ -30,6 +30,8 @@ _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
 _FEWEST_EPOCHS: Final = 3
+_NEARLY: Final = 0.9
+"""Share of the planned steps behind which no further record may be due."""
 PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
 _EPOCH_PART: Final = compile_lazily(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
@@ -126,6 +128,20 @@ def _is_last(part: re.Match[str], first: float) -> bool:
     """Say whether `59/60` or `60/60` is the last epoch, counted from the first one on."""
     left = int(part["of"]) - int(part["now"])
     return left == 0 or (left == 1 and first == 0)
+
+
+def is_cut_short(observed: Observed, source: int) -> bool:
+    """Say whether the last record of a source is far from the last epoch, or step, it names."""
+    last = observed.last_records.get(source)
+    first, text = observed.tails.get(source, (1, ""))
+    rows = text.split("\n")
+    if last is None or not 0 <= last - first < len(rows):
+        return False
+    row = get_last_draw(rows[last - first])
+    part = _EPOCH_PART.search(row) or PART.search(row)
+    return part is not None and int(part["now"]) < min(
+        int(part["of"]) - 1, _NEARLY * int(part["of"])
+    )
 
 
 def _is_counting_up_to(series: Series, total: float) -> bool:

@@ -1,0 +1,61 @@
+"""Where a process says that its run is through, and nothing in its log says otherwise.
+
+In: findings, tracebacks and shapes of the last attempt. Out: by source, the line of those words.
+Not here: what they make of the errors before them (`case.survived_errors`, `case.nonfatal`), the
+outcome (`case.outcomes`).
+
+Words of an exit handler are no end: behind them stand an exit status, a launcher's failure or
+another exception, or the last record is far from the last epoch that was planned.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from postmortem.core.findings import Traceback
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.ending import SUCCESS, is_cut_short
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.extract import Seen
+from postmortem.extraction.trailing_context import is_handled
+from postmortem.rules.base import Signature
+
+
+def own_ends(
+    seen: Sequence[Seen],
+    tracebacks: Iterable[Traceback],
+    rules: Mapping[str, Signature],
+    observed: Observed,
+    closing: Anomaly | None,
+) -> dict[int, int]:
+    """Name the line at which each source says that the run is through, where that can be trusted.
+
+    Args:
+        seen: the findings.
+        tracebacks: the exceptions.
+        rules: signatures by id.
+        observed: the ends of the sources, their last records.
+        closing: words with which the run closes, if there are any.
+    """
+    ends = {} if closing is None else {closing.source: closing.line}
+    for one in seen:
+        finding = one.finding
+        if finding.signature.startswith(SUCCESS):
+            ends[finding.source] = max(ends.get(finding.source, 0), finding.line)
+    last = {one.source: one.line for one in tracebacks if not one.aside}
+    for one in seen:
+        if _contradicts(one, rules):
+            last[one.finding.source] = max(last.get(one.finding.source, 0), one.finding.line)
+    return {
+        source: line
+        for source, line in ends.items()
+        if line > last.get(source, 0)
+        and line >= observed.last_records.get(source, 0)
+        and not is_cut_short(observed, source)
+    }
+
+
+def _contradicts(one: Seen, rules: Mapping[str, Signature]) -> bool:
+    """Say whether a line tells of a failure that nobody handled."""
+    finding = one.finding
+    is_fatal = finding.role == "cause" and rules[finding.signature].fatal
+    is_failure = is_fatal or finding.role == "consequence"
+    return is_failure and not is_handled(finding.text, finding.level)

@@ -1,0 +1,242 @@
+"""An error that a run has handled is no failure; words of an exit handler do not make it one."""
+
+from pathlib import Path
+
+import pytest
+
+import postmortem
+
+EPOCHS = [f"2026-05-03 10:00:0{n},000 INFO epoch {n}/5 loss {1 / n:.4f}" for n in range(1, 6)]
+ERROR = "2026-05-03 10:00:06,000 ERROR "
+INFO = "2026-05-03 10:00:07,000 INFO "
+RAISED = """Traceback (most recent call last):
+  File "/w/train.py", line 31, in <module>
+    step()
+  File "/w/train.py", line 13, in step
+    write(figure)
+ValueError: cannot write the figure""".splitlines()
+THREAD = [
+    "Exception in thread sender:",
+    "Traceback (most recent call last):",
+    '  File "/usr/lib/python3.11/threading.py", line 1045, in _bootstrap_inner',
+    "    self.run()",
+    '  File "/w/train.py", line 10, in sender',
+    "    post(value)",
+    "ConnectionRefusedError: [Errno 111] Connection refused",
+]
+STEPS = [f"step {n}/200 loss {200 / n:.4f}" for n in range(40, 201, 40)]
+BROKEN = "2026-05-03 10:00:00,000 WARNING skipping a.jpg: cannot identify image file 'a.jpg'"
+ENDED_BY_STATUS = (
+    "E0503 10:00:08.000000 21559 torch/distributed/elastic/multiprocessing/api.py:1002] "
+    "failed (exitcode: 1) local_rank: 0 (pid: 21570) of binary: /usr/bin/python3"
+)
+
+HANDLED = {
+    "a traceback that was logged, then the end": [
+        *EPOCHS,
+        f"{ERROR}could not draw the curve",
+        *RAISED,
+        f"{INFO}training finished",
+    ],
+    "logged twice, tried again": [
+        *EPOCHS,
+        *[f"{ERROR}upload failed, retrying", *RAISED] * 2,
+        f"{INFO}训练结束",
+    ],
+    "announced in print, then the end": [
+        *EPOCHS,
+        "evaluation skipped:",
+        *RAISED,
+        f"{INFO}all epochs finished",
+    ],
+    "warnings of samples up to the last epoch": [
+        EPOCHS[0],
+        *(line for epoch in EPOCHS[3:] for line in (BROKEN, epoch)),
+        f"{INFO}Training completed",
+    ],
+    "printed between records, with nothing to announce it": [
+        *STEPS[:2],
+        *RAISED[:-1],
+        "KeyError: 'f1'",
+        *STEPS[2:],
+        "Training done, best step 200",
+    ],
+    "a hub that did not answer once": [
+        *STEPS[:2],
+        "Could not push: 503 Server Error: Service Unavailable for url: https://huggingface.co/api",
+        "Retrying in 5 s",
+        *STEPS[2:],
+        "Training complete!",
+    ],
+    "a thread that died, and a run that came to its last step": [
+        *THREAD,
+        *STEPS,
+        "done, saved to final.pt",
+    ],
+    "a logger's name before the closing words": [
+        *(
+            f"[2026-05-03 10:00:01,000] glue: step {n} loss {3 - n / 100}"
+            for n in range(0, 200, 40)
+        ),
+        "[2026-05-03 10:00:01,000] glue: task mnli is left out: KeyError('mnli')",
+        "[2026-05-03 10:00:01,000] glue: run complete",
+    ],
+}
+FAILED = {
+    "an exit handler says done": [*EPOCHS[:3], *RAISED, "done"],
+    "a logged error far from the last epoch, then done": [
+        *EPOCHS[:2],
+        f"{ERROR}something went wrong",
+        *RAISED,
+        f"{INFO}done",
+    ],
+    "the logger says that the training failed": [
+        *EPOCHS,
+        f"{ERROR}training failed",
+        *RAISED,
+        f"{INFO}done",
+    ],
+    "a checkpoint in the handler, then the status": [
+        *EPOCHS,
+        f"{ERROR}could not draw the curve",
+        *RAISED,
+        f"{INFO}saved the final checkpoint",
+        ENDED_BY_STATUS,
+    ],
+    "an emergency checkpoint": [
+        *EPOCHS[:2],
+        f"{ERROR}something went wrong",
+        *RAISED,
+        f"{INFO}emergency: final weights saved",
+    ],
+    "another exception behind the end": [
+        *EPOCHS,
+        f"{ERROR}could not draw the curve",
+        *RAISED,
+        f"{INFO}training finished",
+        *RAISED,
+    ],
+    "a thread that died, and a run that stopped there": [*STEPS[:3], *THREAD],
+    "wandb's summary behind a crash": [
+        *EPOCHS[:3],
+        *RAISED,
+        "wandb: Run summary:",
+        "wandb: loss 0.33333",
+        "wandb: Synced 5 W&B file(s), 0 media file(s)",
+    ],
+    "a shot at the end that was given up": [
+        *EPOCHS,
+        f"{ERROR}giving up after 3 retries",
+        *RAISED,
+        f"{INFO}training finished",
+    ],
+}
+
+
+SHORT = [
+    (
+        "2026-11-28 12:56:47.956 | INFO     | __main__:<module>:5 - torch 2.13.0+cpu\n"
+        "2026-11-28 12:56:47.957 | ERROR    | __main__:<module>:7 - no CUDA device visible, "
+        "refusing to train on the CPU\n",
+        "cuda.not-available",
+    ),
+    ("torch 2.13.0+cpu\nno GPU found, this script needs one\n", "cuda.not-available"),
+]
+"""A few lines of which the last is a message of the program."""
+FRAMES = """Traceback (most recent call last):
+  File "/w/proj/train.py", line 7, in <module>
+    {user}
+  File "{library}", line 70, in {function}
+    {code}
+{raised}
+"""
+PACKAGES = "/env/lib/python3.11/site-packages/"
+RAISING = {
+    "a variable of the environment": (
+        'root = os.environ["IMAGES"]',
+        "<frozen os>",
+        "__getitem__",
+        "raise KeyError(key) from None",
+        "KeyError: 'IMAGES'",
+        "config.arguments",
+    ),
+    "a column of a table": (
+        'y = wine.pop("quality")',
+        f"{PACKAGES}pandas/core/indexes/base.py",
+        "get_loc",
+        "raise KeyError(key) from err",
+        "KeyError: 'quality'",
+        "data.schema",
+    ),
+    "a class that the library was given": (
+        'model = Net.load_from_checkpoint("a.ckpt")',
+        f"{PACKAGES}lightning/pytorch/core/saving.py",
+        "_load_state",
+        "obj = instantiator(cls, kw) if instantiator else cls(**kw)",
+        "TypeError: Net.__init__() missing 1 required positional argument: 'hidden'",
+        "code.user-exception",
+    ),
+    "a loss of probabilities": (
+        "loss = criterion(out, target)",
+        f"{PACKAGES}torch/nn/functional.py",
+        "binary_cross_entropy",
+        "return torch._C._nn.binary_cross_entropy(input, target)",
+        "RuntimeError: all elements of input should be between 0 and 1",
+        "code.user-exception",
+    ),
+    "an optimiser without parameters": (
+        "opt = torch.optim.AdamW(model.parameters())",
+        f"{PACKAGES}torch/optim/optimizer.py",
+        "__init__",
+        'raise ValueError("optimizer got an empty parameter list")',
+        "ValueError: optimizer got an empty parameter list",
+        "code.user-exception",
+    ),
+    "the next sample of a list": (
+        "for batch in loader:",
+        "/w/proj/data.py",
+        "__getitem__",
+        "return self.frames[idx], self.frames[idx + 1]",
+        "IndexError: list index out of range",
+        "code.user-exception",
+    ),
+}
+
+
+def outcome(folder: Path, lines: list[str]) -> tuple[str, str | None]:
+    """How a run with this log ended, and its cause."""
+    log = folder / "run.log"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    report = postmortem.analyze(log).to_dict()
+    return report["outcome"], report["verdict"]["cause"]
+
+
+@pytest.mark.parametrize("lines", HANDLED.values(), ids=HANDLED)
+def test_a_handled_error_is_no_failure(tmp_path: Path, lines: list[str]) -> None:
+    """The run came to its end, and says so."""
+    assert outcome(tmp_path, lines) == ("completed", "healthy.completed")
+
+
+@pytest.mark.parametrize("lines", FAILED.values(), ids=FAILED)
+def test_words_of_a_handler_are_no_end(tmp_path: Path, lines: list[str]) -> None:
+    """The run failed, whatever is printed while it ends."""
+    ended, cause = outcome(tmp_path, lines)
+    assert ended == "failed"
+    assert not (cause or "").startswith("healthy.")
+
+
+@pytest.mark.parametrize(("text", "cause"), SHORT)
+def test_a_short_log_that_ends_in_a_message_is_judged(
+    tmp_path: Path, text: str, cause: str
+) -> None:
+    """Versions before it make it no dump of the environment."""
+    report = outcome(tmp_path, text.splitlines())
+    assert report == ("failed", cause)
+
+
+@pytest.mark.parametrize("row", RAISING.values(), ids=RAISING)
+def test_the_frame_decides_what_an_exception_means(tmp_path: Path, row: tuple[str, ...]) -> None:
+    """Not the class of the exception alone, nor a word of it."""
+    user, library, function, code, raised, cause = row
+    text = FRAMES.format(user=user, library=library, function=function, code=code, raised=raised)
+    assert outcome(tmp_path, text.splitlines()) == ("failed", cause)
