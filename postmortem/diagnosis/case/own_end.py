@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from postmortem.core.findings import Traceback
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.ending import SUCCESS, is_cut_short
+from postmortem.diagnosis.detectors.ending import is_cut_short
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.extract import Seen
 from postmortem.extraction.trailing_context import is_handled
 from postmortem.rules.base import Signature
+from postmortem.rules.traits import Trait, has_trait
 
 
 def own_ends(
@@ -38,7 +39,7 @@ def own_ends(
     ends = {} if closing is None else {closing.source: closing.line}
     for one in seen:
         finding = one.finding
-        if finding.signature.startswith(SUCCESS):
+        if has_trait(finding.signature, Trait.SOUND):
             ends[finding.source] = max(ends.get(finding.source, 0), finding.line)
     last = {one.source: one.line for one in tracebacks if not one.aside}
     for one in seen:
