@@ -135,7 +135,7 @@ def loaded(module: str) -> dict[str, Any]:
     try:
         return vars(importlib.import_module(module))
     except ModuleNotFoundError as error:
-        if not module.startswith("postmortem.recorder.") or error.name in {None, "torch"}:
+        if not module.startswith("postmortem.replay.recorder.") or error.name in {None, "torch"}:
             raise
         return {}
 

@@ -18,7 +18,7 @@ from postmortem.rules.catalogue import CATALOGUE
 from postmortem.rules.compile import KINDS, iter_rules
 
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
-ROOM = PACKAGE / "shapes"
+ROOM = PACKAGE / "diagnosis" / "detectors"
 
 
 def asked(rule: Any) -> Iterator[str]:
