@@ -95,7 +95,7 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
     titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
     moves = [one["changed"].get("nodes") for one in value["retried"]]
     return {
-        "note": told["build_retried_jobs.note"].format(
+        "note": told["retried.note"].format(
             moved=count(moves.count(True)), same=count(moves.count(False))
         ),
         "left": max(0, len(moves) - _MOST),
