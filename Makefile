@@ -3,12 +3,10 @@
 VENV ?= .venv
 BIN := $(VENV)/bin
 PATTERNS := $(BIN)/postmortem patterns check --no-attack
-# Structure, names, texts, values, rules and a few detectors: the parts that most changes touch.
-FAST := tests/contracts/test_layers.py tests/contracts/test_names.py tests/contracts/test_sizes.py \
-	tests/contracts/test_chinese.py tests/contracts/test_documents.py \
-	tests/core/test_message.py tests/core/test_passages.py tests/core/test_visible.py \
-	tests/rules/test_base.py tests/rules/test_catalogue.py tests/rules/test_conditions.py \
-	tests/rules/test_engine.py tests/rules/test_first_lines.py tests/rules/test_yamlfile.py \
+# Structure, names, documents, values, rules, order and verdict: what most changes touch.
+FAST := $(addprefix tests/contracts/test_, layers.py names.py sizes.py traits.py documents.py) \
+	$(addprefix tests/core/test_, message.py passages.py visible.py) \
+	$(addprefix tests/rules/test_, catalogue.py conditions.py engine.py first_lines.py) \
 	tests/diagnosis/case/test_order.py tests/diagnosis/inference/test_verdict.py
 
 .DEFAULT_GOAL := help
