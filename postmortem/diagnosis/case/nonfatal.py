@@ -24,7 +24,6 @@ from postmortem.rules.traits import Trait, has_trait
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
-_OF_VALUES: Final = "numerics."
 """What is wrong with the values stays so, however far the run comes."""
 _THROUGH: Final = "closing-words"
 Place = tuple[int, int]
@@ -78,7 +77,9 @@ def _handled(seen: Iterable[Seen], gathered: Extract, ends: Mapping[int, int]) -
     """Yield what whoever tells it has handled: the run is through behind it, or it trains on."""
     for one in seen:
         finding = one.finding
-        is_of_values = finding.signature.startswith(_OF_VALUES) and not goes_on(finding.text)
+        is_of_values = has_trait(finding.signature, Trait.ABOUT_VALUES) and not goes_on(
+            finding.text
+        )
         if finding.role != "cause" or is_of_values or gives_up(finding.text, finding.level):
             continue
         behind = count_records_after(gathered, finding, one.records_before)

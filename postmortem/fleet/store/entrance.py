@@ -27,5 +27,7 @@ def open_store(named: str | Path) -> "Store":
     """
     if any(importlib.util.find_spec(name) is None for name in ("sqlalchemy", "alembic")):
         raise MissingExtra("a store needs SQLAlchemy and Alembic", "", install_hint("triage"))
-    store: Store = importlib.import_module("postmortem.fleet.store.opened_store").open_database_store(named)
+    store: Store = importlib.import_module(
+        "postmortem.fleet.store.opened_store"
+    ).open_database_store(named)
     return store
