@@ -24,7 +24,6 @@ from postmortem.rules.traits import Trait, has_trait
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
-"""What is wrong with the values stays so, however far the run comes."""
 _THROUGH: Final = "closing-words"
 Place = tuple[int, int]
 """A source and a byte offset."""

@@ -214,11 +214,11 @@ def test_a_signal_before_the_command_is_there(
     script = """
 import os, signal, sys, time
 from postmortem.core.host.kept import KeptLog
-from postmortem.core.host.launching import launch
+from postmortem.core.host.launching import run_command
 from postmortem.core.host.signals import Signals
 signals = Signals()
 os.killpg(0, signal.SIGTERM)
-done = launch([sys.executable, "-c", "import time; time.sleep(60)"], KeptLog(None), signals)
+done = run_command([sys.executable, "-c", "import time; time.sleep(60)"], KeptLog(None), signals)
 sys.exit(done.status)
 """
     run = subprocess.run(
