@@ -28,12 +28,12 @@ from typing import NamedTuple
 
 import yaml
 
-from postmortem.diagnosis.inference.confidence_limits import HEALTHY
 from postmortem.fleet.grouping.failure_clusters import group_templates, open_template
 from postmortem.fleet.grouping.failure_summary import summarize_failure
 from postmortem.fleet.grouping.fingerprints import Fingerprint, compute_fingerprint
 from postmortem.learn.labelled import Labelled, list_labelled_cases
 from postmortem.pipeline import run_pipeline
+from postmortem.rules.traits import Trait, has_trait
 
 ROOT = Path(__file__).resolve().parents[1]
 DAMAGING = {"cut-head", "cut-tail", "wrapped", "second-attempt", "interleaved"}
@@ -186,7 +186,7 @@ def main() -> None:
         if given.vary:
             labels += varied(given.vary, Path(folder))
         jobs = grouped(list(pool.map(judged, labels, chunksize=4)))
-    ill = [job for job in jobs if not job.label.cause.startswith(HEALTHY)]
+    ill = [job for job in jobs if not has_trait(job.label.cause, Trait.SOUND)]
     if given.tell:
         told_one_by_one(ill)
     told("failed, whole logs", [job for job in ill if not job.is_damaged])

@@ -189,7 +189,7 @@ def test_a_file_on_which_the_program_fails_is_listed_and_the_job_goes_on(
     The other file is judged.
     """
     monkeypatch.delenv("POSTMORTEM_DEBUG")
-    monkeypatch.setattr(run_files.csv_metrics, "records", broken)
+    monkeypatch.setattr(run_files.csv_metrics, "iter_records", broken)
     (tmp_path / "metrics.csv").write_text("step,loss\n1,0.5\n")
     (tmp_path / "run.log").write_text(TRACE)
     report = postmortem.analyze(tmp_path)
@@ -210,7 +210,7 @@ def test_a_file_on_which_the_program_fails_is_listed_and_the_job_goes_on(
 def test_of_an_environment_dump_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The log that it came with is judged."""
     monkeypatch.delenv("POSTMORTEM_DEBUG")
-    monkeypatch.setattr(run_files.csv_metrics, "records", broken)
+    monkeypatch.setattr(run_files.csv_metrics, "iter_records", broken)
     (tmp_path / "env.txt").write_text("step,loss\n1,0.5\n")
     (tmp_path / "run.log").write_text(TRACE)
     report = postmortem.analyze(tmp_path / "run.log", env=[tmp_path / "env.txt"])
@@ -222,7 +222,7 @@ def test_the_only_file_of_a_job_is_an_input_error(
 ) -> None:
     """The message says what failed and how to report it."""
     monkeypatch.delenv("POSTMORTEM_DEBUG")
-    monkeypatch.setattr(run_files.csv_metrics, "records", broken)
+    monkeypatch.setattr(run_files.csv_metrics, "iter_records", broken)
     (tmp_path / "metrics.csv").write_text("step,loss\n1,0.5\n")
     with pytest.raises(InputError, match=r"ZeroDivisionError.*POSTMORTEM_DEBUG"):
         postmortem.analyze(tmp_path / "metrics.csv")
@@ -245,7 +245,7 @@ def test_what_no_file_is_to_blame_for_is_raised(
 
     if not is_debugging:
         monkeypatch.delenv("POSTMORTEM_DEBUG")
-    monkeypatch.setattr(run_files.csv_metrics, "records", fail)
+    monkeypatch.setattr(run_files.csv_metrics, "iter_records", fail)
     (tmp_path / "metrics.csv").write_text("step,loss\n1,0.5\n")
     with pytest.raises(error):
         postmortem.analyze(tmp_path)

@@ -343,14 +343,14 @@ def test_surroundings_are_bounded_together(monkeypatch: pytest.MonkeyPatch) -> N
 def test_lines_that_never_come_again_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten thousand lines of ever another layout are not all read for metrics, and the report is told."""
     looks = 0
-    look = unknown.look
+    look = unknown.parse_metric_line
 
     def counted(*given: object) -> object:
         nonlocal looks
         looks += 1
         return look(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(unknown, "look", counted)
+    monkeypatch.setattr(unknown, "parse_metric_line", counted)
     word = "abcdefghij"
     found = gathered(
         "".join(

@@ -162,13 +162,13 @@ def test_few_analyses_suffice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         )
     )
     judged: list[str] = []
-    whole = excerpting.pipeline.analyze
+    whole = excerpting.pipeline.run_pipeline
 
     def counted(*given: Any, **more: Any) -> Any:
         judged.append("")
         return whole(*given, **more)
 
-    monkeypatch.setattr(excerpting.pipeline, "analyze", counted)
+    monkeypatch.setattr(excerpting.pipeline, "run_pipeline", counted)
     made = excerpting.build_minimal_excerpt([path])
     assert made.is_same
     assert made.lines < made.of / 8
