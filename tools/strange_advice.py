@@ -4,7 +4,7 @@
 
 In: folders of cases (NAME.log or a folder NAME, beside NAME.yaml). Out: hits, each with the stack,
 the fix and the word, never a text or a name of a log. Not here: thresholds
-(`tests/fixes/test_strange_advice.py`), what rules may say (`rules.idioms`).
+(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`rules.idioms`).
 """
 
 import re
@@ -18,13 +18,15 @@ from typing import Final
 
 import postmortem
 from postmortem.core.answer import Fix
+from postmortem.extraction.facts.number_texts import parse_number
 from postmortem.rules.base import KnowledgeBase, load
 from postmortem.rules.stack_rules import PLAIN, TRAINER, compile_word_pattern
 
 NUMBER: Final = r"[\"']?\s{0,3}[:= ]\s{0,3}[\"']?(?P<value>\d[\d.]{0,12}(?:e-?\d{1,3})?)(?![\w.])"
 PLACE: Final = re.compile(r"\$\{(?P<name>\w+)(?:\|(?P<default>[^}]*))?\}")
+RATE: Final = "learning_rate"
 PRINTED: Final[Mapping[str, str]] = {
-    "learning_rate": rf"(?i)(?<![\w.-])(?:--)?(?:learning[-_]rate|lr){NUMBER}",
+    RATE: rf"(?i)(?<![\w.-])(?:--)?(?:learning[-_]rate|lr){NUMBER}",
     "batch_size": rf"(?i)\b(?:per_device_train_batch_size|train_micro_batch_size_per_gpu){NUMBER}",
     "per_device_train_batch_size": rf"(?i)\bper_device_train_batch_size{NUMBER}",
     "accumulation": rf"(?i)\bgradient[-_]accumulation[-_]steps{NUMBER}",
@@ -172,9 +174,15 @@ def fits(template: str) -> "re.Pattern[str]":
 
 
 def printed(name: str, text: str) -> str:
-    """Give what a log prints for a place, or nothing; no rate and no number of 0."""
-    known = PRINTED.get(DERIVED.sub("", name))
-    values = (match["value"] for match in re.finditer(known, text)) if known else iter(())
+    """Give what a log prints for a place, or nothing; no rate and no number of 0.
+
+    A learning rate that moves is a figure of a moment, which no fix takes for the configured one.
+    """
+    plain = DERIVED.sub("", name)
+    known = PRINTED.get(plain)
+    values = [match["value"] for match in re.finditer(known, text)] if known else []
+    if plain == RATE and len({parse_number(value) for value in values}) > 1:
+        return ""
     value = next((value for value in values if value.strip("0.")), "")
     if name.endswith("_half") and value.isdigit():
         return str(max(1, int(value) // 2))

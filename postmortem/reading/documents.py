@@ -14,7 +14,7 @@ from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
-from postmortem.reading.prefixes import clean
+from postmortem.reading.prefixes import clean, has_srun_labels
 
 _LARGEST: Final = 256 << 10
 """Characters above which a text is no source file that anybody takes for a log."""
@@ -74,7 +74,10 @@ def is_document(text: str, found: Collection[int] = ()) -> bool:
     ]
     if len(text) > _LARGEST or len(rows) < _FEWEST_LINES:
         return False
-    return _is_shaped_so(text, rows, found) and not any(_is_printed(row) for _, row in rows)
+    if not _is_shaped_so(text, rows, found):
+        return False
+    srun = has_srun_labels(text)
+    return not any(_is_printed(row, srun=srun) for _, row in rows)
 
 
 def _is_shaped_so(text: str, rows: list[tuple[int, str]], found: Collection[int]) -> bool:
@@ -102,9 +105,9 @@ def _statements(rows: list[tuple[int, str]]) -> Iterator[tuple[int, bool]]:
         yield number, is_code
 
 
-def _is_printed(row: str) -> bool:
+def _is_printed(row: str, *, srun: bool) -> bool:
     """Say whether only a running program prints a line."""
     if _PRINTED.match(row) or _PRINTED.match(_KEPT.sub("", row)):
         return True
-    cleaned = clean(row)
+    cleaned = clean(row, srun=srun)
     return cleaned.time is not None or bool(cleaned.level) or cleaned.where != NOWHERE

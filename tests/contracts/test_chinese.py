@@ -24,6 +24,7 @@ from postmortem.core.diagnosis import Analysis
 from postmortem.core.visible import escape_control_characters
 from postmortem.pipeline import run_pipeline
 from postmortem.reading.opener import open_log
+from postmortem.reading.prefixes import clean
 from postmortem.reading.readable import fill
 from postmortem.report import render
 from postmortem.report.one_language import translate_analysis
@@ -112,7 +113,10 @@ def unescaped(text: str) -> str:
 
 
 def english_in(label: Path) -> set[str]:
-    """What of a sample's Chinese report is English, as `form: text`."""
+    """What of a sample's Chinese report is English, as `form: text`.
+
+    Reports quote lines of a log without the labels that stand before them.
+    """
     source, dump = samples.input_of(label), label.with_suffix(".env")
     files = [
         path
@@ -127,7 +131,8 @@ def english_in(label: Path) -> set[str]:
             ]
         )
     )
-    log = " ".join(f"{read}\n{unescaped(read)}".split())
+    quoted = "\n".join(f"{row.level} {row.text}" for row in map(clean, read.split("\n")))
+    log = " ".join(f"{read}\n{unescaped(read)}\n{quoted}".split())
     analysis = bare(run_pipeline([str(source)], env_files=[str(dump)] if dump.exists() else []))
     rendered = {
         form: render(

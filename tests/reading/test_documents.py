@@ -7,9 +7,11 @@ import pytest
 
 from postmortem.interfaces.cli import main
 from postmortem.pipeline import run_pipeline
+from postmortem.reading.documents import is_document
 from postmortem.reading.sources import Stream
 
-SAMPLES = sorted((Path(__file__).parents[1] / "data" / "no_logs").iterdir())
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = sorted((ROOT / "tests" / "data" / "no_logs").iterdir())
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 FRAMES = """  File "/home/user/train.py", line 12, in <module>
     main()
@@ -86,6 +88,28 @@ def test_a_fragment_of_a_log_is_judged(text: str) -> None:
     found = run_pipeline(Stream("pasted.log", text.encode()))
     assert found.outcome != "not-a-training-log"
     assert found.verdict.cause is not None or found.signatures  # a person's words prove no cause
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Loading data\nEpoch 1/10\nCollecting experience ...\n", id="a bare banner"),
+        pytest.param("2000 lines found\n=== Epoch 1/10 ===\nCollecting ...\n", id="with marks"),
+        pytest.param("loading\nEPOCH 2 of 40\nwaiting\n", id="in capitals"),
+    ],
+)
+def test_a_banner_of_an_epoch_makes_a_log(text: str) -> None:
+    """A run that was cut off before its first figure is judged, whatever else it prints."""
+    found = run_pipeline(Stream("run.log", text.encode()))
+    assert found.outcome != "not-a-training-log"
+
+
+def test_no_sample_log_is_a_document() -> None:
+    """Whatever labels stand before its lines: the text alone is judged here."""
+    logs = sorted((ROOT / "sample_logs").rglob("*.log"))
+    assert len(logs) > 500
+    found = [log.name for log in logs if is_document(log.read_text("utf-8", "replace"))]
+    assert found == []
 
 
 @pytest.mark.parametrize("form", ["terminal", "json", "markdown", "html", "sarif", "github"])

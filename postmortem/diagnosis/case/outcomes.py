@@ -105,7 +105,8 @@ def _infer_outcome_without_end(
         return "unknown" if known.keys() & _OPEN else "running"
     if _has_troubles(seen):
         return "unknown"
-    is_begun = (seen or gathered.facts.facts) and not is_without_log(gathered)
+    facts = gathered.facts
+    is_begun = (seen or facts.facts or facts.phases) and not is_without_log(gathered)
     return "incomplete" if is_begun or "waits-at-start" in known else NO_LOG
 
 

@@ -50,9 +50,13 @@ def _peak_rate(case: Case) -> str:
         for series in case.gathered.series.values()
         if series.name == names.LEARNING_RATE and (points := _of_last_attempt(series, case.begins))
     ]
-    top, points = max(by_end, key=lambda one: one[0], default=(0.0, ()))
+    top = max((highest for highest, _ in by_end), default=0.0)
     may_stand_still = "rate-standstill" in case.shapes
-    return f"{top:g}" if top > 0 and _is_peak(points, may_stand_still=may_stand_still) else ""
+    is_peak = any(  # two loggers may print one rate, one of them but once
+        highest == top and _is_peak(points, may_stand_still=may_stand_still)
+        for highest, points in by_end
+    )
+    return f"{top:g}" if top > 0 and is_peak else ""
 
 
 def _of_last_attempt(series: Series, begins: Mapping[int, int]) -> Sequence[Point]:

@@ -74,14 +74,6 @@ def select_stacks(case: Case, stacks: StackRules, cause: str = "") -> Speakers:
     )
 
 
-def own_snippets(case: Case, stacks: StackRules, cause: str) -> frozenset[str]:
-    """Name the fixes that the trainers of a job word in their own terms, plain PyTorch left out."""
-    present = _list_present_stacks(case, stacks)
-    taken = {key for name in _select_topmost_stacks(present, stacks) for key in stacks.taken(name)}
-    voices = [key for key in select_stacks(case, stacks, cause).keys if key in taken]
-    return frozenset(name for key in voices if key != PLAIN for name in stacks.get(key).snippets)
-
-
 def _list_present_stacks(case: Case, stacks: StackRules) -> list[str]:
     """Name the stacks that were recognised, or the one that is installed."""
     seen = [name for name in case.frameworks if stacks.get(name).kind == TRAINER]

@@ -6,7 +6,7 @@ the whole fix. Not here: which rule fits (`fixes.raised`), general fixes (`fixes
 """
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.answer import Evidence, Fix
@@ -63,28 +63,15 @@ class WordedAdvice(NamedTuple):
             if one.weight == strongest
         )
 
-    def before(
-        self, cause: str, general: Sequence[Fix[Message]], of_stack: Container[str] = ()
-    ) -> tuple[Fix[Message], ...]:
-        """Put the fixes of the message before those of a cause, as far as these fit the message.
-
-        Args:
-            cause: its id.
-            general: its fixes.
-            of_stack: ids of those that the user's own trainer words itself: they stay.
-        """
+    def before(self, cause: str, general: Sequence[Fix[Message]]) -> tuple[Fix[Message], ...]:
+        """Put the fixes of the message before those of a cause, as far as these fit the message."""
         own, advice = self.fixes[:_FIRST], self.found.advice
         if not own:
             return tuple(general)
         if cause not in advice.causes:
             return own
-        stays = [one for one in general if one.kind == _CHANGE and one.id in of_stack]
-        behind = (
-            one
-            for one in general
-            if one not in stays and (advice.keeps_changes or one.kind != _CHANGE)
-        )
-        return (*own, *stays, *behind)
+        behind = (one for one in general if advice.keeps_changes or one.kind != _CHANGE)
+        return (*own, *behind)
 
 
 def word_advice(found: Explained, text: str) -> WordedAdvice:

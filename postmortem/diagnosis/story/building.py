@@ -4,7 +4,6 @@ In: the case and its ranking. Out: `Analysis`. Files are looked into a last time
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
 """
 
-from collections.abc import Container
 from dataclasses import replace
 
 from postmortem.core.answer import Cause
@@ -18,7 +17,6 @@ from postmortem.diagnosis.fixes.advised import add_advisory_fixes
 from postmortem.diagnosis.fixes.known import collect_captures, collect_known_numbers
 from postmortem.diagnosis.fixes.raised import explained
 from postmortem.diagnosis.fixes.select import select_fixes
-from postmortem.diagnosis.fixes.stack_selection import own_snippets
 from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, word_advice
 from postmortem.diagnosis.inference.ranking import Ranked
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
@@ -133,15 +131,7 @@ def _build_causes(
     advice = _advice(case, best, knowledge, failure)
     if advice is None:
         return tuple(causes)
-    return tuple(
-        _advised(
-            cause,
-            advice,
-            own_snippets(case, knowledge.stacks, cause.id),
-            is_best=cause.id == best.id,
-        )
-        for cause in causes
-    )
+    return tuple(_advised(cause, advice, is_best=cause.id == best.id) for cause in causes)
 
 
 def _advice(
@@ -158,16 +148,14 @@ def _advice(
     return None if found is None else word_advice(found, text_around(found, case))
 
 
-def _advised(
-    cause: Cause[Message], advice: WordedAdvice, own: Container[str], *, is_best: bool
-) -> Cause[Message]:
+def _advised(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:
     """Let the message speak before the general text and the general fixes of a cause."""
     if not advice.fits(cause.id, cause.evidence, is_best=is_best):
         return cause
     return replace(
         cause,
         explanation=advice.explanation or cause.explanation,
-        fixes=advice.before(cause.id, cause.fixes, own),
+        fixes=advice.before(cause.id, cause.fixes),
     )
 
 

@@ -146,6 +146,12 @@ def trainer(rates: tuple[float, ...]) -> str:
         ),
         pytest.param(trainer((5e-5,) * 7), {"2.5e-05", "5e-06"}, id="held"),
         pytest.param(
+            "[2026-11-21 02:07:23,106] [INFO] [logging.py:123:log_dist] [Rank 0] step=0, skipped=0,"
+            " lr=[5e-05], mom=[(0.9, 0.999)]\n" + trainer((5e-5,) * 7),
+            {"2.5e-05", "5e-06"},
+            id="held, and printed once by another logger",
+        ),
+        pytest.param(
             trainer((1e-5, 3e-5, 5e-5, 4e-5, 3e-5, 2e-5, 1e-5)),
             {"2.5e-05", "5e-06"},
             id="past its peak",

@@ -93,6 +93,8 @@ def test_no_strange_advice_for_other_collections(name: str) -> None:
         pytest.param("accumulation_double", "gradient_accumulation_steps: 4", "8", id="twice"),
         pytest.param("distribution", "No module named 'wheelhouse'", "wheelhouse", id="a package"),
         pytest.param("learning_rate", "lr=0.0", "", id="no rate is none"),
+        pytest.param("learning_rate_half", "lr=0.04\nlr=0.08", "", id="a rate that moves"),
+        pytest.param("learning_rate", "lr=1e-4\nlr: 0.0001", "1e-4", id="a rate that holds"),
         pytest.param("learning_rate", "the rate is told nowhere", "", id="nothing printed"),
         pytest.param("no_such_place", "lr=1e-4", "", id="a place of which nothing is known"),
     ],
