@@ -28,7 +28,7 @@ class CompilePatterns(BuildHookInterface[Any]):
         compiler = _compiler(root)
         folder = Path(tempfile.mkdtemp(prefix="postmortem-build-"))
         target = folder / "knowledge.json"
-        value = compiler.for_a_run(compiler.compile_folders([root / "patterns"]))
+        value = compiler.strip_examples(compiler.compile_folders([root / "patterns"]))
         included = build_data["force_include"]
         for stack in value["stacks"]:  # a run reads those of the stacks that it shows
             apart = folder / f"{stack['id']}.json"
