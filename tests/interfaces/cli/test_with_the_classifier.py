@@ -15,10 +15,10 @@ from postmortem.report.wire import read_schema
 
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_logs"
 NAMES = (
-    "lightning/shape-mismatch-0",
-    "pytorch/dist-port-second-job-0",
-    "pytorch/schema-number-0",
-    "transformers-trainer/load-safetensors-short-0",
+    "accelerate/loop-rate-too-high-0",
+    "deepspeed/config-file-not-there-0",
+    "deepspeed/rank0-evaluates-alone-0",
+    "deepspeed/resume-nothing-there-0",
 )
 CARRIED = {"en": "words that carry it", "zh": "起作用的词"}
 
