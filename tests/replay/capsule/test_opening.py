@@ -283,6 +283,8 @@ def test_reading_imports_neither_torch_nor_the_program() -> None:
     loaded = set(json.loads(done.stdout))
     assert not loaded & {"torch", "safetensors", "click", "pydantic", "hyperscan", "regex", "numpy"}
     assert {one for one in loaded if one.startswith("postmortem.")} <= {
+        "postmortem.core",
         "postmortem.core.errors",
+        "postmortem.replay",
         *(one for one in loaded if one.startswith("postmortem.replay.capsule")),
     }
