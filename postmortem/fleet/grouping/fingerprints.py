@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from postmortem.fleet.grouping.failure_summary import FailureSummary
-from postmortem.rules.traits import Trait, has_trait, list_ids
+from postmortem.rules.traits import Trait, has_trait
 
 FINGERPRINT_VERSION: Final = 1
 """Of what counts: it is part of every id, so that ids of two versions are never compared."""
@@ -53,7 +53,7 @@ def is_left_open(cause: str | None) -> bool:
     """Say whether a cause says too little for a group: none, or one for want of another."""
     if cause is None:
         return True
-    is_left = cause in list_ids(Trait.RESIDUAL) or has_trait(cause, Trait.UNEXPLAINED)
+    is_left = has_trait(cause, Trait.RESIDUAL) or has_trait(cause, Trait.UNEXPLAINED)
     return is_left and not has_trait(cause, Trait.SOUND)
 
 
