@@ -36,7 +36,8 @@ def samples() -> tuple[tuple[Path, ...], ...]:
 def dumps() -> tuple[bytes, ...]:
     """Environment dumps as many programs print them."""
     return tuple(
-        path.read_bytes() for path in sorted((ROOT / "tests" / "formats" / "dumps").glob("*.txt"))
+        path.read_bytes()
+        for path in sorted((ROOT / "tests" / "extraction" / "formats" / "dumps").glob("*.txt"))
     )
 
 

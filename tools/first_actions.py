@@ -5,7 +5,7 @@
 In: tables of triples: a log as a stack prints it, the acceptable cause, and what an expert of that
 stack would do first (fields: `Triple`). Out: shares, and the misses, but for those of the cases
 with `part: check`, which are counted only: nobody shall write fixes for them one by one. Not here:
-the thresholds (`tests/fixes/test_first_actions.py`).
+the thresholds (`tests/diagnosis/fixes/test_first_actions.py`).
 """
 
 import re

@@ -51,7 +51,7 @@ CHAINS: Final = (
 
 _HEAD: Final = "Traceback (most recent call last)"
 _GROUPED: Final = compile_lazily(r"\s*[|+] (?:Exception Group )?Traceback ")
-_GROUP_BAR: Final = compile_lazily(r"\s*[|+] ?")
+_GROUP_BAR: Final = compile_lazily(r"^\s*[|+] ?")
 _GROUP_RULE: Final = compile_lazily(r"\s*\+-")
 """What separates the members of an exception group."""
 _LITERAL: Final = compile_lazily(r"'[^'\n]*'|\"[^\"\n]*\"|-?\d+")

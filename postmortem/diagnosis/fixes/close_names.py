@@ -13,7 +13,7 @@ from postmortem.core.lazy_regex import compile_lazily
 
 _LIST: Final = compile_lazily(
     r"(?P<head>dict_keys|odict_keys|KeysView|Index|Namespace|[Cc]olumns?|[Kk]eys|[Ff]ields|[Ff]eatures"
-    r"|[Aa]vailable[^\n:(\[]{0,40}|[Cc]onfig\w*|[Cc]fg|[Aa]rgs)[^\n\[({]{0,20}[\[({]{1,2}"
+    r"|[Aa]vailable[^\n:(\[]{0,40}|[Cc]onfig\w{0,30}|[Cc]fg|[Aa]rgs)[^\n\[({]{0,20}[\[({]{1,2}"
     r"(?P<inner>[^\n\])}]{1,800})"
 )
 _QUOTED: Final = compile_lazily(r"['\"]([\w./ -]{1,60})['\"]")

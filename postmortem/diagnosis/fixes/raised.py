@@ -14,7 +14,7 @@ from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.exception_rules import Advice, ExceptionRule, Raised
 
 _LAST_PART: Final = compile_lazily(
-    r"(?P<exception>[A-Z]\w*(?:Error|Exception|Interrupt|Warning|Exit|NotFound))(?::\s+(?P<message>.*)|$)",
+    r"\b(?P<exception>[A-Z]\w*(?:Error|Exception|Interrupt|Warning|Exit|NotFound))(?::\s+(?P<message>.*)|$)",
     16,  # DOTALL
 )
 _FOLLOWING: Final = frozenset(
