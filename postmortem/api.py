@@ -47,7 +47,7 @@ def analyze(
         progress: called with a source's path, its bytes and its lines read so far, now and then.
 
     Raises:
-        InputError: nothing could be read, or the capsule is refused.
+        InputError: nothing could be read, a folder holds several jobs, or the capsule is refused.
         PatternError: a pattern folder is missing or invalid.
         UsageError: no path; the capsule needs code that is not trusted.
 
@@ -56,6 +56,7 @@ def analyze(
     'numerics.loss-scale-exhausted'
     """
     _require(paths)
+    _require_one_job(paths)
     shown = None if replay is None else _run_replay(replay, trust=trust_code)
     given: Any = {"env_files": env, "facts": facts or {}, "progress": progress, "workers": workers}
     return Report(
@@ -67,6 +68,17 @@ def _require(paths: object) -> None:
     """Refuse an empty list."""
     if isinstance(paths, (list, tuple)) and not paths:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
+
+
+def _require_one_job(paths: LogSource | Sequence[LogSource]) -> None:
+    """Refuse a folder of several jobs."""
+    named = paths if isinstance(paths, (list, tuple)) else (paths,)
+    folders = [path for path in named if isinstance(path, (str, Path)) and Path(path).is_dir()]
+    if folders:
+        # Who names a file does not pay for the rules of folders.
+        from postmortem.fleet.search.several_jobs import require_one_job  # noqa: PLC0415
+
+        require_one_job(folders)
 
 
 def _run_replay(capsule: str | Path, *, trust: bool) -> Replayed[Message]:

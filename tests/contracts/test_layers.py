@@ -22,8 +22,6 @@ LAYERS = (
     ("diagnosis.fixes",),
     ("diagnosis.story",),
     ("pipeline",),
-    ("api",),
-    ("__init__", "recorder"),
     (
         "fleet.store",
         "interfaces.compare",
@@ -34,6 +32,8 @@ LAYERS = (
         "learn",
     ),
     ("fleet", "interfaces.bots"),
+    ("api",),
+    ("__init__", "recorder"),
     ("interfaces.http", "interfaces.mcp"),
     ("interfaces.cli",),
     ("__main__",),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import postmortem
 from postmortem.core.errors import InputError
 from postmortem.fleet.search.several_jobs import (
     require_one_job,
@@ -74,6 +75,8 @@ def test_a_folder_of_jobs_is_refused(tmp_path: Path, names: list[str], count: in
     assert f"postmortem analyze {folder}/" in refused.value.mend
     with pytest.raises(InputError, match=f"{count} jobs"):
         require_one_unpacked(str(folder))
+    with pytest.raises(InputError, match=f"{count} jobs"):
+        postmortem.analyze(folder)
 
 
 @pytest.mark.parametrize(("names", "count"), SEVERAL)
