@@ -99,7 +99,7 @@ class RunFiles:
         for one in found:
             value = f"{one.group} {one.rank} {one.enqueued}"
             part.facts.add(f"machine_{COLLECTIVES}", value, config_files.SURE, index, 1)
-        return Read(part, [flight_recorder.note_of_dump(found)], _SETTINGS)
+        return Read(part, [flight_recorder.note_of_dump(found)], _METRICS)
 
     def _events(self, opened: Readable, index: int, path: str) -> Read:
         parse = tensorboard_events.load_parser()

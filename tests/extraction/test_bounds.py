@@ -94,7 +94,9 @@ def gathered(text: str) -> Extract:
             "".join(f"[rank{number % 1000}]: {HEADER}\n" for number in range(4000)),
             id="headers of other processes",
         ),
-        pytest.param(f"╭─── {HEADER[:-1]} ───╮\n" * 4000, id="boxes that never close"),
+        pytest.param(
+            (f"╭─── {HEADER[:-1]} ───╮\n" + "│ a │\n" * 400) * 200, id="boxes that never close"
+        ),
     ],
 )
 def test_what_is_passed_over_is_counted(text: str) -> None:
