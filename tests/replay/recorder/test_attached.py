@@ -38,7 +38,7 @@ def python() -> str:
 def test_an_attachment_records(tmp_path: Path, script: str) -> None:
     """The script trains, reads its capsule, and mostly runs it again to the last bit."""
     name, *further = script.split()
-    folders = (ROOT, HERE, HERE.parent / "faulty_trainings")
+    folders = (ROOT, HERE, ROOT / "tests" / "faulty_trainings")
     done = subprocess.run(
         [python(), str(HERE / "attached" / f"{name}.py"), str(tmp_path / "out"), *further],
         env=os.environ

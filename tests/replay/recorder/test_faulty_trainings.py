@@ -31,7 +31,7 @@ def test_a_training_fails_as_told(tmp_path: Path, name: str) -> None:
     """Its capsule is whole, of the reason and the framework, and holds the samples."""
     done = subprocess.run(
         [python(), str(FOLDER / f"{name}.py"), str(tmp_path)],
-        env=os.environ | {"PYTHONPATH": str(FOLDER.parents[2]), "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"PYTHONPATH": str(FOLDER.parents[1]), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=False,
