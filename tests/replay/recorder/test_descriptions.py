@@ -164,7 +164,7 @@ def test_a_loss_of_the_user() -> None:
     """A function in a file; a method by its class."""
     assert Criterion(find_loss).is_users
     recipe = Criterion(find_loss).recipe(())
-    assert (recipe.kind, recipe.name) == ("user", "loss_within")
+    assert (recipe.kind, recipe.name) == ("user", "find_loss")
     assert describe_user_loss(Users.forward, (0,)).name == "Users.forward"
     assert describe_user_loss(Users.forward, (0,)).further == (0,)
 
