@@ -250,6 +250,7 @@ from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basi
             ProcessId(node="gpu-a.b", pid=4242),
             id="NCCL with a stamp and a place",
         ),
+        pytest.param("E   AssertionError: x", "AssertionError: x", NOWHERE, id="pytest"),
         pytest.param("rank 2: text", "text", ProcessId(rank=2), id="a rank and a colon"),
         pytest.param(
             "2025-03-01T12:00:00.1Z [rank3]: 2024-05-01 12:00:00,123 - x - INFO - text",
@@ -275,7 +276,7 @@ def test_a_wrapper_is_peeled(raw: str, text: str, where: ProcessId) -> None:
         "{'loss': 1}",
         "Epoch 3",
         "E AssertionError",
-        "E   AssertionError: x",
+        "E   text",
         "",
         " ",
         "    x = 1",
