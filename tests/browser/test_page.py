@@ -23,7 +23,7 @@ SAMPLES = {
     "curve": ("xtuner/nan-internlm2.log", "numerics.fp16-overflow"),
     "job": ("pytorch/job-ranks-nan-shard-0", "rank_2.log"),
     "abstaining": ("", "What would decide"),
-    "classifier": ("lightning/shape-mismatch-0.log", "words that carry it"),
+    "classifier": ("deepspeed/resume-nothing-there-0.log", "words that carry it"),
     "evaluation": ("", "How good the diagnosis is"),
 }
 LANGUAGES = {"en": "en", "zh": "zh-CN"}
