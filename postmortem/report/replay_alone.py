@@ -5,13 +5,12 @@ In: a `Replayed`. Out: text. Not here: its section in a report of a log (`markdo
 """
 
 import dataclasses
-from importlib import import_module
 from typing import Any, Final
 
 from postmortem.core.message import Message
 from postmortem.core.replayed import Replayed
-from postmortem.core.wording import convert_texts
 from postmortem.report.markdown_text import escape_prose, format_code_block
+from postmortem.report.one_language import translate_replay
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.replay_texts import iter_replay_sections, list_replay_facts
@@ -28,20 +27,15 @@ def render(
     """Render a replay in one of `FORMS`; the page holds every language, this one first."""
     redactor = Redactor() if redact else None
     if form == "html":
-        page = import_module("postmortem.report.page.replay_article")
-        return str(page.render_replay(found, language, redactor))
+        from postmortem.report.page.replay_article import render_replay  # noqa: PLC0415 -- Jinja
+
+        return render_replay(found, language, redactor)
     shown = translate_replay(found, language)
     shown = hide(shown, redactor) if redactor is not None else shown
     if form == "json":
         return dump_json({"schema": SCHEMA} | build_json_values(shown))
     words = Words(language)
     return _render_markdown(shown, words) if form == "markdown" else _render_text(shown, words)
-
-
-def translate_replay(found: Replayed[Message], language: str) -> Replayed:
-    """Choose the language of all texts."""
-    chosen: Replayed = convert_texts(found, lambda said: said.text(language))
-    return chosen
 
 
 def build_json_values(found: Replayed) -> dict[str, Any]:

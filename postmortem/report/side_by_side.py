@@ -5,21 +5,19 @@ In: a `Comparison`. Out: text. Not here: finding what differs (`compare`), the p
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import Any, Final
 
-from postmortem.core.comparison import Comparison, Differing, Parting, Wording
+from postmortem.core.comparison import Comparison, Differing, Wording
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.message import Message
-from postmortem.report import parts
 from postmortem.report.comparison_redacted import (
     build_redactor,
     redact_comparison,
     translate_comparison,
 )
-from postmortem.report.for_people import prepare_for_display
+from postmortem.report.comparison_texts import describe_divergence, describe_run
 from postmortem.report.markdown_text import escape_prose, format_code_block
-from postmortem.report.plain import format_number, format_one_line, format_percent
+from postmortem.report.plain import format_one_line
 from postmortem.report.wire import convert_to_json_value, dump_json
 from postmortem.report.words import Words
 from postmortem.report.words.comparison_words import COMPARISON
@@ -41,8 +39,9 @@ def render(
 ) -> str:
     """Render a comparison in one of `FORMS`; the page holds every language, this one first."""
     if form == "html":
-        page = import_module("postmortem.report.page.two_runs_page")
-        return str(page.render_comparison(compared, language=language, redact=redact))
+        from postmortem.report.page.two_runs_page import render_comparison  # noqa: PLC0415 -- Jinja
+
+        return render_comparison(compared, language=language, redact=redact)
     found = translate_comparison(compared, language)
     hide: Callable[[str], str] = str
     if redact:
@@ -96,32 +95,8 @@ def _iter_sections(
         yield say[title], _truncate_lines(lines, say)
 
 
-def describe_run(run: Diagnosis, words: Words) -> str:
-    """Say of a run what was read, how it ended, and why."""
-    shown, verdict = prepare_for_display(run), run.verdict
-    paths = ", ".join(source.path for source in run.sources[:4])
-    named = f" · {verdict.cause} {format_percent(verdict.probability)}" if verdict.cause else ""
-    outcome, title = (
-        parts.format_outcome(shown, run.outcome, words),
-        parts.format_title(shown, words),
-    )
-    return f"{paths}{words('colon')}{outcome} · {title}{named}"
-
-
 def _format_value(value: str | None, say: Mapping[str, str], hide: Callable[[str], str]) -> str:
     return say["unsaid"] if value is None else format_one_line(hide(value), 80)
-
-
-def describe_divergence(curve: Parting, say: Mapping[str, str]) -> str:
-    """Say where two curves part, or how far they go together."""
-    name, good, bad = (
-        format_one_line(curve.name, 80),
-        format_number(curve.good),
-        format_number(curve.bad),
-    )
-    if curve.step is None:
-        return say["together"].format(name=name, count=curve.common, good=good, bad=bad)
-    return say["part"].format(name=name, step=format_number(curve.step), good=good, bad=bad)
 
 
 def _truncate_lines(lines: list[str], say: Mapping[str, str]) -> list[str]:

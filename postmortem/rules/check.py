@@ -17,6 +17,7 @@ from postmortem.rules import attack, attack_texts, exception_rules, schema, snip
 from postmortem.rules.compile import KINDS, iter_rules
 from postmortem.rules.engine import compile_pattern
 from postmortem.rules.named import Names, find_name_faults, find_unused_conditions, iter_regexes
+from postmortem.rules.version_ranges import find_version_faults
 from postmortem.rules.yamlfile import find_line, read_yaml
 
 MOST_ANCHOR_BYTES = 6
@@ -112,6 +113,8 @@ def _find_rule_faults(kind: str, entry: dict[str, Any], names: Names) -> Iterato
                 f"the cause {cause} is not in taxonomy.yaml",
                 "correct the id, or add it to taxonomy.yaml",
             )
+    if kind in {"advisories", "conditions"}:
+        yield from find_version_faults(entry)
     yield from _find_snippet_faults(entry)
     yield from find_name_faults(kind, entry, names)
 

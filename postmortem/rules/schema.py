@@ -270,7 +270,7 @@ class CauseEntry(Strict):
 
 
 class FixEntry(AskingEntry):
-    """One entry of `diagnosis/fixes/<area>.yaml`."""
+    """One entry of `fixes/<area>.yaml`."""
 
     id: RuleId
     causes: Annotated[list[CauseId], Field(min_length=1)]
@@ -343,7 +343,7 @@ class CellsEntry(Strict):
 
 
 class FormatEntry(Strict):
-    """One entry of `extraction/formats/<name>.yaml`."""
+    """One entry of `formats/<name>.yaml`."""
 
     id: RuleId
     kind: Literal["facts", "metrics"]

@@ -1,7 +1,9 @@
 """Imports go down only, no module is part of a cycle, and each says what it is for."""
 
 import ast
+import functools
 import graphlib
+import re
 from pathlib import Path
 
 import pytest
@@ -42,20 +44,71 @@ LAYER = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
+def dotted_name(module: Path) -> str:
+    """The dotted name of a file, without `__init__`."""
+    parts = module.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+NAMES = {dotted_name(path): path for path in MODULES}
+_DOTTED = re.compile(r"postmortem(?:\.\w+)+")
+
+
 def imported(module: Path) -> set[str]:
     """Every module of ours that a module imports, by dotted name.
 
-    Imports inside functions and under TYPE_CHECKING count too.
+    Imports inside functions and under TYPE_CHECKING count too, and so does a module that is named
+    by a string, as `import_module` and tables of modules name it.
     """
-    nodes = list(ast.walk(ast.parse(module.read_text(encoding="utf-8"))))
-    dotted = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    dotted += [
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
+    dotted = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    dotted |= {
         f"{node.module}.{alias.name}"
         for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
+    }
+    dotted = {name for name in dotted if name.split(".")[0] == "postmortem"}
+    return dotted | named_by_strings(nodes, dotted_name(module))
+
+
+def named_by_strings(nodes: list[ast.AST], own: str) -> set[str]:
+    """The modules of ours whose names strings hold; each that an f-string may name.
+
+    Names of loggers import nothing.
+    """
+    logged = {
+        id(argument)
+        for node in nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("getLogger")
+        for argument in node.args
+    }
+    texts = {
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in logged
+        and _DOTTED.fullmatch(node.value)
+    }
+    patterns = [
+        "".join(map(functools.partial(as_pattern, own=own), node.values))
+        for node in nodes
+        if isinstance(node, ast.JoinedStr)
     ]
-    return {name for name in dotted if name.split(".")[0] == "postmortem"}
+    built = [re.compile(one) for one in patterns if one.startswith("postmortem")]
+    return {text for text in texts if text in NAMES or text.rpartition(".")[0] in NAMES} | {
+        name for name in NAMES for pattern in built if pattern.fullmatch(name)
+    }
+
+
+def as_pattern(part: ast.expr, own: str) -> str:
+    """A part of an f-string as a pattern: `__name__` is known, another value is one name."""
+    if isinstance(part, ast.Constant):
+        return re.escape(str(part.value))
+    is_own = isinstance(part, ast.FormattedValue) and ast.unparse(part.value) == "__name__"
+    return re.escape(own) if is_own else r"\w+"
 
 
 def find_layer(dotted: str) -> str:
@@ -65,10 +118,38 @@ def find_layer(dotted: str) -> str:
     return next((name for name in names if name in LAYER), "__init__")
 
 
-def dotted_name(module: Path) -> str:
-    """The dotted name of a file."""
-    parts = module.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts)
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        pytest.param(
+            'import_module("postmortem.report.wire")', {"postmortem.report.wire"}, id="a call"
+        ),
+        pytest.param(
+            'FORMS = {"page": ("postmortem.report.page.html", "render_html")}',
+            {"postmortem.report.page.html"},
+            id="a table",
+        ),
+        pytest.param(
+            'NAME = "postmortem.api.analyze"', {"postmortem.api.analyze"}, id="an attribute"
+        ),
+        pytest.param(
+            'import_module(f"postmortem.interfaces.cli.{name}_command").command',
+            {name for name in NAMES if re.search(r"\.cli\.[a-z]+_command$", name)},
+            id="an f-string",
+        ),
+        pytest.param(
+            'import_module(f"{__name__}.{PLACES[name]}")',
+            {name for name in NAMES if name.rpartition(".")[0] == "postmortem.replay.recorder"},
+            id="below the module itself",
+        ),
+        pytest.param('logging.getLogger("postmortem.recorder")', set(), id="a logger"),
+        pytest.param('SCHEMA = "postmortem.report/1"', set(), id="a schema"),
+    ],
+)
+def test_a_module_named_by_a_string_is_imported(source: str, found: set[str]) -> None:
+    """What is imported late by its name counts as any other import."""
+    nodes = list(ast.walk(ast.parse(source)))
+    assert named_by_strings(nodes, "postmortem.replay.recorder") == found
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -87,20 +168,14 @@ def test_imports_go_down(module: Path) -> None:
 
 
 def test_no_module_is_part_of_a_cycle() -> None:
-    """Counting late and TYPE_CHECKING imports, the modules can be put in an order."""
-    names = {
-        ".".join(("postmortem", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
-            ".__init__"
-        ): path
-        for path in MODULES
-    }
+    """Counting late and TYPE_CHECKING imports, and those by a string, the modules have an order."""
     graph = {}
-    for name, path in names.items():
+    for name, path in NAMES.items():
         targets = {
-            target if target in names else target.rpartition(".")[0] for target in imported(path)
+            target if target in NAMES else target.rpartition(".")[0] for target in imported(path)
         }
         graph[name] = {
-            target for target in targets if target in names and target not in {name, "postmortem"}
+            target for target in targets if target in NAMES and target not in {name, "postmortem"}
         }
     graphlib.TopologicalSorter(graph).prepare()
 

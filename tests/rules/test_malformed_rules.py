@@ -134,3 +134,26 @@ def test_a_run_refuses_a_table_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "taxonomy.yaml").write_text("causes: {own.thing: [1]}")
     with pytest.raises(PatternError, match=r"taxonomy\.yaml:1"):
         load((tmp_path,))
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        pytest.param("package: {torch: '2.x'}", id="a version with a letter"),
+        pytest.param("package: {torch: '=> 2.5'}", id="no such comparison"),
+        pytest.param("env: {cuda: ['12.1', new]}", id="a word in a list"),
+        pytest.param("env: {driver: '>= 525 < 560'}", id="no comma"),
+        pytest.param("any: [{package: {numpy: '~= 2.0'}}]", id="a range that is read as a regex"),
+    ],
+)
+def test_a_range_that_is_none_is_a_fault(tmp_path: Path, predicate: str) -> None:
+    """`patterns check` names it; a run goes on with what can be read of it, as it always did."""
+    text = f"""\
+- id: own-versions
+  meaning: {{en: the versions, zh: 版本}}
+  holds: {{{predicate}}}
+  examples: {{holds: [{{outcome: failed}}], fails: [{{outcome: failed}}]}}
+"""
+    rules = folder(tmp_path, text, "conditions")
+    assert any("no range of versions" in str(fault.what) for fault in find_faults([rules]))
+    assert list(find_malformed_rules(rules)) == []

@@ -52,18 +52,25 @@ def _has_match(pattern: str, text: str) -> bool:
         return False
 
 
-def is_version_match(version: str, condition: str) -> bool:
-    """Compare a version with ">= 2.5, < 2.5.1", an exact "2.5.0", or a `~regex`.
+def is_version_match(version: str, condition: Any) -> bool:
+    """Compare a version with ">= 2.5, < 2.5.1", an exact "2.5.0", a `~regex`, or a list of these.
 
-    Local parts (+cu121) do not count.
+    Only releases are compared: a nightly build of 2.6 counts as 2.6, and local parts (+cu121) do
+    not count. Otherwise it answers as `packaging` does, which would take longer to import than a
+    small log takes to judge; a test holds both together.
     """
-    if condition.startswith("~"):
-        return _has_match(condition[1:], version)
+    if isinstance(condition, list):
+        return any(is_version_match(version, one) for one in condition)
+    text = str(condition).strip()
+    if text.startswith("~"):
+        return _has_match(text[1:], version)
+    if text == "any":
+        return True
     known = _parse_release(version)
-    comparisons = _COMPARISON.findall(condition)
+    comparisons = _COMPARISON.findall(text)
     if not comparisons:
-        wanted = _parse_release(condition)
-        return known[: len(wanted)] == wanted
+        wanted = _parse_release(text)
+        return bool(wanted) and known[: len(wanted)] == wanted
     return all(
         _compare_versions(known, operator, _parse_release(limit)) for operator, limit in comparisons
     )

@@ -149,7 +149,7 @@ def _match_package(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     hits = []
     for name, condition in wanted.items():
         version = case.environment.packages.get(name.lower().replace("_", "-"))
-        if version is None or not (condition == "any" or is_version_match(version, str(condition))):
+        if version is None or not is_version_match(version, condition):
             return None
         hits.append(Hit("environment", f"package.{name}", quote(f"{name} {version}")))
     return hits
@@ -185,9 +185,7 @@ def _match_environment(wanted: Mapping[str, Any], case: Case) -> list[Hit] | Non
             return None
         is_version = name in {"python", "cuda", "driver"} and not str(condition).startswith("~")
         if not (
-            is_version_match(str(value), str(condition))
-            if is_version
-            else is_match(value, condition)
+            is_version_match(str(value), condition) if is_version else is_match(value, condition)
         ):
             return None
         hits.append(Hit("environment", name, add_label(_FIELDS.get(name, name), value)))

@@ -1,28 +1,25 @@
 """The analyses of a store, and who may compute which of them now.
 
-In: keys, owners, rows. Out: granted keys, summaries, blobs. Not here: what is in a blob, who an
-owner is. An owner is a text that no other process uses. Leases are measured by the clock of the
-database. Rows are always locked in the order of their keys, so that no two owners wait for each
-other.
+In: keys, owners, rows. Out: granted keys, summaries, blobs. Not here: what is in a blob, what a
+lease is (`store.leases`). Rows are always locked in the order of their keys, as leases are.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from itertools import islice
 from typing import Any, Final
-from uuid import uuid4
 
-from sqlalchemy import bindparam, exists, or_, select, update
+from sqlalchemy import bindparam, exists, or_, select
 from sqlalchemy.sql.elements import ColumnElement
 
-from postmortem.fleet.store.databases import CHUNK, Database, Seconds, iter_chunks
+from postmortem.fleet.store.databases import CHUNK, Database, iter_chunks
+from postmortem.fleet.store.leases import FREE, Leases, grant
 from postmortem.fleet.store.store_tables import ANALYSES, JUDGINGS
 from postmortem.fleet.store.stored_rows import WAITING, AnalysisRow, AnalysisSummary
 
 _KEPT_AT_ONCE: Final = 50
 """Analyses of one transaction: their blobs are large."""
 _SUMMARY: Final = tuple(ANALYSES.c[field.name] for field in fields(AnalysisSummary))
-_FREE: Final = {"owner": "", "claim": "", "lease_until": 0.0}
 
 
 class AnalysisRecords:
@@ -30,6 +27,7 @@ class AnalysisRecords:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._leases = Leases(database, ANALYSES)
 
     def claim(
         self, keys: Collection[str], owner: str, seconds: float, again: Collection[str] = ()
@@ -56,17 +54,15 @@ class AnalysisRecords:
 
     def renew(self, owner: str, seconds: float) -> int:
         """Let all leases of an owner hold for so many seconds from now; give their number."""
-        return self._change(owner, {"lease_until": Seconds() + seconds})
+        return self._leases.renew(owner, seconds)
 
     def release(self, owner: str) -> int:
         """Give back all that an owner has not finished; give the number."""
-        return self._change(owner, _FREE)
+        return self._leases.release(owner)
 
     def owners(self) -> list[str]:
         """Give who holds leases now, sorted."""
-        wanted = select(ANALYSES.c.owner).where(ANALYSES.c.owner != "").distinct()
-        with self._database.reading() as connection:
-            return sorted(connection.execute(wanted).scalars())
+        return self._leases.owners()
 
     def keep(self, rows: Iterable[AnalysisRow]) -> None:
         """Keep what was made; it ends the lease. To keep a key twice is harmless.
@@ -76,7 +72,7 @@ class AnalysisRecords:
         left = iter(rows)
         while batch := list(islice(left, _KEPT_AT_ONCE)):
             values = [
-                {**asdict(row.summary), **_FREE, "blob": row.blob}
+                {**asdict(row.summary), **FREE, "blob": row.blob}
                 for row in sorted(batch, key=lambda row: row.summary.key)
             ]
             with self._database.writing() as connection:
@@ -124,42 +120,25 @@ class AnalysisRecords:
     def _claim(
         self, keys: Collection[str], owner: str, seconds: float, again: Collection[str]
     ) -> list[str]:
-        """Claim keys of one statement under a mark of its own, and see which bear it."""
-        mark = uuid4().hex
+        """Claim keys of one statement, and see which bear its claim."""
+        granted = grant(owner, seconds)
         statement = self._database.insert(ANALYSES)
-        is_free = (ANALYSES.c.owner == "") | (ANALYSES.c.lease_until < Seconds())
         is_wanted = ANALYSES.c.blob.is_(None) & or_(
             *(ANALYSES.c.state == state for state in (WAITING, *again))
         )
         with self._database.writing() as connection:
             connection.execute(
-                statement.values(
-                    key=bindparam("key"),
-                    owner=owner,
-                    claim=mark,
-                    lease_until=Seconds() + seconds,
-                ).on_conflict_do_update(
+                statement.values(key=bindparam("key"), **granted).on_conflict_do_update(
                     index_elements=[ANALYSES.c.key],
-                    set_={name: statement.excluded[name] for name in _FREE},
-                    where=is_free & is_wanted,
+                    set_={name: statement.excluded[name] for name in FREE},
+                    where=self._leases.is_free() & is_wanted,
                 ),
                 [{"key": key} for key in keys],
             )
-            mine = select(ANALYSES.c.key).where(ANALYSES.c.key.in_(keys), ANALYSES.c.claim == mark)
-            return sorted(connection.execute(mine).scalars())
-
-    def _change(self, owner: str, values: Mapping[str, Any]) -> int:
-        held = (
-            select(ANALYSES.c.key)
-            .where(ANALYSES.c.owner == owner)
-            .order_by(ANALYSES.c.key)
-            .with_for_update()
-        )
-        with self._database.writing() as connection:
-            done = connection.execute(
-                update(ANALYSES).where(ANALYSES.c.key.in_(held)).values(**values)
+            mine = select(ANALYSES.c.key).where(
+                ANALYSES.c.key.in_(keys), ANALYSES.c.claim == granted["claim"]
             )
-            return int(done.rowcount)
+            return sorted(connection.execute(mine).scalars())
 
     def _page(
         self, wanted: "ColumnElement[bool]", last: str

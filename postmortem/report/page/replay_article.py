@@ -13,12 +13,12 @@ from postmortem.core.names import LANGUAGES
 from postmortem.core.replayed import Replayed
 from postmortem.report import parts
 from postmortem.report import replay_texts as replay_told
+from postmortem.report.one_language import translate_replay
 from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.module_peaks import draw_peaks
 from postmortem.report.plain import format_number
 from postmortem.report.redacted import redact
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.replay_alone import translate_replay
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
 

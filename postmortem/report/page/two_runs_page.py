@@ -19,6 +19,7 @@ from postmortem.report.comparison_redacted import (
     redact_comparison,
     translate_comparison,
 )
+from postmortem.report.comparison_texts import describe_divergence
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.page.compared_curves import (
     build_comparison_contexts,
@@ -29,7 +30,6 @@ from postmortem.report.page.panel import Panel
 from postmortem.report.page.panel_figures import dump_script_phrases
 from postmortem.report.plain import format_one_line, format_percent
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.side_by_side import describe_divergence
 from postmortem.report.wire import get_tool_version
 from postmortem.report.words import Words
 from postmortem.report.words.comparison_words import COMPARISON
