@@ -105,12 +105,12 @@ class Traceback:
     def raising_frame(self) -> Frame | None:
         """Give the innermost frame but those that only pass on what they were called with."""
         frames = [frame for frame in self.frames if not (frame.is_library and _passes_on(frame))]
-        own = max((at for at, one in enumerate(frames) if not one.is_library), default=-1)
-        asked = frames[own + 1] if 0 <= own < len(frames) - 1 else None
+        own = max((at for at, frame in enumerate(frames) if not frame.is_library), default=-1)
+        failed_lookup = frames[own + 1] if 0 <= own < len(frames) - 1 else None
         if (
-            asked is not None
+            failed_lookup is not None
             and self.exception.endswith(_NOT_THERE)
-            and _LOOKS_UP.fullmatch(asked.function)
+            and _LOOKS_UP.fullmatch(failed_lookup.function)
         ):
             return frames[own]  # what it looked up is not there, however deep that came to light
         return frames[-1] if frames else next(reversed(self.frames), None)

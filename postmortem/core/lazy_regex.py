@@ -42,8 +42,8 @@ class LazyPattern(Generic[AnyStr]):
     def __getattr__(self, name: str) -> Any:
         """Compile the pattern; this is called for what it does not have yet."""
         compiled = re.compile(self.pattern, self._with)
-        for one in _ASKED:
-            setattr(self, one, getattr(compiled, one))
+        for method in _ASKED:
+            setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 
 

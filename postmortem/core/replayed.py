@@ -96,4 +96,4 @@ class Replayed(Generic[Text]):
     @property
     def confirmed(self) -> tuple[CauseTested[Text], ...]:
         """Give the causes that the replay proves."""
-        return tuple(one for one in self.tested if one.verdict == "confirmed")
+        return tuple(cause for cause in self.tested if cause.verdict == "confirmed")

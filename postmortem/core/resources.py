@@ -76,7 +76,7 @@ def keep(kind: str, stamp: str, content: bytes) -> None:
     path = _get_cache_path(kind, stamp)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda one: one.stat().st_mtime)[
+        for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda file: file.stat().st_mtime)[
             :-_KEPT
         ]:
             old.unlink(missing_ok=True)

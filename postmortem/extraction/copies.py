@@ -59,7 +59,7 @@ class Copies:
 
     def leading(self, series: Mapping[Key, Series]) -> list[Series]:
         """Give the series that are told."""
-        return [one for key, one in series.items() if key not in self.leaders]
+        return [curve for key, curve in series.items() if key not in self.leaders]
 
     def notes(self, sources: Sequence[Source[Any]]) -> dict[int, Message]:
         """Say of each source which of its curves are told by another."""
@@ -128,9 +128,9 @@ class _CurvesBesideOthers:
         self._steps: dict[Key, dict[float, float]] = {}
         self._coarse: dict[Key, float] = {}
         self._beside = Counter[_Process]()
-        for key, one in series.items():
+        for key, curve in series.items():
             # A console may show each record twice, by a logger and by a print: that is no more.
-            self._beside[key[2:]] += len(self._by_step(key)) or one.points
+            self._beside[key[2:]] += len(self._by_step(key)) or curve.points
 
     def leaders(self) -> dict[Key, Key]:
         """Give the fullest of each curve that stands in several files, by its copies."""
@@ -139,12 +139,12 @@ class _CurvesBesideOthers:
         pairs = list(itertools.islice(self._pairs(), _MOST_COMPARED))
         # A curve that never changes tells nothing of itself: another of the same two files must.
         for is_second in (False, True):
-            for one, other in pairs:
-                both = frozenset((one[2:], other[2:]))
-                is_open = not {one, other} & found.keys() and (both in related or not is_second)
-                if not is_open or not self._is_same(one, other, is_flat=is_second):
+            for first, second in pairs:
+                both = frozenset((first[2:], second[2:]))
+                is_open = not {first, second} & found.keys() and (both in related or not is_second)
+                if not is_open or not self._is_same(first, second, is_flat=is_second):
                     continue
-                leader, copy = sorted((one, other), key=self._weight, reverse=True)
+                leader, copy = sorted((first, second), key=self._weight, reverse=True)
                 found[copy] = leader
                 related.add(both)
         return {copy: _end(leader, found) for copy, leader in found.items()}
@@ -156,14 +156,14 @@ class _CurvesBesideOthers:
             if self._series[key].points:
                 by_name.setdefault(key[0], []).append(key)
         for keys in by_name.values():
-            for place, one in enumerate(keys):
-                if one[2] not in self._free:
+            for place, first in enumerate(keys):
+                if first[2] not in self._free:
                     continue
-                for number, other in enumerate(keys):
-                    is_done = number < place and other[2] in self._free
-                    is_one_process = one[3] == other[3] or NOWHERE in {one[3], other[3]}
-                    if one[2] != other[2] and is_one_process and not is_done:
-                        yield one, other
+                for number, second in enumerate(keys):
+                    is_done = number < place and second[2] in self._free
+                    is_one_process = first[3] == second[3] or NOWHERE in {first[3], second[3]}
+                    if first[2] != second[2] and is_one_process and not is_done:
+                        yield first, second
 
     def _weight(self, key: Key) -> tuple[bool, float, int, int]:
         """Say what speaks for a curve as the one that leads; a process's own is no copy."""
@@ -173,9 +173,9 @@ class _CurvesBesideOthers:
         full = own * (_FULLER if is_log else 1)
         return key[3] != NOWHERE, full, self._beside[key[2:]], -key[2]
 
-    def _is_same(self, one: Key, other: Key, *, is_flat: bool) -> bool:
+    def _is_same(self, first: Key, second: Key, *, is_flat: bool) -> bool:
         """Say whether the shorter of two curves is contained in the longer, flat ones too."""
-        short, long = sorted((one, other), key=lambda key: self._series[key].points)
+        short, long = sorted((first, second), key=lambda key: self._series[key].points)
         values, known = self._series[short].values, self._series[long].values
         coarse = max(self._coarseness(short), self._coarseness(long))
         by_step, at_steps = self._by_step(short), self._by_step(long)
@@ -191,9 +191,9 @@ class _CurvesBesideOthers:
             len(common),
         ):
             return True
-        is_told = is_flat or len(set(values[:_MOST_LOOKED_AT])) >= _FEWEST
+        is_distinctive = is_flat or len(set(values[:_MOST_LOOKED_AT])) >= _FEWEST
         denser = len(known) // len(values)
-        return is_told and is_within(values[:_MOST_LOOKED_AT], known, coarse, denser)
+        return is_distinctive and is_within(values[:_MOST_LOOKED_AT], known, coarse, denser)
 
     def _coarseness(self, key: Key) -> float:
         if key not in self._coarse:
@@ -203,8 +203,8 @@ class _CurvesBesideOthers:
     def _by_step(self, key: Key) -> dict[float, float]:
         """Give the last value at each step."""
         if key not in self._steps:
-            one = self._series[key]
-            pairs = zip(one.steps[:_MOST_POINTS], one.values[:_MOST_POINTS], strict=True)
+            curve = self._series[key]
+            pairs = zip(curve.steps[:_MOST_POINTS], curve.values[:_MOST_POINTS], strict=True)
             self._steps[key] = {step: value for step, value in pairs if not math.isnan(step)}
         return self._steps[key]
 

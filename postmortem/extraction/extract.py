@@ -115,12 +115,12 @@ class Kept:
             not self.last and len(self.first) < FIRST and self.room.has_finding()
         )
 
-    def _add_last(self, one: Seen | Callable[[], Seen], line: int) -> None:
+    def _add_last(self, sighting: Seen | Callable[[], Seen], line: int) -> None:
         self.count += 1
         self.last_line = line
         if 0 < len(self.last) < LAST and not self.room.has_finding():
             self.last.popleft()
-        self.last.append(one)
+        self.last.append(sighting)
 
     def take(self, later: "Kept") -> None:
         """Take in what a later part holds of the same process."""
@@ -130,15 +130,23 @@ class Kept:
                 self.add(seen)
             self.count += later.count - len(found)
             return
-        has_room = [
+        is_within_limit = [
             number in {0, len(found) - 1} or self.room.has_finding() for number in range(len(found))
         ]
-        border = len(later.first) if found[len(later.first) :] or all(has_room) else len(found) - 1
+        border = (
+            len(later.first)
+            if found[len(later.first) :] or all(is_within_limit)
+            else len(found) - 1
+        )
         self.first = [
-            one for one, is_kept in zip(found[:border], has_room, strict=False) if is_kept
+            sighting
+            for sighting, is_kept in zip(found[:border], is_within_limit, strict=False)
+            if is_kept
         ]
         self.last.extend(
-            one for one, is_kept in zip(found[border:], has_room[border:], strict=True) if is_kept
+            sighting
+            for sighting, is_kept in zip(found[border:], is_within_limit[border:], strict=True)
+            if is_kept
         )
         self.count, self.last_line = later.count, later.last_line
 
@@ -152,7 +160,10 @@ class Kept:
 
     def all(self) -> list[Seen]:
         """Give what is kept, in order."""
-        return [*self.first, *(one if isinstance(one, Seen) else one() for one in self.last)]
+        return [
+            *self.first,
+            *(sighting if isinstance(sighting, Seen) else sighting() for sighting in self.last),
+        ]
 
 
 @dataclass(slots=True)
@@ -307,8 +318,8 @@ class Extract:
         In which order the rules were asked of a line depends on the borders of blocks and on what
         was learnt before.
         """
-        found = (one for kept in self.findings.values() for one in kept.all())
-        return sorted(found, key=lambda one: _place_of(one.finding))
+        found = (sighting for kept in self.findings.values() for sighting in kept.all())
+        return sorted(found, key=lambda sighting: _place_of(sighting.finding))
 
 
 def _place_of(finding: Finding) -> tuple[int, int, int, str]:
@@ -344,14 +355,14 @@ def bound_series_points(every: Collection[Series], most: int) -> int:
     return held
 
 
-def count_records_after(gathered: Extract, one: Finding | Traceback, before: int) -> int:
+def count_records_after(gathered: Extract, item: Finding | Traceback, before: int) -> int:
     """Count the records that tell how a process fares behind what has so many before it.
 
     Behind a failed test stand those that it had printed before.
     """
-    if isinstance(one, Traceback) and one.aside == TEST:
+    if isinstance(item, Traceback) and item.aside == TEST:
         return 0
-    return gathered.count_records_of(one.source, one.where) - before
+    return gathered.count_records_of(item.source, item.where) - before
 
 
 def process_of(gathered: Extract, source: int) -> ProcessId:

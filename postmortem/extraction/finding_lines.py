@@ -95,8 +95,8 @@ class FindingLines:
         if kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        is_told = rule.fatal or has_trait(rule.id, Trait.ABOUT_VALUES)
-        is_new = is_told and kept.count < 2  # a crowd's too, whose first is one
+        is_quoted = rule.fatal or has_trait(rule.id, Trait.ABOUT_VALUES)
+        is_new = is_quoted and kept.count < 2  # a crowd's too, whose first is one
         context = self._surroundings(view, base) if is_new else (0, "")
         place = _FindingPlace(
             points.source,
@@ -174,8 +174,8 @@ def _find_last_statement(view: View) -> str | None:
     text = view.cleaned.text.lstrip()
     if not text.startswith("raise ") or _REST.match(view.data, view.end) is None:
         return None
-    told = parse_raise_statement(text)
-    return f"{told[0]}: {told[1]}" if told else None
+    raised = parse_raise_statement(text)
+    return f"{raised[0]}: {raised[1]}" if raised else None
 
 
 def _build_finding(

@@ -193,7 +193,11 @@ def start_parallel_reading(
         budget: of the job, for searches that are slow.
         block_size: bytes that are looked at in one go.
     """
-    sizes = {index: _get_size(one) for index, one in enumerate(found)} if helpers.cores > 1 else {}
+    sizes = (
+        {index: _get_size(candidate) for index, candidate in enumerate(found)}
+        if helpers.cores > 1
+        else {}
+    )
     large = {index: size for index, size in sizes.items() if size >= _LARGE}
     count = min(helpers.cores - 1, len(large) - 1, sum(large.values()) // _PAYS, _MOST)
     if count < 1:
@@ -214,7 +218,7 @@ def _estimate_memory(found: Apart | mmap.mmap | None) -> int:
     if isinstance(found, mmap.mmap):
         return len(found)
     series = [] if found is None else found.whole.part.series.values()
-    return _POINT * sum(len(one.values) for one in series)
+    return _POINT * sum(len(curve.values) for curve in series)
 
 
 def _get_size(candidate: Candidate) -> int:

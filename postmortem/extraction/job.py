@@ -70,14 +70,14 @@ def read(
     Raises:
         InputError: nothing could be read.
     """
-    given = list_origins(paths)
-    found = list(find_candidates(given, within))
+    origins = list_origins(paths)
+    found = list(find_candidates(origins, within))
     processes = parse_processes([candidate.path for candidate in found if not candidate.skip])
     reader = _Reader(machine, block_size, processes, progress, unpacking)
     with reader.helped(found, helpers if unpacking is None else ALONE):
         for candidate in found:
-            reader.take(candidate, is_alone=given == [candidate.origin])
-    reader.gathered.given += [name_of(origin) for origin in given]
+            reader.take(candidate, is_alone=origins == [candidate.origin])
+    reader.gathered.given += [name_of(origin) for origin in origins]
     reader.require_something()
     for origin in list_origins(env_files):
         reader.read(origin, is_alone=True, kind="environment")
@@ -167,7 +167,7 @@ class _Reader:
         series, sources = self.gathered.series, self.gathered.sources
         self.gathered.copies = find_copies(series, sources)
         for index, note in self.gathered.copies.notes(sources).items():
-            notes = [one for one in (sources[index].note, note) if one]
+            notes = [sentence for sentence in (sources[index].note, note) if sentence]
             sources[index] = replace(sources[index], note=join_list(notes, "; ", "；"))
         return self.gathered
 
@@ -180,8 +180,8 @@ class _Reader:
         sources = self.gathered.sources
         if all(source.kind == "ignored" for source in sources):
             why = sources[0].note if sources else "nothing given"
-            given = ", ".join(self.gathered.given)
-            raise InputError(f"no log could be read: {why}", given, "name the text log of the run")
+            names = ", ".join(self.gathered.given)
+            raise InputError(f"no log could be read: {why}", names, "name the text log of the run")
 
     def _read(self, origin: Origin, kind: str) -> None:
         index = len(self.gathered.sources)

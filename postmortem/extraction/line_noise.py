@@ -69,9 +69,9 @@ def _mask_id_token(match: re.Match[str]) -> str:
     token = match[0]
     is_id = len(_TURNS.findall(token)) >= _TURNS_OF_AN_ID or (
         len(token) >= 16
-        and any(one.islower() for one in token)
-        and sum(one.isupper() for one in token) > 4
-        and any(one.isdigit() for one in token)
+        and any(character.islower() for character in token)
+        and sum(character.isupper() for character in token) > 4
+        and any(character.isdigit() for character in token)
     )
     return "#" if is_id else token
 
@@ -80,8 +80,8 @@ def is_uninformative(text: str, worded: str) -> bool:
     """Say whether a line is a bar, a drawing, a heading, or holds only what is a run's own."""
     if not _WORD.search(worded) or _BAR.search(text):
         return True
-    shown = [one for one in text if not one.isspace()]
-    if sum(one.isalnum() for one in shown) < _LEAST_LETTERS * len(shown):
+    shown = [character for character in text if not character.isspace()]
+    if sum(character.isalnum() for character in shown) < _LEAST_LETTERS * len(shown):
         return True
     banner = _FRAMED.fullmatch(text)
     return (

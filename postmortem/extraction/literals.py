@@ -99,10 +99,18 @@ class Matcher:
     def _alike(self, wanted: Mapping[bytes, Sequence[Wanted]]) -> list[int]:
         first: dict[tuple[bytes, tuple[Wanted, ...]], int] = {}
         bare = [literal.rstrip(b"123456789") for literal in wanted]
-        numbered = {one for one, literal in zip(bare, wanted, strict=True) if one != literal}
+        numbered = {
+            bare_literal
+            for bare_literal, literal in zip(bare, wanted, strict=True)
+            if bare_literal != literal
+        }
         return [
-            first.setdefault((one, tuple(consumers)), number) if one in numbered else number
-            for number, (one, consumers) in enumerate(zip(bare, wanted.values(), strict=True))
+            first.setdefault((bare_literal, tuple(consumers)), number)
+            if bare_literal in numbered
+            else number
+            for number, (bare_literal, consumers) in enumerate(
+                zip(bare, wanted.values(), strict=True)
+            )
         ]
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 -- a machine lives as long as the program

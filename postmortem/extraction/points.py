@@ -69,7 +69,7 @@ class Points:
             None if name is None else self._series(name, producer, where, units) for name in names
         ]
         unkept = sum(
-            name is not None and one is None for name, one in zip(names, series, strict=True)
+            name is not None and curve is None for name, curve in zip(names, series, strict=True)
         )
         return Columns(series, framework, where, unkept)
 

@@ -42,12 +42,12 @@ def is_mostly_true(answers: Iterable[bool], count: int) -> bool:
     return True
 
 
-def is_approximately_equal(one: float, other: float, coarse: float) -> bool:
+def is_approximately_equal(first: float, second: float, coarse: float) -> bool:
     """Say whether two figures are one, as far as the coarser of their curves is printed."""
-    if not (math.isfinite(one) and math.isfinite(other)):
-        return one == other or (math.isnan(one) and math.isnan(other))
-    apart = abs(one - other)
-    return apart <= coarse or apart <= _CLOSE * max(abs(one), abs(other))
+    if not (math.isfinite(first) and math.isfinite(second)):
+        return first == second or (math.isnan(first) and math.isnan(second))
+    apart = abs(first - second)
+    return apart <= coarse or apart <= _CLOSE * max(abs(first), abs(second))
 
 
 def estimate_rounding(values: Sequence[float]) -> float:

@@ -23,7 +23,7 @@ def match_captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
     for index, line in enumerate(lines):
         if any(anchor in line for anchor in rule["anchors"]):
             window = "\n".join(
-                clean(one).text for one in lines[index : index + rule.get("lines", 1)]
+                clean(line).text for line in lines[index : index + rule.get("lines", 1)]
             )
             if match := searched.search(window):
                 return {

@@ -55,8 +55,8 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
             is_open = place["function"] is not None  # its source follows
             frames.append(_frame(place, function, "" if is_open else code))
             code, end = "", row.number
-        elif (told := _read_raised(text)) is not None:
-            raised = raised if raised is not None else row._replace(text=told)
+        elif (exception := _read_raised(text)) is not None:
+            raised = raised if raised is not None else row._replace(text=exception)
             end = row.number
         elif is_open and text.strip():
             frames[-1] = dataclasses.replace(frames[-1], code=text.strip()[:_MOST_CODE])
@@ -77,6 +77,6 @@ def _read_raised(text: str) -> str | None:
     """Give what a line tells of what was raised; the mark may be peeled off already."""
     match = _RAISED.match(text)
     if match is not None:
-        said = match["text"]
-        return f"AssertionError: {said}" if said.startswith("assert ") else said
+        message = match["text"]
+        return f"AssertionError: {message}" if message.startswith("assert ") else message
     return text if is_exception_line(text) else None

@@ -96,8 +96,8 @@ class RunFiles:
         except ValueError as error:
             raise InputError(flight_recorder.REFUSED, path, "name the log of the run") from error
         part = Extract(lines={index: 1}, records={index: 0})
-        for one in found:
-            value = f"{one.group} {one.rank} {one.enqueued}"
+        for group in found:
+            value = f"{group.group} {group.rank} {group.enqueued}"
             part.facts.add(f"machine_{COLLECTIVES}", value, config_files.SURE, index, 1)
         return Read(part, [flight_recorder.note_of_dump(found)], _METRICS)
 
@@ -120,11 +120,11 @@ class RunFiles:
     def settle(self, facts: FactStore) -> None:
         """Add what the configurations of unknown origin state and none of them denies."""
         values: dict[str, set[str]] = {}
-        for _, one in self._likely:
-            values.setdefault(one.name, set()).add(one.value)
-        for index, one in self._likely:
-            if len(values[one.name]) == 1:
-                facts.add(one.name, one.value, config_files.LIKELY, index, one.line)
+        for _, fact in self._likely:
+            values.setdefault(fact.name, set()).add(fact.value)
+        for index, fact in self._likely:
+            if len(values[fact.name]) == 1:
+                facts.add(fact.name, fact.value, config_files.LIKELY, index, fact.line)
 
     def _records_in(self, head: str, path: str) -> _Records | None:
         """Say how the records of a file are read; None where it is no file of records."""
@@ -190,10 +190,10 @@ class RunFiles:
         _read_to_end(source)
         part.lines[index], part.records[index] = source.lines, 0
         if config.strength == config_files.SURE:
-            for one in stated:
-                part.facts.add(one.name, one.value, config.strength, index, one.line)
+            for fact in stated:
+                part.facts.add(fact.name, fact.value, config.strength, index, fact.line)
         else:
-            self._likely += [(index, one) for one in stated]
+            self._likely += [(index, fact) for fact in stated]
         notes = [config.note]
         if len(head) >= SNIFF:
             notes.append(_CUT)

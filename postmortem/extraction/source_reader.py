@@ -158,11 +158,11 @@ class SourceReader:
         return result
 
 
-def identify_source_type(given: str, text: Text, read: Read, index: int, path: str) -> str:
+def identify_source_type(kind: str, text: Text, read: Read, index: int, path: str) -> str:
     """Tell what a source is, as `core.job_facts.Source` names it.
 
     Args:
-        given: `log`, or what the caller knows it to be.
+        kind: `log`, or what the caller knows it to be.
         text: of the source.
         read: what was found in it.
         index: its number among the sources of the job.
@@ -171,8 +171,8 @@ def identify_source_type(given: str, text: Text, read: Read, index: int, path: s
     if read.kind:
         return read.kind
     head, part = _decode_head(text), read.part
-    if given != "log":
-        return given
+    if kind != "log":
+        return kind
     if text.printed is not None:
         return "notebook"
     if part.records.get(index):
@@ -209,7 +209,7 @@ def _is_document(part: Extract, text: Text, head: str, index: int) -> bool:
         or detect_text_type(head)
     ):
         return False
-    return is_document(head, {one.finding.line for one in part.seen()})
+    return is_document(head, {sighting.finding.line for sighting in part.seen()})
 
 
 def _list_notes(text: Text) -> list[Message]:

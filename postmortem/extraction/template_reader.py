@@ -113,8 +113,8 @@ class Quick:
             return
         (layout, where, groups, line, offset), self._waiting = self._waiting, None
         if offset >= read_until:
-            for one in self.generic.read_learnt(layout, where, groups, line):
-                self.put(one, offset)
+            for record in self.generic.read_learnt(layout, where, groups, line):
+                self.put(record, offset)
 
     def put(self, found: "tuple[Record, int] | Late", offset: int) -> None:
         """Put what the generic reader gives into the series."""

@@ -117,10 +117,10 @@ def _cut_off(found: Traceback, name: str = "") -> Traceback:
     """
     if found.exception or not found.frames:
         return found
-    told = parse_raise_statement(found.frames[-1].code)
-    if told is None:
+    raised = parse_raise_statement(found.frames[-1].code)
+    if raised is None:
         return dataclasses.replace(found, exception=name)
-    return dataclasses.replace(found, exception=name or told[0], message=told[1])
+    return dataclasses.replace(found, exception=name or raised[0], message=raised[1])
 
 
 def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None, int]:
@@ -230,13 +230,13 @@ def _iter_rows(view: View) -> Iterator[Row]:
     end, where = b"\n" if data.find(b"\n", view.start, limit) >= 0 else b"\r", view.cleaned.where
     passed, spend = view.passed, view.rows.spend
     while position < limit:
-        one = passed.get(position)
-        if one is None or one.end >= limit:
+        line = passed.get(position)
+        if line is None or line.end >= limit:
             newline = data.find(end, position, limit)
             if newline < 0:
                 return
-            one = _inspect_line(view, position, newline + 1, end, limit)
-        position, cleaned = one.end, one.cleaned
+            line = _inspect_line(view, position, newline + 1, end, limit)
+        position, cleaned = line.end, line.cleaned
         number += 1
         spend(1)
         foreign += 1
@@ -251,7 +251,7 @@ def _iter_rows(view: View) -> Iterator[Row]:
                 number,
                 cleaned.text,
                 position,
-                (one.begin, one.close) if cleaned.time is not None or cleaned.level else None,
+                (line.begin, line.close) if cleaned.time is not None or cleaned.level else None,
                 cleaned.level,
                 cleaned.where == where,
             )
@@ -264,8 +264,8 @@ def _inspect_line(view: View, before: int, start: int, end: bytes, limit: int) -
     """
     close = view.data.find(end, start, limit)
     borders = _find_last_redraw(view.data, start, close if close >= 0 else limit)
-    one = Passed(*borders, close if close >= 0 else limit, view.clean_at(*borders))
-    return view.passed_at(before, one) if close >= 0 and end == b"\n" else one
+    line = Passed(*borders, close if close >= 0 else limit, view.clean_at(*borders))
+    return view.passed_at(before, line) if close >= 0 and end == b"\n" else line
 
 
 def _get_stamp_form(data: bytes, row: Row) -> str:

@@ -122,8 +122,8 @@ def is_reported(view: View) -> bool:
 
 def is_handled(text: str, level: str) -> bool:
     """Say whether a line tells of an error of which whoever tells it does not end."""
-    is_told = level in _REPORTING or goes_on(text)
-    return is_told and not gives_up(text, level) and not is_exception_line(text)
+    is_report = level in _REPORTING or goes_on(text)
+    return is_report and not gives_up(text, level) and not is_exception_line(text)
 
 
 def goes_on(text: str) -> bool:
@@ -151,9 +151,9 @@ def _iter_lines_before(view: View) -> Iterator[str]:
     where = view.cleaned.where
     while end > low:
         start = view.data.rfind(b"\n", low, end) + 1 or low
-        one = view.clean_at(start, end)
-        if one.text.strip() and is_same_process(one.where, where):
-            yield one.text.strip()
+        cleaned = view.clean_at(start, end)
+        if cleaned.text.strip() and is_same_process(cleaned.where, where):
+            yield cleaned.text.strip()
         end = start - 1
 
 

@@ -31,11 +31,11 @@ class Read(NamedTuple):
 
 def may_be_no_log(path: str, head: str) -> bool:
     """Say whether a text may be metrics or a configuration: JSON, a table, a name of theirs."""
-    given = PurePath(path)
+    file = PurePath(path)
     first = head.split("\n", 1)[0].lower()
     return (
-        given.suffix in _SUFFIXES
-        or not _STORES.isdisjoint(given.parts)
+        file.suffix in _SUFFIXES
+        or not _STORES.isdisjoint(file.parts)
         or head.lstrip()[:1] == "{"
         or ("," in first and "loss" in first)
     )

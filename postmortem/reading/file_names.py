@@ -121,7 +121,7 @@ def _parse_machine(name: str) -> str | None:
     if _OF_MACHINE.search(stem) is None:
         return None
     rest = _OF_MACHINE.sub("", stem).strip("_.-")
-    is_host = _HOST.match(rest) and any(one.isdigit() for one in rest)
+    is_host = _HOST.match(rest) and any(part.isdigit() for part in rest)
     return rest if is_host else None
 
 

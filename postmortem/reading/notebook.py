@@ -171,8 +171,8 @@ class _Lines:
 
     def written(self, until: int, *, is_all: bool) -> bytes:
         """Write all lines before one, and all that waits if nothing can come before it any more."""
-        self._waiting.sort(key=lambda one: one[0])
-        ready = self._waiting if is_all else [one for one in self._waiting if one[0] < until]
+        self._waiting.sort(key=lambda entry: entry[0])
+        ready = self._waiting if is_all else [entry for entry in self._waiting if entry[0] < until]
         self._waiting = self._waiting[len(ready) :]
         parts = []
         for line, text in ready:

@@ -248,7 +248,7 @@ _EMPHASIS: Final = compile_lazily(
 
 def has_gaps(data: bytes, start: int, end: int) -> bool:
     """Say whether cleaning may take something from the midst of a line, where words then meet."""
-    return any(data.find(one, start, end) >= 0 for one in (b"\x1b", b"\x00", b"**"))
+    return any(data.find(sign, start, end) >= 0 for sign in (b"\x1b", b"\x00", b"**"))
 
 
 def _strip_prefixes(raw: str, found: dict[str, str], *, srun: bool) -> str:

@@ -61,12 +61,12 @@ def _extract_from_records(data: bytes) -> bytes | None:
     found = []
     for line in data.split(b"\n"):
         try:
-            said = json.loads(line)["log"] if line.strip() else ""
+            text = json.loads(line)["log"] if line.strip() else ""
         except (ValueError, KeyError, TypeError, RecursionError):
-            said = None
-        if not isinstance(said, str):
+            text = None
+        if not isinstance(text, str):
             return None
-        found.append(said.removesuffix("\n").replace("\n", "\r").encode("utf-8", "replace"))
+        found.append(text.removesuffix("\n").replace("\n", "\r").encode("utf-8", "replace"))
     return b"\n".join(found)
 
 

@@ -155,14 +155,14 @@ class View:
         What a process repeats is cleaned once.
         """
         raw = self.data[start:end]
-        one = self._known.get(raw)
-        if one is None:
-            one = clean(raw.decode("utf-8", "replace"), srun=self.srun)
+        cleaned = self._known.get(raw)
+        if cleaned is None:
+            cleaned = clean(raw.decode("utf-8", "replace"), srun=self.srun)
             if end - start <= _KEPT_LENGTH:
                 if len(self._known) >= _MOST_CLEANED:
                     self._known.clear()
-                self._known[raw] = one
-        return one
+                self._known[raw] = cleaned
+        return cleaned
 
     def passed_at(self, position: int, passed: Passed) -> Passed:
         """Keep what the line behind a position was found to be."""
@@ -199,10 +199,10 @@ class View:
         while len(self._after) < count - 1 and self._next < limit and self._passed < _MOST_BEHIND:
             start = self._next + (2 if data.startswith(b"\r\n", self._next) else 1)
             self._next = _end(data, start, limit)
-            one = self.clean_at(start, self._next)
+            cleaned = self.clean_at(start, self._next)
             self._passed += 1
-            if one.where is where or is_same_process(one.where, where):
-                self._after.append(one.text)
+            if cleaned.where is where or is_same_process(cleaned.where, where):
+                self._after.append(cleaned.text)
         return [self.cleaned.text, *self._after[: count - 1]]
 
 
@@ -275,11 +275,11 @@ class _Times:
 
     def nearest(self, view: View, base: int) -> tuple[int, str] | None:
         """Give the time in this line, or in one before it, and the offset of its line."""
-        start, low, passed, one = view.start, max(0, view.start - REACH), 0, view.cleaned
+        start, low, passed, cleaned = view.start, max(0, view.start - REACH), 0, view.cleaned
         found = None
         while found is None:
-            if one.time is not None:
-                found = (base + start, one.time, passed)
+            if cleaned.time is not None:
+                found = (base + start, cleaned.time, passed)
             elif base + start <= self._place:
                 found = self._earlier(base + low, passed)
                 break
@@ -288,7 +288,7 @@ class _Times:
             else:
                 passed, end = passed + 1, start - 1
                 start = view.data.rfind(b"\n", low, end) + 1 or low
-                one = view.clean_at(start, end)
+                cleaned = view.clean_at(start, end)
         self._place, self._found = base + view.start, found
         return found and found[:2]
 
@@ -316,11 +316,11 @@ def end_of_lines_behind(data: bytes, start: int, end: int, count: int | None) ->
     return stop
 
 
-def is_same_process(one: ProcessId, other: ProcessId) -> bool:
+def is_same_process(first: ProcessId, second: ProcessId) -> bool:
     """Say whether two labels can be of one process; a missing part says nothing."""
-    if one is other or one is NOWHERE or other is NOWHERE:
+    if first is second or first is NOWHERE or second is NOWHERE:
         return True
-    for part, its in zip(one, other, strict=True):
+    for part, its in zip(first, second, strict=True):
         if part is not None and its is not None and part != its:
             return False
     return True

@@ -63,7 +63,7 @@ def find_worst_attack(search: Callable[[str], object], attacks: Iterable[Attack]
         outcome = _measure_attack(search, attack)
         if outcome.is_slow:
             return outcome
-        found = max(found, outcome, key=lambda one: one.seconds)
+        found = max(found, outcome, key=lambda candidate: candidate.seconds)
     return found
 
 

@@ -305,7 +305,9 @@ def _iter_formats(value: Mapping[str, Any]) -> Iterator[Format]:
     """Yield the rules of `formats`, and those that recognise stacks by their files."""
     yield from map(_format, value["formats"])
     yield from (
-        _format(rule) for one in value["stacks"] if (rule := build_file_format(one)) is not None
+        _format(rule)
+        for file_format in value["stacks"]
+        if (rule := build_file_format(file_format)) is not None
     )
 
 

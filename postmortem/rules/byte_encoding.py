@@ -44,8 +44,8 @@ class _Runs(dict[str, str]):
     def __missing__(self, run: str) -> str:
         if len(self) >= _MOST_RUNS:
             self.clear()
-        told = self[run] = run.translate(self._stand_ins)
-        return told
+        encoded = self[run] = run.translate(self._stand_ins)
+        return encoded
 
 
 class StandIns(dict[int, int]):

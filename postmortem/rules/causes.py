@@ -152,7 +152,7 @@ def build_fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
         entry["safety"],
         conditions.asked(entry, str(entry.get("file", ""))),
         entry.get("needs"),
-        {name: parse_snippet(one) for name, one in (entry.get("snippets") or {}).items()},
+        {name: parse_snippet(snippet) for name, snippet in (entry.get("snippets") or {}).items()},
         tuple(entry.get("references") or ()),
         frozenset(entry.get("stacks") or ()),
     )

@@ -182,13 +182,13 @@ def find_slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
             compile_pattern(word).search, attack_texts.build_attacks(word)
         )
         yield from _report_slowness(entry, f"`beside` {word}", outcome)
-    for asked in dict.fromkeys(
+    for expression in dict.fromkeys(
         (*iter_regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))
     ):
         outcome = attack.find_worst_attack(
-            compile_pattern(f"(?i){asked}").search, attack_texts.build_attacks(asked)
+            compile_pattern(f"(?i){expression}").search, attack_texts.build_attacks(expression)
         )
-        yield from _report_slowness(entry, f"the predicate ~{asked}", outcome)
+        yield from _report_slowness(entry, f"the predicate ~{expression}", outcome)
 
 
 def _report_slowness(

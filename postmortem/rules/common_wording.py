@@ -99,7 +99,7 @@ def _reduce_gaps(atoms: Sequence[str]) -> list[str]:
             island.pop()
         while number and island and island[0].startswith(_MARK):
             del island[0]
-    kept = [one for one in islands if _sum_text_length(one) >= _LEAST_BESIDE_A_GAP]
+    kept = [island for island in islands if _sum_text_length(island) >= _LEAST_BESIDE_A_GAP]
     while len(kept) - 1 > _MOST_GAPS:
         del kept[min(range(len(kept)), key=lambda number: _sum_text_length(kept[number]))]
     return [atom for island in kept for atom in (_GAP, *island)][1:]

@@ -111,12 +111,12 @@ class Pattern(Protocol):
 
 
 @functools.lru_cache(maxsize=4096)
-def compile_pattern(pattern: str, room: int = _MEMORY) -> Pattern:
+def compile_pattern(pattern: str, max_memory: int = _MEMORY) -> Pattern:
     """Compile a pattern for re2, or for `regex` where re2 cannot hold to its meaning.
 
     Args:
         pattern: in the syntax of `regex`.
-        room: bytes that re2 may take for it.
+        max_memory: bytes that re2 may take for it.
 
     Raises:
         ValueError: it is no valid pattern.
@@ -126,7 +126,7 @@ def compile_pattern(pattern: str, room: int = _MEMORY) -> Pattern:
     options = re2.Options()
     options.encoding, options.max_mem, options.log_errors = (
         re2.Options.Encoding.LATIN1,
-        room,
+        max_memory,
         False,
     )
     try:
@@ -160,7 +160,7 @@ class _Linear:
         self._engine, self._own = engine, own
         self._numbers = {
             name.decode(): number
-            for name, number in sorted(engine.groupindex.items(), key=lambda one: int(one[1]))
+            for name, number in sorted(engine.groupindex.items(), key=lambda entry: int(entry[1]))
         }
 
     @property

@@ -132,7 +132,9 @@ def _load_packed_snippets(name: str, packed: str | None) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=256)
 def _parse_snippets(name: str, packed: str | None) -> dict[str, Snippet]:
-    return {fix: parse_snippet(one) for fix, one in _load_packed_snippets(name, packed).items()}
+    return {
+        fix: parse_snippet(snippet) for fix, snippet in _load_packed_snippets(name, packed).items()
+    }
 
 
 def build_file_format(entry: Mapping[str, Any]) -> dict[str, Any] | None:

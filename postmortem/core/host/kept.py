@@ -82,15 +82,15 @@ class KeptLog:
         """Say what did not fit, in one line; empty if all did and is still there."""
         if not self.lost and not self.elsewhere:
             return ""
-        said = [
+        sentences = [
             f"not all of the output could be kept{f' in {self.path}' if self.path else ''}:"
             f" {self._fault}"
         ]
         if self.elsewhere:
-            said.append(f"its end is in {' and '.join(map(str, self.elsewhere))}")
+            sentences.append(f"its end is in {' and '.join(map(str, self.elsewhere))}")
         if self.lost:
-            said.append(f"{self.lost:,} bytes are lost")
-        return "; ".join(said)
+            sentences.append(f"{self.lost:,} bytes are lost")
+        return "; ".join(sentences)
 
     def remove(self) -> None:
         """Delete a log that nobody wants."""

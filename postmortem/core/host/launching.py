@@ -140,7 +140,7 @@ def _copy_streams(
             # something it left behind holds the pipes open
             if ended is not None and (not ready or time.monotonic() - ended > _LONGEST_GRACE):
                 return
-            for pipe in [one for one in pipes if one.fileno() in ready]:
+            for pipe in [pipe for pipe in pipes if pipe.fileno() in ready]:
                 if not _copy_chunk(pipe, pipes[pipe], kept, is_waiting):
                     selector.unregister(pipe)
                     del pipes[pipe]

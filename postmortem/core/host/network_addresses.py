@@ -51,7 +51,9 @@ def is_public(text: str) -> bool:
 def is_link_local(text: str) -> bool:
     """Say whether an address, or one that it carries, is link-local; a name is not."""
     address = _parsed(text)
-    return address is not None and any(one.is_link_local for one in (address, *_carried(address)))
+    return address is not None and any(
+        carried.is_link_local for carried in (address, *_carried(address))
+    )
 
 
 def _parsed(text: str) -> _Address | None:

@@ -107,7 +107,7 @@ class WorkPool:
         """Have the processes get ready before the first work comes."""
         return [self._pool.schedule(self._ready) for _ in range(self._workers)]
 
-    async def done(self, work: Callable[..., _Given], *given: Any) -> _Given:
+    async def done(self, work: Callable[..., _Given], *arguments: Any) -> _Given:
         """Do a piece of work in one of the processes; if it is cancelled, its process ends.
 
         Raises:
@@ -118,7 +118,7 @@ class WorkPool:
             raise NoRoomForWork
         self.under_way += 1
         try:
-            return await asyncio.wrap_future(self._begun(work, *given))
+            return await asyncio.wrap_future(self._begun(work, *arguments))
         except asyncio.TimeoutError as error:  # as asyncio converts the pool's; from 3.11 on one
             raise WorkTooLong from error
         except (ProcessExpired, BrokenProcessPool, MemoryError) as error:
@@ -127,13 +127,13 @@ class WorkPool:
             self.under_way -= 1
 
     def _begun(
-        self, work: Callable[..., _Given], *given: Any
+        self, work: Callable[..., _Given], *arguments: Any
     ) -> "concurrent.futures.Future[_Given]":
         if not self._pool.active:  # closed, or its processes ended again and again
             self.close()
             self._pool = create_process_pool(self._workers, self._ready)
         future: concurrent.futures.Future[_Given] = self._pool.schedule(
-            work, args=given, timeout=self._seconds
+            work, args=arguments, timeout=self._seconds
         )
         self._waited_for.add(future)
         future.add_done_callback(self._waited_for.discard)

@@ -33,16 +33,16 @@ def find_broad_matches(
         and not is_any_exception(knowledge.by_id[found.finding.signature])
         for line in range(found.finding.line, found.finding.end_line + 1)
     }
-    asked: set[str] = set()
+    matched: set[str] = set()
     for traceback, before in _iter_exception_texts(gathered, known):
         text = f"{traceback.exception}: {traceback.message}".removeprefix(": ")
         place = (traceback.source, traceback.exception_line)
-        if not traceback.message or place in known or text in asked:
+        if not traceback.message or place in known or text in matched:
             continue
-        asked.add(text)
+        matched.add(text)
         for rule in _iter_matching_rules(text, knowledge.signatures):
             yield Seen(_build_finding(rule, traceback, text), before, (0, ""))
-        if len(asked) == _MOST:
+        if len(matched) == _MOST:
             return
 
 

@@ -56,8 +56,8 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     known = registry.detect_anomalies(observed)
     rules = knowledge.by_id
     closing = known.get("closing-words")
-    told = [traceback for traceback, _ in attempt.tracebacks]
-    ends = own_ends(attempt.seen, told, rules, observed, closing)
+    tracebacks = [traceback for traceback, _ in attempt.tracebacks]
+    ends = own_ends(attempt.seen, tracebacks, rules, observed, closing)
     passed = find_nonfatal(attempt.seen, attempt.tracebacks, gathered, rules, known, ends)
     outlived = SurvivedErrors(
         attempt.tracebacks,
@@ -117,9 +117,9 @@ def _without_copies(
 ) -> list[Seen]:
     """Leave out what broad rules say of an exception that only hands on another one."""
     lines = {
-        (one.source, one.exception_line)
-        for one, _ in gathered.tracebacks
-        if (one.source, one.offset) in handed_on
+        (traceback.source, traceback.exception_line)
+        for traceback, _ in gathered.tracebacks
+        if (traceback.source, traceback.offset) in handed_on
     }
     return [
         found
@@ -133,7 +133,11 @@ def _drop_nonfatal_findings(
     attempt: _LastAttempt, passed: Container[tuple[int, int]]
 ) -> list[Seen]:
     """Give what was found but what ended nothing."""
-    return [one for one in attempt.seen if (one.finding.source, one.finding.offset) not in passed]
+    return [
+        sighting
+        for sighting in attempt.seen
+        if (sighting.finding.source, sighting.finding.offset) not in passed
+    ]
 
 
 def _drop_survived_tracebacks(outlived: SurvivedErrors, attempt: _LastAttempt) -> _LastAttempt:

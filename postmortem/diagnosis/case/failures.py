@@ -53,8 +53,8 @@ class Failure(NamedTuple):
     @property
     def where(self) -> ProcessId:
         """The process, as far as it is printed."""
-        teller = self.finding or self.traceback
-        return NOWHERE if teller is None else teller.where
+        reporter = self.finding or self.traceback
+        return NOWHERE if reporter is None else reporter.where
 
     def format_line(self) -> str:
         """Give what a copy of it in another file says as well."""
@@ -121,9 +121,9 @@ def may_have_ended_it(
     final = [suspect for suspect in suspects if suspect.records_after < SURVIVED_RECORDS]
     unquoted = [suspect for suspect in final if not suspect.is_quoted]
     kept = unquoted or final or _keep_delayed_tracebacks(suspects, seen)
-    told_of = build_process_lookup(seen, gathered.tracebacks)
+    find_process = build_process_lookup(seen, gathered.tracebacks)
     return [
-        suspect.failure._replace(told_of=told_of(suspect.failure.source, suspect.failure.line))
+        suspect.failure._replace(told_of=find_process(suspect.failure.source, suspect.failure.line))
         for suspect in kept
     ]
 

@@ -106,19 +106,19 @@ def _find_reported_process(case: Case, first: Failure, finding: Finding) -> Mean
     victim = next(_find_victims(case, finding), None) or find_child_process(case, finding)
     if victim is not None:
         return Meant(victim.filled(first.where))
-    said = find_named_log(case, finding)
-    return None if said is None else Meant(case.sources[said].where.filled(first.where), file=said)
+    file = find_named_log(case, finding)
+    return None if file is None else Meant(case.sources[file].where.filled(first.where), file=file)
 
 
 def _parse_named_rank(finding: Finding) -> ProcessId | None:
     """Give the one rank that a line names as the place of what it tells, beside node or device."""
     if has_trait(finding.signature, Trait.NAMES_NO_PROCESS):
         return None
-    told = {
+    processes = {
         ProcessId(rank=int(match["rank"]), node=match["node"])
         for match in _PLACED.finditer(finding.text)
     }
-    return told.pop() if len(told) == 1 else None
+    return processes.pop() if len(processes) == 1 else None
 
 
 def _find_first_machine_finding(case: Case, first: Failure, where: ProcessId) -> Finding | None:

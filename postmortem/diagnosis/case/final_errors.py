@@ -116,12 +116,12 @@ def _read(peeled: Cleaned, source: int, line: int) -> Iterator[LastWords]:
     text = peeled.text.strip()
     if not text or peeled.level in _QUIET or _GOES_ON.search(text):
         return
-    exception, said = _EXCEPTION.match(text), _SAID.match(text)
+    exception, error = _EXCEPTION.match(text), _SAID.match(text)
     if exception is not None and not _is_figure(exception["message"]):
         message = (exception["message"] or "").strip()
         named = _as_exception(peeled, source, line, exception["name"], message)
         yield LastWords(named, is_end=True)
-    elif said is not None and not _is_figure(said["message"]):
+    elif error is not None and not _is_figure(error["message"]):
         yield LastWords(_as_exception(peeled, source, line, "", text), is_end=True)
     elif peeled.level in LOUD and not _is_figure(text):
         unnamed = _as_exception(peeled, source, line, "", text)

@@ -29,7 +29,10 @@ _MOST_CHAINED: Final = 6
 
 def forwarding(tracebacks: Iterable[tuple[Traceback, int]]) -> dict[Place, Place]:
     """Give the tracebacks that hand on another one: source and offset of both."""
-    ordered = sorted((one for one, _ in tracebacks), key=lambda one: (one.source, one.offset))
+    ordered = sorted(
+        (traceback for traceback, _ in tracebacks),
+        key=lambda traceback: (traceback.source, traceback.offset),
+    )
     return dict(_pairs(ordered))
 
 
@@ -62,9 +65,11 @@ def _raises_again(later: Traceback, first: Traceback) -> bool:
     )
 
 
-def _words(one: Traceback) -> tuple[str, str]:
-    return one.exception.rpartition(".")[2], (one.message.splitlines() or [""])[0].strip()
+def _words(traceback: Traceback) -> tuple[str, str]:
+    return traceback.exception.rpartition(".")[2], (traceback.message.splitlines() or [""])[
+        0
+    ].strip()
 
 
-def _place(one: Traceback) -> Place:
-    return one.source, one.offset
+def _place(traceback: Traceback) -> Place:
+    return traceback.source, traceback.offset

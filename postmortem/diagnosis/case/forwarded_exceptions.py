@@ -28,9 +28,9 @@ def build_process_lookup(
     It gives `NOWHERE` where a process speaks for itself, or where nothing tells.
     """
     named: dict[int, list[Finding]] = defaultdict(list)
-    for one in seen:
-        if one.finding.signature == NAMED:
-            named[one.finding.source].append(one.finding)
+    for sighting in seen:
+        if sighting.finding.signature == NAMED:
+            named[sighting.finding.source].append(sighting.finding)
     spans: dict[int, list[tuple[int, int, ProcessId]]] = defaultdict(list)
     for traceback, _ in tracebacks if named else ():
         for finding in named.get(traceback.source, ()):

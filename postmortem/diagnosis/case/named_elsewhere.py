@@ -38,10 +38,11 @@ def find_child_process(case: Case, finding: Finding) -> ProcessId | None:
         return None
     local_rank = parse_whole_number(match["local_rank"])
     roots = {
-        ProcessId(rank=parse_whole_number(told["rank"]), local_rank=local_rank)
+        ProcessId(rank=parse_whole_number(captures["rank"]), local_rank=local_rank)
         for event in case.signatures(ROOT_CAUSE)
         if event.finding.source == finding.source
-        and parse_whole_number((told := dict(event.finding.captures))["local_rank"]) == local_rank
+        and parse_whole_number((captures := dict(event.finding.captures))["local_rank"])
+        == local_rank
     }
     if len(roots) == 1:
         return roots.pop()
@@ -53,11 +54,11 @@ def find_process_in_agent_table(case: Case, finding: Finding) -> ProcessId | Non
     for event in case.signatures(_ENTRY):
         one = event.finding
         if one.source == finding.source and one.line <= finding.line <= one.end_line:
-            told = dict(one.captures)
+            captures = dict(one.captures)
             return ProcessId(
-                parse_whole_number(told["rank"]),
-                parse_whole_number(told["local_rank"]),
-                told["host"],
+                parse_whole_number(captures["rank"]),
+                parse_whole_number(captures["local_rank"]),
+                captures["host"],
                 None,
             )
     return None
@@ -65,8 +66,8 @@ def find_process_in_agent_table(case: Case, finding: Finding) -> ProcessId | Non
 
 def _is_one_machine(case: Case) -> bool:
     """Say whether the ranks of the files are those of one machine."""
-    ranks = [one.where.rank for one in case.sources if one.where.rank is not None]
-    nodes = {one.where.node for one in case.sources}
+    ranks = [source.where.rank for source in case.sources if source.where.rank is not None]
+    nodes = {source.where.node for source in case.sources}
     return nodes == {None} and max(ranks, default=_MOST_OF_ONE) < _MOST_OF_ONE
 
 
@@ -77,17 +78,17 @@ def infer_global_rank(case: Case, where: ProcessId) -> ProcessId:
     """
     if where.rank is not None or where.local_rank is None:
         return where
-    told = case.environment.world_size
+    world_size = case.environment.world_size
     sizes = (
-        {told}
-        if told is not None
+        {world_size}
+        if world_size is not None
         else {
             parse_whole_number(match["size"])
             for head in case.gathered.heads.values()
             for match in _WORLD.finditer(head)
         }
     )
-    seen = {one.where.local_rank for one in case.sources}
+    seen = {source.where.local_rank for source in case.sources}
     seen.update(event.finding.where.local_rank for event in case.events)
     size = sizes.pop() if len(sizes) == 1 else None
     is_all = size is not None and seen - {None} == set(range(size))
@@ -101,12 +102,12 @@ def find_named_log(case: Case, finding: Finding) -> int | None:
         for number in case.logs
         if number != finding.source
         and len(name := _SUFFIXES.sub("", PurePath(case.sources[number].path).name)) >= _FEWEST
-        and any(not one.isalpha() for one in name)
+        and any(not character.isalpha() for character in name)
     }
     for line in (finding.text, *_iter_lines_above(case, finding)):
-        said = [number for number, name in names.items() if _has_whole_name(name, line)]
-        if said:
-            return said[0] if len(said) == 1 else None
+        named = [number for number, name in names.items() if _has_whole_name(name, line)]
+        if named:
+            return named[0] if len(named) == 1 else None
     return None
 
 

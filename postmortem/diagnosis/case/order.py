@@ -104,7 +104,9 @@ def _put_known_cause_first(
     if first is None or first.finding is not None or clock.is_of_use:
         return failures
     heads: dict[int, Failure] = {}
-    for failure in sorted(failures, key=lambda one: (one.line, one.finding is None)):
+    for failure in sorted(
+        failures, key=lambda candidate: (candidate.line, candidate.finding is None)
+    ):
         heads.setdefault(failure.source, failure)
     own = [head for head in heads.values() if _is_self_explained(head, rules)]
     if len(own) != 1 or len(heads) <= len(own) + 1:

@@ -89,7 +89,8 @@ def _is_ended(gathered: Extract, seen: Iterable[Seen], known: Mapping[str, Anoma
     ends = [found for found in seen if _is_final_consequence(found, gathered)]
     is_through = bool(_ENDS.intersection(known))
     return any(
-        not (is_through and has_trait(one.finding.signature, Trait.AMONG_PROCESSES)) for one in ends
+        not (is_through and has_trait(sighting.finding.signature, Trait.AMONG_PROCESSES))
+        for sighting in ends
     )
 
 
@@ -161,12 +162,14 @@ def _is_stalled(found: Seen, gathered: Extract, known: Mapping[str, Anomaly]) ->
 
 def _has_failure_status(gathered: Extract) -> bool:
     """Say whether whoever ran the command has told how it ended, and it was not well."""
-    told = {
+    exit_facts = {
         name: fact
         for name in ("exit_status", "signal")
         if (fact := gathered.facts.facts.get(f"env.{name}")) and fact.strength >= TOLD
     }
-    return "signal" in told or ("exit_status" in told and told["exit_status"].value != "0")
+    return "signal" in exit_facts or (
+        "exit_status" in exit_facts and exit_facts["exit_status"].value != "0"
+    )
 
 
 def _is_last(found: Seen, gathered: Extract) -> bool:

@@ -37,14 +37,16 @@ def own_ends(
         closing: words with which the run closes, if there are any.
     """
     ends = {} if closing is None else {closing.source: closing.line}
-    for one in seen:
-        finding = one.finding
+    for sighting in seen:
+        finding = sighting.finding
         if has_trait(finding.signature, Trait.SOUND):
             ends[finding.source] = max(ends.get(finding.source, 0), finding.line)
-    last = {one.source: one.line for one in tracebacks if not one.aside}
-    for one in seen:
-        if _contradicts(one, rules):
-            last[one.finding.source] = max(last.get(one.finding.source, 0), one.finding.line)
+    last = {traceback.source: traceback.line for traceback in tracebacks if not traceback.aside}
+    for sighting in seen:
+        if _contradicts(sighting, rules):
+            last[sighting.finding.source] = max(
+                last.get(sighting.finding.source, 0), sighting.finding.line
+            )
     return {
         source: line
         for source, line in ends.items()
@@ -54,9 +56,9 @@ def own_ends(
     }
 
 
-def _contradicts(one: Seen, rules: Mapping[str, Signature]) -> bool:
+def _contradicts(sighting: Seen, rules: Mapping[str, Signature]) -> bool:
     """Say whether a line tells of a failure that nobody handled."""
-    finding = one.finding
+    finding = sighting.finding
     is_fatal = finding.role == "cause" and rules[finding.signature].fatal
     is_failure = is_fatal or finding.role == "consequence"
     return is_failure and not is_handled(finding.text, finding.level)

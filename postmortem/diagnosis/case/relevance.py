@@ -110,11 +110,11 @@ def _judge_relevance(it: _Situation) -> _Standing:
             return standing
     if (first := it.first) is None:
         return _Standing(_FULL)
-    beside = (standing for holds, standing in _BESIDE_THE_FAILURE if holds(it, first))
-    standing = next(beside, _Standing(_LONG_AFTER, _BEHIND))
+    applicable = (standing for holds, standing in _BESIDE_THE_FAILURE if holds(it, first))
+    standing = next(applicable, _Standing(_LONG_AFTER, _BEHIND))
     # What is not fatal is no consequence, however late it comes.
-    is_told = it.is_fatal or standing.because != _BEHIND
-    return standing if is_told else _Standing(standing.factor)
+    is_kept = it.is_fatal or standing.because != _BEHIND
+    return standing if is_kept else _Standing(standing.factor)
 
 
 def _is_harmless(it: _Situation) -> bool:
@@ -193,8 +193,8 @@ def _is_within(it: _Situation, first: Failure, lines: int) -> bool:
     return it.finding.source == first.source and it.finding.line <= first.end_line + lines
 
 
-def _place(told: Finding | Failure) -> tuple[int, int]:
-    return told.source, told.line
+def _place(event: Finding | Failure) -> tuple[int, int]:
+    return event.source, event.line
 
 
 _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = (

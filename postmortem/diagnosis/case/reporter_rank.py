@@ -70,16 +70,16 @@ def _rank_by_exception(traceback: Traceback) -> int:
 
 def _is_of_another(failure: Failure) -> bool:
     """Say whether a process prints the exception of another rank than its own."""
-    told, own = failure.told_of.rank, failure.where.rank
-    return told is not None and own is not None and told != own
+    reported, own = failure.told_of.rank, failure.where.rank
+    return reported is not None and own is not None and reported != own
 
 
 def _rank_by_text(text: str) -> int:
     """Tell one that waited or lost its peer by its words."""
-    told = text[:_MOST_TEXT]
-    if _IN_VAIN.search(told):
+    beginning = text[:_MOST_TEXT]
+    if _IN_VAIN.search(beginning):
         return _WAITED
-    return _LOST if _PEER_GONE.search(told) else ITSELF
+    return _LOST if _PEER_GONE.search(beginning) else ITSELF
 
 
 def find_root_cause_processes(seen: Iterable[Seen]) -> dict[bool, set[ProcessId]]:
@@ -90,11 +90,14 @@ def find_root_cause_processes(seen: Iterable[Seen]) -> dict[bool, set[ProcessId]
     found: dict[bool, set[ProcessId]] = {True: set(), False: set()}
     for sight in seen:
         if sight.finding.signature == ROOT_CAUSE:
-            told = dict(sight.finding.captures)
+            captures = dict(sight.finding.captures)
             process = ProcessId(
-                parse_whole_number(told["rank"]), parse_whole_number(told["local_rank"]), None, None
+                parse_whole_number(captures["rank"]),
+                parse_whole_number(captures["local_rank"]),
+                None,
+                None,
             )
-            found[told.get("error_file", NO_FILE) != NO_FILE].add(process)
+            found[captures.get("error_file", NO_FILE) != NO_FILE].add(process)
     return found
 
 

@@ -43,11 +43,12 @@ def drop_less_specific(
     if any(_is_fatal_cause(found, rules[found.finding.signature]) for found in ordered):
         return [found for found in ordered if not rules[found.finding.signature].broad]
     left = _drop_explained_matches(ordered, rules, dumps)
-    told = {_get_line(found) for found in left if _is_broad_cause(found, rules)}
+    broad_lines = {_get_line(found) for found in left if _is_broad_cause(found, rules)}
     return [
         found
         for found in left
-        if _get_line(found) not in told or not is_any_exception(rules[found.finding.signature])
+        if _get_line(found) not in broad_lines
+        or not is_any_exception(rules[found.finding.signature])
     ]
 
 
@@ -58,10 +59,10 @@ def _drop_explained_matches(
     explained = _collect_explained_lines(seen, rules)
 
     def counts(found: Seen) -> bool:
-        is_told = found.finding.source not in dumps and _get_line(found) not in explained
+        is_unexplained = found.finding.source not in dumps and _get_line(found) not in explained
         text = found.finding.text
         is_over = _GOES_ON.search(text) is not None and _ENDS.search(text) is None
-        return is_told and not is_over and not _OF_A_COMMAND.search(text)
+        return is_unexplained and not is_over and not _OF_A_COMMAND.search(text)
 
     return [found for found in seen if not rules[found.finding.signature].broad or counts(found)]
 

@@ -70,13 +70,13 @@ def load_evidence_model(path: Path) -> EvidenceModel:
 @functools.lru_cache(maxsize=4)
 def parse_evidence_model(content: bytes) -> EvidenceModel:
     """Give the model that the content of a file holds."""
-    told = json.loads(content)
-    if told["format"] != FORMAT:
-        raise ValueError(told)
+    model = json.loads(content)
+    if model["format"] != FORMAT:
+        raise ValueError(model)
     return EvidenceModel(
-        _parse_weights(told["alone"]),
-        _parse_weights(told["together"]),
-        _parse_weights(told["proposed"]),
+        _parse_weights(model["alone"]),
+        _parse_weights(model["together"]),
+        _parse_weights(model["proposed"]),
         xxhash.xxh3_64_hexdigest(content),
     )
 
@@ -84,9 +84,9 @@ def parse_evidence_model(content: bytes) -> EvidenceModel:
 def serialize_evidence_model(model: EvidenceModel) -> bytes:
     """Write a model."""
     parts = {name: getattr(model, name) for name in ("alone", "together", "proposed")}
-    told: dict[str, Any] = {"format": FORMAT}
-    told |= {name: {"start": one.start, **one.weights} for name, one in parts.items()}
-    return (json.dumps(told, indent=1) + "\n").encode()
+    document: dict[str, Any] = {"format": FORMAT}
+    document |= {name: {"start": part.start, **part.weights} for name, part in parts.items()}
+    return (json.dumps(document, indent=1) + "\n").encode()
 
 
 def _parse_weights(entry: Mapping[str, Any]) -> Weighed:

@@ -35,10 +35,12 @@ class Saying(NamedTuple):
 
 def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> list[Saying]:
     """Give what holds of the run, and what it says where it fails, what tells most first."""
-    told = _select_tracebacks(case.tracebacks)
+    tracebacks = _select_tracebacks(case.tracebacks)
     found = [Saying(CIRCUMSTANCE, name) for name in circumstances]
-    found += [passage for traceback in told for passage in _iter_traceback_passages(traceback)]
-    for source in _select_sources(case.gathered, told):
+    found += [
+        passage for traceback in tracebacks for passage in _iter_traceback_passages(traceback)
+    ]
+    for source in _select_sources(case.gathered, tracebacks):
         begin = case.begins.get(source, 0)
         sample = case.gathered.samples[source]
         for kind, lines in (("telling", sample.telling), ("last", sample.last)):
@@ -53,17 +55,17 @@ def _select_tracebacks(tracebacks: tuple[Traceback, ...]) -> list[Traceback]:
     return list(ends)
 
 
-def _iter_traceback_passages(one: Traceback) -> Iterator[Saying]:
-    place = (one.source, one.where, one.exception_line)
-    yield Saying("exception", one.exception.rsplit(".", 1)[-1] or "cut off", *place)
-    yield Saying("message", one.message[:_MOST_MESSAGE], *place)
-    for frame in one.frames[-_FRAMES:]:
+def _iter_traceback_passages(traceback: Traceback) -> Iterator[Saying]:
+    place = (traceback.source, traceback.where, traceback.exception_line)
+    yield Saying("exception", traceback.exception.rsplit(".", 1)[-1] or "cut off", *place)
+    yield Saying("message", traceback.message[:_MOST_MESSAGE], *place)
+    for frame in traceback.frames[-_FRAMES:]:
         text = (
             f"{_get_frame_package(frame)} {_get_module_words(frame)} {frame.function} {frame.code}"
         )
         yield Saying("frame", text[:_MOST_LINE], *place)
-    if one.frames:
-        yield Saying("fact", f"raised in {_get_frame_package(one.frames[-1])}", *place)
+    if traceback.frames:
+        yield Saying("fact", f"raised in {_get_frame_package(traceback.frames[-1])}", *place)
 
 
 def _get_frame_package(frame: Frame) -> str:
@@ -83,7 +85,7 @@ def _get_module_words(frame: Frame) -> str:
     return " ".join(inside).replace("_", " ")
 
 
-def _select_sources(gathered: Extract, told: Iterable[Traceback]) -> list[int]:
+def _select_sources(gathered: Extract, tracebacks: Iterable[Traceback]) -> list[int]:
     """Choose a few logs: those that hold a traceback, then the first and the last."""
     logs = [
         source
@@ -91,7 +93,9 @@ def _select_sources(gathered: Extract, told: Iterable[Traceback]) -> list[int]:
         if (sample.last or sample.telling)
         and (source >= len(gathered.sources) or gathered.sources[source].kind != "ignored")
     ]
-    first = dict.fromkeys([one.source for one in told if one.source in logs])
+    first = dict.fromkeys(
+        [traceback.source for traceback in tracebacks if traceback.source in logs]
+    )
     others = [source for source in logs if source not in first]
     return [*first, *others[:2], *others[2:][-1:]][:_SOURCES]
 

@@ -97,20 +97,20 @@ def _hash_circumstance(name: str) -> Sequence[int]:
     return [_hash_gram(f"{name}#{copy}") for copy in range(_COPIES)]
 
 
-def hash_grams(kind: str, said: list[str]) -> list[tuple[tuple[int, ...], int]]:
+def hash_grams(kind: str, words: list[str]) -> list[tuple[tuple[int, ...], int]]:
     """Give the bucket of each gram, with the places of its words."""
-    return [(places, _hash_gram(gram)) for places, gram in _iter_grams(kind, said)]
+    return [(places, _hash_gram(gram)) for places, gram in _iter_grams(kind, words)]
 
 
 def _hash_gram(gram: str) -> int:
     return xxhash.xxh32_intdigest(gram.encode()) >> (32 - BITS)
 
 
-def _iter_grams(kind: str, said: list[str]) -> Iterator[tuple[tuple[int, ...], str]]:
-    for number, word in enumerate(said):
+def _iter_grams(kind: str, words: list[str]) -> Iterator[tuple[tuple[int, ...], str]]:
+    for number, word in enumerate(words):
         yield (number,), word
         if number:
-            yield (number - 1, number), f"{said[number - 1]} {word}"
+            yield (number - 1, number), f"{words[number - 1]} {word}"
         if kind in _OWN:
             yield (number,), f"{kind}:{word}"
         if kind in _SPELT and len(word) > _GRAM:

@@ -58,25 +58,27 @@ def find_decisive_words(
         passage: sum(pull for pull in own.values() if pull > 0)
         for passage, own in by_passage.items()
     }
-    first = sorted((one for one in sums if sums[one] > 0), key=lambda one: -sums[one])
+    first = sorted(
+        (passage for passage in sums if sums[passage] > 0), key=lambda passage: -sums[passage]
+    )
     found = (
         _build_telling_words(
             _compute_word_pulls(passage, by_passage[passage]), sums[passage] / whole
         )
         for passage in first[:_PASSAGES]
     )
-    return tuple(one for one in found if one.terms)
+    return tuple(passage for passage in found if passage.terms)
 
 
 def _compute_word_pulls(passage: Saying, pulls: dict[int, float]) -> _Pulled:
     """Share out what a passage puts in among its words; each bucket counts once."""
-    said = extract_words(passage.text)
-    each = [0.0] * len(said)
-    for places, bucket in hash_grams(passage.kind, said):
+    words = extract_words(passage.text)
+    each = [0.0] * len(words)
+    for places, bucket in hash_grams(passage.kind, words):
         pull = pulls.pop(bucket, 0.0)
         for place in places:
             each[place] += pull / len(places)
-    return _Pulled(passage, said, each)
+    return _Pulled(passage, words, each)
 
 
 def _build_telling_words(one: _Pulled, share: float) -> TellingWords:
@@ -97,36 +99,36 @@ def _format_passage(passage: Saying) -> str:
     return " ".join(text.split())
 
 
-def _extract_terms(one: _Pulled) -> list[str]:
+def _extract_terms(passage: _Pulled) -> list[str]:
     """Give the terms of a passage as they stand in it, the weightiest first."""
-    shown = cut(_format_passage(one.passage), _LONGEST)
+    shown = cut(_format_passage(passage.passage), _LONGEST)
     small = _convert_to_lowercase(shown)
     terms: dict[str, float] = {}
-    for first, behind in _find_word_runs(one):
-        term = shown[_place(one.said[first:behind], small)]
+    for first, behind in _find_word_runs(passage):
+        term = shown[_place(passage.said[first:behind], small)]
         if _NAMED.search(term):
-            terms[term] = max(terms.get(term, 0.0), sum(one.pulls[first:behind]))
+            terms[term] = max(terms.get(term, 0.0), sum(passage.pulls[first:behind]))
     return sorted(terms, key=lambda term: -terms[term])
 
 
-def _place(said: Sequence[str], text: str) -> slice:
+def _place(words: Sequence[str], text: str) -> slice:
     """Find words that follow each other, to the ends of the names that hold them; else nothing.
 
     A pattern for each term would take longer to compile than all else that is done here.
     """
-    at = text.find(said[0])
+    at = text.find(words[0])
     while at >= 0:
-        behind = _find_phrase_end(said, text, at)
+        behind = _find_phrase_end(words, text, at)
         if behind is not None:
             before = text[max(0, at - _LONGEST_REST) : at]
             return slice(at - len(before) + len(before.rstrip(_OF_NAMES)), behind)
-        at = text.find(said[0], at + 1)
+        at = text.find(words[0], at + 1)
     return slice(0)
 
 
-def _find_phrase_end(said: Sequence[str], text: str, at: int) -> int | None:
+def _find_phrase_end(words: Sequence[str], text: str, at: int) -> int | None:
     """Say where the name of the last word ends, if the words follow each other from here."""
-    for word in said:
+    for word in words:
         between = _BETWEEN.match(text, at)
         at = at if between is None else between.end()
         if not text.startswith(word, at):
@@ -141,11 +143,11 @@ def _convert_to_lowercase(text: str) -> str:
     return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 
-def _find_word_runs(one: _Pulled) -> Iterator[tuple[int, int]]:
+def _find_word_runs(passage: _Pulled) -> Iterator[tuple[int, int]]:
     """Give runs of words that pull, each from its first word to behind its last."""
-    least = _LEAST * max(one.pulls, default=0.0)
+    least = _LEAST * max(passage.pulls, default=0.0)
     first = None
-    for place, (word, pull) in enumerate(zip(one.said, one.pulls, strict=True)):
+    for place, (word, pull) in enumerate(zip(passage.said, passage.pulls, strict=True)):
         is_telling = pull > max(0.0, least) and not _STOOD_FOR.match(word)
         if is_telling and first is None:
             first = place
@@ -153,4 +155,4 @@ def _find_word_runs(one: _Pulled) -> Iterator[tuple[int, int]]:
             yield first, place
             first = None
     if first is not None:
-        yield first, len(one.said)
+        yield first, len(passage.said)

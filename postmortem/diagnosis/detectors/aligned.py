@@ -57,7 +57,7 @@ class Curves:
         self.source, self.where = source, where
         series = list(series)
         self.by_name = _select_longest_series(series)
-        self._so_far = {one.name: one for one in series if one.name.endswith(names.SO_FAR)}
+        self._so_far = {curve.name: curve for curve in series if curve.name.endswith(names.SO_FAR)}
         self._points: dict[str, list[Point]] = {}
         self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
@@ -104,14 +104,18 @@ class Curves:
             points, series = self.points(name), self.by_name.get(name)
             is_finite = series is None or not series.nonfinite
             self._finite[name] = (
-                points if is_finite else [one for one in points if math.isfinite(one.value)]
+                points if is_finite else [point for point in points if math.isfinite(point.value)]
             )
         return self._finite[name]
 
     def so_far(self, name: str) -> list[Point]:
         """Give the points of the mean of a series since its epoch began, where they are printed."""
         series = self._so_far.get(name + names.SO_FAR)
-        return [] if series is None else [one for one in series.kept() if math.isfinite(one.value)]
+        return (
+            []
+            if series is None
+            else [point for point in series.kept() if math.isfinite(point.value)]
+        )
 
     def first_nonfinite(self, name: str) -> Point | None:
         """Give the first point of a series whose value is not finite."""
@@ -136,15 +140,15 @@ class Curves:
             self._by_line[name] = {point.line: point.value for point in self.points(name)}
         return self._by_line[name]
 
-    def shape(self, name: str, said: Message, line: int) -> Anomaly:
+    def shape(self, name: str, message: Message, line: int) -> Anomaly:
         """Make a shape of this process.
 
         Args:
             name: its id.
-            said: the figures that show it.
+            message: the figures that show it.
             line: raw line where it shows.
         """
-        return Anomaly(name, said, self.source, self.where, line)
+        return Anomaly(name, message, self.source, self.where, line)
 
     def _chosen(self, series: Series) -> list[Point]:
         if len(series.values) <= _LONG:
@@ -164,12 +168,12 @@ def _select_longest_series(series: Iterable[Series]) -> dict[str, Series]:
     Among them one that stands for the training loss if none is called so.
     """
     found: dict[str, Series] = {}
-    for one in series:
-        if one.name.endswith(names.SO_FAR):
+    for curve in series:
+        if curve.name.endswith(names.SO_FAR):
             continue
-        known = found.get(one.name)
-        if known is None or one.points > known.points:
-            found[one.name] = one
+        known = found.get(curve.name)
+        if known is None or curve.points > known.points:
+            found[curve.name] = curve
     if names.LOSS not in found:
         stand_in = next((name for name in found if STAND_IN.search(name)), None)
         if stand_in is not None:

@@ -143,9 +143,9 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
     }
     for source in observed.last_records:
         lines = [
-            one
-            for one in _list_trailing_lines(observed, source)
-            if (source, one.number) not in known
+            line
+            for line in _list_trailing_lines(observed, source)
+            if (source, line.number) not in known
         ]
         yield from _cut_traceback(observed, source)
         yield from _detect_shell_prompt(observed, lines)

@@ -49,7 +49,7 @@ def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
             continue
         is_count = _PERPLEXITY.search(name) is not None
         if _is_one(values, is_count=is_count) or _is_lost(values, is_count=is_count):
-            said = say(
+            message = say(
                 "{name} {best:.4g} at best, {last:.4g} at last: hardly any code is used",
                 "{name} 最高为 {best:.4g}，最后为 {last:.4g}：码本几乎没有被使用",
                 name=name,
@@ -57,14 +57,14 @@ def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
                 last=values[-1],
             )
             first = next(index for index in range(len(values)) if _is_low(values, index))
-            return [curves.shape("collapse", said, points[first].line)]
+            return [curves.shape("collapse", message, points[first].line)]
     return []
 
 
 def _list_usage_metrics(curves: Curves) -> list[str]:
     """Name the figures that tell how many codes are used."""
     has_codes = bool(curves.called(_OF_CODES))
-    told = {
+    perplexities = {
         *(
             name
             for name in curves.called(_PERPLEXITY, _LOSS)
@@ -72,7 +72,7 @@ def _list_usage_metrics(curves: Curves) -> list[str]:
         ),
         *filter(_USE.search, curves.called(_OF_CODES, _LOSS)),
     }
-    return [name for name in curves.by_name if name in told]
+    return [name for name in curves.by_name if name in perplexities]
 
 
 def _is_of_no_loss(curves: Curves, name: str) -> bool:

@@ -45,8 +45,8 @@ def detect_counting_lines(observed: Observed) -> Iterable[Anomaly]:
         for lines in _group_similar_lines(observed.kept_lines(source)):
             if _has_rising_number(lines):
                 number, text = lines[-1]
-                said = quote(cut(text.strip(), _MOST_TEXT))
-                return [Anomaly("lines-count", said, source, NOWHERE, number)]
+                message = quote(cut(text.strip(), _MOST_TEXT))
+                return [Anomaly("lines-count", message, source, NOWHERE, number)]
     return []
 
 
@@ -69,7 +69,7 @@ def iter_counted_columns(
 
 def _iter_value_columns(lines: Sequence[tuple[int, str]]) -> Iterator[Sequence[float]]:
     """Yield the columns of lines that count up, but those that only rise by whole numbers."""
-    rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
+    rows = [[float(number) for number in _NUMBER.findall(text)] for _, text in lines]
     if len({len(row) for row in rows}) == 1 and _has_rising_number(lines):
         for column in zip(*rows, strict=True):
             if list(column) != sorted(column) or not column[-1].is_integer():
@@ -89,7 +89,7 @@ def _group_similar_lines(lines: Iterable[tuple[int, str]]) -> Iterator[list[tupl
 
 def _has_rising_number(lines: Sequence[tuple[int, str]]) -> bool:
     """Say whether one of the numbers only rises."""
-    rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
+    rows = [[float(number) for number in _NUMBER.findall(text)] for _, text in lines]
     width = min(map(len, rows))
     return any(
         column == sorted(column) and len(set(column)) >= _FEWEST and column[-1].is_integer()

@@ -65,10 +65,10 @@ def detect_data_waits(observed: Observed) -> Iterator[Anomaly]:
         yield from detect_waits_in_step_parts(observed, curves)
         return
     unit = curves.by_name[names.STEP_TIME].unit
-    told = _find_waits_in_means(curves, unit) or _find_waits_in_few_records(curves, unit)
-    if told is not None:
-        yield curves.shape("input-bound", *told)
-        yield curves.shape("input-starved", *told)
+    waits = _find_waits_in_means(curves, unit) or _find_waits_in_few_records(curves, unit)
+    if waits is not None:
+        yield curves.shape("input-bound", *waits)
+        yield curves.shape("input-starved", *waits)
         return
     steps = _list_waits_after_first(curves)
     if len(steps) < _FEWEST:
@@ -141,7 +141,7 @@ def _detect_waits_in_each_step(
     """Tell of steps each of which waits."""
     whole = statistics.median(step.whole for step in steps)
     part = statistics.median(step.wait for step in steps)
-    said = say(
+    message = say(
         "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%}), medians of {count}"
         " records",
         "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
@@ -151,11 +151,11 @@ def _detect_waits_in_each_step(
         share=part / whole,
         count=len(steps),
     )
-    yield curves.shape("input-bound", said, steps[0].line)
+    yield curves.shape("input-bound", message, steps[0].line)
     is_short = _convert_to_seconds(whole, unit) < _NOT_SHORT
     is_nearly_all = part >= _NEARLY_ALL * whole and not is_short and len(steps) >= _SEVERAL
     if is_nearly_all or _is_long(steps, unit):
-        yield curves.shape("input-starved", said, steps[0].line)
+        yield curves.shape("input-starved", message, steps[0].line)
 
 
 def _detect_data_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Anomaly]:
@@ -172,10 +172,10 @@ def _detect_data_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> It
         or not _is_every_step(steps)
     ):
         return
-    said = _format_stalls(stalls, part, whole, unit, len(steps))
-    yield curves.shape("input-bound", said, stalls[0].line)
+    message = _format_stalls(stalls, part, whole, unit, len(steps))
+    yield curves.shape("input-bound", message, stalls[0].line)
     if part >= _NEARLY_ALL * whole:
-        yield curves.shape("input-starved", said, stalls[0].line)
+        yield curves.shape("input-starved", message, stalls[0].line)
 
 
 def _format_stalls(
@@ -197,7 +197,7 @@ def _format_stalls(
 
 def _is_every_step(steps: Sequence[_Wait]) -> bool:
     """Say whether the records are those of consecutive steps."""
-    apart = [other.step - one.step for one, other in itertools.pairwise(steps)]
+    apart = [current.step - previous.step for previous, current in itertools.pairwise(steps)]
     return all(map(math.isfinite, apart)) and statistics.median(apart) == 1
 
 

@@ -36,11 +36,11 @@ def build_epoch_series(
         process: its source and its name.
     """
     source, where = process
-    of_source = (one for one in observed.series if one.source == source)
-    if any(one.name == names.EPOCH or one.where != where for one in of_source):
+    of_source = (curve for curve in observed.series if curve.source == source)
+    if any(curve.name == names.EPOCH or curve.where != where for curve in of_source):
         return []
     below = dict(_iter_lines_with_epoch(observed.kept_lines(source)))
-    records = set[int]().union(*(below.keys() & one.lines for one in members if below))
+    records = set[int]().union(*(below.keys() & curve.lines for curve in members if below))
     epochs = Series(names.EPOCH, "", source, where)
     for line in sorted(records):
         epochs.append(math.nan, below[line], line)

@@ -51,7 +51,9 @@ def explosion_start(values: Sequence[float], by_design: float = 1.0) -> int | No
 
 def _asked(sizes: Sequence[float], start: int) -> float:
     """Give the times by which the lowest value must have grown."""
-    grows = [other > _STEP * one for one, other in itertools.pairwise(sizes[start - 1 :])]
+    grows = [
+        current > _STEP * previous for previous, current in itertools.pairwise(sizes[start - 1 :])
+    ]
     if len(grows) > 1 and all(grows):
         return _TIMES_OF_RUN
     return _TIMES_OF_ONE if start == 1 else _TIMES

@@ -96,8 +96,8 @@ def find_heartbeats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> 
     run = _list_trailing_beats(own, srun=srun)
     if len(run) < FEWEST:
         return None
-    told = [time for line in run if (time := find_timestamp(line.text)) is not None] or [""]
-    first, last = told[0], told[-1]
+    times = [time for line in run if (time := find_timestamp(line.text)) is not None] or [""]
+    first, last = times[0], times[-1]
     rounds = max(Counter(_mask_variable_parts(line.text, srun=srun) for line in run).values())
     span, text = _compute_span(run, first, last), run[-1].text.strip()
     return Beats(run[0].number, rounds, first, last, span, text, _compute_age_increase(run))

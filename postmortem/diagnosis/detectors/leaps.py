@@ -63,18 +63,18 @@ def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
         index = _find_jump_with_evaluation(curves, values)
     if index is None:
         return
-    said = say(
+    message = say(
         "loss leaps: {before:.4g} → {value:.4g} ({place})",
         "loss 突跳：{before:.4g} → {value:.4g}（{place}）",
         before=points[index - 1].value,
         value=points[index].value,
         place=format_position(points[index]),
     )
-    yield curves.shape("loss-spike", said, points[index].line)
-    yield curves.shape("huge-spike", said, points[index].line)
+    yield curves.shape("loss-spike", message, points[index].line)
+    yield curves.shape("huge-spike", message, points[index].line)
     size = max(abs(point.value) for point in points[:index])
     if abs(points[-1].value) <= _BACK * size:
-        yield curves.shape("spike-recovers", said, points[index].line)
+        yield curves.shape("spike-recovers", message, points[index].line)
 
 
 def loss_explosion(curves: Curves) -> int | None:
@@ -84,14 +84,14 @@ def loss_explosion(curves: Curves) -> int | None:
 
 
 def _exploded(curves: Curves, points: Sequence[Point], start: int) -> Anomaly:
-    said = say(
+    message = say(
         "loss explodes: {before:.4g} → {value:.4g} ({place}), and does not come back",
         "loss 爆炸：{before:.4g} → {value:.4g}（{place}），此后没有回落",
         before=points[start - 1].value,
         value=points[-1].value,
         place=format_position(points[start]),
     )
-    return curves.shape("loss-divergence", said, points[start].line)
+    return curves.shape("loss-divergence", message, points[start].line)
 
 
 def _find_jump_with_evaluation(curves: Curves, values: Sequence[float]) -> int | None:
@@ -106,7 +106,7 @@ def detect_unnamed_metric_jumps(observed: Observed) -> Iterable[Anomaly]:
     for source, where, lines, column in iter_counted_columns(observed):
         index = find_jump(column, _UNNAMED_TIMES if len(column) < _SEVERAL else _TIMES, _FEWEST)
         if index is not None:
-            said = say(
+            message = say(
                 "a figure {before:.4g} → {value:.4g}",
                 "某个指标 {before:.4g} → {value:.4g}",
                 before=column[index - 1],
@@ -114,7 +114,7 @@ def detect_unnamed_metric_jumps(observed: Observed) -> Iterable[Anomaly]:
             )
             course = "loss-spike" if explosion_start(column) is None else "loss-divergence"
             return [
-                Anomaly(name, said, source, where, lines[index])
+                Anomaly(name, message, source, where, lines[index])
                 for name in ("metric-absurd", course)
             ]
     return []

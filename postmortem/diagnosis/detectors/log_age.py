@@ -42,7 +42,7 @@ def detect_recent_log_change(observed: Observed) -> Iterator[Anomaly]:
         for index, line in enumerate(lines):
             above = lines[max(0, index - _ABOVE) : index]
             match = _CHANGED.match(line)
-            if match is None or not any(_ASKED.search(one) for one in above):
+            if match is None or not any(_ASKED.search(line) for line in above):
                 continue
             changed = f"{match['date']}T{match['clock']}"
             age = find_newest_timestamp(
@@ -53,10 +53,10 @@ def detect_recent_log_change(observed: Observed) -> Iterator[Anomaly]:
                 and age[0] <= _LATEST
                 and compute_seconds_between(changed, age[1]) is not None
             ):
-                said = say(
+                message = say(
                     "the log was written to {age:.0f} s before it was looked at",
                     "查看前 {age:.0f} 秒日志仍在写入",
                     age=age[0],
                 )
-                yield Anomaly("log-goes-on", said, source, NOWHERE, tail[0] + index)
+                yield Anomaly("log-goes-on", message, source, NOWHERE, tail[0] + index)
                 return

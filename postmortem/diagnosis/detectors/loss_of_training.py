@@ -74,7 +74,8 @@ def compute_typical_log_change(values: Sequence[float]) -> float:
     if min(values) <= 0:
         return 0.0
     return statistics.median(
-        abs(math.log(other) - math.log(one)) for one, other in itertools.pairwise(values)
+        abs(math.log(current) - math.log(previous))
+        for previous, current in itertools.pairwise(values)
     )
 
 

@@ -72,18 +72,19 @@ def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Ano
     """Ask the traceback that the line ends; None where no frame of it tells of a phase."""
     frames = next(
         (
-            one.frames
-            for one in observed.tracebacks
-            if one.source == finding.source and one.line <= finding.line <= one.end_line
+            traceback.frames
+            for traceback in observed.tracebacks
+            if traceback.source == finding.source
+            and traceback.line <= finding.line <= traceback.end_line
         ),
         (),
     )
     for frame in reversed(frames):
-        told = infer_phase_from_function(frame)
-        if told in _SHAPES:
-            said = quote(frame.function)
-            return [Anomaly(_SHAPES[told], said, finding.source, finding.where, finding.line)]
-        if told:
+        phase = infer_phase_from_function(frame)
+        if phase in _SHAPES:
+            message = quote(frame.function)
+            return [Anomaly(_SHAPES[phase], message, finding.source, finding.where, finding.line)]
+        if phase:
             return []
     return [] if any(_LOSS.search(frame.function) for frame in frames) else None
 
@@ -91,12 +92,14 @@ def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Ano
 def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:
     """Ask the last line or bar before that tells of a phase; a later training record ends it."""
     before = [
-        one for one in observed.facts.phases.get(finding.source, ()) if one.line < finding.line
+        statement
+        for statement in observed.facts.phases.get(finding.source, ())
+        if statement.line < finding.line
     ]
     if not before or before[-1].value not in _SHAPES:
         return []
     last = before[-1]
     if last.line < observed.last_records.get(finding.source, 0) < finding.line:
         return []
-    said = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
-    return [Anomaly(_SHAPES[last.value], said, last.source, finding.where, last.line)]
+    message = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
+    return [Anomaly(_SHAPES[last.value], message, last.source, finding.where, last.line)]

@@ -71,7 +71,7 @@ def _detect_hint_before(observed: Observed, first: dict[int, int]) -> Iterator[A
     What is told of the data before anything is trained on them is how they are, not what happened.
     """
     begun = _find_first_record_lines(observed)
-    told = {
+    hinted = {
         (finding.source, finding.line)
         for finding, _ in observed.findings
         if finding.signature.endswith(".told")
@@ -80,7 +80,7 @@ def _detect_hint_before(observed: Observed, first: dict[int, int]) -> Iterator[A
         ahead = first.get(source, 0) - number
         if ahead <= 0:
             continue
-        is_reason = (source, number) in told or find_topic(text, -ahead) is not None
+        is_reason = (source, number) in hinted or find_topic(text, -ahead) is not None
         is_event = is_reason and ahead <= _NEAR and number > begun.get(source, number)
         if is_event or has_nonfinite_values(text):
             yield Anomaly(BEFORE, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)

@@ -110,7 +110,7 @@ def build_observed(gathered: Extract, seen: Iterable[Seen], begins: Mapping[int,
     return Observed(
         series=tuple(_select_unmirrored_series(gathered)),
         facts=gathered.facts,
-        findings=tuple((one.finding, one.records_before) for one in seen),
+        findings=tuple((sighting.finding, sighting.records_before) for sighting in seen),
         tracebacks=tuple(traceback for traceback, _ in gathered.tracebacks),
         records=gathered.records,
         first_records={source: line for source, (line, _) in gathered.first_record.items()},
@@ -133,14 +133,16 @@ def build_observed(gathered: Extract, seen: Iterable[Seen], begins: Mapping[int,
 def _select_unmirrored_series(gathered: Extract) -> Iterable[Series]:
     """Give the series but those of files that tell nothing that another does not."""
     mirrored = gathered.copies.mirrored
-    return (one for one in gathered.series.values() if (one.source, one.where) not in mirrored)
+    return (
+        curve for curve in gathered.series.values() if (curve.source, curve.where) not in mirrored
+    )
 
 
 def _collect_nonfinite_context(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
     """Give the surroundings of the first findings of values that are not finite."""
     kept = (
-        (one.finding.source, *one.context)
-        for one in seen
-        if one.context[0] and has_trait(one.finding.signature, Trait.ABOUT_VALUES)
+        (sighting.finding.source, *sighting.context)
+        for sighting in seen
+        if sighting.context[0] and has_trait(sighting.finding.signature, Trait.ABOUT_VALUES)
     )
     return tuple(itertools.islice(kept, _MOST_AROUND))

@@ -39,13 +39,13 @@ def detect_output_collapse(observed: Observed) -> Iterable[Anomaly]:
         output = outputs.pop()
         is_none = len(output.strip("\"' ")) < _SHORT
         if len(pairs) >= _FEWEST or is_none:
-            said = say(
+            message = say(
                 "{count} different samples all get the output {output}",
                 "{count} 个不同的样本得到同一个输出 {output}",
                 count=len(pairs),
                 output=quote(cut(output, 60)),
             )
-            return [Anomaly("collapse", said, source, NOWHERE, pairs[0][2])]
+            return [Anomaly("collapse", message, source, NOWHERE, pairs[0][2])]
     return []
 
 
@@ -53,13 +53,13 @@ def _list_output_pairs(lines: Sequence[tuple[int, str]]) -> list[tuple[str, str,
     """Give what was expected and what came, with the line of the latter; in whichever order."""
     found, waiting = list[tuple[str, str, int]](), dict[str, tuple[str, int]]()
     for number, line in lines:
-        told = _TOLD.search(line) if len(line) < _LONGEST else None
-        if told is None:
+        match = _TOLD.search(line) if len(line) < _LONGEST else None
+        if match is None:
             continue
-        kind = "reference" if told["reference"] else "output"
+        kind = "reference" if match["reference"] else "output"
         if kind in waiting:
             waiting.clear()
-        waiting[kind] = told["text"].strip(), number
+        waiting[kind] = match["text"].strip(), number
         if len(waiting) == len(("reference", "output")):
             found.append((waiting["reference"][0], *waiting["output"]))
             waiting.clear()

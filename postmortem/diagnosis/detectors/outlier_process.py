@@ -72,23 +72,23 @@ class _Missed(NamedTuple):
 def detect_reported_missing(observed: Observed) -> Iterable[Anomaly]:
     """Find the process, or the machine, that most of the others name as gone or missing."""
     tellers: dict[ProcessId, dict[tuple[int, ProcessId], _Missed]] = defaultdict(dict)
-    for told, missing in _iter_missing_reports(observed):
-        for one in missing:
-            tellers[one].setdefault(told.by, told)
+    for report, missing in _iter_missing_reports(observed):
+        for process in missing:
+            tellers[process].setdefault(report.by, report)
     ranked = sorted(tellers.items(), key=lambda entry: -len(entry[1]))
     if not ranked or (
         len(ranked) > 1 and len(ranked[0][1]) == len(ranked[1][1]) and _is_ambiguous(ranked)
     ):
         return []
     where, by = ranked[0]
-    first = min(by.values(), key=lambda told: (told.source, told.line))
-    said = say(
+    first = min(by.values(), key=lambda report: (report.source, report.line))
+    message = say(
         "{rank} is missed by {count} that tell of it",
         "有 {count} 处指出缺少 {rank}",
         rank=where.describe(),
         count=len(by),
     )
-    return [Anomaly("peer-named", said, first.source, where, first.line)]
+    return [Anomaly("peer-named", message, first.source, where, first.line)]
 
 
 def _is_ambiguous(ranked: list[tuple[ProcessId, dict[tuple[int, ProcessId], _Missed]]]) -> bool:
@@ -133,14 +133,14 @@ def detect_silent_process(observed: Observed) -> Iterable[Anomaly]:
     quiet = sorted(rank for rank in ranks if rank is not None and rank not in waiting)
     if len(waiting) >= _FEWEST - 1 and len(quiet) == 1:
         finding = next(iter(waiting.values()))
-        said = say(
+        message = say(
             "the watchdogs of {count} ranks report, that of rank {rank} does not",
             "{count} 个 rank 的 watchdog 有报告，rank {rank} 没有",
             count=len(waiting),
             rank=quiet[0],
         )
         return [
-            Anomaly("silent-rank", said, finding.source, ProcessId(rank=quiet[0]), finding.line)
+            Anomaly("silent-rank", message, finding.source, ProcessId(rank=quiet[0]), finding.line)
         ]
     return _detect_first_to_stop(last)
 
@@ -204,7 +204,7 @@ def _detect_first_to_stop(last: Mapping[ProcessId, _Step]) -> list[Anomaly]:
     (odd, first), *others = sorted(last.items(), key=lambda entry: entry[1].step)
     if first.step >= others[0][1].step or others[0][1].step != others[-1][1].step:
         return []
-    said = say(
+    message = say(
         "{name} records up to step {step:g}, the other {count} up to step {other:g}",
         "{name} 记录到第 {step:g} 步，其余 {count} 个到第 {other:g} 步",
         name=odd.describe(),
@@ -212,4 +212,4 @@ def _detect_first_to_stop(last: Mapping[ProcessId, _Step]) -> list[Anomaly]:
         count=len(others),
         other=others[0][1].step,
     )
-    return [Anomaly("silent-rank", said, first.source, odd, first.line)]
+    return [Anomaly("silent-rank", message, first.source, odd, first.line)]

@@ -55,17 +55,19 @@ def detect_package_listing(observed: Observed) -> Iterable[Anomaly]:
 
 def _compare_package(name: str, known: list[tuple[int, set[str]]]) -> Iterator[Anomaly]:
     for source, rows in known:
-        said = quote(name)
+        message = quote(name)
         if name in rows:
-            yield Anomaly("named-package-listed", said, source, NOWHERE, 1)
+            yield Anomaly("named-package-listed", message, source, NOWHERE, 1)
         elif not any(other.startswith(name) for other in rows):
-            yield Anomaly("named-package-unlisted", said, source, NOWHERE, 1)
+            yield Anomaly("named-package-unlisted", message, source, NOWHERE, 1)
 
 
 def _read_whole_text(observed: Observed, source: int) -> str:
     """Give the text of a source, of which both ends are kept; empty if they leave a gap."""
     lines = observed.kept_lines(source)
-    is_whole = all(other == one + 1 for (one, _), (other, _) in itertools.pairwise(lines))
+    is_whole = all(
+        current == previous + 1 for (previous, _), (current, _) in itertools.pairwise(lines)
+    )
     return "\n".join(line for _, line in lines) if is_whole else ""
 
 

@@ -33,7 +33,7 @@ def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
         has_loss = names.LOSS in curves.by_name
         is_enough = len(values) >= (_EVALUATIONS if has_loss else 1 if is_trained else _SEVERAL)
         if is_enough and max(values) < _LOWEST:
-            said = say(
+            message = say(
                 "{name} {value:.4g} at last, never above {most:.4g} in {count} evaluations",
                 "{name} 最后为 {value:.4g}，{count} 次评估从未高于 {most:.4g}",
                 name=name,
@@ -41,5 +41,5 @@ def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
                 most=max(values),
                 count=len(values),
             )
-            return [curves.shape("nothing-moves", said, points[0].line)]
+            return [curves.shape("nothing-moves", message, points[0].line)]
     return []

@@ -67,10 +67,10 @@ def list_step_rates(observed: Observed, records: Sequence[Point]) -> list[Point]
     lines = {record.line for record in records}
     for record, text in _iter_record_lines(observed, records):
         # Of a bar that is drawn again and again on one line the last draw counts.
-        told = list(_RATE.finditer(text)) if record.line in lines else []
-        if not told or not float(told[-1]["value"]):
+        rates = list(_RATE.finditer(text)) if record.line in lines else []
+        if not rates or not float(rates[-1]["value"]):
             continue
-        value, unit = float(told[-1]["value"]), told[-1]["unit"]
+        value, unit = float(rates[-1]["value"]), rates[-1]["unit"]
         per_second = value if unit[-2:] in {"/s", "ec"} else (1000 if unit[0] == "m" else 1) / value
         found[record.line] = Point(record.step, per_second, record.line)
     return list(found.values())
@@ -79,8 +79,8 @@ def list_step_rates(observed: Observed, records: Sequence[Point]) -> list[Point]
 def _is_since_start(seconds: Sequence[float]) -> bool:
     """Say whether times only grow, but for what rounding hides."""
     pairs = list(itertools.pairwise(seconds))
-    rising = sum(other > one for one, other in pairs)
-    falling = sum(other < one for one, other in pairs)
+    rising = sum(current > previous for previous, current in pairs)
+    falling = sum(current < previous for previous, current in pairs)
     return rising > _RISING * len(pairs) or (rising > _STEPS_UP and not falling)
 
 
@@ -107,5 +107,5 @@ def _parse_times(text: str) -> Iterable[tuple[str, float]]:
             continue
         per = 1000.0 if (match["unit"] or "").lower() == "ms" else 1.0
         found.setdefault(match["label"].strip(" :=").lower(), float(match["value"]) / per)
-    told: Mapping[str, float] = found
-    return told.items()
+    durations: Mapping[str, float] = found
+    return durations.items()

@@ -41,15 +41,15 @@ def _list_context_lines(job: Observed) -> list[tuple[int, int, str]]:
 
 
 def _iter_context_lines(job: Observed) -> Iterator[tuple[int, int, str]]:
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     for source in job.processes:
         parts = [(1, job.heads.get(source, "")), job.tails.get(source, (1, ""))]
         parts += [(begin, text) for place, begin, text in job.around if place == source]
         for begin, part in parts:
             rows = part.split("\n")
             for number, row in enumerate(rows, begin):
-                if row.strip() and (source, number) not in told:
-                    told.add((source, number))
+                if row.strip() and (source, number) not in reported:
+                    reported.add((source, number))
                     text = _extract_statement(row, rows[number - begin + 1 :])
                     yield source, number, _join_heading(text, row, rows[: number - begin])
 

@@ -55,15 +55,15 @@ def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[A
     found = list(_iter_step_parts(observed, curves))
     # The first step is none like the others.
     late = found[1:] if len(found) > _FEWEST else found
-    if len(late) < _FEWEST or any(one.wait < _NEARLY_ALL * one.whole for one in late):
+    if len(late) < _FEWEST or any(step.wait < _NEARLY_ALL * step.whole for step in late):
         return []
     wait, whole = (
         statistics.median(figures)
-        for figures in zip(*((one.wait, one.whole) for one in late), strict=True)
+        for figures in zip(*((step.wait, step.whole) for step in late), strict=True)
     )
     if wait < _LONG:
         return []
-    said = say(
+    message = say(
         "data {part:.4g} s of {whole:.4g} s a step ({share:.0%}), medians of {count} records",
         "每步 {whole:.4g} s 中取数据占 {part:.4g} s（{share:.0%}），为 {count} 条记录的中位数",
         part=wait,
@@ -71,7 +71,7 @@ def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[A
         share=wait / whole,
         count=len(late),
     )
-    return [curves.shape(name, said, late[0].line) for name in ("input-bound", "input-starved")]
+    return [curves.shape(name, message, late[0].line) for name in ("input-bound", "input-starved")]
 
 
 def _iter_step_parts(observed: Observed, curves: Curves) -> Iterator[_Parts]:

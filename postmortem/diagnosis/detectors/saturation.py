@@ -53,7 +53,7 @@ def detect_loss_at_log_floor(observed: Observed) -> Iterable[Anomaly]:
         )
         if not is_last:
             continue
-        said = say(
+        message = say(
             "{name} {value:g} in the last records ({count}): the logarithm of the smallest"
             " probability",
             "最后的记录（{count} 条）的 {name} 都是 {value:g}：即最小概率的对数",
@@ -61,7 +61,7 @@ def detect_loss_at_log_floor(observed: Observed) -> Iterable[Anomaly]:
             value=value,
             count=count,
         )
-        return [curves.shape("collapse", said, points[-count].line)]
+        return [curves.shape("collapse", message, points[-count].line)]
     return []
 
 

@@ -55,11 +55,11 @@ def find_last_activity(observed: Observed, source: int) -> Speaker:
     if watch is not None:
         lines = [line for line in lines if line[0] < watch.line]
     last_line = lines[-1][0] if lines else 0
-    told = [moment for moment, _ in iter_timed_lines(tail) if moment.line <= last_line]
-    last = told[-1] if told else None
+    moments = [moment for moment, _ in iter_timed_lines(tail) if moment.line <= last_line]
+    last = moments[-1] if moments else None
     if last is not None and not _is_the_end(last, record, lines):
         last = None
-    return Speaker(source, last, _compute_usual_interval(told), watch)
+    return Speaker(source, last, _compute_usual_interval(moments), watch)
 
 
 def list_lines_before(end: float, tail: tuple[int, str]) -> list[tuple[int, str]]:
@@ -97,13 +97,13 @@ def end_of(observed: Observed, source: int) -> float:
     return observed.ended.get(source, math.inf)
 
 
-def _compute_usual_interval(told: Sequence[Moment]) -> float:
+def _compute_usual_interval(moments: Sequence[Moment]) -> float:
     """Give the seconds between two lines: the median or the mean, whichever is longer."""
     spans = [
         span
-        for one, other in itertools.pairwise(told)
-        if one.basis() == other.basis()
-        and (span := compute_seconds_between(one.time, other.time)) is not None
+        for previous, current in itertools.pairwise(moments)
+        if previous.basis() == current.basis()
+        and (span := compute_seconds_between(previous.time, current.time)) is not None
     ]
     if len(spans) < _FEWEST - 1:
         return math.nan

@@ -106,7 +106,7 @@ def _read_pace(curves: Curves, name: str) -> _StepPace | None:
         return None
     is_time = name == names.STEP_TIME
     rates = [1 / point.value if is_time else point.value for point in points]
-    if all(other < one for one, other in itertools.pairwise(rates)):
+    if all(current < previous for previous, current in itertools.pairwise(rates)):
         return None
     slowed = _SLOWED_FEW if len(rates) < _MANY else _SLOWED
     return _StepPace(name, curves.by_name[name].unit, points, rates, slowed)
@@ -140,9 +140,9 @@ def _read_pace_from_clocks(observed: Observed) -> _StepPace | None:
     ]
     pairs = list(itertools.pairwise(clocked))
     points = [
-        Point(other.step, (later - sooner) / (other.step - one.step), other.line)
-        for (one, sooner), (other, later) in pairs
-        if other.step > one.step and later > sooner
+        Point(current.step, (later - sooner) / (current.step - previous.step), current.line)
+        for (previous, sooner), (current, later) in pairs
+        if current.step > previous.step and later > sooner
     ]
     if len(points) < _FEWEST or statistics.median(b[1] - a[1] for a, b in pairs) < _COARSE:
         return None
@@ -187,16 +187,16 @@ def _find_gradual_slowdown(pace: _StepPace) -> tuple[Message, int] | None:
         return None
     size = len(rates) // _PARTS
     parts = [statistics.median(rates[index * size : (index + 1) * size]) for index in range(_PARTS)]
-    is_falling = all(other < one for one, other in itertools.pairwise(parts))
+    is_falling = all(current < previous for previous, current in itertools.pairwise(parts))
     if not is_falling or parts[-1] > _DWINDLED * parts[0]:
         return None
-    said = say(
+    message = say(
         "{fall}, lower speed in each of {count} parts of the run",
         "{fall}，把训练分成 {count} 段，速度逐段下降",
         fall=_from_to(pace, points[:size], points[-size:]),
         count=_PARTS,
     )
-    return said, points[size].line
+    return message, points[size].line
 
 
 def _from_to(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> Message:

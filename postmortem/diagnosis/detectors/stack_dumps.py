@@ -67,7 +67,7 @@ class Stack(NamedTuple):
 
     def place(self) -> StackCall:
         """Give the innermost call that tells what the process does."""
-        return next((one for one in self.frames if not one.is_plumbing()), self.frames[0])
+        return next((frame for frame in self.frames if not frame.is_plumbing()), self.frames[0])
 
 
 def read_stacks(job: Observed) -> list[Stack]:
@@ -77,7 +77,9 @@ def read_stacks(job: Observed) -> list[Stack]:
     """
     found: dict[tuple[int, ProcessId, str], Stack] = {}
     crashed = {
-        one.source for one, _ in job.findings if has_trait(one.signature, Trait.NATIVE_CRASH)
+        finding.source
+        for finding, _ in job.findings
+        if has_trait(finding.signature, Trait.NATIVE_CRASH)
     }
     for finding, _ in job.findings:
         is_of_stack = finding.signature in {THREAD, PROCESS} and finding.source not in crashed
@@ -130,13 +132,15 @@ def _process(observed: Observed, finding: Finding) -> ProcessId:
 def _find_machine_name(observed: Observed, finding: Finding) -> str | None:
     """Give the machine that the command nearest above a stack names."""
     above = [
-        one
-        for one, _ in observed.findings
-        if one.signature == _COMMAND and one.source == finding.source and one.line < finding.line
+        command
+        for command, _ in observed.findings
+        if command.signature == _COMMAND
+        and command.source == finding.source
+        and command.line < finding.line
     ]
     if not above:
         return None
-    nearest = max(above, key=lambda one: one.line)
+    nearest = max(above, key=lambda command: command.line)
     return next((name for key in _MACHINE if (name := nearest.capture(key))), None)
 
 

@@ -71,10 +71,10 @@ def detect_stall_after_record(
         return None
     usual = _compute_usual_interval(before)
     long = max(least, _TIMES * usual)
-    if (said := _describe_repeated_step(before[-1], after, usual, long)) is not None:
-        return Anomaly("same-step", said, source, NOWHERE, after[0].number)
-    if (said := _describe_missing_output(before[-1], after, usual, long)) is not None:
-        return Anomaly("silence", said, source, NOWHERE, last_record)
+    if (message := _describe_repeated_step(before[-1], after, usual, long)) is not None:
+        return Anomaly("same-step", message, source, NOWHERE, after[0].number)
+    if (message := _describe_missing_output(before[-1], after, usual, long)) is not None:
+        return Anomaly("silence", message, source, NOWHERE, last_record)
     return None
 
 
@@ -90,7 +90,9 @@ def _list_clocked_lines(tail: tuple[int, str]) -> list[_Clocked]:
 def _compute_usual_interval(lines: Sequence[_Clocked]) -> float:
     """Give the seconds between two lines: the median or the mean, whichever is longer."""
     return max(
-        statistics.median(other.second - one.second for one, other in itertools.pairwise(lines)),
+        statistics.median(
+            current.second - previous.second for previous, current in itertools.pairwise(lines)
+        ),
         (lines[-1].second - lines[0].second) / (len(lines) - 1),
     )
 

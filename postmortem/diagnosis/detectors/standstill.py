@@ -199,7 +199,9 @@ def _compute_stall_threshold(
     """Give the seconds below which no time is long."""
     if found.worker.source not in observed.last_records:
         return _LEAST_AT_START
-    usual = max((one.usual for one in workers if not math.isnan(one.usual)), default=math.nan)
+    usual = max(
+        (worker.usual for worker in workers if not math.isnan(worker.usual)), default=math.nan
+    )
     if math.isnan(usual):
         return 2 * _LEAST_UNKNOWN
     is_own = found.source == found.worker.source
@@ -216,7 +218,7 @@ def _find_newest_clock(observed: Observed, worker: Speaker, working: set[int]) -
         if latest is not None and _is_telling(observed, source, worker, latest[0]):
             line = next(moment.line for moment in times if moment.time == latest[1])
             found.append(_Still(latest[0], worker, source, line))
-    return max(found, default=None, key=lambda one: one.seconds)
+    return max(found, default=None, key=lambda candidate: candidate.seconds)
 
 
 def _is_telling(observed: Observed, source: int, worker: Speaker, passed: float) -> bool:

@@ -51,6 +51,6 @@ def detect_wait_at_start(observed: Observed) -> Iterator[Anomaly]:
         last = [entry for entry in own if watch is None or entry[0] < watch.line][-_LAST:]
         for number, line in reversed(last):
             if _WAITS.search(line) and not has_several_steps(text):
-                said = quote(cut(line.strip(), _MOST_TEXT))
-                yield Anomaly("waits-at-start", said, source, NOWHERE, number)
+                message = quote(cut(line.strip(), _MOST_TEXT))
+                yield Anomaly("waits-at-start", message, source, NOWHERE, number)
                 return

@@ -23,8 +23,8 @@ def _has_traceback(case: Case) -> bool:
     """Ask for a traceback with its frames and its last line, in the source that failed first."""
     source = case.first.source if case.first is not None else None
     return any(
-        one.frames and one.exception and source in {None, one.source}
-        for one, _ in case.gathered.tracebacks
+        traceback.frames and traceback.exception and source in {None, traceback.source}
+        for traceback, _ in case.gathered.tracebacks
     )
 
 
@@ -41,7 +41,7 @@ def _has_every_rank(case: Case) -> bool:
     wheres = [case.sources[index].where for index in case.logs]
     wheres += [event.finding.where for event in case.events]
     wheres += [series.where for series in gathered.series.values()]
-    wheres += [one.where for one, _ in gathered.tracebacks]
+    wheres += [traceback.where for traceback, _ in gathered.tracebacks]
     ranks = {where.rank for where in wheres if where.rank is not None}
     world = case.environment.world_size
     if world is None:

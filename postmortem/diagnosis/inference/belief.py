@@ -41,12 +41,14 @@ _MOST_AGAINST: Final = -5.0
 
 def estimate_probability(best: Ranked, shares: Mapping[str, float], model: EvidenceModel) -> float:
     """Give the probability that a cause is right, by what was fitted."""
-    told = compute_features(best, shares)
-    odds = (model.together if shares else model.alone).odds(told)
+    features = compute_features(best, shares)
+    odds = (model.together if shares else model.alone).odds(features)
     shown = [item for item in best.evidence if item.kind != "classifier"]
-    most = min(UNPROVED if told["left_over"] else MOST_CERTAIN, get_max_probability(best.id, shown))
-    is_doubtful = told["other"] or told["strength"] < FIRM
-    if shares and not told["fits"] and is_doubtful and not is_raised_by_user(best):
+    most = min(
+        UNPROVED if features["left_over"] else MOST_CERTAIN, get_max_probability(best.id, shown)
+    )
+    is_doubtful = features["other"] or features["strength"] < FIRM
+    if shares and not features["fits"] and is_doubtful and not is_raised_by_user(best):
         most = min(most, UNCONFIRMED)
     return min(most, round(convert_log_odds(odds), 4))
 

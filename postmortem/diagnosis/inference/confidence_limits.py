@@ -83,13 +83,13 @@ def _find_survived_failure(case: Case) -> Evidence[Message] | None:
         after = count_records_after(case.gathered, traceback, before)
         is_own = traceback.line >= case.begins.get(traceback.source, 0)
         if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
-            said = f"{traceback.exception}: {traceback.message}"
-            return _build_counterevidence("traceback", "survived-exception", said, traceback)
+            text = f"{traceback.exception}: {traceback.message}"
+            return _build_counterevidence("traceback", "survived-exception", text, traceback)
     return None
 
 
 def _build_counterevidence(
-    kind: str, name: str, text: str, one: Finding | Traceback
+    kind: str, name: str, text: str, item: Finding | Traceback
 ) -> Evidence[Message]:
     """Hold what looks like the end against health, by its first line."""
     return Evidence(
@@ -102,8 +102,8 @@ def _build_counterevidence(
             first=cut((text.splitlines() or [""])[0], 200),
         ),
         -WEIGHTS["weak"],
-        one.source,
-        one.where,
-        one.line,
-        one.end_line,
+        item.source,
+        item.where,
+        item.line,
+        item.end_line,
     )

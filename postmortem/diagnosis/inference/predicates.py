@@ -43,18 +43,20 @@ class Hit(NamedTuple):
     factor: float = 1.0
 
 
-def evaluate_conditions(asked: Asked, case: Case) -> list[Hit] | None:
+def evaluate_conditions(item: Asked, case: Case) -> list[Hit] | None:
     """Ask the case; gives the hits if every condition holds and no exception does, else None.
 
     The hits may be none: where only exceptions are named, nothing shows that they do not hold.
     """
     hits: list[Hit] = []
-    for condition in asked.wanted:
+    for condition in item.wanted:
         found = evaluate_condition(condition, case)
         if found is None:
             return None
         hits += found
-    is_excepted = any(evaluate_condition(one, case) is not None for one in asked.unwanted)
+    is_excepted = any(
+        evaluate_condition(condition, case) is not None for condition in item.unwanted
+    )
     return None if is_excepted else hits
 
 
@@ -165,15 +167,15 @@ def _match_gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     for gpu in case.environment.gpus:
         values = {key: getattr(gpu, fields[key]) for key in wanted}
         if all(value is not None and is_match(value, wanted[key]) for key, value in values.items()):
-            said = quote(gpu.name)
+            name = quote(gpu.name)
             if gpu.compute_capability:
-                said = say(
+                name = say(
                     "{name}, compute capability {capability}",
                     "{name}，计算能力 {capability}",
                     name=gpu.name,
                     capability=gpu.compute_capability,
                 )
-            return [Hit("environment", "gpu", said)]
+            return [Hit("environment", "gpu", name)]
     return None
 
 
@@ -199,7 +201,7 @@ def _match_traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
         traceback
         for traceback in case.tracebacks
         if all(
-            any(_TRACEBACK[key](traceback, one) for one in _as_list(condition))
+            any(_TRACEBACK[key](traceback, alternative) for alternative in _as_list(condition))
             for key, condition in wanted.items()
         )
     ]
@@ -235,14 +237,14 @@ def compute_timeliness(traceback: Traceback, case: Case) -> float:
 def _describe_exception(traceback: Traceback) -> Message:
     """Quote an exception with the first line of its message, and say where it was raised."""
     message = (traceback.message.splitlines() or [""])[0]
-    said = quote(": ".join(part for part in (traceback.exception, message) if part))
+    text = quote(": ".join(part for part in (traceback.exception, message) if part))
     inner = _get_innermost_frame(traceback)
     if inner is None:
-        return said
+        return text
     return say(
         "{what} in {place} {function}",
         "{what}（位于 {place} {function}）",
-        what=said,
+        what=text,
         place=f"{inner.file}:{inner.line}",
         function=inner.function,
     )

@@ -149,8 +149,8 @@ def _build_unexplained_line(failed: Traceback) -> Evidence[Message]:
 def _add(scores: dict[str, Scored], cause: str, item: Evidence[Message]) -> None:
     """Add evidence for a cause; what is no weightier than what there is adds nothing."""
     known = scores.get(cause, Scored(cause, PRIOR, ()))
-    is_told = any(other.weight >= item.weight for other in known.evidence)
-    score = known.score + (0.0 if is_told else item.weight)
+    is_covered = any(other.weight >= item.weight for other in known.evidence)
+    score = known.score + (0.0 if is_covered else item.weight)
     scores[cause] = Scored(cause, score, (*known.evidence, item))
 
 

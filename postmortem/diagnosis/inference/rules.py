@@ -123,8 +123,8 @@ def _list_arguments(
     arguments = [
         (cause, argument, sign)
         for cause, rule in knowledge.causes.items()
-        for sign, said in ((1, rule.supporting), (-1, rule.opposing))
-        for argument in said
+        for sign, rule_arguments in ((1, rule.supporting), (-1, rule.opposing))
+        for argument in rule_arguments
     ]
     return arguments, RuleIndex(infer_needs(argument.asked) for _, argument, _ in arguments)
 
@@ -182,14 +182,14 @@ def _drop_duplicate_evidence(evidence: list[Evidence[Message]]) -> list[Evidence
     Of an exit status and the signal that it stands for. Signatures of one line share a group, in
     which the second counts little.
     """
-    told: dict[tuple[object, ...], Evidence[Message]] = {}
+    strongest: dict[tuple[object, ...], Evidence[Message]] = {}
     for number, item in enumerate(evidence):
         key: tuple[object, ...] = (number,)
         if item.kind == "environment" and item.id in _ENDS:
             key = (item.group, "end", item.weight > 0)
-        if key not in told or abs(item.weight) > abs(told[key].weight):
-            told[key] = item
-    return list(told.values())
+        if key not in strongest or abs(item.weight) > abs(strongest[key].weight):
+            strongest[key] = item
+    return list(strongest.values())
 
 
 def _score_cause(cause: str, evidence: list[Evidence[Message]]) -> Scored:

@@ -280,8 +280,8 @@ def _compute_text_cause_odds(best: str, ranking: Ranking, opinion: Opinion) -> f
     if best in opinion.model.own:
         return compute_text_only_odds(opinion, best)
     is_candidate = best in {cause.id for cause in ranking.causes}
-    told = compute_proposal_features(best, opinion.shares[best], is_candidate=is_candidate)
-    return opinion.model.evidence.proposed.odds(told)
+    features = compute_proposal_features(best, opinion.shares[best], is_candidate=is_candidate)
+    return opinion.model.evidence.proposed.odds(features)
 
 
 def _is_put_forward(ranking: Ranking) -> bool:

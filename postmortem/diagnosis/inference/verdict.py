@@ -242,7 +242,7 @@ def _list_needs(
     )
     unique = list({need.what.en: need for need in needs}.values())[:4]
     return tuple(unique) or tuple(
-        need for given, need in _FALLBACK_NEED if not is_available(given, case)
+        need for inputs, need in _FALLBACK_NEED if not is_available(inputs, case)
     )
 
 
@@ -257,4 +257,4 @@ def _list_unchecked(case: Case) -> tuple[Message, ...]:
         (_NO_PRECISION, case.environment.precision),
         (_NO_VERSIONS, case.environment.packages),
     )
-    return tuple(said for said, is_known in known if not is_known)
+    return tuple(sentence for sentence, is_known in known if not is_known)

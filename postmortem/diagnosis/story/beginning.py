@@ -63,13 +63,13 @@ def build_first_failure(
     )
     if failure is None or (meant is None if shown is None else shown.id not in _TOLD_OF):
         return failure
-    by_id, told = knowledge.by_id, case.first.finding if case.first is not None else None
+    by_id, reporting = knowledge.by_id, case.first.finding if case.first is not None else None
     return find_in_own_log(
         case,
         failure,
         lambda name: by_id[name].title,
         meant.file if meant is not None else None,
-        may_be_silent=told is None or by_id[told.signature].told_by != "launcher",
+        may_be_silent=reporting is None or by_id[reporting.signature].told_by != "launcher",
     )
 
 
@@ -92,8 +92,8 @@ def _find_first_failure(
     found = meant.seen or first.finding
     if found is not None:
         title = knowledge.by_id[found.signature].title
-        said = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
-        return FirstFailure(found.source, meant.where, found.line, found.time, said)
+        sentence = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+        return FirstFailure(found.source, meant.where, found.line, found.time, sentence)
     return _build_from_traceback(first, meant.where)
 
 
@@ -112,8 +112,8 @@ def _find_reported_by_peers(
     if found is None:
         return None
     title = knowledge.by_id[found.signature].title
-    said = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
-    return FirstFailure(found.source, NOWHERE, found.line, found.time, said)
+    sentence = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+    return FirstFailure(found.source, NOWHERE, found.line, found.time, sentence)
 
 
 def _is_peer_report(event: Occurrence, knowledge: KnowledgeBase, area: str) -> bool:
@@ -124,7 +124,7 @@ def _is_peer_report(event: Occurrence, knowledge: KnowledgeBase, area: str) -> b
     if area == "hang":
         suggested = knowledge.by_id[finding.signature].suggests
         return finding.role == "warning" and any(
-            has_trait(one, Trait.STANDSTILL) for one in suggested
+            has_trait(cause, Trait.STANDSTILL) for cause in suggested
         )
     return finding.role == "consequence" and has_trait(finding.signature, Trait.AMONG_PROCESSES)
 
@@ -133,8 +133,8 @@ def _build_from_traceback(first: Failure, where: ProcessId) -> FirstFailure[Mess
     raised = first.traceback
     assert raised is not None  # noqa: S101 -- a Failure has one of the two
     message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
-    said = quote(": ".join(part for part in (raised.exception, message) if part))
-    return FirstFailure(raised.source, where, raised.exception_line, raised.time, said)
+    sentence = quote(": ".join(part for part in (raised.exception, message) if part))
+    return FirstFailure(raised.source, where, raised.exception_line, raised.time, sentence)
 
 
 def _select_anomaly(case: Case, area: str) -> Anomaly | None:
@@ -152,10 +152,12 @@ def _select_anomaly(case: Case, area: str) -> Anomaly | None:
 
 def _find_last_sign_of_life(case: Case) -> Anomaly | None:
     """Give the last sign of life of a run that stood still, as far as nothing else ended it."""
-    told = case.first.finding if case.first is not None else None
-    is_told_late = told is not None and has_trait(told.signature, Trait.ENDS_WHAT_STOOD_STILL)
+    reporting = case.first.finding if case.first is not None else None
+    is_late_report = reporting is not None and has_trait(
+        reporting.signature, Trait.ENDS_WHAT_STOOD_STILL
+    )
     still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
-    if still is None or not (case.first is None or is_told_late):
+    if still is None or not (case.first is None or is_late_report):
         return None
     missed = case.shapes.get("peer-named")
     return still if missed is None else still._replace(where=missed.where)

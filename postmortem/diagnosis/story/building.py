@@ -144,7 +144,7 @@ def _advice(
         (item for item in best.evidence if item.kind == "signature" and item.weight > 0),
         key=lambda item: -item.weight,
     )
-    found = explained(case, knowledge, failure.source, failure.line, [one.id for one in signs])
+    found = explained(case, knowledge, failure.source, failure.line, [sign.id for sign in signs])
     return None if found is None else word_advice(found, text_around(found, case))
 
 

@@ -51,7 +51,7 @@ def list_marks(
         Marks(kind, source, where, len(places), sample_evenly(sorted(places.items())))
         for (kind, source, where), places in found.items()
     )
-    return tuple(sorted(rows, key=lambda one: (one.source, one.kind, str(one.where))))
+    return tuple(sorted(rows, key=lambda row: (row.source, row.kind, str(row.where))))
 
 
 def sample_evenly(places: Sequence[_Place], most: int = MOST) -> tuple[_Place, ...]:

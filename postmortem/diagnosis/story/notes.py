@@ -111,7 +111,7 @@ def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -
     """
     if "versions-unfit" in case.shapes:
         yield case.shapes["versions-unfit"].said
-    told_already = _collect_verdict_advisories(ranking)
+    mentioned = _collect_verdict_advisories(ranking)
     is_explained = not (
         ranking.verdict.cause is None or has_trait(ranking.verdict.cause, Trait.SOUND)
     )
@@ -119,7 +119,7 @@ def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -
         entry
         for entry in list_matching_advisories(case, knowledge)
         if (_is_incompatibility(entry) if is_explained else _is_defect(entry))
-        and entry.id not in told_already
+        and entry.id not in mentioned
     ]
     ordered = sorted(concerned, key=lambda entry: (not entry.where.wanted, not entry.beside))
     apart = {(entry.package, entry.install or entry.id): entry for entry in reversed(ordered)}

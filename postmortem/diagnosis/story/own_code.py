@@ -29,8 +29,8 @@ def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure
     around = list(_find_tracebacks_around(failure, case))
     if around and (file := _standing_in(around[0])):
         return replace(failure, frame=OwnFrame(file, 1, "", ""))
-    tracebacks = itertools.chain(around, *(_handed_to(one, case) for one in around))
-    frames = (one.own_frame() for one in tracebacks)
+    tracebacks = itertools.chain(around, *(_handed_to(traceback, case) for traceback in around))
+    frames = (traceback.own_frame() for traceback in tracebacks)
     own = next((frame for frame in frames if frame is not None), None)
     if own is None:
         own = _ended_in(failure, case)
@@ -39,10 +39,10 @@ def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure
     return replace(failure, frame=OwnFrame(own.file, own.line, own.function, own.code.strip()))
 
 
-def _standing_in(one: Traceback) -> str:
+def _standing_in(traceback: Traceback) -> str:
     """Give the user's own file that a library has imported for the module of that name."""
-    named = _NAMED_FILE.search(one.message) if one.raised_in_library() else None
-    is_of_an_import = one.exception.endswith(("ImportError", "AttributeError"))
+    named = _NAMED_FILE.search(traceback.message) if traceback.raised_in_library() else None
+    is_of_an_import = traceback.exception.endswith(("ImportError", "AttributeError"))
     return named["file"] if named and is_of_an_import and not is_library(named["file"]) else ""
 
 
@@ -52,22 +52,22 @@ def _ended_in(failure: FirstFailure[Message], case: Case) -> Frame | None:
     if first is None or (first.source, first.line) != (failure.source, failure.line):
         return None
     behind = (
-        one.own_frame()
-        for one in case.tracebacks
-        if one.source == failure.source and one.line > failure.line
+        traceback.own_frame()
+        for traceback in case.tracebacks
+        if traceback.source == failure.source and traceback.line > failure.line
     )
     return next((frame for frame in behind if frame is not None), None)
 
 
-def _handed_to(one: Traceback, case: Case) -> Iterator[Traceback]:
+def _handed_to(traceback: Traceback, case: Case) -> Iterator[Traceback]:
     """Yield the tracebacks that are chained to one.
 
     Of an exception that a library has caught and raised again only the last one comes up to the
     user's code.
     """
-    end = one.end_line
+    end = traceback.end_line
     for other, _ in sorted(case.gathered.tracebacks, key=lambda seen: seen[0].offset):
-        is_next = other.source == one.source and end < other.line <= end + _MOST_BETWEEN
+        is_next = other.source == traceback.source and end < other.line <= end + _MOST_BETWEEN
         if is_next and other.chained:
             yield other
             end = other.end_line
@@ -79,8 +79,11 @@ def _find_tracebacks_around(failure: FirstFailure[Message], case: Case) -> Itera
     Of one that quotes another the quoted one is narrower: it was raised in a worker.
     """
     found = [
-        one
-        for one, _ in case.gathered.tracebacks
-        if one.source == failure.source and one.line <= failure.line <= one.end_line
+        traceback
+        for traceback, _ in case.gathered.tracebacks
+        if traceback.source == failure.source
+        and traceback.line <= failure.line <= traceback.end_line
     ]
-    yield from sorted(found, key=lambda one: (one.end_line - one.line, -one.line))
+    yield from sorted(
+        found, key=lambda traceback: (traceback.end_line - traceback.line, -traceback.line)
+    )

@@ -69,8 +69,8 @@ def _add_reporter(
     case: Case, failure: FirstFailure[Message], found: _Words
 ) -> FirstFailure[Message]:
     """Say who has told of it."""
-    teller = _name(case, failure.source)
-    why = say(*_TOLD, own=found.text, teller=teller, line=failure.line, why=failure.why).settled()
+    reporter = _name(case, failure.source)
+    why = say(*_TOLD, own=found.text, teller=reporter, line=failure.line, why=failure.why).settled()
     return replace(failure, source=found.source, line=found.line, time=found.time, why=why)
 
 
@@ -110,13 +110,16 @@ def _iter_own_errors(
             yield _Words(raised.source, raised.exception_line, raised.time, text)
 
 
-def _find_last_sign(case: Case, own: Sequence[int], told_at: str | None) -> _Words | None:
+def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> _Words | None:
     """Give the last line that tells of no end, out of the file that tells of the training.
 
     A process that goes on while others have given it up has its say before they do.
     """
     gathered = case.gathered
-    source = max(own, key=lambda one: (gathered.records.get(one, 0), case.sources[one].lines, -one))
+    source = max(
+        own,
+        key=lambda source: (gathered.records.get(source, 0), case.sources[source].lines, -source),
+    )
     if source not in gathered.tails:
         return None
     record = gathered.last_record.get(source, (0, 0))[0]
@@ -131,7 +134,7 @@ def _find_last_sign(case: Case, own: Sequence[int], told_at: str | None) -> _Wor
     later = [
         moment.line
         for moment, _ in iter_timed_lines(tail)
-        if told_at is not None and compute_seconds_between(told_at, moment.time)
+        if reported_at is not None and compute_seconds_between(reported_at, moment.time)
     ]
     end = min([*ends, *later], default=math.inf)
     lines = list_lines_before(end, tail) or list_lines_before(min(ends, default=math.inf), tail)
@@ -147,7 +150,7 @@ def _cut(text: str) -> Message:
 
 def _name(case: Case, source: int) -> str:
     """Name a file as shortly as tells it from the others."""
-    parts = [PurePath(one.path).parts for one in case.sources]
+    parts = [PurePath(source.path).parts for source in case.sources]
     own = parts[source]
     for count in range(1, len(own) + 1):
         if sum(other[-count:] == own[-count:] for other in parts) == 1:

@@ -58,7 +58,7 @@ def list_signature_hits(
 
 
 def build_series_view(
-    series: Series, failure: FirstFailure[Message] | None = None, beside: int = 1
+    series: Series, failure: FirstFailure[Message] | None = None, series_count: int = 1
 ) -> SeriesView:
     """Give a series as the report shows it, one of so many.
 
@@ -89,7 +89,7 @@ def build_series_view(
             [
                 (normalise_step(step), value, at)
                 for step, value, at in series.samples(
-                    min(_MOST_SAMPLES, _ALL_SAMPLES // beside), line
+                    min(_MOST_SAMPLES, _ALL_SAMPLES // series_count), line
                 )
             ]
         ),

@@ -45,14 +45,14 @@ def collect_stamps(
         return []
     source = failure.source
     found = [
-        clock.Stamp(one.finding.line, one.finding.time)
-        for one in gathered.seen()
-        if one.finding.source == source and one.finding.time is not None
+        clock.Stamp(sighting.finding.line, sighting.finding.time)
+        for sighting in gathered.seen()
+        if sighting.finding.source == source and sighting.finding.time is not None
     ]
     found += [
-        clock.Stamp(one.line, one.time)
-        for one, _ in gathered.tracebacks
-        if one.source == source and one.time is not None
+        clock.Stamp(traceback.line, traceback.time)
+        for traceback, _ in gathered.tracebacks
+        if traceback.source == source and traceback.time is not None
     ]
     if excerpt is not None and excerpt.source == source:
         found += clock.parse_stamps(excerpt.first_line, excerpt.lines)
@@ -151,7 +151,7 @@ def _lasting_bad(
 ) -> checkpoints.Place | None:
     """Give the place where the curves go wrong; none if the loss has outlived it."""
     bad = _find_first_bad_place(gathered, case, failure, stamps)
-    is_back = bad is not None and any(_is_back(one, bad) for one in losses.get(bad.source, ()))
+    is_back = bad is not None and any(_is_back(point, bad) for point in losses.get(bad.source, ()))
     return None if is_back else bad
 
 
@@ -166,9 +166,9 @@ def _find_first_bad_place(
     )
     if not shapes:
         return None
-    told = (failure.source, failure.line) if failure is not None else None
+    failing_place = (failure.source, failure.line) if failure is not None else None
     source, line = (
-        told if told is not None and told in shapes else shapes[0]
+        failing_place if failing_place is not None and failing_place in shapes else shapes[0]
     )  # of several ranks, the one that went first
     return _place(
         gathered, source, line, stamps if failure is not None and failure.source == source else ()
@@ -198,8 +198,10 @@ def _losses(gathered: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Poi
 
 def _is_back(points: Sequence[Point], bad: checkpoints.Place) -> bool:
     """Say whether a loss that went wrong ends with many sound records at its old level."""
-    before = [one.value for one in points if one.line < bad.line and math.isfinite(one.value)]
-    behind = [one.value for one in points if one.line > bad.line][-_MANY:]
+    before = [
+        point.value for point in points if point.line < bad.line and math.isfinite(point.value)
+    ]
+    behind = [point.value for point in points if point.line > bad.line][-_MANY:]
     if not before or len(behind) < _MANY or not all(map(math.isfinite, behind)):
         return False
     return statistics.median(behind) < _LEVEL * statistics.median(before[-_MANY:])
@@ -212,10 +214,10 @@ def _find_last_good_step(
 
     Of several processes and files of a run that of the one that came furthest.
     """
-    beside = losses.get(bad.source, ()) if bad is not None else ()
-    limit = bad.line if bad is not None and beside else math.inf
+    same_source = losses.get(bad.source, ()) if bad is not None else ()
+    limit = bad.line if bad is not None and same_source else math.inf
     every = [points for group in losses.values() for points in group]
-    steps = (_find_last_finite_step(points, limit) for points in beside or every)
+    steps = (_find_last_finite_step(points, limit) for points in same_source or every)
     return max((step for step in steps if step is not None), default=None)
 
 
@@ -224,10 +226,10 @@ def _find_last_finite_step(points: Sequence[Point], limit: float) -> float | Non
 
     None where the count begins anew again and again: it is one within an epoch.
     """
-    sound = [one for one in points if math.isfinite(one.value) and one.line < limit]
+    sound = [point for point in points if math.isfinite(point.value) and point.line < limit]
     if not sound:
         return None
-    restarts = sum(other.step < one.step for one, other in itertools.pairwise(sound))
+    restarts = sum(current.step < previous.step for previous, current in itertools.pairwise(sound))
     return None if restarts >= _EPOCHS else normalise_step(sound[-1].step)
 
 
@@ -258,7 +260,7 @@ def _compute_lost_time(
     near = list(stamps)
     over = _next_start(case, failure)
     ends = [stamp.time for stamp in near if failure.line < stamp.line < over]
-    failed = max((one for one in near if one.line <= failure.line), default=None)
+    failed = max((stamp for stamp in near if stamp.line <= failure.line), default=None)
     for source in logs:
         if source != failure.source and failed is not None and _ran_at(gathered, source, failed):
             found = _end_of(gathered, source)
@@ -281,7 +283,7 @@ def _next_start(case: Case, failure: FirstFailure[Message]) -> float:
 def _ran_at(gathered: Extract, source: int, failed: clock.Stamp) -> bool:
     """Say whether the log of another process had begun when the first one failed."""
     begun = clock.parse_stamps(1, gathered.heads.get(source, "").split("\n"))
-    first = next((one.time for one in begun if get_time_basis(one.time) == "full"), None)
+    first = next((stamp.time for stamp in begun if get_time_basis(stamp.time) == "full"), None)
     return (
         first is not None
         and convert_to_seconds(first) <= convert_to_seconds(failed.time) + _TOGETHER

@@ -97,14 +97,14 @@ def _fold_entries(entries: Sequence[Entry]) -> list[Entry]:
     groups: dict[tuple[str, str], list[Entry]] = {}
     for number, entry in enumerate(entries):
         groups.setdefault((entry.event.role, entry.same or str(number)), []).append(entry)
-    told = []
+    entries_shown = []
     for group in groups.values():
         count = len({(entry.event.source, entry.event.where) for entry in group})
         first = max(group, key=lambda entry: entry.weight)
         if count < _FOLDED or not first.same:
-            told += group
+            entries_shown += group
         else:
-            told.append(
+            entries_shown.append(
                 first._replace(
                     event=replace(
                         first.event,
@@ -112,7 +112,7 @@ def _fold_entries(entries: Sequence[Entry]) -> list[Entry]:
                     )
                 )
             )
-    return told
+    return entries_shown
 
 
 def _sort_events(

@@ -144,8 +144,8 @@ def _iter_evaluation_entries(gathered: Extract) -> Iterator[Entry]:
             default=None,
             key=lambda point: point.line,
         )
-        told = (series.first, best, series.first_nonfinite, series.last)
-        for point in {point.line: point for point in told if point is not None}.values():
+        notable = (series.first, best, series.first_nonfinite, series.last)
+        for point in {point.line: point for point in notable if point is not None}.values():
             event = _build_event(
                 series.source,
                 point.line,
@@ -162,9 +162,9 @@ def _get_step(series: Series, step: float) -> float | None:
 
 def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> Iterator[Entry]:
     """What the curves do, except where it is the failure itself."""
-    told = (failure.source, failure.line) if failure is not None else None
+    failing_place = (failure.source, failure.line) if failure is not None else None
     for shape in case.shapes.values():
-        if CATALOGUE[shape.id].is_turn and told != (shape.source, shape.line):
+        if CATALOGUE[shape.id].is_turn and failing_place != (shape.source, shape.line):
             event = _build_event(
                 shape.source,
                 shape.line,
@@ -194,7 +194,7 @@ def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Ite
         count, last = counts.get(key, (1, 0))
         if count > 1:
             text = say(*_TIMES, text=text, count=count, line=last)
-        told = _build_event(
+        folded = _build_event(
             finding.source,
             finding.line,
             text,
@@ -205,7 +205,7 @@ def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Ite
             title=NOTHING if event.role == "context" else titles(finding.signature),
         )
         same = f"{finding.signature} {_NUMBER.sub('#', line)[:SAME_TEXT]}"
-        yield Entry(_WEIGHTS.get(event.role, _FRAME), told, same, is_quote=True)
+        yield Entry(_WEIGHTS.get(event.role, _FRAME), folded, same, is_quote=True)
 
 
 def _count_signatures(gathered: Extract) -> dict[tuple[str, int], tuple[int, int]]:

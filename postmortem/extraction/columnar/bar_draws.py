@@ -79,7 +79,7 @@ class BarDraws:
             return
         marks = column.marks()
         is_new = (
-            _mark_changes([one[start:stop] for one in marks]) if marks else np.ones(stop - start)
+            _mark_changes([mark[start:stop] for mark in marks]) if marks else np.ones(stop - start)
         )
         firsts = np.flatnonzero(is_new) + start
         draws = _Draws(column, firsts, np.append(firsts[1:], stop) - 1)
@@ -152,7 +152,7 @@ class BarDraws:
         self._points.total(layout.looked.found.record.total)
         self._put_rows(columns, rest.draws, rest.draws.firsts[1:], steps, values)
         row = int(rest.draws.lasts[-1])
-        last = [float(one[-1]) for one in values]
+        last = [float(column[-1]) for column in values]
         late = Late(layout, where, float(steps[-1]), last, column.lines[row])
         bars.hold(late, _get_epoch_label(layout, column.row(row)), int(positions[rest.at[-1]]))
 
@@ -207,7 +207,7 @@ class BarDraws:
     ) -> None:
         """Put the records of all but the last into series; `places` are where they are sure."""
         rows = draws.column.rows
-        fit = [one[:-1] for one in values]
+        fit = [column[:-1] for column in values]
         part = Part(columns, rows.begins[places], steps[:-1], fit, rows.lines[draws.lasts[:-1]])
         self._points.add_parts([part], self._base)
 
@@ -218,9 +218,9 @@ def _mark_changes(marks: Sequence[Sequence[object]]) -> "np.ndarray[Any, Any]":
 
     is_new = np.zeros(len(marks[0]), dtype=bool)
     is_new[0] = True
-    for one in marks:
-        behind = map(operator.ne, one, itertools.islice(one, 1, None))
-        is_new[1:] |= np.fromiter(behind, dtype=bool, count=len(one) - 1)
+    for mark in marks:
+        behind = map(operator.ne, mark, itertools.islice(mark, 1, None))
+        is_new[1:] |= np.fromiter(behind, dtype=bool, count=len(mark) - 1)
     return is_new
 
 

@@ -123,7 +123,7 @@ class CutRegions:
             return False
         self._missed, self._most_missed = 0, _AGAIN * self._most_missed
         known, often = self._cutter.shapes, self._often(block.offset + start)
-        return any(not any(shape is one for one in known) for shape in often)
+        return any(not any(shape is known_shape for known_shape in known) for shape in often)
 
     def _often(self, at: int) -> list[LineShape]:
         """Give the shapes that came often since shapes were chosen last, up to a place."""
@@ -141,10 +141,10 @@ class CutRegions:
             self._cutter = None
             return
         known = self._cutter.shapes if self._cutter is not None else ()
-        if all(any(shape is one for one in known) for shape in often):
+        if all(any(shape is known_shape for known_shape in known) for shape in often):
             return
-        fresh = [shape for shape in often if not any(shape is one for one in known)]
-        kept = [shape for shape in known if any(shape is one for one in often)]
+        fresh = [shape for shape in often if not any(shape is known_shape for known_shape in known)]
+        kept = [shape for shape in known if any(shape is known_shape for known_shape in often)]
         self._cutter = RowCutter([*kept, *fresh][-_MOST_SHAPES:])
 
     def _is_fit(self, column: RowColumn) -> bool:
@@ -196,11 +196,11 @@ class CutRegions:
     def _has_room(self, columns: list[RowColumn]) -> bool:
         """Say whether no bound is met within these rows."""
         points = self._points
-        figures = sum(len(one.begins) * max(1, len(one.own)) for one in columns)
-        series = sum(one.fresh * len(one.own) for one in columns)
+        figures = sum(len(column.begins) * max(1, len(column.own)) for column in columns)
+        series = sum(column.fresh * len(column.own) for column in columns)
         return (
             not points.is_crowded
             and points.count + figures <= MOST_POINTS
-            and points.processes.count + sum(one.fresh for one in columns) < MOST_PROCESSES
+            and points.processes.count + sum(column.fresh for column in columns) < MOST_PROCESSES
             and len(points.result.series) + series < MOST_SERIES
         )

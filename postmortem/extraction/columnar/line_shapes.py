@@ -59,7 +59,7 @@ class LineShapes:
     def forget(self, shape: LineShape) -> None:
         """Forget a shape that some line does not keep to."""
         for known in self._known.values():
-            known[:] = [one for one in known if one is not shape]
+            known[:] = [known_shape for known_shape in known if known_shape is not shape]
 
     def is_so(self, shape: LineShape, raw: bytes) -> bool:
         """Say whether a line of a shape is what the shape says."""
@@ -89,12 +89,12 @@ class LineShapes:
         is_due = count + 1 >= tried
         self._seen[common] = (count + 1, NEXT_TRY * tried if is_due else tried)
         if is_due and self._credit >= 0 and self._count < _MOST_SHAPES:
-            asked = self._trials.asked
+            spent = self._trials.asked
             try:
                 shape = self._maker.shape(opening, data, begin, end)
             except (TimeoutError, UnicodeDecodeError):
                 shape = None
-            self._credit -= self._trials.asked - asked
+            self._credit -= self._trials.asked - spent
             if shape is not None:
                 self._keep(common, shape)
 

@@ -138,12 +138,12 @@ class Between:
         self._open = open_literals
         self.rows = rows
         """By shape."""
-        begins = np.concatenate([one.begins for one in rows])
+        begins = np.concatenate([shape_rows.begins for shape_rows in rows])
         order = np.argsort(begins, kind="stable")
-        owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])
-        ends = np.concatenate([one.ends for one in rows])
+        owner = np.repeat(np.arange(len(rows)), [len(shape_rows.begins) for shape_rows in rows])
+        ends = np.concatenate([shape_rows.ends for shape_rows in rows])
         self._places = RowPlaces(begins[order], ends[order], owner[order])
-        self._shapes = [one.shape for one in rows]
+        self._shapes = [shape_rows.shape for shape_rows in rows]
         self.inside: dict[int, RowPlace] = {}
         """By where a literal begins that stands in a row."""
         self.is_of_others: set[int] = set()
@@ -165,7 +165,7 @@ class Between:
 
     def _of_several_lines(self) -> list[Hit]:
         """Find the literals in rows behind which stands what a rule of several lines may go by."""
-        data, alike, given = self._block.data, self._machine.alike, list[Hit]()
+        data, alike, hits = self._block.data, self._machine.alike, list[Hit]()
         for rows in self.rows:
             shape, verdict = rows.shape, rows.shape.verdict
             if verdict.behind is None:
@@ -179,8 +179,8 @@ class Between:
                 for number, start in self._machine.filter.hits(data, begin, end):
                     if alike[number] in verdict.literals and alike[number] not in known.literals:
                         self.inside[start] = RowPlace(shape, known, begin, end)
-                        given.append((number, start))
-        return sorted(given, key=lambda hit: hit[1])
+                        hits.append((number, start))
+        return sorted(hits, key=lambda hit: hit[1])
 
     def _without(self, rules: frozenset[int]) -> Callable[[int], int]:
         """Give what finds the end of a row in which no match of these rules begins."""
@@ -217,7 +217,7 @@ class Between:
 
     def _of_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""
-        machine, data, given = self._machine, self._block.data, []
+        machine, data, hits = self._machine, self._block.data, []
         telling: set[tuple[int, int]] = set()
         for literal, start, row in self._open.hits(data, self._places, self._shapes):
             if not data.startswith(machine.literals[literal], start):
@@ -230,5 +230,5 @@ class Between:
                 telling.add((owner, number))
             known = self._known.get(begin, shape.verdict)
             self.inside[start] = RowPlace(shape, known, begin, end)
-            given.append((literal, start))
-        return given
+            hits.append((literal, start))
+        return hits

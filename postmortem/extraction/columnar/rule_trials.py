@@ -67,9 +67,11 @@ class RuleTrials:
         self.asked += 1
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         wanted = dict.fromkeys(
-            one for number in sorted(literals) for one in self._machine.consumers[number]
+            consumer for number in sorted(literals) for consumer in self._machine.consumers[number]
         )
-        return {one: self._answer(one, raw, cleaned, is_read=is_read) for one in wanted}
+        return {
+            consumer: self._answer(consumer, raw, cleaned, is_read=is_read) for consumer in wanted
+        }
 
     def verdict(
         self, lines: Iterable[tuple[bytes, tuple[str, ...]]], *, is_read: bool
@@ -78,15 +80,15 @@ class RuleTrials:
 
         Nothing is known where a reader of figures may make something of one of them.
         """
-        asked = list(lines)
-        literals = self.literals.of_each([raw for raw, _ in asked])
-        given = []
-        for (raw, texts), numbers in zip(asked, literals, strict=True):
+        tried = list(lines)
+        literals = self.literals.of_each([raw for raw, _ in tried])
+        outcomes = []
+        for (raw, texts), numbers in zip(tried, literals, strict=True):
             answers = self._answers(raw, numbers, is_read=is_read)
             if _has_figures(answers):
                 return NOTHING_KNOWN
-            given.append((answers, texts))
-        return build_verdict(self._machine, given, literals, is_read=is_read)
+            outcomes.append((answers, texts))
+        return build_verdict(self._machine, outcomes, literals, is_read=is_read)
 
     def is_so(
         self,
@@ -182,14 +184,14 @@ def _extract_fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     )
     if not matches:
         return VAIN
-    told = [
+    captures = [
         (name, str(value))
         for match in matches
         for name, value in (*match.groupdict().items(), *(rule.raw.get("set") or {}).items())
         if value is not None
     ]
-    is_of_machine = all(name.startswith(_OF_MACHINE) for name, _ in told)
-    return told if is_of_machine and not rule.enough and not rule.framework else UNSURE
+    is_of_machine = all(name.startswith(_OF_MACHINE) for name, _ in captures)
+    return captures if is_of_machine and not rule.enough and not rule.framework else UNSURE
 
 
 def _has_figures(answers: Mapping[Wanted, object]) -> bool:

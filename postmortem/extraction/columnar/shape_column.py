@@ -77,7 +77,7 @@ class RowColumn:
         ):
             return stop - start
         codes = (self.codes or [])[start:stop]
-        return sum(codes.count(one) for place in (where, NOWHERE) for one in known.get(place, ()))
+        return sum(codes.count(code) for place in (where, NOWHERE) for code in known.get(place, ()))
 
     def next(self) -> int:
         """Give where the next row begins."""
@@ -91,7 +91,7 @@ class RowColumn:
         if isinstance(reader, Layout):
             groups = [] if reader.now is None else [reader.now, reader.epoch]
             return [self.own[group] for group in groups if group is not None]
-        return [one for name, one in zip(names, self.own, strict=True) if name in POSITION]
+        return [figures for name, figures in zip(names, self.own, strict=True) if name in POSITION]
 
     def telling_rows(self) -> set[int]:
         """Give the first row, the last, and those with the least and the largest figures."""

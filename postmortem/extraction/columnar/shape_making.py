@@ -64,10 +64,10 @@ class LineShape(NamedTuple):
 
         `known_until` gives the end of a line in which no match begins, by an offset in that line.
         """
-        behind, teller = self.verdict.behind, self.teller
+        behind, reader = self.verdict.behind, self.teller
         if behind is None:
             return self.verdict
-        is_alone = not teller.places and teller.template.where == NOWHERE
+        is_alone = not reader.places and reader.template.where == NOWHERE
         stop = end_of_lines_behind(data, begin, end, behind.lines if is_alone else None)
         if has_gaps(data, end, stop):
             return behind.known
@@ -131,9 +131,9 @@ class ShapeMaker:
         if line is None or own is NOTHING_KNOWN:
             return None
         literals, in_part = self._trials.literals.of(raw), None
-        for one in _iter_narrower_lines(line, self._but_for_what_matters):
+        for narrower in _iter_narrower_lines(line, self._but_for_what_matters):
             shape = self._made(
-                one, _build_path_without_metrics(one, srun=self._srun), is_read=False
+                narrower, _build_path_without_metrics(narrower, srun=self._srun), is_read=False
             )
             if shape is None:
                 continue
@@ -147,9 +147,9 @@ class ShapeMaker:
         kept = []
         for span in line.spans:
             few = restrict_digit_count(span)
-            for one in [span] if few == span else [span, few]:
-                if not self._matters(line._replace(spans=(one,))):
-                    kept.append(one)
+            for variant in [span] if few == span else [span, few]:
+                if not self._matters(line._replace(spans=(variant,))):
+                    kept.append(variant)
                     break
         return line._replace(spans=tuple(kept))
 
@@ -163,8 +163,8 @@ class ShapeMaker:
     def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is sure what the rules do; without figures, what some of them do."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
-        teller = self._teller(line, path)
-        if not verdict.is_usable or (verdict.found and teller is None):
+        reader = self._teller(line, path)
+        if not verdict.is_usable or (verdict.found and reader is None):
             return None
         wanted = {figure.span for figure in verdict.figures}
         spans = tuple(
@@ -180,7 +180,7 @@ class ShapeMaker:
             pattern,
             re.compile(pattern + _END),
             path,
-            teller or path,
+            reader or path,
             verdict,
             tuple(number for number, _ in own),
             tuple(numbers_[figure.span] if figure.span >= 0 else -1 for figure in verdict.figures),
@@ -192,14 +192,14 @@ class ShapeMaker:
         So it is where the text of a line tells another process than its prefix.
         """
         own = [span for span in line.spans if span.name]
-        told = {
+        prefix_spans = {
             span[:3]
             for span in find_prefix_spans(line.raw, line.length, srun=self._srun)
             if span.name
         }
-        if not told <= {span[:3] for span in own}:
+        if not prefix_spans <= {span[:3] for span in own}:
             return None
-        names = tuple(span.name if span[:3] in told else "" for span in own)
+        names = tuple(span.name if span[:3] in prefix_spans else "" for span in own)
         where = View(line.raw.encode(), 0, 0, srun=self._srun).cleaned.where
         return build_path(path.template._replace(names=names, where=where), None)
 

@@ -120,8 +120,8 @@ class Cards:
         One entry a model, of the most surely printed names only.
         """
         found: dict[str, Gpu] = {}
-        strongest = max((one.strength for one in self.names.values()), default=0)
-        names = [name for name, one in self.names.items() if one.strength == strongest]
+        strongest = max((sighting.strength for sighting in self.names.values()), default=0)
+        names = [name for name, sighting in self.names.items() if sighting.strength == strongest]
         for name in names:
             known = next(
                 (row for row in table if re.search(row["match"], name, re.IGNORECASE)), _UNKNOWN
@@ -150,6 +150,6 @@ class Cards:
         return self.capability.get("") if len(names) == 1 else None
 
 
-def _is_near(one: Sighting, other: Sighting, most: int) -> bool:
+def _is_near(first: Sighting, second: Sighting, most: int) -> bool:
     """Say whether a line stands at most so many lines behind another one of its source."""
-    return one.source == other.source and 0 <= other.line - one.line <= most
+    return first.source == second.source and 0 <= second.line - first.line <= most

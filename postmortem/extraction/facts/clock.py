@@ -83,7 +83,7 @@ def compute_seconds_after(near: Sequence[Stamp], line: int, ends: Iterable[str])
         for basis in ("full", "no-year", "no-date", "uptime")
         if (
             answer := _compute_elapsed(
-                [one for one in near if get_time_basis(one.time) == basis],
+                [stamp for stamp in near if get_time_basis(stamp.time) == basis],
                 line,
                 [end for end in ends if get_time_basis(end) == basis],
             )
@@ -108,9 +108,9 @@ def _compute_elapsed(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> f
     return longest if is_known else None
 
 
-def _compute_span(one: str, other: str) -> float | None:
+def _compute_span(start: str, end: str) -> float | None:
     """Give the seconds between two times of one clock; None if the second is the earlier one."""
-    span = convert_to_seconds(other) - convert_to_seconds(one)
-    if span < 0 and get_time_basis(one) == "no-year" and span + _YEAR < _YEAR / 2:
+    span = convert_to_seconds(end) - convert_to_seconds(start)
+    if span < 0 and get_time_basis(start) == "no-year" and span + _YEAR < _YEAR / 2:
         span += _YEAR
     return span if span >= 0 else None

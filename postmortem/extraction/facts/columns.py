@@ -57,7 +57,7 @@ class Columns:
         The framework and the process that print the rows, and how many columns had to be left out.
         """
         self.series, self.framework, self.where, self.unkept = series, framework, where, unkept
-        self.is_lost = unkept > 0 and not any(one is not None for one in series)
+        self.is_lost = unkept > 0 and not any(curve is not None for curve in series)
         """Whether there is no series for any of the columns."""
         self.is_waiting = False
         """True from the first row until they are flushed."""
@@ -105,7 +105,7 @@ def put_parts(parts: Sequence[Part]) -> None:
             [part.lines for _, part, _ in of_one],
         ]
         keys, steps, values, lines = (
-            one[0] if len(of_one) == 1 else np.concatenate(one) for one in columns
+            column[0] if len(of_one) == 1 else np.concatenate(column) for column in columns
         )
         if len(of_one) > 1:
             order = np.argsort(keys, kind="stable")

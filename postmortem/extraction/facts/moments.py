@@ -116,7 +116,7 @@ def _add_missing_seconds(clock: str) -> str:
     return clock if clock.count(":") == 2 else f"{clock}:00"
 
 
-def compute_seconds_between(one: str, other: str) -> float | None:
+def compute_seconds_between(start: str, end: str) -> float | None:
     """Give the seconds from one time to another, by what both of them tell.
 
     Of two times of day the second is taken for the next that is so, within half a day.
@@ -124,16 +124,16 @@ def compute_seconds_between(one: str, other: str) -> float | None:
     Returns:
         None where the second is the earlier one, or nothing that both tell compares them.
     """
-    bases = {get_time_basis(one), get_time_basis(other)}
+    bases = {get_time_basis(start), get_time_basis(end)}
     if ("uptime" in bases and bases != {"uptime"}) or None in bases:
         return None
     if bases in ({"full"}, {"uptime"}):
-        span = convert_to_seconds(other) - convert_to_seconds(one)
+        span = convert_to_seconds(end) - convert_to_seconds(start)
         return span if span >= 0 else None
     if "no-date" in bases:
-        span = (convert_to_seconds(other) - convert_to_seconds(one)) % _DAY
+        span = (convert_to_seconds(end) - convert_to_seconds(start)) % _DAY
         return span if span < _LONGEST_OF_DAY else None
-    span = convert_to_seconds(_strip_year(other)) - convert_to_seconds(_strip_year(one))
+    span = convert_to_seconds(_strip_year(end)) - convert_to_seconds(_strip_year(start))
     if span < -_HALF_A_YEAR:
         span += 366 * _DAY
     return span if span >= 0 else None

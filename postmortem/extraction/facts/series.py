@@ -180,8 +180,8 @@ class Series(Exact):
         count = len(self.values)
         if count <= most:
             return list(self.kept())
-        around, room = split_point_budget(most)
-        chosen = set(self._spread(most - room))
+        around, count_around = split_point_budget(most)
+        chosen = set(self._spread(most - count_around))
         chosen |= select_neighbourhoods(self.values, self.lines, chosen, line, around)
         return [self._at(index) for index in sorted(chosen)]
 

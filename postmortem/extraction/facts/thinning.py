@@ -109,8 +109,8 @@ def find_largest_changes(values: Sequence[float], most: int) -> list[int]:
 def _sort_by_change(values: Sequence[float]) -> list[int]:
     """Give the indexes behind the largest changes, the largest first."""
     changes = [
-        abs(two - one) if math.isfinite(one) and math.isfinite(two) else 0.0
-        for one, two in pairwise(values)
+        abs(two - previous) if math.isfinite(previous) and math.isfinite(two) else 0.0
+        for previous, two in pairwise(values)
     ]
     return [
         index + 1

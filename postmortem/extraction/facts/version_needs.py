@@ -111,23 +111,24 @@ def _find_nearest_version(
         return None
     present = installed[package]
     near = sorted(
-        one
+        version
         for text, row in _get_requirement_rows(package).items()
-        if not row.get("withdrawn") and ((one := Version(text)) > present) == (sides[0] > 0)
-        if one != present
+        if not row.get("withdrawn") and ((version := Version(text)) > present) == (sides[0] > 0)
+        if version != present
     )
     first = next(
         (
-            one
-            for one in (near if sides[0] > 0 else reversed(near))
-            if _is_compatible(package, one, installed, python)
+            version
+            for version in (near if sides[0] > 0 else reversed(near))
+            if _is_compatible(package, version, installed, python)
         ),
         None,
     )
     return first and max(
-        one
-        for one in near
-        if one.release[:2] == first.release[:2] and _is_compatible(package, one, installed, python)
+        version
+        for version in near
+        if version.release[:2] == first.release[:2]
+        and _is_compatible(package, version, installed, python)
     )
 
 
@@ -168,7 +169,7 @@ def _is_too_new(need: Requirement, present: Version) -> bool:
     ]
     if allowed:
         return max(allowed) < present
-    return any(one.operator in {"<", "<="} for one in need.specifier)
+    return any(clause.operator in {"<", "<="} for clause in need.specifier)
 
 
 def _iter_known_versions(packages: Mapping[str, str]) -> Iterator[tuple[str, Version]]:

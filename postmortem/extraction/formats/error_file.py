@@ -27,10 +27,10 @@ def extract_traceback(raw: str) -> str | None:
     None if the JSON is cut off or has another shape.
     """
     try:
-        told: Any = json.loads(raw)["message"]
+        error: Any = json.loads(raw)["message"]
         message, stack = (
-            str(told["message"]),
-            str(told.get("extraInfo", {}).get("py_callstack", "")),
+            str(error["message"]),
+            str(error.get("extraInfo", {}).get("py_callstack", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

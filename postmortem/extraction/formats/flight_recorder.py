@@ -87,8 +87,8 @@ def read_dump(data: bytes, rank: int) -> list[Recorded]:
 def note_of_dump(found: Sequence[Recorded]) -> Message:
     """Say what a dump holds."""
     head = say("NCCL flight recorder", "NCCL flight recorder")
-    shown = sorted(found, key=lambda one: -one.enqueued)[:_MOST_SHOWN]
-    return join_list([head, *(one.describe() for one in shown)], "; ", "；")
+    shown = sorted(found, key=lambda group: -group.enqueued)[:_MOST_SHOWN]
+    return join_list([head, *(group.describe() for group in shown)], "; ", "；")
 
 
 def _get_operation(entries: Any, group: str, number: int) -> str:

@@ -180,7 +180,9 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
         ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
-        found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
+        found = next(
+            (record for way in ways if (record := way(text, where, line)) is not None), None
+        )
     return Looked(found, None, "", "") if found is not None else None
 
 

@@ -174,7 +174,7 @@ def _build_grid_from_names(
     called = [
         ""
         if _NO_COLUMN.search(head.lower())
-        else next((one for one, kind in _LOSSES if kind.match(head)), name)
+        else next((name for name, kind in _LOSSES if kind.match(head)), name)
         for head, name in zip(heads, list_metric_names(heads), strict=True)
     ]
     objectives = [

@@ -307,8 +307,8 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             and (value := parse_value(match["value"])) is not None
         ):
             name, whole = match["name"], _expand_pair_name(text, match)
-            is_told_apart = name in values or whole.startswith("best")
-            values.setdefault(whole if is_told_apart else name, value)
+            keeps_full_name = name in values or whole.startswith("best")
+            values.setdefault(whole if keeps_full_name else name, value)
     if "%" in text:
         _add_shares(text, values)
     if "(" in text:
@@ -331,7 +331,7 @@ def _add_means(text: str, values: dict[str, float], printed: str) -> None:
             name = names.LOSS
         elif name not in values:
             times = ((names.DATA_TIME, _NAMES_WAIT), (names.STEP_TIME, _NAMES_STEP))
-            name = next((one for one, pattern in times if pattern.match(name)), name)
+            name = next((kind for kind, pattern in times if pattern.match(name)), name)
         if name in values and (value := parse_value(match["mean"])) is not None:
             values.setdefault(name + names.SO_FAR, value)
 

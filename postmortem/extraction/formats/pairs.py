@@ -118,8 +118,8 @@ class PairReader:
 
     def _canonical(self, keys: list[str], budget: Budget | None) -> list[str]:
         """Give the canonical names of a record's keys; at most one of them stands for the loss."""
-        given = self._names.get
-        names = [given(key, key) for key in keys]
+        get_name = self._names.get
+        names = [get_name(key, key) for key in keys]
         if self._loss_key is not None and "loss" not in names:
             for index, key in enumerate(keys):
                 if self._loss_key.search(key, budget):

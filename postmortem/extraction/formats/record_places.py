@@ -77,7 +77,7 @@ class PlaceFinder:
     def _has_alike(self) -> bool:
         """Say whether texts that differ in digits alone have their records at the same places."""
         if self._is_blind is None:
-            patterns = [one for one in (self._format.match, self._pairs.pattern) if one]
+            patterns = [pattern for pattern in (self._format.match, self._pairs.pattern) if pattern]
             self._is_blind = (
                 not any(self._format.raw.get(name) for name in _ODD)
                 and all(map(is_digit_agnostic, patterns))

@@ -166,9 +166,9 @@ class MetricReader:
         values = self._spans(match, budget) if match is not None else None
         if line is None or match is None or values is None:
             return None
-        where, is_told = view.cleaned.where, match.groupdict().get("rank") is None
+        where, names_process = view.cleaned.where, match.groupdict().get("rank") is None
         spans = _drop_duplicate_rank(
-            find_prefix_spans(shown, line.start, srun=view.srun), is_told=is_told
+            find_prefix_spans(shown, line.start, srun=view.srun), names_process=names_process
         )
         if self.redraws and not _is_drawn_alike(match):
             return None
@@ -218,10 +218,12 @@ def _group_spans(match: Match) -> list[Span]:
     ]
 
 
-def _drop_duplicate_rank(spans: Sequence[Span], *, is_told: bool) -> list[Span]:
+def _drop_duplicate_rank(spans: Sequence[Span], *, names_process: bool) -> list[Span]:
     """Let the rank in a prefix tell nothing where the line itself tells it."""
     return [
-        place(span.start, span.end, span.name, is_told=is_told) if span.name == "@rank" else span
+        place(span.start, span.end, span.name, names_process=names_process)
+        if span.name == "@rank"
+        else span
         for span in spans
     ]
 

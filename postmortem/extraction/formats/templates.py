@@ -60,7 +60,7 @@ class InLine:
 
     def spans(self, spans: Sequence[Span]) -> list[Span] | None:
         """Give all spans of the text as such of the line; None if a colour changes within one."""
-        placed = [one for span in spans if (one := self.span(span)) is not None]
+        placed = [place for span in spans if (place := self.span(span)) is not None]
         return placed if len(placed) == len(spans) else None
 
 
@@ -142,7 +142,7 @@ def build_common_prefix(templates: Iterable[Template]) -> re.Pattern[bytes] | No
     not; None if there is none.
     """
     head = list[bytes]()
-    parts = [_open_parts(one.raw, one.length, one.spans) for one in templates]
+    parts = [_open_parts(template.raw, template.length, template.spans) for template in templates]
     for some in zip(*parts, strict=False):
         if some.count(some[0]) < len(some):
             others = b"|".join(dict.fromkeys(some))
@@ -177,13 +177,13 @@ def find_prefix_spans(raw: str, length: int, *, srun: bool) -> list[Span]:
     return spans
 
 
-def place(start: int, end: int, name: str, *, is_told: bool = True) -> Span:
+def place(start: int, end: int, name: str, *, names_process: bool = True) -> Span:
     """Give the span of a number that tells the process, or would if nothing else did."""
     return Span(
         start,
         end,
-        name if is_told else "",
-        (rb"(\d{1,%d})" if is_told else rb"\d{1,%d}") % _MOST_DIGITS[name],
+        name if names_process else "",
+        (rb"(\d{1,%d})" if names_process else rb"\d{1,%d}") % _MOST_DIGITS[name],
     )
 
 

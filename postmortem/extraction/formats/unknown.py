@@ -76,7 +76,7 @@ class GenericReader:
         self.has_read = bool(accepted)
         if accepted and len(self._kinds) < _MOST_KINDS:
             self._kinds.add(accepted[-1].layout)
-        return [self._settled(one) for one in accepted]
+        return [self._settled(record) for record in accepted]
 
     def _whole(self, kind: str, where: ProcessId) -> str:
         """Give the kind of record that one is the beginning of: the end of the log may cut it."""
@@ -126,10 +126,10 @@ class GenericReader:
             for found in self.bars.rest()
         ]
 
-    def _given(self, given: Found | Late | None) -> list[tuple[Record, int] | Late]:
+    def _given(self, found: Found | Late | None) -> list[tuple[Record, int] | Late]:
         """Give the record of a bar that is certain, if there is one."""
         return (
-            [] if given is None else [self._settled(given) if isinstance(given, Found) else given]
+            [] if found is None else [self._settled(found) if isinstance(found, Found) else found]
         )
 
     def _settled(self, found: Found) -> tuple[Record, int]:
