@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, AnyStr, Final, Generic, cast
 
-_ASKED: Final = (
+_METHODS: Final = (
     "search",
     "match",
     "fullmatch",
@@ -33,7 +33,7 @@ class LazyPattern(Generic[AnyStr]):
     From then on they are those of the `re.Pattern`, and a search costs what it does there.
     """
 
-    __slots__ = ("_with", "pattern", *_ASKED)
+    __slots__ = ("_with", "pattern", *_METHODS)
 
     def __init__(self, pattern: AnyStr, flags: int) -> None:
         self.pattern: AnyStr = pattern
@@ -42,7 +42,7 @@ class LazyPattern(Generic[AnyStr]):
     def __getattr__(self, name: str) -> Any:
         """Compile the pattern; this is called for what it does not have yet."""
         compiled = re.compile(self.pattern, self._with)
-        for method in _ASKED:
+        for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 

@@ -82,7 +82,7 @@ def find_copies(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) ->
     kept = find_mirrored_logs([source.path for source in sources])
     if len({key[2] for key in series}) <= 1 or not metrics | kept:
         return Copies()
-    leaders = _CurvesBesideOthers(series, metrics, kept).leaders()
+    leaders = _CurveComparison(series, metrics, kept).leaders()
     own = {(key[2], key[3]) for key in series if key not in leaders}
     covered = (
         (copy[2], copy[3])
@@ -116,7 +116,7 @@ def find_mirrored_logs(paths: Sequence[str]) -> set[int]:
     }
 
 
-class _CurvesBesideOthers:
+class _CurveComparison:
     """The series of a job, compared with one another."""
 
     def __init__(
@@ -127,10 +127,10 @@ class _CurvesBesideOthers:
         """Sources that repeat what others tell."""
         self._steps: dict[Key, dict[float, float]] = {}
         self._coarse: dict[Key, float] = {}
-        self._beside = Counter[_Process]()
+        self._points_by_process = Counter[_Process]()
         for key, curve in series.items():
             # A console may show each record twice, by a logger and by a print: that is no more.
-            self._beside[key[2:]] += len(self._by_step(key)) or curve.points
+            self._points_by_process[key[2:]] += len(self._by_step(key)) or curve.points
 
     def leaders(self) -> dict[Key, Key]:
         """Give the fullest of each curve that stands in several files, by its copies."""
@@ -171,7 +171,7 @@ class _CurvesBesideOthers:
         own = steps or _STEPLESS * self._series[key].points
         is_log = key[2] not in self._metrics
         full = own * (_FULLER if is_log else 1)
-        return key[3] != NOWHERE, full, self._beside[key[2:]], -key[2]
+        return key[3] != NOWHERE, full, self._points_by_process[key[2:]], -key[2]
 
     def _is_same(self, first: Key, second: Key, *, is_flat: bool) -> bool:
         """Say whether the shorter of two curves is contained in the longer, flat ones too."""

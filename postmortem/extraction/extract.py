@@ -36,7 +36,7 @@ _FEWEST_POINTS: Final = 200
 
 
 class Seen(NamedTuple):
-    """A finding with what only the gathering knows about it."""
+    """A finding with what is known only while its source is read."""
 
     finding: Finding
     records_before: int
@@ -47,30 +47,30 @@ class Seen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Room:
-    """How many findings and processes are still kept, of a signature in a source."""
+class FindingLimits:
+    """How many more findings and processes of a signature may be kept in a source."""
 
     findings: int = _MOST_OF_ONE
     processes: int = _PROCESSES_OF_ONE
-    whole: "Room | None" = None
+    total: "FindingLimits | None" = None
 
-    def has_finding(self) -> bool:
-        """Take the room of a finding, if there is one."""
-        if self.findings <= 0 or (self.whole is not None and not self.whole.has_finding()):
+    def take_finding(self) -> bool:
+        """Count one more finding unless the limit is reached; say whether it may be kept."""
+        if self.findings <= 0 or (self.total is not None and not self.total.take_finding()):
             return False
         self.findings -= 1
         return True
 
-    def has_process(self) -> bool:
-        """Take the room of a process, if there is one."""
-        if self.processes <= 0 or (self.whole is not None and not self.whole.has_process()):
+    def take_process(self) -> bool:
+        """Count one more process unless the limit is reached; say whether it may be kept."""
+        if self.processes <= 0 or (self.total is not None and not self.total.take_process()):
             return False
         self.processes -= 1
         return True
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptFindings:
     """The first and last findings of one (signature, process), and how many there were."""
 
     first: list[Seen] = field(default_factory=list)
@@ -79,8 +79,8 @@ class Kept:
     are made."""
     count: int = 0
     last_line: int = 0
-    room: Room = field(default_factory=Room, repr=False, compare=False)
-    """What is shared with other processes; one finding at either end needs none."""
+    limits: FindingLimits = field(default_factory=FindingLimits, repr=False, compare=False)
+    """Shared with the other processes; the first and the last finding are kept regardless."""
 
     def add(self, seen: Seen) -> None:
         """Count a finding and keep it if it is among the first or last."""
@@ -112,17 +112,17 @@ class Kept:
 
     def _is_first(self) -> bool:
         return not self.first or (
-            not self.last and len(self.first) < FIRST and self.room.has_finding()
+            not self.last and len(self.first) < FIRST and self.limits.take_finding()
         )
 
     def _add_last(self, sighting: Seen | Callable[[], Seen], line: int) -> None:
         self.count += 1
         self.last_line = line
-        if 0 < len(self.last) < LAST and not self.room.has_finding():
+        if 0 < len(self.last) < LAST and not self.limits.take_finding():
             self.last.popleft()
         self.last.append(sighting)
 
-    def take(self, later: "Kept") -> None:
+    def take(self, later: "KeptFindings") -> None:
         """Take in what a later part holds of the same process."""
         found = later.all()
         if self.count:
@@ -131,7 +131,8 @@ class Kept:
             self.count += later.count - len(found)
             return
         is_within_limit = [
-            number in {0, len(found) - 1} or self.room.has_finding() for number in range(len(found))
+            number in {0, len(found) - 1} or self.limits.take_finding()
+            for number in range(len(found))
         ]
         border = (
             len(later.first)
@@ -154,9 +155,9 @@ class Kept:
         """Make the last ones."""
         self.last = deque(self.all()[len(self.first) :], maxlen=LAST)
 
-    def copy(self, room: Room) -> "Kept":
-        """Give the same, in a room of its own."""
-        return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), room=room)
+    def copy(self, limits: FindingLimits) -> "KeptFindings":
+        """Copy this under other limits."""
+        return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), limits=limits)
 
     def all(self) -> list[Seen]:
         """Give what is kept, in order."""
@@ -174,9 +175,9 @@ class Extract:
     origins: list[Origin] = field(default_factory=list)
     """Where each source comes from; bytes can be read again."""
     warnings: list[Message] = field(default_factory=list)
-    given: list[str] = field(default_factory=list)
+    input_names: list[str] = field(default_factory=list)
     """The paths that were asked for, and the names of streams."""
-    findings: dict[tuple[str, int, ProcessId], Kept] = field(default_factory=dict)
+    findings: dict[tuple[str, int, ProcessId], KeptFindings] = field(default_factory=dict)
     """By (signature, source, process); the processes beyond those told apart are CROWD."""
     tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
     """With the number of metric records of its process before it."""
@@ -212,16 +213,22 @@ class Extract:
     """Sources that are a copy of an exception (`formats.error_file`)."""
     copies: Copies = field(default_factory=Copies)
     """Series that stand in another file of the run too."""
-    _room: Room = field(default_factory=lambda: Room(_MOST_OF_ALL, _PROCESSES_OF_ALL), repr=False)
-    _rooms: dict[tuple[str, int], Room] = field(default_factory=dict, repr=False)
+    _total_limits: FindingLimits = field(
+        default_factory=lambda: FindingLimits(_MOST_OF_ALL, _PROCESSES_OF_ALL), repr=False
+    )
+    _limits: dict[tuple[str, int], FindingLimits] = field(default_factory=dict, repr=False)
 
-    def kept(self, signature: str, source: int, where: ProcessId) -> Kept:
+    def kept(self, signature: str, source: int, where: ProcessId) -> KeptFindings:
         """Give the place for the findings of a process, or of all that have none of their own."""
         found = self.findings.get((signature, source, where))
         if found is None:
-            room = self._rooms.setdefault((signature, source), Room(whole=self._room))
-            where = where if room.has_process() else CROWD
-            found = self.findings.setdefault((signature, source, where), Kept(room=room))
+            limits = self._limits.setdefault(
+                (signature, source), FindingLimits(total=self._total_limits)
+            )
+            where = where if limits.take_process() else CROWD
+            found = self.findings.setdefault(
+                (signature, source, where), KeptFindings(limits=limits)
+            )
         return found
 
     def count_of(self, finding: Finding) -> int:
@@ -258,7 +265,7 @@ class Extract:
         self.sources += other.sources
         self.origins += other.origins
         self.warnings += other.warnings
-        self.given += other.given
+        self.input_names += other.input_names
         for key, kept in other.findings.items():
             self.kept(*key).take(kept)
         self.tracebacks += other.tracebacks
@@ -284,16 +291,19 @@ class Extract:
 
     def copy(self) -> "Extract":
         """Give a value of its own, which shares nothing that can change."""
-        whole = dataclasses.replace(self._room)
-        rooms = {key: dataclasses.replace(room, whole=whole) for key, room in self._rooms.items()}
+        total = dataclasses.replace(self._total_limits)
+        limits_of = {
+            key: dataclasses.replace(limits, total=total) for key, limits in self._limits.items()
+        }
         return dataclasses.replace(
             self,
             sources=[*self.sources],
             origins=[*self.origins],
             warnings=[*self.warnings],
-            given=[*self.given],
+            input_names=[*self.input_names],
             findings={
-                key: kept.copy(rooms.get(key[:2], Room())) for key, kept in self.findings.items()
+                key: kept.copy(limits_of.get(key[:2], FindingLimits()))
+                for key, kept in self.findings.items()
             },
             tracebacks=[*self.tracebacks],
             series={key: series.copy() for key, series in self.series.items()},
@@ -308,8 +318,8 @@ class Extract:
             lines={**self.lines},
             stamps={source: [*stamps] for source, stamps in self.stamps.items()},
             error_files={*self.error_files},
-            _room=whole,
-            _rooms=rooms,
+            _total_limits=total,
+            _limits=limits_of,
         )
 
     def seen(self) -> list[Seen]:

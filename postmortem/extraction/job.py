@@ -18,7 +18,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, add_label, convert_to_message, cut, join_list, say
 from postmortem.extraction.copies import find_copies
 from postmortem.extraction.extract import Extract, bound_series_points
-from postmortem.extraction.facts.fact_store import TOLD
+from postmortem.extraction.facts.fact_store import STATED_BY_CALLER
 from postmortem.extraction.helped_reading import HelpedReading, start_parallel_reading
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.opened_source import WholeSource, read_whole_source
@@ -77,7 +77,7 @@ def read(
     with reader.helped(found, helpers if unpacking is None else ALONE):
         for candidate in found:
             reader.take(candidate, is_alone=origins == [candidate.origin])
-    reader.gathered.given += [name_of(origin) for origin in origins]
+    reader.gathered.input_names += [name_of(origin) for origin in origins]
     reader.require_something()
     for origin in list_origins(env_files):
         reader.read(origin, is_alone=True, kind="environment")
@@ -99,7 +99,7 @@ class _Reader:
         self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
         self._helped: HelpedReading | None = None
         self._points = 0
-        """Kept points of all sources."""
+        """KeptFindings points of all sources."""
 
     @contextmanager
     def helped(self, found: Sequence[Candidate], helpers: Helpers) -> Iterator[None]:
@@ -162,7 +162,7 @@ class _Reader:
     def settle(self, facts: Mapping[str, str]) -> Extract:
         """Take what the caller knows, and what can be told only once all files have been read."""
         for name, value in facts.items():
-            self.gathered.facts.add(name, value, TOLD, 0, 0)
+            self.gathered.facts.add(name, value, STATED_BY_CALLER, 0, 0)
         self._sources.settle(self.gathered.facts)
         series, sources = self.gathered.series, self.gathered.sources
         self.gathered.copies = find_copies(series, sources)
@@ -180,7 +180,7 @@ class _Reader:
         sources = self.gathered.sources
         if all(source.kind == "ignored" for source in sources):
             why = sources[0].note if sources else "nothing given"
-            names = ", ".join(self.gathered.given)
+            names = ", ".join(self.gathered.input_names)
             raise InputError(f"no log could be read: {why}", names, "name the text log of the run")
 
     def _read(self, origin: Origin, kind: str) -> None:

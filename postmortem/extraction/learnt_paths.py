@@ -39,7 +39,7 @@ _LAYOUT_COSTS: Final = 4
 _MOST_SKELETONS: Final = 512
 _MOST_TEMPLATES: Final = 8
 """Of one skeleton."""
-_MISSED, _FEWEST, _MOST_TOLD = 8, 3, 64
+_MISSED, _FEWEST, _MOST_JOINED = 8, 3, 64
 """Lines that none of the templates of a literal has taken, and how many of these, for which it is
 worth while to compile what they begin with."""
 _MOST_SEEN: Final = 4096
@@ -141,7 +141,7 @@ class LearntPaths:
         paths = [path for like in self.by_literal[opening].values() for path in like]
         latest = self.latest.get(opening)  # is among them, or was
         templates = [path.template for path in (*paths, *([latest] if latest is not None else []))]
-        head = build_common_prefix(templates) if _FEWEST <= len(templates) <= _MOST_TOLD else None
+        head = build_common_prefix(templates) if _FEWEST <= len(templates) <= _MOST_JOINED else None
         if head is not None:
             self._heads[opening] = head
 

@@ -23,7 +23,7 @@ _BY_TEMPLATE: Final = -1
 Look = tuple[int, View, int]
 """The number of a literal, the line around it, and the offset of its block."""
 Take = Callable[[int, bytes, int, int, int], int]
-"""Reads the line around a literal with a template: `Quick.take`."""
+"""Reads the line around a literal with a template: `TemplateReader.take`."""
 
 
 class LineBeginnings:

@@ -19,7 +19,7 @@ from postmortem.extraction.formats.unknown import GenericReader
 from postmortem.extraction.line_beginnings import CLAIMED
 from postmortem.extraction.points import Points
 from postmortem.extraction.table_rows import TableRows
-from postmortem.extraction.template_reader import Drawn, Quick, build_stream_key
+from postmortem.extraction.template_reader import Drawn, TemplateReader, build_stream_key
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
@@ -43,7 +43,7 @@ class MetricLines:
         self._budget, self._rows = budget, rows
         self._generic, self._table = GenericReader(), table.TableReader()
         self._bar, self._unfinished = RunBar(), Unfinished()
-        self.quick = Quick(points, self._generic, self._bar, budget)
+        self.quick = TemplateReader(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
         self.quick.redrawn = self._redrawn
         self._waiting: tuple[View, int, int] | None = None

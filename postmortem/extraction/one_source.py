@@ -35,7 +35,7 @@ from postmortem.reading.windows import View
 from postmortem.rules.engine import A_SOURCE, Budget
 
 
-class Gathering:
+class SourceExtractor:
     """Gathers from one source."""
 
     def __init__(

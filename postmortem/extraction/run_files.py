@@ -28,7 +28,7 @@ from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.setting_keys import KeyTable, Stated
 from postmortem.extraction.formats.tensorboard_events import is_event_file
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.one_source import SourceExtractor
 from postmortem.extraction.unlike_logs import Read
 from postmortem.reading.block_reader import Block, iter_blocks
 from postmortem.reading.decode import SNIFF, Text
@@ -175,7 +175,7 @@ class RunFiles:
         framework: str,
     ) -> Extract:
         """Take the records of a file that holds nothing else."""
-        gathering = Gathering(self._machine, index)
+        gathering = SourceExtractor(self._machine, index)
         gathering.take_state(records, producer, framework)
         gathering.feed(Block(b"", 0, 0, 0))
         return gathering.finished()

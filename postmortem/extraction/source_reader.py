@@ -16,7 +16,7 @@ from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import error_file
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.one_source import SourceExtractor
 from postmortem.extraction.unlike_logs import (
     Read,
     is_record_lines,
@@ -127,7 +127,7 @@ class SourceReader:
         return self._files
 
     def _log(self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool) -> Extract:
-        gathering = Gathering(
+        gathering = SourceExtractor(
             self.machine,
             index,
             where,
@@ -146,7 +146,9 @@ class SourceReader:
         raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
         # JSON may hold half a character.
         data = (error_file.extract_traceback(raw) or raw).encode("utf-8", "replace")
-        gathering = Gathering(self.machine, index, where, breaks_by_return=True, budget=self.budget)
+        gathering = SourceExtractor(
+            self.machine, index, where, breaks_by_return=True, budget=self.budget
+        )
         gathering.feed(Block(data, 0, len(data), 0))
         result = gathering.finished()
         result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))

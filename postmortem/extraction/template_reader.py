@@ -41,7 +41,7 @@ class Drawn(NamedTuple):
     """Of any other."""
 
 
-class Quick:
+class TemplateReader:
     """Reads the lines of one source that are like others before them."""
 
     def __init__(self, points: Points, generic: GenericReader, bar: RunBar, budget: Budget) -> None:

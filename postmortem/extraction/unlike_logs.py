@@ -15,7 +15,7 @@ _STORES: Final = frozenset({"params", "metrics"})
 """Folders of MLflow's file store."""
 _FIGURES: Final = (".tfevents.", "trace_rank", "comm_traces/rank_")
 _FOLDED: Final = (".json", ".jsonl")
-_TOLD: Final = ('"message"', '"msg"', '"level"')
+_JSON_LOG_KEYS: Final = ('"message"', '"msg"', '"level"')
 """Keys of lines that a logger wrote as JSON."""
 _LOOKED_AT: Final = 20
 
@@ -53,6 +53,6 @@ def is_record_lines(head: str, path: str) -> bool:
     return PurePath(path).suffix in _FOLDED and all(
         line.startswith("{")
         and line.rstrip().endswith("}")
-        and not any(word in line for word in _TOLD)
+        and not any(word in line for word in _JSON_LOG_KEYS)
         for line in lines[: max(1, len(lines) - 1)]
     )

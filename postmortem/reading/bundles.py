@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
@@ -102,10 +103,8 @@ def _iter_members(
             for member in bundle.infolist():
                 if not member.is_dir() and not _is_link(member):
                     yield _Member(
-                        member.filename,
-                        member.compress_size,
-                        lambda member=member: bundle.open(member),
-                    )  # type: ignore[misc]
+                        member.filename, member.compress_size, partial(bundle.open, member)
+                    )
         return
     opened = open_log(Stream(name, content), unpacking)
     while piece := opened.read(_PIECE):

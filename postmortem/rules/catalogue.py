@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from postmortem.rules import curve_anomalies as curve_kinds
-from postmortem.rules import departure_kinds, told_kinds, unlearnt_kinds
+from postmortem.rules import divergence_anomalies, no_learning_anomalies, nonfinite_hint_anomalies
 from postmortem.rules import job_anomalies as job_kinds
 from postmortem.rules import machine_anomalies as machine_kinds
 from postmortem.rules import process_anomalies as process_kinds
@@ -20,12 +20,12 @@ CATALOGUE: Final[Mapping[str, AnomalyType]] = MappingProxyType(
         kind.id: kind
         for module in (
             curve_kinds,
-            departure_kinds,
+            divergence_anomalies,
             job_kinds,
             machine_kinds,
             process_kinds,
-            told_kinds,
-            unlearnt_kinds,
+            nonfinite_hint_anomalies,
+            no_learning_anomalies,
         )
         for kind in module.KINDS
     }

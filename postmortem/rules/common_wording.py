@@ -36,7 +36,7 @@ _MARK: Final = "\0"
 """Begins an atom that is a place."""
 _GAP: Final = "\0gap"
 _MOST_GAPS: Final = 3
-_LEAST_BESIDE_A_GAP: Final = 5
+_MIN_TEXT_AT_GAP: Final = 5
 """Characters of what stands beside a gap; of less nobody could say that it belongs there."""
 
 
@@ -99,7 +99,7 @@ def _reduce_gaps(atoms: Sequence[str]) -> list[str]:
             island.pop()
         while number and island and island[0].startswith(_MARK):
             del island[0]
-    kept = [island for island in islands if _sum_text_length(island) >= _LEAST_BESIDE_A_GAP]
+    kept = [island for island in islands if _sum_text_length(island) >= _MIN_TEXT_AT_GAP]
     while len(kept) - 1 > _MOST_GAPS:
         del kept[min(range(len(kept)), key=lambda number: _sum_text_length(kept[number]))]
     return [atom for island in kept for atom in (_GAP, *island)][1:]

@@ -1,7 +1,7 @@
 """Named conditions: what a rule asks of a case, by name.
 
 In: the compiled conditions, and the names that an item of a cause, a fix or an advisory gives. Out:
-`Condition`s, and `Asked` where an item names them. Not here: whether they hold in a case
+`Condition`s, and `ConditionSet` where an item names them. Not here: whether they hold in a case
 (`inference.predicates`), how a predicate is written (`rules.schema`).
 
 A name is a condition of `patterns/conditions`, the id of a signature (it has dots, and `.*` takes
@@ -33,14 +33,14 @@ class Condition(NamedTuple):
     """In the form of patterns/README.md, without names of other conditions."""
 
 
-class Asked(NamedTuple):
+class ConditionSet(NamedTuple):
     """What an item of a rule asks: all of these, and none of those."""
 
     wanted: tuple[Condition, ...] = ()
     unwanted: tuple[Condition, ...] = ()
 
 
-ALWAYS: Final = Asked()
+ALWAYS: Final = ConditionSet()
 """An item that names no condition."""
 
 
@@ -54,7 +54,7 @@ class Conditions:
             for entry in entries
         }
 
-    def asked(self, entry: Mapping[str, Any], place: str) -> Asked:
+    def asked(self, entry: Mapping[str, Any], place: str) -> ConditionSet:
         """Give what an item asks under `if` and `not`; `place` is told if something is wrong.
 
         Raises:
@@ -64,7 +64,7 @@ class Conditions:
             if "when" in entry:
                 raise PatternError("`when` is now `if` and `not`", place, INLINE)
             return ALWAYS
-        return Asked(
+        return ConditionSet(
             self._named(entry.get("if", ()), place), self._named(entry.get("not", ()), place)
         )
 

@@ -1,7 +1,7 @@
 """The kinds of shapes that the curves of training have: loss, gradients, scale, rates, rewards.
 
 In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the processes and the end
-(`rules.job_anomalies`), those of a run that does not learn (`rules.unlearnt_kinds`).
+(`rules.job_anomalies`), those of a run that does not learn (`rules.no_learning_anomalies`).
 """
 
 from typing import Final

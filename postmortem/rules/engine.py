@@ -34,7 +34,7 @@ _MEMORY: Final = 1 << 19
 A hostile text fills them, and there are more than a thousand patterns.
 """
 
-LITTLE: Final = 1 << 17
+BROAD_MEMORY: Final = 1 << 17
 """The same for a pattern of words in any order: there are hundreds, and each meets little text."""
 
 _T = TypeVar("_T")

@@ -19,7 +19,7 @@ from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.formats.templates import Template
 from postmortem.extraction.frames import match_frame
 from postmortem.extraction.job import read
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.one_source import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading import windows
 from postmortem.reading.block_reader import Block
@@ -81,7 +81,7 @@ def test_a_size_is_read_at_once() -> None:
 
 def gathered(text: str) -> Extract:
     """What is found in a text."""
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     data = text.encode()
     gathering.feed(Block(data, 0, len(data), 0))
     return gathering.snapshot()
@@ -238,7 +238,7 @@ def test_what_nobody_will_look_at_is_not_looked_for(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(machine.filter, "hits", counted)
     data = words() * 40
-    gathering = Gathering(machine, 0)
+    gathering = SourceExtractor(machine, 0)
     gathering.feed(Block(data, 0, len(data), 0))
     assert gathering.snapshot().passed_over > 0
     assert found < len(hits(data, 0, len(data))) / 3

@@ -21,7 +21,7 @@ from postmortem.core.host.helper_process import HelperProcess
 from postmortem.core.host.usable_cores import count_cores
 from postmortem.extraction import helped_reading
 from postmortem.extraction.helped_reading import HelpedReading
-from postmortem.extraction.parallel_reader import Apart, FileApart
+from postmortem.extraction.parallel_reader import FileResult, FileTask
 from postmortem.report import render
 
 ENOUGH = 60
@@ -84,7 +84,7 @@ def test_a_file_that_the_others_would_wait_for_is_begun_first(
     (job / "rank9.log").write_bytes(long_logs.stretch(random.Random(9), 0, 2).at(1))
     begun, task = list[str](), HelpedReading._task
 
-    def noted(reading: HelpedReading, place: int) -> FileApart:
+    def noted(reading: HelpedReading, place: int) -> FileTask:
         begun.append(Path(reading._files[place].path).name)
         return task(reading, place)
 
@@ -102,7 +102,7 @@ def test_no_more_is_read_ahead_than_there_is_room_for(
     """Without any, no more waits than what two processes were at when it was used up."""
     waiting, put = list[int](), HelpedReading._put
 
-    def noted(reading: HelpedReading, place: int, found: Apart | mmap.mmap | None) -> None:
+    def noted(reading: HelpedReading, place: int, found: FileResult | mmap.mmap | None) -> None:
         put(reading, place, found)
         waiting.append(len(reading._done))
 

@@ -24,7 +24,7 @@ _OPEN_FILES: Final = compile_lazily(
     r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$"
 )
 _MOST_LINKS: Final = 40
-_NO_ROOM_BESIDE: Final = frozenset(
+_NO_NEW_FILE: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
 )
 """The folder takes no new file, or the file is a mount of its own; it may be writable though."""
@@ -52,7 +52,7 @@ def replace(path: Path, data: bytes) -> None:
     try:
         _write_and_rename(target, data, old)
     except OSError as error:
-        if error.errno not in _NO_ROOM_BESIDE or old is None:
+        if error.errno not in _NO_NEW_FILE or old is None:
             raise
         _write_into(target, data, os.O_WRONLY | os.O_TRUNC)
 

@@ -21,7 +21,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from postmortem.core.host.worker_process import end_with_parent
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 Ready = Callable[[], object]
 """What a process does before its first piece of work, outside of the time that work may take."""
 
@@ -107,7 +107,7 @@ class WorkPool:
         """Have the processes get ready before the first work comes."""
         return [self._pool.schedule(self._ready) for _ in range(self._workers)]
 
-    async def done(self, work: Callable[..., _Given], *arguments: Any) -> _Given:
+    async def done(self, work: Callable[..., _Result], *arguments: Any) -> _Result:
         """Do a piece of work in one of the processes; if it is cancelled, its process ends.
 
         Raises:
@@ -127,12 +127,12 @@ class WorkPool:
             self.under_way -= 1
 
     def _begun(
-        self, work: Callable[..., _Given], *arguments: Any
-    ) -> "concurrent.futures.Future[_Given]":
+        self, work: Callable[..., _Result], *arguments: Any
+    ) -> "concurrent.futures.Future[_Result]":
         if not self._pool.active:  # closed, or its processes ended again and again
             self.close()
             self._pool = create_process_pool(self._workers, self._ready)
-        future: concurrent.futures.Future[_Given] = self._pool.schedule(
+        future: concurrent.futures.Future[_Result] = self._pool.schedule(
             work, args=arguments, timeout=self._seconds
         )
         self._waited_for.add(future)

@@ -55,7 +55,7 @@ def _iter_exception_texts(
     for source, line in known:
         lines.setdefault(source, set()).add(line)
     for _, words in find_final_errors(gathered, lines):
-        yield words.said, sum(gathered.records.values())
+        yield words.traceback, sum(gathered.records.values())
 
 
 def _iter_matching_rules(text: str, rules: Collection[Signature]) -> Iterator[Signature]:

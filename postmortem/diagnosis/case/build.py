@@ -14,7 +14,7 @@ from postmortem.core.findings import Traceback
 from postmortem.diagnosis.case import attempts, failures, order, outcomes
 from postmortem.diagnosis.case import broad_matches as in_words
 from postmortem.diagnosis.case import relevance as standing
-from postmortem.diagnosis.case.final_errors import LastWords, find_final_errors
+from postmortem.diagnosis.case.final_errors import FinalError, find_final_errors
 from postmortem.diagnosis.case.forwarded import forwarding
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
@@ -72,7 +72,7 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     ended_by = _list_failures(left, about, knowledge, clock)
     spoken = None if ended_by else _find_final_error(attempt)
     ended_by = ended_by or (
-        [failures.build_from_traceback(spoken.said)] if spoken is not None else []
+        [failures.build_from_traceback(spoken.traceback)] if spoken is not None else []
     )
     first = ended_by[0] if ended_by else None
     is_over = spoken is None or spoken.is_end
@@ -224,7 +224,7 @@ def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
     )
 
 
-def _find_final_error(attempt: _LastAttempt) -> LastWords | None:
+def _find_final_error(attempt: _LastAttempt) -> FinalError | None:
     """Give what ends the log of a run, where nothing tells of a failure.
 
     Of one that was not training only an exception counts: anything else may be another program's.
@@ -234,8 +234,8 @@ def _find_final_error(attempt: _LastAttempt) -> LastWords | None:
     known = _collect_explained_lines(attempt)
     for source, found in find_final_errors(gathered, known):
         if attempt.holds(source) and (is_training or found.is_end):
-            where = found.said.where.filled(gathered.sources[source].where)
-            return found._replace(said=dataclasses.replace(found.said, where=where))
+            where = found.traceback.where.filled(gathered.sources[source].where)
+            return found._replace(traceback=dataclasses.replace(found.traceback, where=where))
     return None
 
 

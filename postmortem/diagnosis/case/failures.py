@@ -31,7 +31,7 @@ CONSEQUENCE_EXCEPTIONS: Final = (
     "KeyboardInterrupt",
     "SystemExit",
 )
-_MOST_SAID: Final = 160
+_MAX_TEXT: Final = 160
 
 
 class Failure(NamedTuple):
@@ -47,7 +47,7 @@ class Failure(NamedTuple):
     end_line: int
     finding: Finding | None
     traceback: Traceback | None
-    told_of: ProcessId = NOWHERE
+    reported_process: ProcessId = NOWHERE
     """The process whose exception another one prints."""
 
     @property
@@ -62,7 +62,7 @@ class Failure(NamedTuple):
             text = f"{self.traceback.exception}: {self.traceback.message}"
         else:
             text = self.finding.text if self.finding is not None else ""
-        return text.split("\n")[0].strip()[:_MOST_SAID]
+        return text.split("\n")[0].strip()[:_MAX_TEXT]
 
 
 def build_from_finding(finding: Finding) -> Failure:
@@ -100,7 +100,7 @@ class _Suspect(NamedTuple):
     """Logged below ERROR: whoever logged it has caught it."""
 
 
-def may_have_ended_it(
+def list_possible_failures(
     seen: Sequence[Seen],
     tracebacks: Iterable[tuple[Traceback, int]],
     gathered: Extract,
@@ -123,7 +123,9 @@ def may_have_ended_it(
     kept = unquoted or final or _keep_delayed_tracebacks(suspects, seen)
     find_process = build_process_lookup(seen, gathered.tracebacks)
     return [
-        suspect.failure._replace(told_of=find_process(suspect.failure.source, suspect.failure.line))
+        suspect.failure._replace(
+            reported_process=find_process(suspect.failure.source, suspect.failure.line)
+        )
         for suspect in kept
     ]
 

@@ -59,8 +59,10 @@ class Meant(NamedTuple):
 def find_faulty_process(case: Case, first: Failure) -> Meant | None:
     """Name the process that is meant by a first failure that another one tells of."""
     finding = first.finding
-    is_anothers = first.told_of != NOWHERE and not is_of(first.told_of, first.where)
-    other = first.told_of if is_anothers else _find_unreported_rank(case, first)
+    is_anothers = first.reported_process != NOWHERE and not is_of(
+        first.reported_process, first.where
+    )
+    other = first.reported_process if is_anothers else _find_unreported_rank(case, first)
     if other is not None:
         return Meant(other)
     if finding is None:

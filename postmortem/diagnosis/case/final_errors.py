@@ -2,7 +2,7 @@
 
 An exception without its traceback, a fatal error, a line logged as an error.
 
-In: the end of a source as text, the line of its last metric record. Out: `LastWords`.
+In: the end of a source as text, the line of its last metric record. Out: `FinalError`.
 Not here: lines that a rule knows (`patterns/signatures`), tracebacks (`extraction.traceback`).
 
 Only the last few lines behind the last record count. A line is passed over if its figures make it a
@@ -29,7 +29,7 @@ _EXCEPTION: Final = compile_lazily(
     r"(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))"
     r"(?::\s?(?P<message>.*))?$",
 )
-_SAID: Final = compile_lazily(
+_ERROR_LINE: Final = compile_lazily(
     r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) "
     r"|(?:fatal|critical) error\b)(?P<message>.*)",
     re.IGNORECASE,
@@ -49,10 +49,10 @@ _END: Final = 1 << 62
 _MOVES: Final = compile_lazily(r"\d%\|")
 
 
-class LastWords(NamedTuple):
+class FinalError(NamedTuple):
     """A line that tells of an error at the end of a log."""
 
-    said: Traceback
+    traceback: Traceback
     """The line as an exception without frames; of an error line that names no class, the text
     alone."""
     is_end: bool
@@ -62,7 +62,7 @@ class LastWords(NamedTuple):
 
 def find_final_errors(
     gathered: Extract, known: Mapping[int, Container[int]]
-) -> Iterator[tuple[int, LastWords]]:
+) -> Iterator[tuple[int, FinalError]]:
     """Yield the logs that end with an error which nothing explains, with what they say.
 
     Args:
@@ -85,7 +85,7 @@ def find_final_error(
     known: Container[int],
     *,
     srun: bool = False,
-) -> LastWords | None:
+) -> FinalError | None:
     """Find an error that nothing explains in the last lines of a source, behind its last record.
 
     An exception if there is one, else the first such line.
@@ -103,29 +103,29 @@ def find_final_error(
         for number, line in enumerate(text.split("\n"), first)
         if number > last_record and line.strip()
     ][-_MOST_LINES:]
-    found: list[LastWords] = []
+    found: list[FinalError] = []
     for number, line in lines:
         if _MOVES.search(line):
             found.clear()  # a bar drawn behind the line: the run went on
         elif number not in known:
             found += _read(clean(line[:_MOST_TEXT], srun=srun), source, number)
-    return next((words for words in found if words.said.exception), next(iter(found), None))
+    return next((words for words in found if words.traceback.exception), next(iter(found), None))
 
 
-def _read(peeled: Cleaned, source: int, line: int) -> Iterator[LastWords]:
+def _read(peeled: Cleaned, source: int, line: int) -> Iterator[FinalError]:
     text = peeled.text.strip()
     if not text or peeled.level in _QUIET or _GOES_ON.search(text):
         return
-    exception, error = _EXCEPTION.match(text), _SAID.match(text)
+    exception, error = _EXCEPTION.match(text), _ERROR_LINE.match(text)
     if exception is not None and not _is_figure(exception["message"]):
         message = (exception["message"] or "").strip()
         named = _as_exception(peeled, source, line, exception["name"], message)
-        yield LastWords(named, is_end=True)
+        yield FinalError(named, is_end=True)
     elif error is not None and not _is_figure(error["message"]):
-        yield LastWords(_as_exception(peeled, source, line, "", text), is_end=True)
+        yield FinalError(_as_exception(peeled, source, line, "", text), is_end=True)
     elif peeled.level in LOUD and not _is_figure(text):
         unnamed = _as_exception(peeled, source, line, "", text)
-        yield LastWords(unnamed, is_end=peeled.level != "ERROR")
+        yield FinalError(unnamed, is_end=peeled.level != "ERROR")
 
 
 def _is_figure(text: str | None) -> bool:

@@ -18,7 +18,7 @@ from postmortem.core.findings import Traceback
 from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message
-from postmortem.diagnosis.case.failures import Failure, may_have_ended_it, move_to_front
+from postmortem.diagnosis.case.failures import Failure, list_possible_failures, move_to_front
 from postmortem.diagnosis.case.order_of_time import Clock
 from postmortem.diagnosis.case.reporter_rank import (
     ITSELF,
@@ -50,7 +50,7 @@ def list_failures_in_order(
     """
     roots = find_root_cause_processes(seen)
     found = sorted(
-        may_have_ended_it(seen, tracebacks, gathered, rules),
+        list_possible_failures(seen, tracebacks, gathered, rules),
         key=lambda failure: _build_sort_key(failure, rules, clock, roots, sources),
     )
     found = put_failed_before_waiting(put_watchdog_before_stop(found), rules, clock)

@@ -12,7 +12,7 @@ from postmortem.core import names
 from postmortem.diagnosis.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.extract import Extract, Seen, count_records_after
-from postmortem.extraction.facts.fact_store import TOLD, FactStore
+from postmortem.extraction.facts.fact_store import STATED_BY_CALLER, FactStore
 from postmortem.rules.stack_rules import StackRules
 from postmortem.rules.traits import Trait, has_trait
 
@@ -165,7 +165,7 @@ def _has_failure_status(gathered: Extract) -> bool:
     exit_facts = {
         name: fact
         for name in ("exit_status", "signal")
-        if (fact := gathered.facts.facts.get(f"env.{name}")) and fact.strength >= TOLD
+        if (fact := gathered.facts.facts.get(f"env.{name}")) and fact.strength >= STATED_BY_CALLER
     }
     return "signal" in exit_facts or (
         "exit_status" in exit_facts and exit_facts["exit_status"].value != "0"

@@ -110,7 +110,7 @@ def _judge_relevance(it: _Situation) -> _Standing:
             return standing
     if (first := it.first) is None:
         return _Standing(_FULL)
-    applicable = (standing for holds, standing in _BESIDE_THE_FAILURE if holds(it, first))
+    applicable = (standing for holds, standing in _STANDINGS if holds(it, first))
     standing = next(applicable, _Standing(_LONG_AFTER, _BEHIND))
     # What is not fatal is no consequence, however late it comes.
     is_kept = it.is_fatal or standing.because != _BEHIND
@@ -203,7 +203,7 @@ _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = 
     (_is_survived, _Standing(_SURVIVED, "survived")),
     (_is_outlived, _Standing(_SURVIVED, "survived")),
 )
-_BESIDE_THE_FAILURE: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
+_STANDINGS: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
     (_is_caught, _Standing(_QUOTED, "survived")),
     (_is_not_behind, _Standing(_FULL)),
     (_is_echo, _Standing(_LONG_AFTER, _BEHIND)),

@@ -70,7 +70,7 @@ def _rank_by_exception(traceback: Traceback) -> int:
 
 def _is_of_another(failure: Failure) -> bool:
     """Say whether a process prints the exception of another rank than its own."""
-    reported, own = failure.told_of.rank, failure.where.rank
+    reported, own = failure.reported_process.rank, failure.where.rank
     return reported is not None and own is not None and reported != own
 
 

@@ -65,7 +65,7 @@ class SurvivedErrors:
         self._over = passed
         tracebacks = list(tracebacks)
         all_tracebacks = [traceback for traceback, _ in tracebacks]
-        self._told, self._found = _group_by_source(all_tracebacks), _group_by_source(seen)
+        self._tracebacks, self._found = _group_by_source(all_tracebacks), _group_by_source(seen)
         self._seen, self._rules = seen, rules
         self._is_of_many = any(
             found.finding.signature.startswith(_OF_MANY) or found.finding.where != NOWHERE
@@ -113,7 +113,7 @@ class SurvivedErrors:
         return first is not None or self._closing is not None or has_end_marker(self._seen)
 
     def _around(self, finding: Finding) -> Iterator[Traceback]:
-        for traceback in self._told.get(finding.source, ()):
+        for traceback in self._tracebacks.get(finding.source, ()):
             if _is_within(finding, traceback):
                 yield traceback
 
@@ -162,7 +162,7 @@ class SurvivedErrors:
             and not is_consequence(other)
             and _format_exception(other) != _format_exception(traceback)
             and is_same_process(traceback.where, other.where)
-            for other in self._told.get(traceback.source, ())
+            for other in self._tracebacks.get(traceback.source, ())
         ) or any(
             found.finding.line > end
             and self._is_failure(found.finding, is_any=is_any)

@@ -22,7 +22,7 @@ CIRCUMSTANCE: Final = "circumstance"
 _INSTALLED: Final = ("site-packages/", "dist-packages/")
 
 
-class Saying(NamedTuple):
+class TextPassage(NamedTuple):
     """A text of one kind, and where it stands."""
 
     kind: str
@@ -33,10 +33,10 @@ class Saying(NamedTuple):
     line: int | None = None
 
 
-def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> list[Saying]:
+def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> list[TextPassage]:
     """Give what holds of the run, and what it says where it fails, what tells most first."""
     tracebacks = _select_tracebacks(case.tracebacks)
-    found = [Saying(CIRCUMSTANCE, name) for name in circumstances]
+    found = [TextPassage(CIRCUMSTANCE, name) for name in circumstances]
     found += [
         passage for traceback in tracebacks for passage in _iter_traceback_passages(traceback)
     ]
@@ -45,7 +45,7 @@ def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> l
         sample = case.gathered.samples[source]
         for kind, lines in (("telling", sample.telling), ("last", sample.last)):
             found += _iter_line_passages(kind, source, [row for row in lines if row[0] >= begin])
-    found += [Saying("fact", f"framework {name}") for name in sorted(case.frameworks)]
+    found += [TextPassage("fact", f"framework {name}") for name in sorted(case.frameworks)]
     return found
 
 
@@ -55,17 +55,17 @@ def _select_tracebacks(tracebacks: tuple[Traceback, ...]) -> list[Traceback]:
     return list(ends)
 
 
-def _iter_traceback_passages(traceback: Traceback) -> Iterator[Saying]:
+def _iter_traceback_passages(traceback: Traceback) -> Iterator[TextPassage]:
     place = (traceback.source, traceback.where, traceback.exception_line)
-    yield Saying("exception", traceback.exception.rsplit(".", 1)[-1] or "cut off", *place)
-    yield Saying("message", traceback.message[:_MOST_MESSAGE], *place)
+    yield TextPassage("exception", traceback.exception.rsplit(".", 1)[-1] or "cut off", *place)
+    yield TextPassage("message", traceback.message[:_MOST_MESSAGE], *place)
     for frame in traceback.frames[-_FRAMES:]:
         text = (
             f"{_get_frame_package(frame)} {_get_module_words(frame)} {frame.function} {frame.code}"
         )
-        yield Saying("frame", text[:_MOST_LINE], *place)
+        yield TextPassage("frame", text[:_MOST_LINE], *place)
     if traceback.frames:
-        yield Saying("fact", f"raised in {_get_frame_package(traceback.frames[-1])}", *place)
+        yield TextPassage("fact", f"raised in {_get_frame_package(traceback.frames[-1])}", *place)
 
 
 def _get_frame_package(frame: Frame) -> str:
@@ -102,7 +102,9 @@ def _select_sources(gathered: Extract, tracebacks: Iterable[Traceback]) -> list[
 
 def _iter_line_passages(
     kind: str, source: int, lines: Iterable[tuple[int, str]]
-) -> Iterator[Saying]:
+) -> Iterator[TextPassage]:
     for number, text in lines:
         peeled = clean(text[:_MOST_LINE])
-        yield Saying(kind, f"{peeled.level} {peeled.text}".strip(), source, peeled.where, number)
+        yield TextPassage(
+            kind, f"{peeled.level} {peeled.text}".strip(), source, peeled.where, number
+        )

@@ -16,7 +16,7 @@ import xxhash
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.visible import ANSI
-from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, Saying
+from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, TextPassage
 
 VERSION: Final = 3
 """Of what is counted, and how: a model fits one of them only."""
@@ -73,9 +73,9 @@ def _encode_digits(figure: str) -> str:
     return "code_" + figure.translate(str.maketrans("0123456789-", "abcdefghijm"))
 
 
-def compute_buckets(passages: Iterable[Saying]) -> dict[int, Saying]:
+def compute_buckets(passages: Iterable[TextPassage]) -> dict[int, TextPassage]:
     """Give the buckets that a text fills, each with the first passage that fills it."""
-    found: dict[int, Saying] = {}
+    found: dict[int, TextPassage] = {}
     for passage in passages:
         for bucket in _hash_passage(passage):
             found.setdefault(bucket, passage)
@@ -84,7 +84,7 @@ def compute_buckets(passages: Iterable[Saying]) -> dict[int, Saying]:
     return found
 
 
-def _hash_passage(passage: Saying) -> Sequence[int]:
+def _hash_passage(passage: TextPassage) -> Sequence[int]:
     """Give the buckets of a passage; a circumstance is its name, a few times."""
     if passage.kind == CIRCUMSTANCE:
         return _hash_circumstance(passage.text)

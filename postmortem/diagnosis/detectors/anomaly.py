@@ -15,7 +15,7 @@ class Anomaly(NamedTuple):
 
     id: str
     """One of `rules.catalogue.CATALOGUE`."""
-    said: Message
+    message: Message
     """The figures that show it."""
     source: int
     where: ProcessId

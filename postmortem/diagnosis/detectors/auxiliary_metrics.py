@@ -2,7 +2,7 @@
 
 In: the curves of one process. Out: the shapes `nan-metric`, `metric-absurd`, `zero-gradient`,
 `loss-vanishes`. Not here: the training loss and the gradients' own ways (`detectors.nonfinite`,
-`detectors.gradients`), parts of a loss (`detectors.nonfinite_beside`), scores (`detectors.scores`).
+`detectors.gradients`), parts of a loss (`detectors.nonfinite_metrics`), scores (`detectors.scores`).
 """
 
 import bisect
@@ -21,7 +21,9 @@ from postmortem.diagnosis.detectors.loss_of_training import WORTH
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point, Series
 
-_TOLD_ELSEWHERE: Final = frozenset({names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE})
+_REPORTED_ELSEWHERE: Final = frozenset(
+    {names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE}
+)
 _MAY_LACK: Final = compile_lazily(
     r"best|^min[_/ ]|^max[_/ ]|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|patience|_time$"
     r"|per_?s(?:ec)?(?:ond)?$|speed|throughput|memory|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad"
@@ -64,7 +66,7 @@ def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
     """Find any other figure that is not finite, once it has been or for good."""
     curves = observed.curves
     for name, series in curves.by_name.items():
-        if series.first_nonfinite is None or name in _TOLD_ELSEWHERE or _MAY_LACK.search(name):
+        if series.first_nonfinite is None or name in _REPORTED_ELSEWHERE or _MAY_LACK.search(name):
             continue
         bad = _find_nonfinite_after_finite(curves, series)
         if bad is not None:
@@ -100,7 +102,7 @@ def detect_implausible_end(observed: Observed) -> Iterable[Anomaly]:
     """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
     curves = observed.curves
     for name in curves.called(_BOUNDED):
-        is_reported_elsewhere = name in _TOLD_ELSEWHERE and not (
+        is_reported_elsewhere = name in _REPORTED_ELSEWHERE and not (
             name == names.LOSS and observed.loss is None
         )
         if is_reported_elsewhere or curves.is_within(name, _LARGE):

@@ -51,7 +51,7 @@ _FIGURES: Final = compile_lazily(
 _MAY_LACK: Final = compile_lazily(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
 _BOUND: Final = compile_lazily(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
 """A bound is infinite before anything is measured."""
-_TOLD: Final = compile_lazily(
+_NONFINITE_WORDS: Final = compile_lazily(
     r"(?<![\w-])(?:nans?|infs?|non-?finite|not finite|infinite|infinity)(?![\w(])", re.IGNORECASE
 )
 _OF_VALUES: Final = compile_lazily(
@@ -219,7 +219,9 @@ def _is_not_finite(text: str) -> bool:
     text = _GRADIENT_AVERAGE.sub("", text)
     if any(_is_broken(match) for match in _NOT_FINITE.finditer(text)):
         return True
-    return bool(_TOLD.search(text) and _OF_VALUES.search(text)) and not _HARMLESS.search(text)
+    return bool(_NONFINITE_WORDS.search(text) and _OF_VALUES.search(text)) and not _HARMLESS.search(
+        text
+    )
 
 
 def _is_broken(match: re.Match[str]) -> bool:

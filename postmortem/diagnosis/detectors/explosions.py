@@ -45,11 +45,13 @@ def explosion_start(values: Sequence[float], by_design: float = 1.0) -> int | No
     if not 0 < start < len(sizes):
         return None
     last, before = values[-1], max(sizes[:start])
-    limit = max(_LARGE, by_design * max(_asked(sizes, start) * lowest, _ABOVE_ALL * before))
+    limit = max(
+        _LARGE, by_design * max(_compute_required_rise(sizes, start) * lowest, _ABOVE_ALL * before)
+    )
     return start if last > limit or -last > max(limit, _BELOW_ZERO) else None
 
 
-def _asked(sizes: Sequence[float], start: int) -> float:
+def _compute_required_rise(sizes: Sequence[float], start: int) -> float:
     """Give the times by which the lowest value must have grown."""
     grows = [
         current > _STEP * previous for previous, current in itertools.pairwise(sizes[start - 1 :])

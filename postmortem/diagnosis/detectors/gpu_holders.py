@@ -46,7 +46,7 @@ class _Card(NamedTuple):
     number: int
     used: float
     total: float
-    told: Testimony
+    testimony: Testimony
 
 
 class _Holder(NamedTuple):
@@ -56,7 +56,7 @@ class _Holder(NamedTuple):
     pid: str
     name: str
     used: float
-    told: Testimony
+    testimony: Testimony
 
 
 def detect_gpu_holders(observed: Observed) -> Iterable[Anomaly]:
@@ -123,7 +123,7 @@ def _select_cards_held_by_others(
         for card in cards
         if card.used >= max(_LEAST, _SHARE * card.total)
         and (not is_there or card.number == named)
-        and _is_of_others(card.told, processes, observed)
+        and _is_of_others(card.testimony, processes, observed)
     ]
 
 
@@ -132,7 +132,7 @@ def _detect_from_process_list(processes: Iterable[_Holder], observed: Observed) 
     large = [
         process
         for process in processes
-        if process.used >= _LEAST and _is_of_others(process.told, [process], observed)
+        if process.used >= _LEAST and _is_of_others(process.testimony, [process], observed)
     ]
     return [_build_process_anomaly(max(large, key=lambda process: process.used))] if large else []
 
@@ -263,7 +263,7 @@ def _build_held_card_anomaly(card: _Card, processes: Iterable[_Holder]) -> Anoma
             name=by_whom.name,
         ),
     )
-    return Anomaly("gpu-held", message, card.told.source, NOWHERE, card.told.line)
+    return Anomaly("gpu-held", message, card.testimony.source, NOWHERE, card.testimony.line)
 
 
 def _build_idle_cards_anomaly(cards: list[_Card]) -> Anomaly:
@@ -274,7 +274,7 @@ def _build_idle_cards_anomaly(cards: list[_Card]) -> Anomaly:
         used=most.used / _MIB,
         total=most.total / _MIB,
     )
-    return Anomaly("gpu-empty", message, most.told.source, NOWHERE, most.told.line)
+    return Anomaly("gpu-empty", message, most.testimony.source, NOWHERE, most.testimony.line)
 
 
 def _build_process_anomaly(process: _Holder) -> Anomaly:
@@ -285,4 +285,4 @@ def _build_process_anomaly(process: _Holder) -> Anomaly:
         name=process.name,
         used=process.used / _MIB,
     )
-    return Anomaly("gpu-held", message, process.told.source, NOWHERE, process.told.line)
+    return Anomaly("gpu-held", message, process.testimony.source, NOWHERE, process.testimony.line)

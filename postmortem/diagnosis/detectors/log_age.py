@@ -26,7 +26,7 @@ _CHANGED: Final = compile_lazily(
     r"\.\d{6,9} [+-]\d{4}\s*$"
 )
 """The time of change of a file, as `stat` prints it."""
-_ASKED: Final = compile_lazily(r"\bstat\b|^\s*File: ")
+_STAT_COMMAND: Final = compile_lazily(r"\bstat\b|^\s*File: ")
 _ABOVE: Final = 8
 """Lines above the time, in which the file is named."""
 _LATEST: Final = 300.0
@@ -42,7 +42,7 @@ def detect_recent_log_change(observed: Observed) -> Iterator[Anomaly]:
         for index, line in enumerate(lines):
             above = lines[max(0, index - _ABOVE) : index]
             match = _CHANGED.match(line)
-            if match is None or not any(_ASKED.search(line) for line in above):
+            if match is None or not any(_STAT_COMMAND.search(line) for line in above):
                 continue
             changed = f"{match['date']}T{match['clock']}"
             age = find_newest_timestamp(

@@ -4,7 +4,7 @@ In: the curves of one process. Out: the shapes `nan-loss`, `nan-first-record`, `
 `nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`, `nan-out-of-flat`,
 `inf-at-half-range`. Not
 here: a NaN that is hidden (`detectors.hidden_loss`), other figures than the loss
-(`detectors.nonfinite_beside`), gradients that grow (`detectors.gradients`).
+(`detectors.nonfinite_metrics`), gradients that grow (`detectors.gradients`).
 """
 
 import itertools

@@ -14,7 +14,7 @@ from postmortem.core.message import cut, quote, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 
-_TOLD: Final = compile_lazily(
+_LABELED_TEXT: Final = compile_lazily(
     r"(?:^|[-|>\]\s])(?:(?P<reference>src|ref(?:erence)?|target|truth|gt|ground[_ ]truth|expected)"
     r"|(?P<output>res|pred(?:icted|iction)?|hyp(?:othesis)?|decoded|generated))"
     r"\s?[:=]\s{0,4}(?P<text>\S.{0,200})$",
@@ -53,7 +53,7 @@ def _list_output_pairs(lines: Sequence[tuple[int, str]]) -> list[tuple[str, str,
     """Give what was expected and what came, with the line of the latter; in whichever order."""
     found, waiting = list[tuple[str, str, int]](), dict[str, tuple[str, int]]()
     for number, line in lines:
-        match = _TOLD.search(line) if len(line) < _LONGEST else None
+        match = _LABELED_TEXT.search(line) if len(line) < _LONGEST else None
         if match is None:
             continue
         kind = "reference" if match["reference"] else "output"

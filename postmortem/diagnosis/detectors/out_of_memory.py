@@ -40,14 +40,14 @@ _CONTEXT_GIB: Final = 1.0
 _ROUNDING: Final = 1.02
 _CONTRARY: Final = (("oom-fragmented", "oom-little-spare"), ("oom-other-process", "oom-all-own"))
 """What holds on any rank, and what is not said of the job then."""
-_Told = tuple[str, Message]
+_AnomalyParts = tuple[str, Message]
 """The id of a shape, and the figures that show it."""
 
 
 class Account(NamedTuple):
     """The figures of one line in GiB; None where it prints none, or what cannot be."""
 
-    asked: float | None
+    requested: float | None
     total: float | None
     free: float | None
     allocated: float | None
@@ -90,7 +90,7 @@ def parse_memory_account(finding: Finding) -> Account:
         reserved = allocated + (spare or 0.0)
     mine = _parse_memory_in_use(finding, total)
     return Account(
-        asked=requested if requested is not None else parse_gib(finding.capture("asked2")),
+        requested=requested if requested is not None else parse_gib(finding.capture("asked2")),
         total=total,
         free=free,
         allocated=allocated,
@@ -142,7 +142,7 @@ def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
 
 def _iter_oom_conditions(
     finding: Finding, records_before: int, card: float | None
-) -> Iterator[_Told]:
+) -> Iterator[_AnomalyParts]:
     """Tell all that one line shows."""
     yield (
         "oom-after-steps" if records_before else "oom-before-steps",
@@ -164,9 +164,9 @@ def _iter_oom_conditions(
             yield anomaly
 
 
-def _check_fragmentation(account: Account, card: float | None) -> _Told | None:
+def _check_fragmentation(account: Account, card: float | None) -> _AnomalyParts | None:
     """Compare what was asked for, and the card, with what was reserved and not allocated."""
-    if account.asked is None or account.spare is None:
+    if account.requested is None or account.spare is None:
         return None
     reserved = quote("")
     if account.allocated is not None:
@@ -176,7 +176,7 @@ def _check_fragmentation(account: Account, card: float | None) -> _Told | None:
             reserved=account.allocated + account.spare,
             allocated=account.allocated,
         )
-    is_enough = account.spare > max(1.2 * account.asked, 0.5)
+    is_enough = account.spare > max(1.2 * account.requested, 0.5)
     if is_enough and account.spare < _SPARE_SHARE * (card or 0.0):
         return None
     message = say(
@@ -184,12 +184,12 @@ def _check_fragmentation(account: Account, card: float | None) -> _Told | None:
         "{sum}{spare:.2f} GiB 已预留但未分配，申请了 {asked:.2f} GiB",
         sum=reserved,
         spare=account.spare,
-        asked=account.asked,
+        asked=account.requested,
     )
     return ("oom-fragmented" if is_enough else "oom-little-spare", message)
 
 
-def _compare_other_processes(account: Account) -> _Told | None:
+def _compare_other_processes(account: Account) -> _AnomalyParts | None:
     """Compare what others hold of the card with what contexts cost."""
     others = account.others
     if account.total is None or account.free is None or account.own is None or others is None:
@@ -226,7 +226,7 @@ def _format_top_holders(account: Account, own: float) -> Message:
     return say(" ({held})", "（{held}）", held=join_list(held)) if held else quote("")
 
 
-def _find_stray_contexts(account: Account) -> _Told | None:
+def _find_stray_contexts(account: Account) -> _AnomalyParts | None:
     """Several processes with hardly more than a context each.
 
     Ranks of one job that opened one on the wrong card.
@@ -246,11 +246,11 @@ def _find_stray_contexts(account: Account) -> _Told | None:
 
 def _find_oversized_request(
     account: Account, needed: float | None, card_gib: float | None
-) -> _Told | None:
+) -> _AnomalyParts | None:
     """One request, or one compiled program, that no empty card could hold."""
     total, requested = (
         account.total if account.total is not None else card_gib,
-        (needed if needed is not None else account.asked),
+        (needed if needed is not None else account.requested),
     )
     if requested is None or total is None or requested <= total:
         return None
@@ -265,7 +265,7 @@ def _find_oversized_request(
     )
 
 
-def _find_capped_process(account: Account, allowed: float | None) -> _Told | None:
+def _find_capped_process(account: Account, allowed: float | None) -> _AnomalyParts | None:
     """Find a process that is allowed less than the card has."""
     if allowed is None or account.total is None or allowed * _ROUNDING > account.total:
         return None

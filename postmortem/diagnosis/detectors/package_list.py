@@ -29,7 +29,7 @@ _ROW: Final = compile_lazily(r"^([A-Za-z0-9_][\w.-]*)\s+v?\d[\w.+!-]*(?:\s|$)", 
 _FEWEST_ROWS: Final = 8
 _FEWEST_FROZEN: Final = 20
 _FILTER: Final = compile_lazily(r"\|\s*(?:grep|egrep|rg|head|tail|findstr)\b")
-_ASKED: Final = ("module", "package", "requirement", "other", "wanted")
+_PACKAGE_GROUPS: Final = ("module", "package", "requirement", "other", "wanted")
 _IN_WORDS: Final = compile_lazily(
     r"(?:pip3? install (?:-U |--upgrade )?|requires? |needs? |have |the )[`'\"]?"
     r"([A-Za-z][\w.-]{1,40})",
@@ -86,7 +86,7 @@ def _iter_listed_names(text: str) -> Iterator[str]:
 
 def _iter_requested_packages(finding: Finding) -> Iterator[str]:
     """Give the packages that a message asks for: captured, or to be installed with pip."""
-    for group in _ASKED:
+    for group in _PACKAGE_GROUPS:
         if (value := finding.capture(group)) and (match := _FIRST.match(value)):
             yield _normalize_name(match[0])
     for match in _IN_WORDS.finditer(finding.text):

@@ -16,7 +16,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point
 
-_TOLD: Final = compile_lazily(
+_DURATION: Final = compile_lazily(
     r"(?P<label>\(|(?<![A-Za-z])(?:took|time|elapsed|duration|cost|secs?|seconds)"
     r"(?:[_ ](?:taken|cost|used|elapsed))?(?: ?\((?:s|sec|ms)\))?[\"']?\s?[:=]?\s?)"
     r"(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)?"
@@ -100,7 +100,7 @@ def _iter_record_lines(observed: Observed, records: Sequence[Point]) -> Iterator
 def _parse_times(text: str) -> Iterable[tuple[str, float]]:
     """Give the times on a line, each with what stands before it; of one label the first."""
     found: dict[str, float] = {}
-    for match in _TOLD.finditer(text):
+    for match in _DURATION.finditer(text):
         if match["label"] == "(" and not match["unit"]:
             continue
         if _OTHER.search(text, max(0, match.start() - 24), match.start()):

@@ -17,7 +17,7 @@ from postmortem.reading.prefixes import clean
 _MOST_LINE: Final = 400
 _MOST_UNDER: Final = 12
 """Lines that may stand under a heading."""
-_ASKS: Final = compile_lazily(r"(?:isnan|isinf|isfinite)\(")
+_FINITENESS_CHECK: Final = compile_lazily(r"(?:isnan|isinf|isfinite)\(")
 _YES: Final = compile_lazily(
     r"""\[['"(]|True\b|tensor\(True|False\b|[\w.]{1,120}\.(?:weight|bias)\b"""
 )
@@ -65,7 +65,7 @@ def _join_heading(text: str, row: str, above: Sequence[str]) -> str:
 def _extract_statement(row: str, behind: Sequence[str]) -> str:
     """Give the text of a line; nothing for code, unless it asks and gets an answer."""
     text = clean(get_last_draw(row)[:_MOST_LINE]).text.strip()
-    if _ASKS.search(text) is None:
+    if _FINITENESS_CHECK.search(text) is None:
         return "" if _CODE.search(text) else text
     answer = next((line.strip() for line in behind if line.strip()), "")
     is_no = ("True" if "isfinite" in text else "False") in answer

@@ -26,7 +26,7 @@ from postmortem.extraction.facts.series import Point
 from postmortem.reading.prefixes import convert_to_seconds
 
 _FEWEST: Final = 10
-_FEWEST_TOLD: Final = 7
+_FEWEST_TIMED: Final = 7
 """Records whose own times are told: fewer than ten must show a fall to a fifth."""
 _MANY: Final = 20
 """Records from which on a fall to half is believed; fewer must show more."""
@@ -119,7 +119,7 @@ def _read_pace_from_lines(observed: Observed) -> _StepPace | None:
         for point in list_durations(observed, get_longest_series_points(observed.curves))
         if point.value > 0
     ]
-    if len(points) < _FEWEST_TOLD:
+    if len(points) < _FEWEST_TIMED:
         return None
     slowed = _CRAWL if len(points) < _FEWEST else _SLOWED_FEW
     return _StepPace("time", "s", points, [1 / point.value for point in points], slowed)

@@ -107,11 +107,13 @@ def _find_failures(
         if is_related and all(name.search(finding.text) for name in named):
             yield finding.source, finding.where, finding.line
     for traceback in observed.tracebacks:
-        if _may_come_of_it(traceback) and all(name.search(_end(traceback)) for name in named):
+        if _may_result_from_conflict(traceback) and all(
+            name.search(_end(traceback)) for name in named
+        ):
             yield traceback.source, traceback.where, traceback.exception_line
 
 
-def _may_come_of_it(traceback: Traceback) -> bool:
+def _may_result_from_conflict(traceback: Traceback) -> bool:
     """Say whether a library raised what a version can be the cause of."""
     return _BY_VERSIONS.search(traceback.exception) is not None and traceback.raised_in_library()
 

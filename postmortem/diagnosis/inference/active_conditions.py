@@ -41,14 +41,14 @@ def _iter_facts(case: Case) -> Iterator[str]:
 
 def _iter_active_conditions(case: Case, knowledge: KnowledgeBase) -> Iterator[str]:
     """Name the conditions that hold, of those that causes ask and that no text answers."""
-    conditions, due = _collect_asked_conditions(knowledge)
+    conditions, due = _collect_cause_conditions(knowledge)
     for number in due.of(case):
         if evaluate_condition(conditions[number], case) is not None:
             yield conditions[number].id
 
 
 @functools.lru_cache(maxsize=4)
-def _collect_asked_conditions(knowledge: KnowledgeBase) -> tuple[Sequence[Condition], RuleIndex]:
+def _collect_cause_conditions(knowledge: KnowledgeBase) -> tuple[Sequence[Condition], RuleIndex]:
     """Give the conditions that causes ask and that no text answers, and which of them are due."""
     by_id: dict[str, Condition] = {}
     for rule in knowledge.causes.values():

@@ -16,7 +16,7 @@ _LEAST_RECORDS: Final = 3
 def is_available(things: Iterable[str], case: Case) -> bool:
     """Say whether all that is named was handed in; of no names nothing was."""
     named = tuple(things)
-    return bool(named) and all(_AT_HAND[name](case) for name in named)
+    return bool(named) and all(_AVAILABLE[name](case) for name in named)
 
 
 def _has_traceback(case: Case) -> bool:
@@ -59,7 +59,7 @@ def _has_series(name: str) -> Callable[[Case], bool]:
     return is_there
 
 
-_AT_HAND: Final[Mapping[str, Callable[[Case], bool]]] = {
+_AVAILABLE: Final[Mapping[str, Callable[[Case], bool]]] = {
     "traceback": _has_traceback,
     "environment": _has_environment,
     "precision": lambda case: case.environment.precision is not None,

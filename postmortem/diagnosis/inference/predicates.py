@@ -13,7 +13,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, add_label, quote, say
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.matching import is_match, is_version_match
-from postmortem.rules.conditions import Asked, Condition
+from postmortem.rules.conditions import Condition, ConditionSet
 
 _FIELDS: Final[Mapping[str, Message]] = {
     "os": say("os", "系统"),
@@ -36,14 +36,14 @@ class Hit(NamedTuple):
 
     kind: str
     id: str
-    said: Message
+    message: Message
     source: int | None = None
     where: ProcessId = NOWHERE
     line: int | None = None
     factor: float = 1.0
 
 
-def evaluate_conditions(item: Asked, case: Case) -> list[Hit] | None:
+def evaluate_conditions(item: ConditionSet, case: Case) -> list[Hit] | None:
     """Ask the case; gives the hits if every condition holds and no exception does, else None.
 
     The hits may be none: where only exceptions are named, nothing shows that they do not hold.
@@ -110,7 +110,7 @@ def _match_anomaly(wanted: Any, case: Case) -> list[Hit] | None:
     for name in _as_list(wanted):
         if name in case.shapes:
             shape = case.shapes[name]
-            return [Hit("shape", name, shape.said, shape.source, shape.where, shape.line)]
+            return [Hit("shape", name, shape.message, shape.source, shape.where, shape.line)]
     return None
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from postmortem.core.job_facts import Environment
 from postmortem.diagnosis.case.values import Case
-from postmortem.rules.conditions import Asked
+from postmortem.rules.conditions import ConditionSet
 
 Needs = frozenset[tuple[str, Any]]
 """Things of which a case must have one, each with its kind."""
@@ -52,7 +52,7 @@ class RuleIndex:
         return numbers
 
 
-def infer_needs(item: Asked) -> Needs | None:
+def infer_needs(item: ConditionSet) -> Needs | None:
     """Give what a case must have for all that an item asks to hold."""
     return _select_fewest_needs(
         infer_predicate_needs(condition.predicate) for condition in item.wanted

@@ -37,7 +37,7 @@ from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
 
 _ITEM: Final = "text-model"
-_SAY: Final = 0.2
+_MODEL_WEIGHT: Final = 0.2
 """Of a model beside rules that name a cause: log-odds for each e-fold of its share."""
 _MOST: Final = 1.2
 _SMALLEST: Final = 0.1
@@ -217,7 +217,9 @@ def _iter_evidence_for_rules(
     for cause in ranking.causes:
         if cause.id in opinion.shares and not is_absence(cause.id):
             most = 0.0 if _is_opposed(cause) else _MOST
-            weight = max(-_MOST, min(most, _SAY * compute_share_excess(cause.id, opinion.shares)))
+            weight = max(
+                -_MOST, min(most, _MODEL_WEIGHT * compute_share_excess(cause.id, opinion.shares))
+            )
             if abs(weight) >= _SMALLEST:
                 yield cause.id, _build_evidence(cause.id, weight, opinion)
 

@@ -32,7 +32,7 @@ _STILL: Final = (
     "stood-still-at-start",
     "stacks-dumped",
 )
-_TOLD_OF: Final = (*_STILL, "peer-named")
+_NAMING_A_PROCESS: Final = (*_STILL, "peer-named")
 """Shapes that may stand for a process in the line of another."""
 _OF_CURVES: Final = frozenset({"numerics", "learning"})
 _OF_VALUES: Final = frozenset({"numerics", "cuda"})
@@ -61,7 +61,7 @@ def build_first_failure(
     meant = (
         find_faulty_process(case, case.first) if case.first is not None and shown is None else None
     )
-    if failure is None or (meant is None if shown is None else shown.id not in _TOLD_OF):
+    if failure is None or (meant is None if shown is None else shown.id not in _NAMING_A_PROCESS):
         return failure
     by_id, reporting = knowledge.by_id, case.first.finding if case.first is not None else None
     return find_in_own_log(
@@ -84,7 +84,7 @@ def _find_first_failure(
         shown = meant.witness if meant is not None else None
     if shown is not None:
         where = shown.where if meant is None else meant.where
-        return FirstFailure(shown.source, where, shown.line, None, shown.said.settled())
+        return FirstFailure(shown.source, where, shown.line, None, shown.message.settled())
     if first is None:
         return _find_reported_by_peers(case, knowledge, area)
     if meant is None:

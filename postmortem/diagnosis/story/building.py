@@ -71,7 +71,7 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         excerpt=excerpt,
         marks=marks.list_marks(case, gathered, failure, is_sound=is_sound),
         events_left=left,
-        given=tuple(gathered.given),
+        given=tuple(gathered.input_names),
     )
     settled: Analysis = convert_texts(
         quotes.add_quotes(analysis, gathered.origins), Message.settled

@@ -110,7 +110,7 @@ def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -
     not there.
     """
     if "versions-unfit" in case.shapes:
-        yield case.shapes["versions-unfit"].said
+        yield case.shapes["versions-unfit"].message
     mentioned = _collect_verdict_advisories(ranking)
     is_explained = not (
         ranking.verdict.cause is None or has_trait(ranking.verdict.cause, Trait.SOUND)

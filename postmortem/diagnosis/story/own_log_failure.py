@@ -23,7 +23,7 @@ from postmortem.rules.traits import Trait, has_trait
 
 _MOST_TEXT: Final = 200
 _LAST: Final = ("last sign of life: {text}", "最后一行输出：{text}")
-_TOLD: Final = (
+_REPORTED_BY: Final = (
     "{own} (told by {teller}, line {line}: {why})",
     "{own}（由 {teller} 第 {line} 行指出：{why}）",
 )
@@ -70,7 +70,9 @@ def _add_reporter(
 ) -> FirstFailure[Message]:
     """Say who has told of it."""
     reporter = _name(case, failure.source)
-    why = say(*_TOLD, own=found.text, teller=reporter, line=failure.line, why=failure.why).settled()
+    why = say(
+        *_REPORTED_BY, own=found.text, teller=reporter, line=failure.line, why=failure.why
+    ).settled()
     return replace(failure, source=found.source, line=found.line, time=found.time, why=why)
 
 

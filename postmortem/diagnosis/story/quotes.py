@@ -22,7 +22,7 @@ from postmortem.reading.sources import Origin
 
 _BEFORE, _BEHIND = 8, 3
 """Lines around a piece of evidence for the first cause; more before it, for a traceback."""
-_BESIDE: Final = 1
+_LINES_AROUND: Final = 1
 """Lines around any other place."""
 _JOINED: Final = 2
 """Stretches with no more than so many lines between them are one."""
@@ -82,11 +82,15 @@ def _iter_named_places(diagnosis: Analysis) -> Iterator[_Stretch]:
     ]
     yield from _iter_cause_stretches(diagnosis, main, _BEFORE, _BEHIND)
     for event in diagnosis.timeline:
-        yield _expand_place(diagnosis, event.source, event.line, event.line, _BESIDE, _BESIDE)
-    yield from _iter_cause_stretches(diagnosis, rivals, _BESIDE, _BESIDE)
+        yield _expand_place(
+            diagnosis, event.source, event.line, event.line, _LINES_AROUND, _LINES_AROUND
+        )
+    yield from _iter_cause_stretches(diagnosis, rivals, _LINES_AROUND, _LINES_AROUND)
     for hit in diagnosis.signatures:
         if hit.role == "harmless":
-            yield _expand_place(diagnosis, hit.source, hit.line, hit.line, _BESIDE, _BESIDE)
+            yield _expand_place(
+                diagnosis, hit.source, hit.line, hit.line, _LINES_AROUND, _LINES_AROUND
+            )
     for setting in diagnosis.settings.values():
         yield _expand_place(diagnosis, setting.source, setting.line, setting.line, 0, 0)
 

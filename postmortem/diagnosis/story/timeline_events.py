@@ -46,7 +46,7 @@ _ENDED_BY: Final = (
     ("env.exit_status", ("exit status {value}", "退出码 {value}")),
 )
 _WEIGHTS: Final = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}
-_TOLD: Final = compile_lazily(r"^healthy\.|(?:^|\.)context\.")
+_LIFECYCLE: Final = compile_lazily(r"^healthy\.|(?:^|\.)context\.")
 """Of the notes aside, starts, resumptions and ends."""
 
 
@@ -168,7 +168,7 @@ def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> It
             event = _build_event(
                 shape.source,
                 shape.line,
-                shape.said.cut(_MOST_TEXT),
+                shape.message.cut(_MOST_TEXT),
                 role="warning",
                 where=shape.where,
                 step=normalise_step(case.gathered.step_at(shape.source, shape.line)),
@@ -184,7 +184,7 @@ def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Ite
         finding = event.finding
         key = (finding.signature, finding.source)
         is_aside = finding.role == "harmless" or (
-            finding.role == "context" and not _TOLD.search(finding.signature)
+            finding.role == "context" and not _LIFECYCLE.search(finding.signature)
         )
         if is_aside or key in shown:
             continue

@@ -170,7 +170,7 @@ class CutRegions:
     def _is_counted(self, column: RowColumn) -> bool:
         """Say whether the findings of rows are so many already that they are only counted."""
         lines, findings = column.rows.lines, self.lines.findings
-        wheres = [column.shape.teller.where(groups, self._points) for groups in column.wheres]
+        wheres = [column.shape.reader.where(groups, self._points) for groups in column.wheres]
         is_apart = bool((lines[1:] > lines[:-1]).all())
         return (
             is_apart

@@ -89,12 +89,12 @@ class LineShapes:
         is_due = count + 1 >= tried
         self._seen[common] = (count + 1, NEXT_TRY * tried if is_due else tried)
         if is_due and self._credit >= 0 and self._count < _MOST_SHAPES:
-            spent = self._trials.asked
+            spent = self._trials.trial_count
             try:
                 shape = self._maker.shape(opening, data, begin, end)
             except (TimeoutError, UnicodeDecodeError):
                 shape = None
-            self._credit -= self._trials.asked - spent
+            self._credit -= self._trials.trial_count - spent
             if shape is not None:
                 self._keep(common, shape)
 

@@ -308,13 +308,13 @@ class RowColumns(SeriesRows):
             if counts[codes[row]] <= LAST:
                 found.append((column.begins[row], column, row))
         for groups, count in zip(column.wheres, counts, strict=True):
-            where = column.shape.teller.where(groups, self._points)
+            where = column.shape.reader.where(groups, self._points)
             for index in column.shape.verdict.found:
                 self._lines.findings.count_unseen(index, where, count - min(count, LAST))
         return found
 
     def _find(self, column: RowColumn, number: int, begin: int) -> None:
-        where = column.shape.teller.where(column.row(number), self._points)
+        where = column.shape.reader.where(column.row(number), self._points)
         end, line = int(column.rows.ends[number]), column.lines[number]
         row = KnownLine(self._data, begin, end, line, self._base)
         for index in column.shape.verdict.found:

@@ -50,7 +50,7 @@ class RuleTrials:
         self._machine, self._budget, self._srun = machine, budget, srun
         self.literals = LineLiterals(machine)
         self._is_enough = is_enough
-        self.asked = 0
+        self.trial_count = 0
         """About how many lines the rules were asked."""
 
     def answers(self, raw: bytes, *, is_read: bool) -> dict[Wanted, object]:
@@ -64,7 +64,7 @@ class RuleTrials:
         return self._answers(raw, self.literals.of(raw), is_read=is_read)
 
     def _answers(self, raw: bytes, literals: set[int], *, is_read: bool) -> dict[Wanted, object]:
-        self.asked += 1
+        self.trial_count += 1
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         wanted = dict.fromkeys(
             consumer for number in sorted(literals) for consumer in self._machine.consumers[number]
@@ -112,7 +112,7 @@ class RuleTrials:
                 (figure.name, f"{figure.before}{number}{figure.behind}")
             )
         for wanted, answer in self.answers(raw, is_read=not verdict.is_idle).items():
-            if make_claimed_key(wanted) not in verdict.asked:
+            if make_claimed_key(wanted) not in verdict.known_rules:
                 continue
             kind, index = wanted
             if answer == FOUND:
@@ -133,7 +133,7 @@ class RuleTrials:
             return all(
                 self._answer(wanted, raw, cleaned, is_read=True) == VAIN
                 for wanted in self._machine.consumers[number]
-                if make_claimed_key(wanted) not in verdict.asked
+                if make_claimed_key(wanted) not in verdict.known_rules
             )
         except TimeoutError:
             return False

@@ -19,7 +19,7 @@ WAITS: Final = "waits"
 _FEWEST_MET: Final = 8
 """Lines that a rule must meet of which nothing is taken."""
 
-Given = tuple[dict[Wanted, object], tuple[str, ...]]
+LineOutcome = tuple[dict[Wanted, object], tuple[str, ...]]
 """What each rule does with a line, and the texts of its numbers."""
 
 
@@ -56,7 +56,7 @@ class RuleVerdict(NamedTuple):
 
     literals: frozenset[int]
     """Those all of whose rules are known."""
-    asked: frozenset[int]
+    known_rules: frozenset[int]
     """The rules that are known, as keys of `make_claimed_key`."""
     found: tuple[int, ...]
     """The signatures that hold."""
@@ -86,7 +86,11 @@ def make_claimed_key(wanted: Wanted) -> int:
 
 
 def build_verdict(
-    machine: Matcher, outcomes: Sequence[Given], literals: Sequence[set[int]], *, is_read: bool
+    machine: Matcher,
+    outcomes: Sequence[LineOutcome],
+    literals: Sequence[set[int]],
+    *,
+    is_read: bool,
 ) -> RuleVerdict:
     """Give what rules do on all lines of a shape, of which no reader of figures makes anything.
 
@@ -142,7 +146,7 @@ def _build_known_verdict(
     )
 
 
-def _find_constant_effects(outcomes: Sequence[Given]) -> dict[Wanted, object]:
+def _find_constant_effects(outcomes: Sequence[LineOutcome]) -> dict[Wanted, object]:
     """Give what rules do that meet every line and do the same with each.
 
     What does nothing with any may meet some of them only, as one does whose literal holds a number.

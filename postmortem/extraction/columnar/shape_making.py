@@ -49,7 +49,7 @@ class LineShape(NamedTuple):
     """The same, with what stands behind a line."""
     path: Path
     """Who takes the figures and tells the process; nobody takes any if it has no reader."""
-    teller: Path
+    reader: Path
     """The same for findings, whose process the prefix alone tells."""
     verdict: RuleVerdict
     taken: tuple[int, ...]
@@ -64,7 +64,7 @@ class LineShape(NamedTuple):
 
         `known_until` gives the end of a line in which no match begins, by an offset in that line.
         """
-        behind, reader = self.verdict.behind, self.teller
+        behind, reader = self.verdict.behind, self.reader
         if behind is None:
             return self.verdict
         is_alone = not reader.places and reader.template.where == NOWHERE
@@ -163,7 +163,7 @@ class ShapeMaker:
     def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is sure what the rules do; without figures, what some of them do."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
-        reader = self._teller(line, path)
+        reader = self._find_reader(line, path)
         if not verdict.is_usable or (verdict.found and reader is None):
             return None
         wanted = {figure.span for figure in verdict.figures}
@@ -186,7 +186,7 @@ class ShapeMaker:
             tuple(numbers_[figure.span] if figure.span >= 0 else -1 for figure in verdict.figures),
         )
 
-    def _teller(self, line: OpenLine, path: Path) -> Path | None:
+    def _find_reader(self, line: OpenLine, path: Path) -> Path | None:
         """Give who tells the process by the prefix alone; None if its number is not taken.
 
         So it is where the text of a line tells another process than its prefix.

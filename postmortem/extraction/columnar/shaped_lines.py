@@ -19,7 +19,7 @@ from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.formats.templates import LONGEST
 from postmortem.extraction.learnt_paths import Path
 from postmortem.extraction.points import Points
-from postmortem.extraction.template_reader import Quick, end_of_line
+from postmortem.extraction.template_reader import TemplateReader, end_of_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +31,7 @@ class ShapedLines:
     def __init__(
         self,
         shapes: LineShapes,
-        quick: Quick,
+        quick: TemplateReader,
         findings: FindingLines,
         points: Points,
         read_until: Callable[[], int],
@@ -112,7 +112,7 @@ class ShapedLines:
         verdict, path = shape.verdict, shape.path
         is_read = path.reader is not None
         if verdict.found:
-            where = shape.teller.where(own, self._points)
+            where = shape.reader.where(own, self._points)
             if not all(self.findings.may_count(index, where) for index in verdict.found):
                 return False
         place = (line.number, line.begin + line.base)

@@ -17,7 +17,7 @@ from postmortem.extraction.facts.number_texts import parse_number
 
 _TRUE: Final = frozenset({"true", "yes", "on", "enabled"})
 _FALSE: Final = frozenset({"false", "no", "off", "none", "null", "disabled"})
-TOLD: Final = 3
+STATED_BY_CALLER: Final = 3
 """Strength of what the caller says, above anything printed."""
 _MOST: Final = 2000
 _MOMENTARY: Final = 3

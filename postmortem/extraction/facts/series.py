@@ -29,7 +29,7 @@ EXACT: Final = 1_000_000
 ENVELOPE: Final = 20_000
 _LOOKED_AT: Final = 2000
 """First points by which it is told whether a series is several streams in one."""
-_BESIDE: Final = 8
+_MAX_LINES_APART: Final = 8
 _LEAST, _FEWEST = 20, 16
 
 
@@ -259,7 +259,7 @@ def _has_repeated_steps(steps: Sequence[float]) -> bool:
         if not math.isnan(step):
             first.setdefault(step, index)
             last[step] = index
-    near = sum(0 < last[step] - first[step] <= _BESIDE for step in first)
+    near = sum(0 < last[step] - first[step] <= _MAX_LINES_APART for step in first)
     return near >= 0.8 * len(first) and len(steps) >= 1.5 * len(first) > 0
 
 

@@ -231,7 +231,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
         Record(place.step, list(values.items()), where, place.total, units=units),
         printed,
         not math.isnan(place.step),
-        place.is_told,
+        place.is_printed,
         _build_layout_key(text[:end]),
         line,
         place.length,

@@ -144,7 +144,7 @@ _WITH_MEAN: Final = compile_lazily(
 _NAMES_WAIT: Final = compile_lazily(r"data(?:[_-]?time)?$", re.IGNORECASE)
 _NAMES_STEP: Final = compile_lazily(r"(?:(?:batch|step|iter)[_-]?)?time$", re.IGNORECASE)
 _SECONDS: Final = compile_lazily(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
-_BESIDE: Final = (
+_OTHER_METRICS: Final = (
     (names.LOSS_SCALE, "cale", _SCALE),
     (names.MEMORY, "B", _MEMORY),
     (names.THROUGHPUT, "/s", _NAMED_SPEED),
@@ -177,7 +177,7 @@ def add_metric_pairs(text: str, values: dict[str, float], printed: str) -> dict[
     for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
         if (other := pattern.search(text)) and (value := parse_value(other["value"])) is not None:
             values[name] = value
-    for name, literal, pattern in _BESIDE:
+    for name, literal, pattern in _OTHER_METRICS:
         if literal in text:
             _add_named(text, name, pattern, values, units)
     for name, literal, pattern in _UNITS:

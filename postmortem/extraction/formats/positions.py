@@ -51,7 +51,7 @@ class Position(NamedTuple):
     """Steps of the run."""
     length: float
     """Steps of an epoch, or of the run."""
-    is_told: bool
+    is_printed: bool
     """A step or an epoch is printed, not a mere number in brackets."""
     is_numbered: bool
     """The step is a mere number in brackets."""

@@ -82,7 +82,7 @@ class WatchedFile:
             where,
             sign.line,
             step,
-            sign.said,
+            sign.message,
             evidence,
             now,
             good.value if good else None,

@@ -11,7 +11,7 @@ from postmortem.diagnosis.inference.predicates import (
     evaluate_conditions,
     evaluate_predicate,
 )
-from postmortem.rules.conditions import Asked, Condition
+from postmortem.rules.conditions import Condition, ConditionSet
 from postmortem.rules.questions import PredicateEntry, TracebackQuestion
 
 
@@ -97,7 +97,7 @@ def test_an_item_holds_where_all_its_names_do_and_no_exception(
     """The hits are those of the conditions; an exception that does not hold shows nothing."""
     a, b, c, d = (Condition(name, {}, {"shape": name}) for name in "abcd")
     hits = evaluate_conditions(
-        Asked((a, b), (c, d)), rehearsal.build_example_case({"shapes": shapes})
+        ConditionSet((a, b), (c, d)), rehearsal.build_example_case({"shapes": shapes})
     )
     assert (None if hits is None else [hit.id for hit in hits]) == lines
 

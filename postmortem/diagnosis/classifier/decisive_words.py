@@ -1,6 +1,6 @@
 """Which words of a log carry a model's say: hashes looked up again in the text that filled them.
 
-In: a model, a cause, the buckets of a text with their passages. Out: `TellingWords`, the weightiest
+In: a model, a cause, the buckets of a text with their passages. Out: `DecisiveWords`, the weightiest
 passage first. Not here: what the say is worth (`inference.second_opinion`).
 
 A model holds no word. But each bucket is known with the passage that filled it, and a word of that
@@ -13,10 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.answer import TellingWords
+from postmortem.core.answer import DecisiveWords
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import cut
-from postmortem.diagnosis.classifier.failing_text import Saying
+from postmortem.diagnosis.classifier.failing_text import TextPassage
 from postmortem.diagnosis.classifier.hashed_words import extract_words, hash_grams
 from postmortem.diagnosis.classifier.text_model import TextModel
 
@@ -39,18 +39,18 @@ _OURS: Final = ("own ", "python ")
 class _Pulled(NamedTuple):
     """A passage, its words, and what each of them puts in."""
 
-    passage: Saying
-    said: list[str]
+    passage: TextPassage
+    words: list[str]
     pulls: list[float]
 
 
 def find_decisive_words(
-    model: TextModel, cause: str, filled: Mapping[int, Saying]
-) -> tuple[TellingWords, ...]:
+    model: TextModel, cause: str, filled: Mapping[int, TextPassage]
+) -> tuple[DecisiveWords, ...]:
     """Give the words that speak most for a cause, by their passages."""
     pulls = model.pulls(cause, filled)
     whole = sum(pull for pull in pulls.values() if pull > 0)
-    by_passage: defaultdict[Saying, dict[int, float]] = defaultdict(dict)
+    by_passage: defaultdict[TextPassage, dict[int, float]] = defaultdict(dict)
     for bucket, passage in filled.items():
         if passage.line is not None:
             by_passage[passage][bucket] = pulls[bucket]
@@ -70,7 +70,7 @@ def find_decisive_words(
     return tuple(passage for passage in found if passage.terms)
 
 
-def _compute_word_pulls(passage: Saying, pulls: dict[int, float]) -> _Pulled:
+def _compute_word_pulls(passage: TextPassage, pulls: dict[int, float]) -> _Pulled:
     """Share out what a passage puts in among its words; each bucket counts once."""
     words = extract_words(passage.text)
     each = [0.0] * len(words)
@@ -81,9 +81,9 @@ def _compute_word_pulls(passage: Saying, pulls: dict[int, float]) -> _Pulled:
     return _Pulled(passage, words, each)
 
 
-def _build_telling_words(one: _Pulled, share: float) -> TellingWords:
+def _build_telling_words(one: _Pulled, share: float) -> DecisiveWords:
     passage = one.passage
-    return TellingWords(
+    return DecisiveWords(
         cut(_format_passage(passage), _LONGEST),
         tuple(_extract_terms(one)[:_TERMS]),
         round(share, 3),
@@ -92,7 +92,7 @@ def _build_telling_words(one: _Pulled, share: float) -> TellingWords:
     )
 
 
-def _format_passage(passage: Saying) -> str:
+def _format_passage(passage: TextPassage) -> str:
     text = passage.text
     for own in _OURS if passage.kind == "frame" else ():
         text = text.removeprefix(own)
@@ -105,7 +105,7 @@ def _extract_terms(passage: _Pulled) -> list[str]:
     small = _convert_to_lowercase(shown)
     terms: dict[str, float] = {}
     for first, behind in _find_word_runs(passage):
-        term = shown[_place(passage.said[first:behind], small)]
+        term = shown[_place(passage.words[first:behind], small)]
         if _NAMED.search(term):
             terms[term] = max(terms.get(term, 0.0), sum(passage.pulls[first:behind]))
     return sorted(terms, key=lambda term: -terms[term])
@@ -147,7 +147,7 @@ def _find_word_runs(passage: _Pulled) -> Iterator[tuple[int, int]]:
     """Give runs of words that pull, each from its first word to behind its last."""
     least = _LEAST * max(passage.pulls, default=0.0)
     first = None
-    for place, (word, pull) in enumerate(zip(passage.said, passage.pulls, strict=True)):
+    for place, (word, pull) in enumerate(zip(passage.words, passage.pulls, strict=True)):
         is_telling = pull > max(0.0, least) and not _STOOD_FOR.match(word)
         if is_telling and first is None:
             first = place
@@ -155,4 +155,4 @@ def _find_word_runs(passage: _Pulled) -> Iterator[tuple[int, int]]:
             yield first, place
             first = None
     if first is not None:
-        yield first, len(passage.said)
+        yield first, len(passage.words)
