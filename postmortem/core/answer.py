@@ -1,4 +1,4 @@
-"""The answer: causes with their evidence and fixes, the verdict, what would decide.
+"""The answer to a job: ranked causes with evidence and fixes, the verdict, what to collect next.
 
 In: nothing. Out: frozen values, field for field as the JSON contract names them. Not here: weighing
 (`inference`), choosing fixes (`fixes`).

@@ -1,4 +1,4 @@
-"""The patterns of the code, each compiled when it is first asked something.
+"""Regular expressions that are compiled on first use.
 
 In: a pattern in the syntax of `re`, and its flags. Out: what is used as a `re.Pattern`. Not here:
 the patterns of rules (`rules.engine`).

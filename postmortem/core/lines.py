@@ -1,6 +1,6 @@
 """The process that printed a line.
 
-In: nothing. Out: `ProcessId`. Not here: how it is told from a line (`reading`).
+In: nothing. Out: `ProcessId`. Not here: how it is read from a line (`reading`).
 """
 
 from typing import NamedTuple

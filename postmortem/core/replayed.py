@@ -1,4 +1,4 @@
-"""What running a capsule again has shown: trials, modules, the culprit, a verdict for each cause.
+"""The result of replaying a capsule: trials, modules, the faulty sample, a verdict for each cause.
 
 In: nothing. Out: frozen values. Not here: running (`replay`), rendering (`report`).
 """

@@ -1,4 +1,4 @@
-"""Where the data files lie.
+"""Locate the data files, and read what is cached from start to start.
 
 In a wheel beside the package (`_data`), in a checkout or editable install at its root; and what is
 kept from start to start.

@@ -1,4 +1,4 @@
-"""Whether a line may be looked at: bounds of sources that are crowded, or full of long lines.
+"""Decide whether a line may be inspected, where a source is crowded or full of long lines.
 
 In: a literal and its place. Out: whether its line is read, and a count of those that are not. Not
 here: the bounds themselves (`extraction.points`, `reading.windows`).

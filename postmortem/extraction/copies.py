@@ -1,4 +1,4 @@
-"""Curves that stand in several files of one run: which of them leads, which are its copies.
+"""Find curves that stand in several files of one run: the original and its copies.
 
 In: the series of all sources, which of them are files of metrics. Out: the copies by their leaders.
 Not here: processes that are told apart (their curves are their own), what is shown

@@ -1,4 +1,4 @@
-"""A source literal by literal: which line each stands on, and whether anybody looks at it.
+"""Walk through a source literal by literal, and choose the lines that are inspected.
 
 In: the blocks of a source. Out: looks, each a literal and the line around it, and the number of the
 line. Not here: finding literals (`extraction.literals`), looking (`extraction.finding_lines` and

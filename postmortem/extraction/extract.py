@@ -1,7 +1,7 @@
-"""What a pass over the sources has found, as one mergeable value in bounded memory.
+"""The result of a pass over the sources, as one mergeable value in bounded memory.
 
 In: findings, tracebacks, series and facts, one by one. Out: `Extract`. Not here: finding them
-(`gathering`), weighing them (`inference`).
+(`extraction`), weighing them (`inference`).
 """
 
 import bisect

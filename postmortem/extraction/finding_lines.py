@@ -1,4 +1,4 @@
-"""Lines with a literal of a signature.
+"""Match signatures on the lines that hold one of their literals.
 
 In: such lines. Out: findings of the signatures whose pattern holds, in an `Extract`. Not here: how
 many of them are kept (`extraction.extract`), what they mean (`inference`).

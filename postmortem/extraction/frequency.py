@@ -1,4 +1,4 @@
-"""How often rules are looked up in vain: anchors that stand in the ordinary lines of healthy logs.
+"""Find anchors that stand in ordinary lines of healthy logs and so slow down every run.
 
 In: rules as plain mappings, a folder of labelled samples. Out: a `PatternError` for every anchor
 that is no rare literal. Not here: whether a rule fires wrongly (`extraction.proof`, and the

@@ -1,4 +1,4 @@
-"""The large files of a job, read by this process and by others beside it.
+"""Read the large files of a job in several processes.
 
 In: the files in their order, who reads them here and elsewhere. Out: what each holds, in their
 order. Not here: how a file is read (`extraction.parallel_reader`), putting the parts together

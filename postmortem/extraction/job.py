@@ -1,7 +1,7 @@
-"""The sources of a job, one after the other, into one `Extract`.
+"""Read the sources of a job, one after the other, into one `Extract`.
 
-In: paths, the matching machine. Out: `Extract`, with its sources, what is to be said of each, and
-warnings. Not here: looking at lines, finding the files of a folder (`reading.discover`), judging.
+In: paths, the matcher. Out: `Extract`, with its sources, what is to be said of each, and warnings.
+Not here: looking at lines, finding the files of a folder (`reading.discover`), judging.
 """
 
 import os
@@ -99,7 +99,7 @@ class _Reader:
         self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
         self._helped: HelpedReading | None = None
         self._points = 0
-        """KeptFindings points of all sources."""
+        """Kept points of all sources."""
 
     @contextmanager
     def helped(self, found: Sequence[Candidate], helpers: Helpers) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""The templates that one source has taught, and what is done with the figures of each.
+"""The templates that were learnt from one source, and what is done with their figures.
 
 In: lines that were read slowly. Out: `Path`s, found by the first literal of a line and its
 skeleton. Not here: making templates (`formats.records`, `formats.layouts`), taking figures

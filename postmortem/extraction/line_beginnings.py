@@ -1,4 +1,4 @@
-"""The line around its first literal: whether a template, a shape or nobody but a look reads it.
+"""Decide at the first literal of a line what reads it: a template, a shape or a full inspection.
 
 In: a literal that stands on no line that was begun. Out: the line, begun. Not here: the order of
 literals (`extraction.cursor`), the looks themselves.

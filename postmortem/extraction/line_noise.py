@@ -1,4 +1,4 @@
-"""What of a line is noise between two runs: what every run prints otherwise, and what says nothing.
+"""Mask what differs between any two runs, and recognise lines that say nothing.
 
 In: lines of a log, cleaned. Out: their wording without what is a run's own (numbers, paths, times,
 ids), and whether a line is a banner, a drawing, a bar, the voice of a launcher or of an import.

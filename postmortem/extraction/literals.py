@@ -1,7 +1,7 @@
-"""All literals of the knowledge base in one filter, and who wants to see the lines that hold them.
+"""All literals of the knowledge base in one filter, and the rules that each belongs to.
 
-In: the knowledge base. Out: `Machine`, built once and shared by all sources. Not here: looking at
-lines (`gathering`).
+In: the knowledge base. Out: `Matcher`, built once and shared by all sources. Not here: looking at
+lines (`extraction`).
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Lines with figures: records of known formats, of unknown layouts, rows of tables, draws of bars.
+"""Read lines with figures: records of known and unknown formats, table rows, bars.
 
 In: lines with a literal of a metric. Out: records and rows for `extraction.points`; what is learnt
 from them goes to `extraction.template_reader`. Not here: formats (`formats`), series.

@@ -1,6 +1,4 @@
-"""One pass over the blocks of a source.
-
-What is printed becomes findings, tracebacks, series and facts, in bounded memory.
+"""Extract findings, tracebacks, series and facts from one source, in bounded memory.
 
 In: `Block`s of one source. Out: `Extract`. `feed`, `snapshot` and `merge` make it a mergeable
 state: a growing file, many files and block borders are all the same to it. Not here: reading files

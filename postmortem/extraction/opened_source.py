@@ -1,4 +1,4 @@
-"""One source of a job, from its opening to its end.
+"""Read one source of a job, from its opening to its end.
 
 In: where it comes from, its number in the job. Out: `WholeSource`: what it holds, how it is listed,
 warnings. Not here: the other sources of the job (`extraction.job`), looking at lines.

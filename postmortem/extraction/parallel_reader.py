@@ -1,8 +1,8 @@
-"""A file of a job, read apart from all others of it.
+"""Read a file of a job independently of the others.
 
-In: a file, its number in the job, the rules. Out: `FileResult`, the same as if it had been read between
-the others. Not here: who reads which file (`extraction.helped_reading`), files whose meaning hangs
-on others.
+In: a file, its number in the job, the rules. Out: `FileResult`, the same as if it had been read
+between the others. Not here: who reads which file (`extraction.helped_reading`), files whose
+meaning depends on others.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""The points of one source: records and rows of figures become series, counts and places.
+"""Put the records of one source into series, counts and places.
 
 In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and
 counts of an `Extract`, the same either way. Not here: reading lines (`formats`), templates

@@ -1,4 +1,4 @@
-"""Whether printed figures are the same figure, as far as the coarser of two curves is printed.
+"""Compare printed figures at the precision of the coarser of two curves.
 
 In: values. Out: answers. Not here: which curves are compared (`extraction.copies`).
 """

@@ -1,4 +1,4 @@
-"""The processes of one source that are told apart.
+"""The distinct processes that one source names.
 
 In: the process that a line names. Out: the process that it counts for. Not here: reading the label
 of a line (`reading.prefixes`).

@@ -1,4 +1,4 @@
-"""Prove rules on their own examples, with the cleaning and the anchors that a real log meets.
+"""Test rules on their own examples, with the cleaning and the anchors that a real log meets.
 
 In: rules as plain mappings. Out: a `PatternError` for every example that misbehaves.
 Not here: the shape of a rule (`rules.check`).

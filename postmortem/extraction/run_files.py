@@ -1,4 +1,4 @@
-"""The files of a run folder that are no logs: metrics, configurations, event files.
+"""Read the files of a run folder that are not logs: metrics, configurations, event files.
 
 In: the path and the text (or bytes) of a source. Out: `Read`: what it holds, its kind, what is to
 be said of it; None of a file that is read as a log. Not here: what stands in each kind of file

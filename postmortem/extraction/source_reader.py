@@ -1,7 +1,7 @@
-"""A source as what it says it is: a log, a metrics file, an error file.
+"""Read a source by its type: a log, a metrics file, an error file.
 
-In: the text of a source, the matching machine. Out: `Extract`, what kind of source it is, what is
-to be said of it. Not here: opening it, the other sources of the job (`extraction.job`).
+In: the text of a source, the matcher. Out: `Extract`, what kind of source it is, what is to be said
+of it. Not here: opening it, the other sources of the job (`extraction.job`).
 """
 
 import dataclasses

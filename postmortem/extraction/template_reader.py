@@ -1,4 +1,4 @@
-"""The quick path: lines that a learnt template matches are neither decoded nor searched.
+"""Read lines that a learnt template matches, without decoding or searching them.
 
 In: hits of literals in a block, and lines that were read slowly, to learn from. Out: rows for
 `Points`, the same as the slow path would have put there. Not here: the templates themselves

@@ -1,4 +1,4 @@
-"""What stands around an error: who tells of it, and whether the program goes on behind it.
+"""Judge by the lines around an error who reported it, and whether the program went on.
 
 In: the line with which a traceback begins, the lines of its process behind it, a line that quotes
 an error. Out: whether it is told aside, how many lines of ordinary output follow, the level at

@@ -1,4 +1,4 @@
-"""Which sources may be something else than a log, told without the readers of those.
+"""Tell cheaply which sources may be something else than a log.
 
 In: a path and the beginning of a text. Out: whether to ask `extraction.run_files`, which most jobs
 need not even import; `Read`, what a source holds. Not here: what such a file really is.

@@ -1,4 +1,4 @@
-"""Rows of figures that are not yet in their series: they go there many at once.
+"""Rows of figures that wait to be put into their series, many at once.
 
 In: columns that have got a row. Out: the same rows in their series, in the order of the log. Not
 here: what becomes of their number (`extraction.points`).

@@ -1,4 +1,4 @@
-"""A log as it is stored: its bytes counted and hashed while they are read, and unpacked.
+"""Count and hash the bytes of a stored log while they are read, and unpack them.
 
 In: a binary file. Out: `Stored`, and what reads an archive of a kind. Not here: opening files, what
 is said of a broken archive (`reading.opener`).

@@ -1,4 +1,4 @@
-"""A folder of files sent as one: a zip or a tar, packed or not, laid out as files again.
+"""Unpack a zip or tar that holds a folder of files.
 
 In: the bytes of one, an empty folder, bounds. Out: the files in it. Not here: which of them are
 logs (`reading.discover`), what they hold.

@@ -1,4 +1,4 @@
-r"""Any encoding in, UTF-8 bytes out.
+r"""Decode a log in any encoding into UTF-8.
 
 In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, whether `\r` is the only
 line break, and whether it is a notebook, of which only the printed text is given. Not here:

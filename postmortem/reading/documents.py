@@ -1,4 +1,4 @@
-"""Whether a text is source code or a document: something that no run has printed.
+"""Tell source code and documents from text that a run has printed.
 
 In: a whole text. Out: yes or no. Not here: configurations and tables, which have readers of their
 own (`extraction.run_files`), what a log holds.

@@ -1,4 +1,4 @@
-"""Which process wrote a file, and in which attempt, as far as the paths of a job tell.
+"""Read from the paths of a job which process wrote a file, and in which attempt.
 
 In: paths. Out: `ProcessId`, attempt numbers. Not here: labels inside the lines
 (`reading.prefixes`). Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log),

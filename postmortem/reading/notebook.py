@@ -1,4 +1,4 @@
-r"""What the cells of a Jupyter notebook printed, on the lines of the file where it stands.
+r"""The printed output of a Jupyter notebook, on the raw lines of its file.
 
 In: the bytes of an `.ipynb` file (nbformat 4) as they are read. Out: text with as many lines as the
 file: streams, errors, plain and HTML results in the order of the cells, each on its raw line;

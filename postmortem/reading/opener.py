@@ -4,9 +4,9 @@ In: a path, `-` for standard input, or a `Stream`. Out: `Opened`: a raw byte str
 compression, its digest, and what went wrong while reading, if anything did. Not here: text
 encodings (`reading.decode`), blocks (`reading.block_reader`), folders (`reading.discover`).
 
-Compression is told by magic bytes, not by the name. A broken archive gives what can be read from
-it, and says so: half a log is worth more than an error message. So does one that unpacks to more
-than a log can, and a file that is shortened or replaced while it is read.
+Compression is recognised by magic bytes, not by the name. A broken archive gives what can be read
+from it, and says so: half a log is worth more than an error message. So does one that unpacks to
+more than a log can, and a file that is shortened or replaced while it is read.
 """
 
 import io

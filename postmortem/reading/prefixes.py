@@ -1,10 +1,8 @@
-"""Peel what wraps a line: colours, container stamps, rank labels, logger prefixes.
+"""Strip what wraps a line: colours, container stamps, rank labels, logger prefixes.
 
-Keep the process and the time.
-
-In: one raw line (or one frame of it) as text.
-Out: the text that the program printed, `ProcessId` and the printed time as ISO 8601.
-Not here: which line to look at (`gathering.prefilter`), what it means.
+In: one raw line (or one frame of it) as text. Out: the text that the program printed, `ProcessId`
+and the printed time as ISO 8601. Not here: which line to look at (`extraction.cursor`), what it
+means.
 
 Forms after the sources named beside them. The peeling repeats, since wrappers nest: a kubectl stamp
 around an `srun -l` label around a `[rank3]:` label around a logger prefix is common.

@@ -1,4 +1,4 @@
-"""Reading from whatever gives bytes: so many at once, line by line, counted.
+"""Read from anything that gives bytes: so many at once, line by line, counted.
 
 In: a `Readable`. Out: bytes, lines, a count. Not here: where the bytes come from
 (`reading.opener`), blocks (`reading.block_reader`).

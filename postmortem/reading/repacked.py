@@ -1,4 +1,4 @@
-r"""Logs that were packed once more: lists of lines, records of Docker, hard-wrapped terminals.
+r"""Unwrap logs that were packed once more: lists of lines, Docker records, wrapped terminals.
 
 In: the whole of a short log, in UTF-8. Out: the lines as the program printed them, or None where
 nothing was packed. Not here: notebooks (`reading.notebook`), encodings (`reading.decode`).

@@ -1,4 +1,4 @@
-"""Which run of a folder counts where trackers keep several side by side: the last.
+"""Select the last run of a folder in which a tracker keeps several.
 
 In: the paths below a folder. Out: the files of earlier runs, each with the folder by which it is
 analyzed alone. Not here: attempts within a job (`reading.file_names`, `case.attempts`).

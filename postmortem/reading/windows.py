@@ -1,6 +1,4 @@
-"""Lines around a position of a block.
-
-The raw line (or frame), cleaned, and the lines that follow it.
+"""The line around a position of a block, cleaned, and the lines that follow it.
 
 In: a `Block`'s bytes and a position. Out: `View`; `Sight`, what the views of a source share. Not
 here: line numbers (the caller counts breaks), meaning.

@@ -1,4 +1,4 @@
-"""Texts that make a pattern slow, built from its own structure.
+"""Build texts that make a pattern slow, from the pattern's own structure.
 
 In: a pattern. Out: `Attack`s, texts of any length. Not here: how long a search takes on them
 (`rules.attack`); whether a pattern is right (`extraction.proof`).

@@ -1,6 +1,6 @@
-"""Whether all digits are the same to a pattern.
+"""Decide whether a pattern treats all digits alike.
 
-If so, it matches at the same places of all texts that differ in their digits alone.
+If it does, it matches at the same places of all texts that differ in their digits alone.
 
 In: a pattern. Out: yes, or not sure; a pattern for which they are and that finds no less. Not
 here: remembering such places (`formats.record_places`).

@@ -1,4 +1,4 @@
-"""The bytes that stand for characters in re2: one each, so that places need no conversion.
+"""Encode text for re2 with one byte for each character, so that positions need no conversion.
 
 In: a text, the characters beyond ASCII that a pattern has of its own. Out: as many bytes as
 characters: ASCII as it is, for everything else a stand-in of the same class, for each of the

@@ -1,7 +1,8 @@
-"""Every kind of shape once: the one place that says which shapes there are and what follows.
+"""The catalogue of all anomaly types.
 
-In: the kinds of curves, jobs, machines and told reasons. Out: `CATALOGUE`, by id. Not here: finding
-shapes (`detectors.registry`), what a shape means for a cause (`patterns/causes`).
+In: the anomaly types of curves, jobs, machines, processes and hints. Out: `CATALOGUE`, by id. Not
+here: finding anomalies (`detectors.registry`), what an anomaly means for a cause
+(`patterns/causes`).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What several lines have in common, as a pattern that meets all of them.
+"""Build a pattern from what several lines have in common.
 
 In: lines, each as the parts that stay and the places that change from run to run. Out: parts that
 all share, with gaps. Not here: the rule that is written around the pattern (`rules.skeleton`).

@@ -1,6 +1,6 @@
-"""The kinds of shapes that the curves of training have: loss, gradients, scale, rates, rewards.
+"""Anomaly types of training curves: loss, gradients, scale, rates, rewards.
 
-In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the processes and the end
+In: nothing. Out: `KINDS`. Not here: the types that tell of the machine, the processes and the end
 (`rules.job_anomalies`), those of a run that does not learn (`rules.no_learning_anomalies`).
 """
 

@@ -1,6 +1,6 @@
-"""The kinds of shapes in which a finite training loss leaves its level: spikes and divergence.
+"""Anomaly types of a finite training loss that leaves its level: spikes and divergence.
 
-In: nothing. Out: `KINDS`. Not here: the other kinds of curves (`rules.curve_anomalies`), finding
+In: nothing. Out: `KINDS`. Not here: the other types of curves (`rules.curve_anomalies`), finding
 them (`detectors.divergence`, `detectors.spikes`).
 """
 

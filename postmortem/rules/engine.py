@@ -1,8 +1,8 @@
-"""The engine that searches log text for a pattern, in time that grows as the text does.
+"""Search log text for a pattern, in time linear in the text.
 
 In: a pattern in the syntax of the `regex` module, a text, the `Budget` of its source. Out: matches
 with the surface of `re.Match`, as far as it is used. Not here: which lines are searched
-(`gathering`), how a pattern is written for re2 (`rules.re2_syntax`), how it fares under attack
+(`extraction`), how a pattern is written for re2 (`rules.re2_syntax`), how it fares under attack
 (`rules.attack`).
 
 What needs no look-around and no back-reference runs in re2, whose time is linear in the text

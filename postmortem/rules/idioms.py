@@ -1,4 +1,4 @@
-"""Whose words a fix uses: no code of one stack is offered in the name of another.
+"""Check that no fix offers code of one stack in the name of another.
 
 In: compiled rules. Out: faults. Not here: the shape of rules (`rules.schema`), the platform's
 words, which are looked at when a fix is chosen (`fixes.stack_selection`).

@@ -1,6 +1,6 @@
-"""The kinds of shapes that tell of the machine and of the end.
+"""Anomaly types of the end of a run and of its machine.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`rules.curve_anomalies`),
+In: nothing. Out: `KINDS`. Not here: the types of the curves of training (`rules.curve_anomalies`),
 of processes that wait or differ (`rules.process_anomalies`).
 """
 

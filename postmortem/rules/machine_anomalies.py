@@ -1,6 +1,6 @@
-"""The kinds of shapes that tell how the machine stands: GPUs, torch, limits, disks, packages.
+"""Anomaly types of the machine: GPUs, torch, limits, disks, packages.
 
-In: nothing. Out: `KINDS`. Not here: the kinds that tell of the run (`rules.curve_anomalies`,
+In: nothing. Out: `KINDS`. Not here: the types that tell of the run (`rules.curve_anomalies`,
 `rules.job_anomalies`).
 """
 

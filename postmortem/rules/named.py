@@ -1,4 +1,4 @@
-"""Names within rules: all are known, none is without use, no condition leads back to itself.
+"""Check the names within rules: all are known, all are used, no condition refers to itself.
 
 In: rules of well formed files, and all ids that there are. Out: faults. Not here: how many names an
 item may give (`rules.schema`), what a condition asks (`rules.questions`).

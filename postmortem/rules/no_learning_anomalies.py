@@ -1,4 +1,4 @@
-"""The kinds of shapes that curves have where nothing is learnt, though every figure is finite.
+"""Anomaly types of curves where nothing is learnt though every figure is finite.
 
 In: nothing. Out: `KINDS`. Not here: losses that stand still or freeze (`rules.curve_anomalies`).
 """

@@ -1,6 +1,6 @@
-"""The kinds of shapes that the log tells in words, beside values that are not finite.
+"""Anomaly types that a log states in words where values are not finite.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of curves (`rules.curve_anomalies`), finding them
+In: nothing. Out: `KINDS`. Not here: the types of curves (`rules.curve_anomalies`), finding them
 (`detectors.nonfinite_hints`, `detectors.contrasts`).
 """
 

@@ -1,6 +1,6 @@
-"""The kinds of shapes that tell of several processes, of waiting and of standing still.
+"""Anomaly types of several processes, of waiting and of standing still.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`rules.curve_anomalies`).
+In: nothing. Out: `KINDS`. Not here: the types of the curves of training (`rules.curve_anomalies`).
 """
 
 from typing import Final

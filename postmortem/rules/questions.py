@@ -1,4 +1,4 @@
-"""The shape of a predicate, and of the made-up cases that prove a condition.
+"""Schema of predicates, and of the example cases that test a condition.
 
 In: plain values read from YAML. Out: pydantic models, in which each key of a predicate stands with
 what it takes. Not here: whether a predicate holds (`inference.predicates`), whether the names in it

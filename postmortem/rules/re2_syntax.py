@@ -1,4 +1,4 @@
-r"""A pattern in the syntax of the `regex` module, written as re2 reads it.
+r"""Translate a pattern of the `regex` module into the syntax of re2.
 
 In: a pattern. Out: the pattern in bytes of `rules.byte_encoding`, which means the same to re2, or
 `UnfitError` where re2 cannot hold to its meaning. Not here: searching (`rules.engine`).

@@ -1,4 +1,4 @@
-"""Stacks: the frameworks, trainers and engines in whose terms a fix is said, and the platforms.
+"""Stacks: frameworks, trainers, engines and platforms, in whose terms a fix is written.
 
 In: compiled entries of `patterns/stacks`. Out: `StackRules`, and for each stack a rule that
 recognises its files in frames and commands. Not here: which stacks a job has (`case.outcomes`),

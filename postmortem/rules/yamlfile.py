@@ -1,4 +1,4 @@
-"""YAML with a place for every fault: duplicate keys are refused, and each document knows its lines.
+"""Load YAML safely and with the line of every value; duplicate keys are refused.
 
 What would exhaust the machine is refused before anything is built of it: a file is bounded in size
 and in depth (the loader in C calls itself for each level, and has no limit). Anchors are refused

@@ -1,4 +1,4 @@
-"""The environment dump: what decides between causes, in lines that the program (and people) read.
+"""The environment dump: versions, GPUs and settings, as lines for people and for the parser.
 
 In: this machine, this Python or another one. Out: text. Not here: reading dumps
 (`patterns/formats/environment.yaml`). torch is not imported: a broken installation is often what is

@@ -1,4 +1,4 @@
-"""A file that is written whole or not at all.
+"""Write a file completely or not at all.
 
 In: a path as a user names it, and bytes. Out: the file. Not here: what stands in it, and saying
 what went wrong.
@@ -24,9 +24,7 @@ _OPEN_FILES: Final = compile_lazily(
     r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$"
 )
 _MOST_LINKS: Final = 40
-_NO_NEW_FILE: Final = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
-)
+_NO_NEW_FILE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV})
 """The folder takes no new file, or the file is a mount of its own; it may be writable though."""
 
 

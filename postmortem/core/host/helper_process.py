@@ -1,4 +1,4 @@
-"""A process that does pieces of work for this one, one after the other.
+"""A helper process that does tasks for this one, one after the other.
 
 In: a picklable function that gives who does the work; pieces of work. Out: what the work gives. Not
 here: the work, who does which piece, servers (`core.host.work_pool`).

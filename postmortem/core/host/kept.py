@@ -1,4 +1,4 @@
-"""The copy of a command's output: on a disk as far as there is room.
+"""Keep a copy of a command's output on disk, as far as there is space.
 
 In: pieces of output. Out: a file, others elsewhere for an end that found no room, and what was
 lost. Not here: analysing them.

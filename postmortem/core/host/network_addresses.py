@@ -1,4 +1,4 @@
-"""What an address leads to: the open network, or a machine's own surroundings.
+"""Tell public network addresses from those of a machine and its own network.
 
 In: an address as text. Out: a truth. Not here: looking names up, this machine's own addresses
 (`core.host.own_addresses`).

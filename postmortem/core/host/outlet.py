@@ -1,4 +1,4 @@
-"""What a command prints, passed on to whoever reads it, at the reader's own pace.
+"""Forward a command's output to a standard stream without holding up the command.
 
 In: pieces of output. Out: the same bytes in one of our standard streams, and how many were not
 taken. Not here: reading the command's pipes (`core.host.launching`).

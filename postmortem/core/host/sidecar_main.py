@@ -1,4 +1,4 @@
-"""What a sidecar of `run` does; `core.host.sidecar` starts this file as a script.
+"""The script that a sidecar process of `run` executes; `core.host.sidecar` starts it.
 
 In: numbers of open files: a socket to `run`, the log's, the pipes'. Out: when this process last
 received a signal; what is left in the pipes, in the log. Not here: anything else; the standard

@@ -1,4 +1,4 @@
-"""Signals that are sent to this process and meant for the command that it runs.
+"""Forward signals to the command that this process runs.
 
 In: signals. Out: the same signals, sent to the command unless it received them itself. Not here:
 starting it for a purpose (`core.host.launching`).

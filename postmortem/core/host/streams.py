@@ -1,6 +1,6 @@
-"""The standard streams of this process, whatever state it was given them in.
+"""Read and write the standard streams of this process, whatever state they are in.
 
-Closed, full, broken, not waiting.
+They may be closed, full, broken or non-blocking.
 
 In: bytes and the number of an open file. Out: how many bytes were left over, and why. Not here:
 texts, and saying what went wrong (`cli.messages`).

@@ -1,4 +1,4 @@
-"""Processes that do pieces of work for a server, which goes on whatever a piece of work meets.
+"""A pool of worker processes for a server, which survives tasks that crash or hang.
 
 In: a function of a module and its arguments. Out: what it gives, later. Not here: the work, what is
 said of a piece of work that was not done.

@@ -1,4 +1,4 @@
-"""Which attempt counts: of several the last, in one file or over the folders of a launcher.
+"""Choose the attempt that is judged: the last one, in one file or over a launcher's folders.
 
 In: start markers, lines of failures, the sources' paths. Out: the line of each source at which the
 last attempt begins. Not here: what happened in it (`case.order`).

@@ -1,4 +1,4 @@
-"""What the words of an exception tell, where no rule knows its line.
+"""Match broad signatures on exceptions whose line no rule knows.
 
 In: tracebacks and findings of a log, the signatures. Out: findings of broad signatures, which go by
 words of the field. Not here: whether they count (`case.specificity`).

@@ -1,9 +1,9 @@
-"""From what was gathered to the case.
+"""Build the case of a job from its extract.
 
 The last attempt, the order of events over all processes, what failed first, how it ended.
 
-In: `Extract`, the knowledge base. Out: `Case`. Not here: weighing causes (`inference`), what is
-told beside them (`story`).
+In: `Extract`, the knowledge base. Out: `Case`. Not here: weighing causes (`inference`), what a
+report shows besides (`story`).
 """
 
 import dataclasses

@@ -1,4 +1,4 @@
-"""What may have ended the run: fatal findings, and tracebacks that no signature explains.
+"""List what may have ended the run: fatal findings, and tracebacks that no signature explains.
 
 In: findings and tracebacks of all sources, how many records followed each. Out: `Failure`s, in no
 order yet. Not here: which of them came first (`case.order`), what each of the other findings is

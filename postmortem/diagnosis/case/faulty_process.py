@@ -1,4 +1,4 @@
-"""Which process is meant where another tells of the failure: a peer, a watchdog, the kernel.
+"""Find the process at fault where a peer, a watchdog or the kernel reports the failure.
 
 In: the case. Out: `Meant`, or nothing where whoever tells it is the one. Not here: which failure
 came first (`case.order`), finding the odd one among the processes (`detectors.outlier_process`).

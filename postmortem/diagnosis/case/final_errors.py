@@ -1,4 +1,4 @@
-"""What a process says last when nothing else explains its end.
+"""Find the last error of a process when nothing else explains its end.
 
 An exception without its traceback, a fatal error, a line logged as an error.
 

@@ -1,4 +1,4 @@
-"""Exceptions that only hand on another one, whose traceback stands beside them.
+"""Find exceptions that only forward another one, whose traceback is printed as well.
 
 In: the tracebacks of an attempt. Out: those that hand on, and the lines that name their exception.
 Not here: which process is told of (`case.forwarded_exceptions`), which failure came first

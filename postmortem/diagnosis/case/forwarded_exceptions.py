@@ -1,8 +1,8 @@
-"""Exceptions of one process that another one prints: gathered, sent back, handed on.
+"""Find the process whose exception another process prints: collected, sent back, raised again.
 
 In: findings of the lines that name the process, the tracebacks below them. Out: the process that a
-line tells of. Not here: who tells of a failure in other words (`case.reporter_rank`), which process
-is meant by the first failure (`case.faulty_process`).
+line names. Not here: who tells of a failure in other words (`case.reporter_rank`), which process is
+meant by the first failure (`case.faulty_process`).
 """
 
 import bisect

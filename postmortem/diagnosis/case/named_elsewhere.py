@@ -1,4 +1,4 @@
-"""Whom a launcher's, a cluster's or an agent's words name, where the teller is no process itself.
+"""Find the process or file that a launcher, a cluster or an agent names as failed.
 
 In: the case, the finding that tells. Out: a process by its ranks, or the index of the file whose
 name is said. Not here: process numbers and machines (`case.faulty_process`), the order of failures.

@@ -1,4 +1,4 @@
-"""Findings that ended nothing: what comes again while training goes on, and the take-down.
+"""Find what ended nothing: errors that recur while training goes on, and noise of a shutdown.
 
 In: findings and tracebacks of the last attempt, where a source says that the run is through. Out:
 the places of the findings that count for nothing. Not here: tracebacks (`case.survived_errors`),

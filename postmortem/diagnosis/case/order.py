@@ -1,4 +1,4 @@
-"""Which failure came first: over files, processes and attempts.
+"""Order the failures of a job over files, processes and attempts.
 
 In: what may have ended the run (`case.failures`), with a clock. Out: `Failure`s, the first the
 first. Not here: what each of the other findings is still worth (`case.relevance`), which attempt

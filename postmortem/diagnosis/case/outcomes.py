@@ -1,7 +1,7 @@
-"""How a run ended, and in which framework it ran.
+"""Determine how a run ended, and in which frameworks it ran.
 
-In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not here: what failed
-first (`case.order`).
+In: the extract, failures, anomalies. Out: the outcome, the frameworks. Not here: what failed first
+(`case.order`).
 """
 
 import bisect

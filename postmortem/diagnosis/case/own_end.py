@@ -1,6 +1,6 @@
-"""Where a process says that its run is through, and nothing in its log says otherwise.
+"""Find where a process states that its run is complete, if nothing contradicts it.
 
-In: findings, tracebacks and shapes of the last attempt. Out: by source, the line of those words.
+In: findings, tracebacks and anomalies of the last attempt. Out: by source, the line of those words.
 Not here: what they make of the errors before them (`case.survived_errors`, `case.nonfatal`), the
 outcome (`case.outcomes`).
 

@@ -1,9 +1,9 @@
-"""What each finding is worth, given the first failure.
+"""Weigh each finding by its relation to the first failure.
 
-What came after it, was survived or belongs to an earlier attempt counts less.
+A finding that came after it, was survived or belongs to an earlier attempt counts less.
 
-In: gathered findings of all sources, the first failure. Out: `Occurrence`s with a factor.
-Not here: which failure came first (`case.order`), weights of signatures.
+In: findings of all sources, the first failure. Out: `Occurrence`s with a factor. Not here: which
+failure came first (`case.order`), weights of signatures.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping

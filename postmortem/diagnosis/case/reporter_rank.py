@@ -1,6 +1,6 @@
-"""Who tells of a failure: the process itself, a launcher, one that waited, one that lost its peer.
+"""Rank who reports a failure: the process itself, a launcher, a peer that waited or lost another.
 
-In: failures, findings. Out: the distance of the teller from the origin, the processes that an agent
+In: failures, findings. Out: how far the reporter is from the origin, the processes that an agent
 names as the root cause. Not here: the order of failures (`case.order`).
 """
 

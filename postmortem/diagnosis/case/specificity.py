@@ -1,7 +1,7 @@
-"""What narrower rules make of a log counts before what its words suggest.
+"""Drop findings of broad signatures where more specific rules explain the log.
 
-In: gathered findings, the signatures. Out: those that count, in the order of the log. Not here: how
-much each counts (`case.relevance`).
+In: findings, the signatures. Out: those that count, in the order of the log. Not here: how much
+each counts (`case.relevance`).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What stops a whole job from outside, and who only tells that it was hit.
+"""Put what stopped a whole job from outside before the processes that were only hit by it.
 
 In: failures in their order so far. Out: the same, who tells the reason first. Not here: the order
 of all other failures (`case.order`), watchdogs (`case.waiting`).

@@ -1,4 +1,4 @@
-"""Which tracebacks the run has outlived: told aside, or caught by a program that went on.
+"""Find the tracebacks that the run survived: reported in passing, or caught.
 
 In: tracebacks and findings of the last attempt. Out: `SurvivedErrors`, which judges a traceback
 and what is found within one, or is nonfatal (`case.nonfatal`). Not here: what may have ended the

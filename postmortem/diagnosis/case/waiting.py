@@ -1,4 +1,4 @@
-"""Watchdogs of collectives, which fire long after the process that they wait for has failed.
+"""Find watchdogs of collectives that fired because another process had failed before.
 
 In: findings, failures, the clock. Out: whether one waited for the other. Not here: the order of all
 other failures (`case.order`).

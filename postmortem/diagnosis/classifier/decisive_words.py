@@ -1,7 +1,7 @@
-"""Which words of a log carry a model's say: hashes looked up again in the text that filled them.
+"""Find the words of a log that contribute most to the text classifier's opinion.
 
-In: a model, a cause, the buckets of a text with their passages. Out: `DecisiveWords`, the weightiest
-passage first. Not here: what the say is worth (`inference.second_opinion`).
+In: a model, a cause, the buckets of a text with their passages. Out: `DecisiveWords`, the
+weightiest passage first. Not here: how much the opinion counts (`inference.second_opinion`).
 
 A model holds no word. But each bucket is known with the passage that filled it, and a word of that
 passage gets what its grams put into their buckets; words side by side are shown as one term, as

@@ -1,10 +1,10 @@
-"""How far a verdict may be believed: weights that were fitted to figures of its evidence.
+"""The evidence model: how far a verdict that is not proved may be believed.
 
 In: the path of a model, figures by name. Out: log-odds. Not here: the figures
 (`inference.belief`), fitting (`learn.believing`).
 
 The file is JSON: for each question a start and a weight for each figure, so that the log-odds are
-one sum that can be read. It stands beside the model of text, whose say is among the figures.
+one sum that can be read. It stands beside the model of text, whose opinion is among the figures.
 """
 
 import functools

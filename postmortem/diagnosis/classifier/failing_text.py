@@ -1,9 +1,9 @@
-"""What a run says where it fails: the lines and facts that a model of text is given.
+"""Choose the lines and facts of a failing run that the text classifier reads.
 
 In: a `Case`, names of what else holds of it. Out: passages with their lines. Not here: features
 (`classifier.hashed_words`), what holds (`inference.active_conditions`).
 
-Tracebacks, telling lines and last words: nothing of what a rule has found in them.
+Tracebacks, informative lines and final errors: nothing of what a rule has found in them.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""From what a run says to a few hundred numbers: hashed n-grams of words and of characters.
+"""Turn text into features: hashed n-grams of words and of characters.
 
 In: passages, and names of what holds of the run. Out: buckets with the line that put most into
 each. Not here: the model, the choice of the text (`classifier.failing_text`).

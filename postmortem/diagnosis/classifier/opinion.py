@@ -1,4 +1,4 @@
-"""What the model of text makes of a case: a share for each cause, and the lines that carry it.
+"""The text classifier's opinion of a case: a share for each cause, and the lines that carry it.
 
 In: a `Case`, a model. Out: `Opinion`. Not here: how much it counts beside the rules
 (`inference.second_opinion`).

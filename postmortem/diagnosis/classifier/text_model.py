@@ -1,4 +1,4 @@
-"""A linear model of text in one file: read where it is needed, evaluated without any library.
+"""A linear text model in one file, evaluated without any library.
 
 In: the path of a model, the buckets of a text. Out: how much each cause is what the text sounds
 like, and which buckets made it so. Not here: fitting (`learn`), what follows for the verdict

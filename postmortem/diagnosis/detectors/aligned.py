@@ -1,6 +1,6 @@
-"""The series of one process side by side, as the shapes look at them.
+"""The series of one process side by side, as detectors read them.
 
-In: series. Out: `Curves`, the wording of a point. Not here: any shape.
+In: series. Out: `Curves`, the wording of a point. Not here: any anomaly.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A shape that was found.
+"""An anomaly that was found.
 
 In: nothing. Out: `Anomaly`. Not here: what is known of its kind (`rules.catalogue`), finding it
 (`detectors.registry`).

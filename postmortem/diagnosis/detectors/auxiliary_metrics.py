@@ -1,8 +1,9 @@
-"""Figures beside the loss that no sound run prints: not finite, absurd, exactly 0, or gone.
+"""Detect metrics besides the loss that no sound run prints: not finite, absurd, 0, or gone.
 
-In: the curves of one process. Out: the shapes `nan-metric`, `metric-absurd`, `zero-gradient`,
+In: the curves of one process. Out: the anomalies `nan-metric`, `metric-absurd`, `zero-gradient`,
 `loss-vanishes`. Not here: the training loss and the gradients' own ways (`detectors.nonfinite`,
-`detectors.gradients`), parts of a loss (`detectors.nonfinite_metrics`), scores (`detectors.scores`).
+`detectors.gradients`), parts of a loss (`detectors.nonfinite_metrics`), scores
+(`detectors.scores`).
 """
 
 import bisect

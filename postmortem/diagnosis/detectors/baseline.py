@@ -1,6 +1,6 @@
-"""What the first loss says: a model that knows nothing gives the logarithm of its vocabulary.
+"""Compare the first loss with chance, the logarithm of the vocabulary size.
 
-In: the curves of one process and the size of the vocabulary. Out: the shapes `first-loss-high`,
+In: the curves of one process and the size of the vocabulary. Out: the anomalies `first-loss-high`,
 `first-loss-low`, and `at-chance` of a loss that is still such a logarithm late in the run. Not
 here: the course of the loss (`detectors.trend`).
 """

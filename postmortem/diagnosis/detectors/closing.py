@@ -1,7 +1,7 @@
-"""What a log says behind its last record: that it is through, or that it is not well.
+"""Detect what a log says after its last record: that all is well, or that it is not.
 
 In: the end of each source, the line of its last record, what rules know of its lines. Out: the
-shapes `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
+anomalies `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
 known wording (`patterns/signatures`), exceptions (`case.final_errors`).
 """
 

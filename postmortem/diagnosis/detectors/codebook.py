@@ -1,6 +1,6 @@
-"""A codebook of which hardly any code is used: the latent code tells nothing any more.
+"""Detect a collapsed codebook, of which hardly any code is used.
 
-In: the curves of one process. Out: the shape `collapse`. Not here: the perplexity of words, other
+In: the curves of one process. Out: the anomaly `collapse`. Not here: the perplexity of words, other
 figures that freeze (`detectors.degenerate`).
 
 The perplexity of codes is how many of them are used as if equally often; 1 is a single one.

@@ -1,8 +1,8 @@
-"""What the watchdogs of several ranks say of one collective.
+"""Compare what the watchdogs of several ranks report of one collective.
 
 In: findings of the watchdog's time-out with the sequence number and operation they captured, of its
 count of enqueued work, and of the ranks that join a communicator; dumps of the flight recorder.
-Out: the shapes `ranks-differ`, `rank-behind`, `nccl-rank-absent`. Not here: the wordings
+Out: the anomalies `ranks-differ`, `rank-behind`, `nccl-rank-absent`. Not here: the wordings
 (`patterns/signatures/distributed`), time-outs of a single rank.
 
 Under one sequence number all ranks of a group must be in the same operation, and the rank that has

@@ -1,6 +1,6 @@
-"""Two settings of one thing, of which one gives finite values and the other does not.
+"""Find two values of one setting of which one gives finite results and the other does not.
 
-In: the lines that may tell of it. Out: the shapes `told-version`, `told-batch-size`,
+In: the lines that may tell of it. Out: the anomalies `told-version`, `told-batch-size`,
 `told-precision`, at the line of the bad setting. Not here: what is told to be bad by itself
 (`detectors.nonfinite_hints`).
 """

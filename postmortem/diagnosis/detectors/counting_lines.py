@@ -1,6 +1,6 @@
-"""Lines that count up: a run that goes on in a form of which no record is read.
+"""Detect lines that count up: a run that goes on in a layout that no reader knows.
 
-In: both ends of the sources without a metric record. Out: the shape `lines-count`. Not here:
+In: both ends of the sources without a metric record. Out: the anomaly `lines-count`. Not here:
 records (`formats`), a count that stands still (`detectors.stalled_output`, `detectors.frozen_bar`).
 
 Whoever trains prints how far it has come. Lines that are the same but for their numbers, of which

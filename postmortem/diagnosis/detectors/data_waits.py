@@ -1,6 +1,6 @@
-"""Steps that consist mostly of waiting for data, each of them or in stalls.
+"""Detect steps that consist mostly of waiting for data, each of them or in stalls.
 
-In: the curves of one process. Out: the shapes `input-bound`, `input-starved`. Not here: how fast
+In: the curves of one process. Out: the anomalies `input-bound`, `input-starved`. Not here: how fast
 the steps are (`detectors.speed`), parts of a step that no format reads (`detectors.printed_waits`).
 
 Loaders with several workers often give data in gulps: most steps wait for nothing, every few steps

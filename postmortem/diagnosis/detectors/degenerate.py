@@ -1,8 +1,8 @@
-"""Figures that stand where no learning model puts them: all the same, 0, or of one answer alone.
+"""Detect metrics that are stuck where no learning model puts them: constant, 0, one answer only.
 
-In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`, `collapse`. Not here:
-a loss that stands still or freezes (`detectors.trend`), a score that is lost (`detectors.scores`),
-a game of two that one side has won (`detectors.one_sided`).
+In: the curves of one process. Out: the anomalies `stuck-score`, `nothing-moves`, `collapse`. Not
+here: a loss that stands still or freezes (`detectors.trend`), a score that is lost
+(`detectors.scores`), a game of two that one side has won (`detectors.one_sided`).
 
 One such figure may be chance. It counts beside a loss that does not fall meanwhile, or beside
 others that say the same.

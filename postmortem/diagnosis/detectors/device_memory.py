@@ -1,8 +1,8 @@
-"""The memory that a run uses: rising to the limit of the device, or level.
+"""Detect memory use that rises to the limit of the device, or stays level.
 
 In: the curves of one process, the memory of the device, what lines of their own tell. Out: the
-shapes `memory-rising`, `memory-flat`, `host-memory-rising`. Not here: the arithmetic of an
-out-of-memory line (`shapes.build_memory_outcome`).
+anomalies `memory-rising`, `memory-flat`, `host-memory-rising`. Not here: the arithmetic of an
+out-of-memory line (`detectors.out_of_memory`).
 """
 
 import itertools

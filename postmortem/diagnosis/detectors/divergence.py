@@ -1,8 +1,8 @@
-"""A finite training loss that leaves its level: for a moment, or for good.
+"""Detect a finite training loss that leaves its level, for a moment or for good.
 
-In: the curves of one process. Out: the shapes `loss-divergence`, and those of `detectors.spikes`.
-Not here: losses that are not finite (`detectors.nonfinite`). Words after common usage: spike
-(recovered or not), divergence.
+In: the curves of one process. Out: the anomalies `loss-divergence`, and those of
+`detectors.spikes`. Not here: losses that are not finite (`detectors.nonfinite`). Words after common
+usage: spike (recovered or not), divergence.
 """
 
 import itertools

@@ -1,9 +1,9 @@
-"""How a run ends that shows no failure: at its last step, with a marker, or just so.
+"""Detect how a run without a failure ends: at its last step, with a marker, or without either.
 
 In: series, and the number of steps that the records or the log name as the whole; the outcome, and
-what else was found. Out: the shapes `last-step`, `last-epoch`, `finished`, `no-record`,
-`no-failure-shown`, `steady-records`. Not here: telling the outcome, lines that say that a run is
-through (`patterns/signatures/healthy`, `detectors.closing`).
+what else was found. Out: the anomalies `last-step`, `last-epoch`, `finished`, `no-record`,
+`no-failure-shown`, `steady-records`. Not here: the outcome, lines that say that a run is through
+(`patterns/signatures/healthy`, `detectors.closing`).
 """
 
 import math

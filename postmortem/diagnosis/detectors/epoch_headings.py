@@ -1,4 +1,4 @@
-"""The epochs of records that stand below a heading: `Epoch 3/50` on a line of its own.
+"""Give records the epoch of the heading above them, such as `Epoch 3/50`.
 
 In: both ends of a source, the series of a process. Out: the series `epoch` of that process, as its
 records would have printed it. Not here: records that name their epoch, those of several lines

@@ -1,4 +1,4 @@
-"""Figures that grow over orders of magnitude and do not come back, however few their records.
+"""Find where a metric grows by orders of magnitude and does not come back.
 
 In: the values of a series. Out: the index of the record with which the growth begins. Not here:
 shapes (`detectors.leaps`, `detectors.divergence`, `detectors.gradients`), figures that are not

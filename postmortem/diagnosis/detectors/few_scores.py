@@ -1,7 +1,7 @@
-"""Accuracies of a few records that nothing else explains: they stand in both sets, or never rise.
+"""Detect accuracies of a few records that are equal in both sets, or never rise.
 
-In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`. Not here: one score
-among many records, or beside a loss (`detectors.low_scores`, `detectors.degenerate`).
+In: the curves of one process. Out: the anomalies `stuck-score`, `nothing-moves`. Not here: one
+score among many records, or beside a loss (`detectors.low_scores`, `detectors.degenerate`).
 """
 
 import statistics

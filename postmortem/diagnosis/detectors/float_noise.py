@@ -1,7 +1,7 @@
-"""A figure that moves in the last digits of a float only: what it is made of is always the same.
+"""Detect a metric that changes only in the last digits of a float.
 
-In: the curves of one process in which no loss is known. Out: the shape `nothing-moves`. Not here: a
-loss that stands still (`detectors.trend`), figures that are equal (`detectors.degenerate`).
+In: the curves of one process in which no loss is known. Out: the anomaly `nothing-moves`. Not here:
+a loss that stands still (`detectors.trend`), figures that are equal (`detectors.degenerate`).
 
 A setting that is printed again and again is equal each time; what is reckoned anew from inputs that
 change, and comes out the same but for rounding, depends on none of them: all embeddings are alike,

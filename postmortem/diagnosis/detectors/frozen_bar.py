@@ -1,6 +1,6 @@
-"""A bar that is drawn again and again at one position while its own clock runs on.
+"""Detect a progress bar that stays at one position while its own clock runs on.
 
-In: the end of a source as text. Out: the shape `same-step`. Not here: lines that name one step
+In: the end of a source as text. Out: the anomaly `same-step`. Not here: lines that name one step
 (`detectors.stalled_output`).
 
 A bar tells the time that has passed since its start. One that is refreshed by a thread or by

@@ -1,6 +1,6 @@
-"""Who holds the memory of the GPUs, by a listing that was made outside the run.
+"""Find who holds the memory of the GPUs, by a listing made outside the run.
 
-In: testimonies of nvidia-smi and gpustat (`patterns/formats/machine.yaml`). Out: the shapes
+In: testimonies of nvidia-smi and gpustat (`patterns/formats/machine.yaml`). Out: the anomalies
 `gpu-held`, `gpu-empty`. Not here: what an out-of-memory line says itself
 (`detectors.out_of_memory`).
 

@@ -1,6 +1,6 @@
-"""Gradient norms that explode or are not finite.
+"""Detect gradient norms that explode or are not finite.
 
-In: the curves of one process. Out: the shapes `grad-explosion`, `grad-huge-first`,
+In: the curves of one process. Out: the anomalies `grad-explosion`, `grad-huge-first`,
 `nan-grad-finite-loss`, `grad-never-finite`. Not here: the loss (`detectors.trend`,
 `detectors.nonfinite`).
 """

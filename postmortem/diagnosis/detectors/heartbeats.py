@@ -1,4 +1,4 @@
-"""Lines that a watcher goes on printing while the run itself prints nothing.
+"""Recognise lines that a watcher goes on printing while the run itself prints nothing.
 
 In: the last lines of a source. Out: `Beats`: where they begin, how many there are, the time they
 span. Not here: what follows for the run (`detectors.standstill`), lines of metrics.

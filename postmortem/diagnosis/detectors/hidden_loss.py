@@ -1,7 +1,7 @@
-"""A training loss that is printed as 0: a NaN is hidden under it, or there is nothing to learn.
+"""Detect a training loss that is printed as 0: a hidden NaN, or nothing to learn.
 
-In: the curves of one process. Out: the shapes `hidden-nan`, `zero-loss`. Not here: a loss that is
-printed as NaN (`detectors.nonfinite`).
+In: the curves of one process. Out: the anomalies `hidden-nan`, `zero-loss`. Not here: a loss that
+is printed as NaN (`detectors.nonfinite`).
 """
 
 import itertools

@@ -1,9 +1,9 @@
-"""A figure that leaps by orders of magnitude from one record to the next, however few there are.
+"""Detect a metric that leaps by orders of magnitude from one record to the next.
 
-In: the curves of one process; lines that count up, of which no reader made records. Out: the shapes
-`loss-spike`, `huge-spike`, `spike-recovers`, `metric-absurd`, and `loss-divergence` where it never
-comes back. Not here: rises by less, which need records that show what is usual (`detectors.spikes`,
-`detectors.divergence`), figures that are not finite.
+In: the curves of one process; lines that count up, of which no reader made records. Out: the
+anomalies `loss-spike`, `huge-spike`, `spike-recovers`, `metric-absurd`, and `loss-divergence` where
+it never comes back. Not here: rises by less, which need records that show what is usual
+(`detectors.spikes`, `detectors.divergence`), figures that are not finite.
 
 Whatever is minimised, and whatever its sign: a hundred times all that it has ever been is no noise.
 """

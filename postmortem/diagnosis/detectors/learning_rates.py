@@ -1,6 +1,6 @@
-"""Learning rates: out of the usual, or not moving although a schedule is running.
+"""Detect unusual learning rates, and rates that do not move although a schedule is running.
 
-In: the curves of one process. Out: the shapes `high-rate`, `tiny-rate`, `rate-standstill`,
+In: the curves of one process. Out: the anomalies `high-rate`, `tiny-rate`, `rate-standstill`,
 `rate-zero-throughout`. Not here: rates that a setting tells (`patterns/causes`).
 """
 

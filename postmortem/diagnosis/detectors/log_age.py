@@ -1,7 +1,7 @@
-"""A log that was written to moments before somebody looked at it.
+"""Detect a log that was still being written when somebody looked at it.
 
-In: the ends of the sources. Out: the shape `log-goes-on`. Not here: a job whose
-output has stopped (`detectors.standstill`), what people say of it (`patterns/signatures/hang`).
+In: the ends of the sources. Out: the anomaly `log-goes-on`. Not here: a job whose output has
+stopped (`detectors.standstill`), what people say of it (`patterns/signatures/hang`).
 
 A pause that ended is none: who asks about it looks at the file's time of change, and the clock of
 the same dump shows how long ago that was.

@@ -1,7 +1,7 @@
-"""The training loss as the detectors of its course look at it.
+"""The training loss, with measures that several detectors share.
 
 In: the curves of one process. Out: `TrainingLoss`, measures that several detectors share. Not here:
-any shape.
+any anomaly.
 """
 
 import itertools

@@ -1,7 +1,7 @@
-"""The loss scaler at work: finding its level or falling to the floor, and steps that it skips.
+"""Detect what the loss scaler does: settling, collapsing, skipping steps.
 
-In: the curves of one process. Out: the shapes `scale-collapse`, `scale-settling`, `steps-skipped`.
-Not here: the values that make it skip (`detectors.nonfinite`).
+In: the curves of one process. Out: the anomalies `scale-collapse`, `scale-settling`,
+`steps-skipped`. Not here: the values that make it skip (`detectors.nonfinite`).
 """
 
 import itertools

@@ -1,7 +1,7 @@
-"""Scores that are low and do not move: the answer is always the same, or never right.
+"""Detect scores that are low and do not move: always the same answer, or none right.
 
-In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`, `collapse`. Not here:
-scores that are lost (`detectors.scores`), that stand beside a loss that does not fall
+In: the curves of one process. Out: the anomalies `stuck-score`, `nothing-moves`, `collapse`. Not
+here: scores that are lost (`detectors.scores`), that stand beside a loss that does not fall
 (`detectors.degenerate`).
 
 The share of one class among the samples comes out to the last digit each time, whatever the loss

@@ -1,7 +1,7 @@
-"""The limits of the machine that a run may meet: open files, processes, memory, disks.
+"""Check the limits of the machine that a run may meet: open files, processes, memory, disks.
 
 In: testimonies of ulimit, df, mount, docker and cgroup files, host memory as a log prints it. Out:
-the shapes `few-open-files` or `many-open-files`, `few-processes`, `shm-small` or `shm-roomy`,
+the anomalies `few-open-files` or `many-open-files`, `few-processes`, `shm-small` or `shm-roomy`,
 `disk-at-its-end` or `disk-with-room`, `oom-kill-counted` or `no-oom-kill-counted`,
 `host-memory-spent`. Not here: whether the run met them (`patterns/causes`).
 """

@@ -1,8 +1,8 @@
-"""What the run was about when GPU memory ran out: by its frames, else by what the log told last.
+"""Determine in which phase of the run GPU memory ran out, by the frames or the last lines.
 
-In: findings of `memory.cuda-oom.*`, tracebacks, the phases that each log tells of. Out: the shapes
-`oom-in-evaluation`, `oom-in-loading` or `oom-in-saving`; nothing where the run was training. Not
-here: the arithmetic of the line (`shapes.build_memory_outcome`).
+In: findings of `memory.cuda-oom.*`, tracebacks, the phases that each log tells of. Out: the
+anomalies `oom-in-evaluation`, `oom-in-loading` or `oom-in-saving`; nothing where the run was
+training. Not here: the arithmetic of the line (`detectors.out_of_memory`).
 
 Of the frames the innermost one whose name tells of a phase counts: an evaluation within a training
 loop is an evaluation, and loading the best weights within an evaluation is loading.

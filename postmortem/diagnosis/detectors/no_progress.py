@@ -1,6 +1,6 @@
-"""Few figures, far behind the beginning, that stand where a guess stands: nothing has been learnt.
+"""Detect a run that is still at chance level far behind its beginning.
 
-In: the curves of one process. Out: the shape `no-progress`. Not here: what many records from the
+In: the curves of one process. Out: the anomaly `no-progress`. Not here: what many records from the
 beginning on prove (`detectors.trend`, `detectors.low_scores`), scores of next to nothing
 (`detectors.nothing_scored`).
 

@@ -1,10 +1,10 @@
-"""A training loss that is not finite: when it comes, after what, how often.
+"""Detect a training loss that is not finite: when, after what, how often.
 
-In: the curves of one process. Out: the shapes `nan-loss`, `nan-first-record`, `nan-before-update`,
-`nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`, `nan-out-of-flat`,
-`inf-at-half-range`. Not
-here: a NaN that is hidden (`detectors.hidden_loss`), other figures than the loss
-(`detectors.nonfinite_metrics`), gradients that grow (`detectors.gradients`).
+In: the curves of one process. Out: the anomalies `nan-loss`, `nan-first-record`,
+`nan-before-update`, `nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`,
+`nan-out-of-flat`, `inf-at-half-range`. Not here: a NaN that is hidden (`detectors.hidden_loss`),
+other figures than the loss (`detectors.nonfinite_metrics`), gradients that grow
+(`detectors.gradients`).
 """
 
 import itertools

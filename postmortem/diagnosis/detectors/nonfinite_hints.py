@@ -1,6 +1,6 @@
-"""What a log says in words of why values are not finite: a weight, an input, a label, a mask.
+"""Find where a log says why values are not finite: a weight, an input, a label, a mask.
 
-In: the lines that may tell of it, where values are not finite. Out: the shapes `told-*`, at the
+In: the lines that may tell of it, where values are not finite. Out: the anomalies `told-*`, at the
 line that tells. Not here: messages of known wording (`patterns/signatures`), two settings of which
 one works (`detectors.contrasts`), the curves themselves (`detectors.nonfinite`).
 """

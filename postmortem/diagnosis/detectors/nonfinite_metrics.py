@@ -1,7 +1,7 @@
-"""What else is not finite, or tells how a loss came not to be: rate, evaluation, parts, inputs.
+"""Detect other values that are not finite: evaluation, parts of the loss, inputs.
 
-In: the curves of one process. Out: the shapes `nan-at-zero-rate`, `nan-eval-only`, `nan-component`,
-`nan-part-first`, `nan-inputs`, `vanishing-before-nan`. Not here: the training loss
+In: the curves of one process. Out: the anomalies `nan-at-zero-rate`, `nan-eval-only`,
+`nan-component`, `nan-part-first`, `nan-inputs`, `vanishing-before-nan`. Not here: the training loss
 (`detectors.nonfinite`).
 """
 

@@ -1,9 +1,9 @@
-"""Scores all of which are next to nothing, well behind the beginning of a run.
+"""Detect a run whose scores are all close to 0 well after its beginning.
 
-In: the curves of one process. Out: the shapes `nothing-moves`, or `collapse` where the loss falls
-all the same, `no-progress` where the beginning is near. Not here: one such score beside others that
-are sound (`detectors.degenerate`), a score that is low and level (`detectors.low_scores`), rewards
-(`detectors.policy`).
+In: the curves of one process. Out: the anomalies `nothing-moves`, or `collapse` where the loss
+falls all the same, `no-progress` where the beginning is near. Not here: one such score beside
+others that are sound (`detectors.degenerate`), a score that is low and level
+(`detectors.low_scores`), rewards (`detectors.policy`).
 
 A single score of 0 may be of a class that is not there. Where every score is, nothing is right.
 """

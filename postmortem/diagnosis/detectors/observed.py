@@ -1,6 +1,6 @@
-"""What the detectors of shapes may look at, in one frozen value.
+"""What detectors may look at, in one frozen value.
 
-In: gathered evidence, the findings of the last attempt. Out: `Observed`. Not here: finding shapes
+In: the extract, the findings of the last attempt. Out: `Observed`. Not here: finding anomalies
 (`detectors.registry`).
 """
 

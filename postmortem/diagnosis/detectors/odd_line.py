@@ -1,6 +1,6 @@
-"""What the process that went wrong first says just before, and no other process says.
+"""Find the line that only the process that went wrong first printed just before.
 
-In: the training losses of all processes, the last lines of their sources. Out: the shape
+In: the training losses of all processes, the last lines of their sources. Out: the anomaly
 `odd-line`. Not here: which process went wrong first (`detectors.ranks`).
 """
 

@@ -1,6 +1,6 @@
-"""Samples with different references that all get one and the same output.
+"""Detect samples with different references that all get the same output.
 
-In: both ends of each source. Out: the shape `collapse`. Not here: figures that say as much
+In: both ends of each source. Out: the anomaly `collapse`. Not here: figures that say as much
 (`detectors.degenerate`, `detectors.low_scores`).
 """
 

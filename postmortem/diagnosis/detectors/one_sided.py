@@ -1,6 +1,6 @@
-"""A game that one side has won: a discriminator without errors, representations that are all alike.
+"""Detect adversarial training that one side has won, and representations that are all alike.
 
-In: the curves of one process. Out: the shape `collapse`. Not here: policies (`detectors.policy`),
+In: the curves of one process. Out: the anomaly `collapse`. Not here: policies (`detectors.policy`),
 the training loss (`detectors.trend`).
 """
 

@@ -1,6 +1,6 @@
-"""A short text in which programs warn of something, and nothing tells of a failure.
+"""Detect a short log that holds warnings and no sign of a failure.
 
-In: the whole of a short log, what was found in it, how the run ended. Out: the shape
+In: the whole of a short log, what was found in it, how the run ended. Out: the anomaly
 `only-notices`. Not here: warnings that are known by name (`patterns/signatures`), output that
 simply ends (nobody warns in it), runs with records (`detectors.ending`).
 """

@@ -1,7 +1,7 @@
-"""The arithmetic of a CUDA out-of-memory line.
+"""Analyse the sizes in a CUDA out-of-memory line.
 
 In: findings of `memory.cuda-oom.*` with the sizes they captured, how many metric records stood
-before, and the size of the card where another line tells it. Out: the shapes `oom-fragmented` or
+before, and the size of the card where another line tells it. Out: the anomalies `oom-fragmented` or
 `oom-little-spare`, `oom-other-process` or `oom-all-own`, `oom-larger-than-card`, `oom-capped`,
 `oom-stray-contexts`, `oom-after-steps` or `oom-before-steps`; their texts show the account in GiB.
 Not here: the wordings (`patterns/signatures/memory`), the phase of the run (frames, in

@@ -1,6 +1,6 @@
-"""The one process among many that is not where the others are.
+"""Find the one process among many that is not where the others are.
 
-In: what processes say of one another, their watchdogs, the last steps of each. Out: the shapes
+In: what processes say of one another, their watchdogs, the last steps of each. Out: the anomalies
 `peer-named`, `silent-rank`; both stand for the process that is meant, at the line that shows it.
 Not here: the operations and counts of collectives (`detectors.collectives`), values that go wrong
 (`detectors.ranks`).

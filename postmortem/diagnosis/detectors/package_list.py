@@ -1,6 +1,6 @@
-"""Whether a package that an error asks for stands in a whole list of what is installed.
+"""Check whether a package that an error asks for is in a complete list of packages.
 
-In: texts of dumps, findings about imports and requirements. Out: the shapes
+In: texts of dumps, findings about imports and requirements. Out: the anomalies
 `named-package-listed` or `named-package-unlisted`. Not here: versions (`facts.fact_store`).
 
 A list is whole where `pip list`, `pip freeze` or `conda list` printed it without a filter: it has

@@ -1,10 +1,9 @@
 """A policy that no longer learns, or unlearns.
 
-Rewards without a spread, an entropy that has gone to nothing, preferred answers that have become
-unlikely.
+Signs are rewards without a spread, an entropy of 0, preferred answers that become unlikely.
 
-In: the curves of one process. Out: the shapes `flat-rewards`, `collapse`.
-Not here: the loss (`detectors.trend`).
+In: the curves of one process. Out: the anomalies `flat-rewards`, `collapse`. Not here: the loss
+(`detectors.trend`).
 """
 
 import re

@@ -1,7 +1,7 @@
-"""The precision that printed figures betray: a number of 16 bits, printed in full, is one of few.
+"""Infer the precision of numbers from their printed digits.
 
-In: the curves of one process. Out: the shapes `fp16-figures`, `fp16-limit`, `bf16-figures`.
-Not here: what the log says of its precision (`facts.fact_store`).
+In: the curves of one process. Out: the anomalies `fp16-figures`, `fp16-limit`, `bf16-figures`. Not
+here: what the log says of its precision (`facts.fact_store`).
 """
 
 import math

@@ -1,6 +1,6 @@
-"""A detector that finds nothing: precisions of about 0, evaluation after evaluation.
+"""Detect an object detector whose average precision stays at 0.
 
-In: the curves of one process. Out: the shape `nothing-moves`. Not here: accuracies and rates of
+In: the curves of one process. Out: the anomaly `nothing-moves`. Not here: accuracies and rates of
 errors (`detectors.degenerate`), scores that are lost (`detectors.scores`).
 """
 

@@ -1,4 +1,4 @@
-"""How long each record took, as the lines of the records tell it: `(10.7s)`, `took 10.7 sec`.
+"""Read how long each record took from its lines: `(10.7s)`, `took 10.7 sec`.
 
 In: the lines of records and those behind them, as far as both ends of a source hold them. Out: the
 seconds of each record. Not here: times a step that formats read, clocks, what is slow

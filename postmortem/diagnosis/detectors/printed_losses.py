@@ -1,6 +1,6 @@
-"""A loss that a line calls not finite, in whatever words, where no reader took it for a record.
+"""Detect a line that calls a loss not finite where no reader made a record of it.
 
-In: both ends of each source. Out: the shape `told-not-finite`. Not here: records
+In: both ends of each source. Out: the anomaly `told-not-finite`. Not here: records
 (`detectors.nonfinite`), what stands behind the last record (`detectors.closing`), why values are
 not finite (`detectors.nonfinite_hints`).
 

@@ -1,4 +1,4 @@
-"""The lines in which a log may tell in words why values are not finite.
+"""Select the lines in which a log may say why values are not finite.
 
 In: both ends of each source, the surroundings of values that are not finite. Out: lines without
 their prefixes; a question to the interpreter with its answer. Not here: what they tell

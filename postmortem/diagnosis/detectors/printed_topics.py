@@ -1,4 +1,4 @@
-"""What a line may tell of beside values that are not finite: a subject in one of its bad states.
+"""Recognise what a line says of values that are not finite: a subject in a bad state.
 
 In: the text of a line. Out: the id of the shape for what it tells. Not here: which lines are looked
 at (`detectors.printed_statements`), whether the place fits (`detectors.nonfinite_hints`).

@@ -1,7 +1,7 @@
-"""Waiting for data as the parts of a step tell it: `data 1.9s | forward 0.1s`, `(load 3s, gpu 1s)`.
+"""Detect waiting for data by printed parts of a step: `data 1.9s | forward 0.1s`.
 
-In: the lines of records, as far as both ends of a source hold them. Out: the shapes `input-bound`,
-`input-starved`. Not here: data times beside times of a step that formats read
+In: the lines of records, as far as both ends of a source hold them. Out: the anomalies
+`input-bound`, `input-starved`. Not here: data times beside times of a step that formats read
 (`detectors.data_waits`).
 
 The parts have whatever names, and one of them may be the whole. What is read must be told by its

@@ -1,7 +1,7 @@
-"""Ranks that are printed side by side on one line: which of them went bad before the others.
+"""Find which of the ranks printed side by side on one line went bad first.
 
-In: the curves of one process. Out: the shape `one-rank-first`. Not here: ranks that write lines of
-their own (`detectors.ranks`).
+In: the curves of one process. Out: the anomaly `one-rank-first`. Not here: ranks that write lines
+of their own (`detectors.ranks`).
 """
 
 import re

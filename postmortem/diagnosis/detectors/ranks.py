@@ -1,8 +1,8 @@
-"""What several processes say together.
+"""Compare the series of several processes.
 
-Which of them went bad before the others, and whether they have equally much to do.
+Find which of them went bad first, and whether they have equally much to do.
 
-In: the series of all processes, the last lines of each source. Out: the shapes `one-rank-first`,
+In: the series of all processes, the last lines of each source. Out: the anomalies `one-rank-first`,
 `uneven-work`. Not here: collectives (`detectors.collectives`), one curve alone.
 
 Gradients are averaged over the ranks, so what one rank spoils reaches all of them one step later. A

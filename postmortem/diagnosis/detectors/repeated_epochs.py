@@ -1,7 +1,7 @@
-"""An epoch that gives the losses of the one before, each to the last digit: no weight has moved.
+"""Detect an epoch that repeats the losses of the one before: no weight has moved.
 
-In: the curves of one process. Out: the shape `nothing-moves`. Not here: a loss that stays near its
-first value (`detectors.trend`).
+In: the curves of one process. Out: the anomaly `nothing-moves`. Not here: a loss that stays near
+its first value (`detectors.trend`).
 
 Only a run whose samples come in the same order each time shows it; then nothing shows it sooner.
 """

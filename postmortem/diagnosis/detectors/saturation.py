@@ -1,7 +1,7 @@
-"""A loss that stands at the floor of a logarithm: the model is certain, and wrong, for ever.
+"""Detect a loss at the floor of a logarithm: the model is certain, and wrong, for ever.
 
-In: the curves of one process. Out: the shape `collapse`. Not here: a loss that freezes at any other
-value (`detectors.trend`).
+In: the curves of one process. Out: the anomaly `collapse`. Not here: a loss that freezes at any
+other value (`detectors.trend`).
 
 A loss that takes the logarithm of a probability bounds it from below, by the smallest float, by a
 small constant, or cuts the logarithm itself. The mean over a batch is exactly that bound only if

@@ -1,8 +1,7 @@
-"""A score that is lost again, or that is the one of guessing: accuracies, rewards, returns.
+"""Detect a score that is lost again or stays at chance: accuracies, rewards, returns.
 
-In: the curves of one process. Out: the shapes `collapse`, `at-chance`,
-`reward-sinks`. Not here: the spread of rewards, the entropy of a policy (`detectors.policy`),
-losses (`detectors.trend`).
+In: the curves of one process. Out: the anomalies `collapse`, `at-chance`, `reward-sinks`. Not here:
+the spread of rewards, the entropy of a policy (`detectors.policy`), losses (`detectors.trend`).
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Where a run speaks, when it said something last, and from which line on others tell of its end.
+"""Find where a run prints, its last sign of life, and where lines about its end begin.
 
 In: the ends of the sources, their last metric records, what was found in them. Out: `Speaker`s. Not
 here: for how long a run has been silent (`detectors.standstill`), the lines of a watcher

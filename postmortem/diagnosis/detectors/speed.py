@@ -1,7 +1,7 @@
-"""How long the steps of a run take: it becomes slow half way through, or waits for data.
+"""Detect a run that becomes slow.
 
-In: the curves of one process. Out: the shapes `slow-down`, `slow-fivefold`. Not here: waiting for
-data (`detectors.data_waits`), a run that stands still (`detectors.stalled_output`).
+In: the curves of one process. Out: the anomalies `slow-down`, `slow-fivefold`. Not here: waiting
+for data (`detectors.data_waits`), a run that stands still (`detectors.stalled_output`).
 
 A program that prints no speed, or only its mean since the start, still prints a clock: the time
 between two records tells what the steps between them took.

@@ -1,8 +1,7 @@
-"""Sudden rises of a finite training loss, and whether it comes back.
+"""Detect spikes of a finite training loss, and whether it recovers.
 
-In: a training loss. Out: the shapes `loss-spike`, `huge-spike`, `spike-recovers`, `spike-over`,
-`spike-stays`. Not
-here: a loss that stays high (`detectors.divergence`).
+In: a training loss. Out: the anomalies `loss-spike`, `huge-spike`, `spike-recovers`, `spike-over`,
+`spike-stays`. Not here: a loss that stays high (`detectors.divergence`).
 """
 
 import itertools

@@ -1,8 +1,8 @@
-"""The error of a critic that grows by orders of magnitude and does not come back.
+"""Detect a critic's error that grows by orders of magnitude and does not come back.
 
-In: the curves of one process. Out: the shape `loss-divergence`, or `metric-absurd` where the scores
-that might explain it are not printed. Not here: the training loss
-(`detectors.divergence`), objectives of a policy, which have a sign and may go anywhere.
+In: the curves of one process. Out: the anomaly `loss-divergence`, or `metric-absurd` where the
+scores that might explain it are not printed. Not here: the training loss (`detectors.divergence`),
+objectives of a policy, which have a sign and may go anywhere.
 
 An error of values is a square: it has a level. It may rise with the rewards from which it is
 learnt, and while it has nothing to tell apart at first.

@@ -1,4 +1,4 @@
-"""The stacks that somebody has had the processes of a job print, one of each process.
+"""Read the stacks that processes of a job were made to print, one for each process.
 
 In: findings of threads (faulthandler) and processes (py-spy), the ends of the sources. Out:
 `Stack`s. Not here: what follows from them (`detectors.stacks`), the traceback of an exception

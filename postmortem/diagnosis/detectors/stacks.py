@@ -1,6 +1,6 @@
-"""Which process of a job stands elsewhere than the others, by the stacks that they print.
+"""Find the process of a job whose printed stack differs from the others.
 
-In: the stacks of a job (`detectors.stack_dumps`). Out: the shapes `stacks-dumped` and, where one
+In: the stacks of a job (`detectors.stack_dumps`). Out: the anomalies `stacks-dumped` and, where one
 process stands elsewhere than the others, `stack-apart`. Not here: reading stacks.
 
 Whoever dumps stacks (py-spy, faulthandler) has a run that stands still. The processes that wait in

@@ -1,8 +1,8 @@
-"""A run that stands still behind its last metric record, measured by the printed clock.
+"""Detect a run that stalls after its last metric record, by the printed clock.
 
 No line for long, or lines that name the same step again and again.
 
-In: the end of a source as text, the line of its last metric record. Out: the shapes `silence`,
+In: the end of a source as text, the line of its last metric record. Out: the anomalies `silence`,
 `same-step`. Not here: bars (`detectors.frozen_bar`), output that simply ends (nothing shows how
 long it has been still), time-outs of collectives.
 """

@@ -1,6 +1,6 @@
-"""A job whose own output has stopped, while something else of it shows that time went by.
+"""Detect a job whose output has stopped while another clock shows that time went by.
 
-In: the ends of all sources, their last metric records, what was found in them. Out: the shapes
+In: the ends of all sources, their last metric records, what was found in them. Out: the anomalies
 `stood-still`, `stood-still-at-start`. Not here: the lines of a watcher (`detectors.heartbeats`), a
 pause between two lines of one source (`detectors.stalled_output`), whether the run was stopped or
 goes on.

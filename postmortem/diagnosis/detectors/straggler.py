@@ -1,7 +1,7 @@
-"""One rank that takes much longer over its own work than the others, which wait for it.
+"""Detect a rank that is much slower than the others, which wait for it.
 
-In: both ends of each source as text. Out: the shape `rank-slower`. Not here: one curve that becomes
-slower (`detectors.speed`), a rank that stops altogether (`detectors.outlier_process`).
+In: both ends of each source as text. Out: the anomaly `rank-slower`. Not here: one curve that
+becomes slower (`detectors.speed`), a rank that stops altogether (`detectors.outlier_process`).
 
 Programs print what each rank takes in two ways: all ranks on one line, or a line a rank. What a
 rank spends in waiting for the others says the opposite and is left out.

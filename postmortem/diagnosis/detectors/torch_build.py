@@ -1,6 +1,6 @@
-"""What torch and the compiled packages beside it were built for.
+"""Check what torch and other compiled packages were built for.
 
-In: versions and testimonies of the environment. Out: the shapes `torch-built-for-cpu`,
+In: versions and testimonies of the environment. Out: the anomalies `torch-built-for-cpu`,
 `torch-finds-no-gpu`, `wheel-of-other-torch`. Not here: the lines that tell it (`patterns/formats`).
 """
 

@@ -1,6 +1,6 @@
-"""The way of a finite training loss: falling, standing still, freezing.
+"""Detect the trend of a finite training loss: falling, standing still, freezing.
 
-In: the curves of one process. Out: the shapes `loss-falls`, `plateau*`, `collapse`. Not here:
+In: the curves of one process. Out: the anomalies `loss-falls`, `plateau*`, `collapse`. Not here:
 losses that are not finite (`detectors.nonfinite`), that leave their level (`detectors.divergence`).
 """
 

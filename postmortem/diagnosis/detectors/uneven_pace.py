@@ -1,7 +1,7 @@
-"""A pace that speaks by its size alone: steps that stall now and then, a fall of few records.
+"""Detect a pace with large stalls, or a large drop within a few records.
 
-In: the curves of one process. Out: the shape `uneven-pace`. Not here: a pace that
-many records tell of (`detectors.speed`), waiting for data that is printed (`detectors.data_waits`).
+In: the curves of one process. Out: the anomaly `uneven-pace`. Not here: a pace that many records
+tell of (`detectors.speed`), waiting for data that is printed (`detectors.data_waits`).
 
 The length of samples, an evaluation, the first steps: each changes a pace a few times over. What is
 ten times the quickest step, again and again, or a fifth of the pace far into the run, is none of

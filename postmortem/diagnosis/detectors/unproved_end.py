@@ -1,8 +1,8 @@
-"""What a run that came to its end shows of having learned: a few records prove little.
+"""Judge whether a run with few records that came to its end shows that it learnt.
 
 In: the series of the job, the number of classes or words as printed, how the run ended. Out: the
-shapes `few-losses`, `loss-no-better`, and `at-chance` of a last loss that is that of guessing. Not
-here: a level of many records (`detectors.trend`), chance throughout (`detectors.baseline`).
+anomalies `few-losses`, `loss-no-better`, and `at-chance` of a last loss that is that of guessing.
+Not here: a level of many records (`detectors.trend`), chance throughout (`detectors.baseline`).
 """
 
 import math

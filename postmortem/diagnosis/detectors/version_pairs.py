@@ -1,7 +1,7 @@
-"""Whether installed versions fit each other by their own metadata, and whether that is the failure.
+"""Check whether installed versions fit each other, and whether the failure comes of it.
 
-In: versions of one dump, errors. Out: the shapes `versions-unfit`, `versions-unfit-at-failure`. Not
-here: what asks for what (`facts.version_needs`), wheels for another torch
+In: versions of one dump, errors. Out: the anomalies `versions-unfit`, `versions-unfit-at-failure`.
+Not here: what asks for what (`facts.version_needs`), wheels for another torch
 (`detectors.torch_build`).
 """
 

@@ -1,6 +1,6 @@
-"""A log that ends, before any record, where a process waits for another.
+"""Detect a log that ends, before any record, where a process waits for another.
 
-In: the ends of the sources. Out: the shape `waits-at-start`. Not here: for how long
+In: the ends of the sources. Out: the anomaly `waits-at-start`. Not here: for how long
 (`detectors.standstill`), time-outs that are told of (`patterns/signatures/distributed`).
 """
 

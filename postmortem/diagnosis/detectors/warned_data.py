@@ -1,6 +1,6 @@
-"""A warning of NumPy from code that prepares data, right before a loss that is not finite.
+"""Detect a NumPy warning from data code right before a loss that is not finite.
 
-In: the warnings, the losses of the same source. Out: the shape `data-warned`. Not here: warnings
+In: the warnings, the losses of the same source. Out: the anomaly `data-warned`. Not here: warnings
 from anywhere else, and those far from the first bad value, which only make a cause a little more
 likely (`patterns/causes`).
 """

@@ -1,4 +1,4 @@
-"""What holds of a run beside its words: shapes of its curves, its end, facts that were asked.
+"""List the conditions that hold of a run besides its texts: anomalies, its end, facts.
 
 In: a `Case`, the rules. Out: names. Not here: signatures and tracebacks (a model of text must know
 what no rule knows, and reads the words itself), features (`classifier.hashed_words`).

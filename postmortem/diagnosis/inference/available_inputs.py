@@ -1,4 +1,4 @@
-"""What of the things that would decide an open question has been handed in already.
+"""Check whether what would decide an open question has been handed in already.
 
 In: a `Case`, names of such things (`given` in the rules). Out: whether all of them are at
 hand. Not here: which cause asks for what (`patterns/causes`), the sentences (`inference.verdict`).

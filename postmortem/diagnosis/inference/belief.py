@@ -1,4 +1,4 @@
-"""How far a verdict that its log does not prove may be believed, by evidence and wording together.
+"""Compute the probability of a verdict that its log does not prove.
 
 In: the first of the ranked causes, the shares that a text gives to causes. Out: a probability. Not
 here: the order of causes (`inference.ranking`), the weights (`classifier.evidence_model`).

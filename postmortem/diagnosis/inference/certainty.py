@@ -1,4 +1,4 @@
-"""One word and one number that agree: the last step of every ranking.
+"""Make the status word and the probability agree: the last step of every ranking.
 
 In: a ranking with its final probabilities. Out: the same order and the same cause, a status word
 that fits the probability, and other causes that share what the first one leaves. Not here: the

@@ -1,6 +1,6 @@
-"""How sure health, and what is left where no rule names a cause, may be.
+"""Limit how sure health, and a cause that stands for the absence of rules, may be.
 
-A run that goes on proves nothing, and one that survived a failure less.
+A run that goes on proves nothing yet, and one that survived a failure even less.
 
 In: scored causes, the case. Out: the same with what speaks against health beyond the rules, and the
 highest probability of a cause. Not here: weighing (`inference.rules`), order (`inference.ranking`).

@@ -1,4 +1,4 @@
-"""Whether named conditions hold in a case, and what shows it.
+"""Evaluate named conditions on a case, with the evidence for each.
 
 In: the conditions that an item of a rule asks (`rules.conditions`), and a `Case`. Out: `Hit`s
 that show why they hold, or nothing. Not here: the conditions (`patterns/conditions`), weights. What

@@ -1,4 +1,4 @@
-"""From scores to an order: what nothing explains, precedence, probabilities.
+"""Rank the scored causes: unexplained failures, precedence, probabilities.
 
 In: `Scored` causes, the case, the precedence of causes. Out: `Ranked` causes, best first. Not here:
 weighing (`inference.rules`), the answer (`inference.verdict`).

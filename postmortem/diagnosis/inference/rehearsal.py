@@ -1,4 +1,4 @@
-"""Prove conditions and advisories on their examples: made-up cases, of either kind.
+"""Test conditions and advisories on their example cases.
 
 In: compiled rules. Out: faults. Not here: the shape of an example (`rules.questions`), and
 whether a log gives such a case (`extraction.proof`, the formats).

@@ -1,4 +1,4 @@
-"""Which questions of rules are worth asking of a case, by what it must have for them to hold.
+"""Index rules by what a case must have for them to hold.
 
 In: what items of rules ask, a `Case`. Out: the numbers of the items that may hold. Not here:
 whether they do (`inference.predicates`).

@@ -1,6 +1,4 @@
-"""Weigh every cause: what signatures suggest, what the cause's own file says, advisories.
-
-Of one group only the strongest counts.
+"""Weigh every cause by signatures, the conditions of its own file, and advisories.
 
 In: a `Case` and the knowledge base. Out: `Scored` causes with their evidence, best first.
 Not here: the order of events (`case.relevance`), the verdict (`inference.verdict`).

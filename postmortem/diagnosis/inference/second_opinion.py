@@ -1,7 +1,7 @@
-"""What a model of text adds to the verdict of the rules.
+"""Combine the text classifier's opinion with the verdict of the rules.
 
 In: the case, the rules' ranking, an `Opinion`. Out: the ranking with the model's items of evidence,
-and with probabilities that were fitted to both. Not here: the model (`classify`), the weights of
+and with probabilities that were fitted to both. Not here: the model (`classifier`), the weights of
 the rules (`inference.rules`).
 
 Rules name what they know: what the log itself proves is left as it is, and beside a cause that the

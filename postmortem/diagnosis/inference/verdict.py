@@ -1,6 +1,4 @@
-"""From the order of causes to an answer.
-
-The status word, or the abstention with what would decide.
+"""Turn the ranked causes into a verdict, or into an abstention with what to collect.
 
 In: the case, the knowledge base, further evidence. Out: `Ranking`.
 Not here: weighing (`inference.rules`), the order of causes (`inference.ranking`).

@@ -1,4 +1,4 @@
-"""Where a job failed first, and which process is meant.
+"""Determine where a job failed first, and in which process.
 
 In: the case. Out: `FirstFailure`. Not here: what came first of all that may have ended it
 (`case.order`), who is meant by it (`case.faulty_process`), lines around it (`story.places`).

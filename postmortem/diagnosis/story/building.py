@@ -1,4 +1,4 @@
-"""The analysis: all that a report shows of a job, in every language.
+"""Build the analysis: all that a report shows of a job, in every language.
 
 In: the case and its ranking. Out: `Analysis`. Files are looked into a last time, for the lines that
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).

@@ -1,9 +1,9 @@
-"""Where the curves of a run are marked.
+"""Choose the places at which the curves of a run are marked.
 
 Skipped steps, checkpoints, evaluations, resumption, the crash.
 
-In: gathered evidence, the case. Out: `Marks` in the order of source and kind. Not here: the first
-failure and the attempts, which the diagnosis has by itself; drawing (`page.arrange`).
+In: the extract, the case. Out: `Marks` in the order of source and kind. Not here: the first failure
+and the attempts, which the diagnosis has by itself; drawing (`page.arrange`).
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a reader of the report should know besides: of the reading, and of the versions at hand.
+"""Notes for the reader of a report: on how the log was read, and on versions.
 
 In: the case, its ranking, the known defects. Out: sentences. Not here: what is said of a single
 source (`extraction.job`), defects that speak for a cause (`inference.rules`).

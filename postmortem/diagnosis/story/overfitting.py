@@ -1,7 +1,7 @@
-"""Remarks on a run that learnt its training data by heart.
+"""Notes on a run that overfits its training data.
 
-In: what was gathered. Out: sentences. Not here: causes (`inference`): such a run has not failed,
-and what it needs is an earlier checkpoint rather than a repair.
+In: the extract. Out: sentences. Not here: causes (`inference`): such a run has not failed, and what
+it needs is an earlier checkpoint rather than a repair.
 """
 
 import math

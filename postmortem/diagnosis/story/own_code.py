@@ -1,4 +1,4 @@
-"""Where the user's own code stands in a failure.
+"""Find the frame of the user's own code in a failure.
 
 In: the case, its first failure. Out: the same failure with the frame that its traceback ends in,
 of those that are no library's. Not here: whose code a file is (`extraction.frames`), the failure

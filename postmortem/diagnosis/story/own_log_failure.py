@@ -1,4 +1,4 @@
-"""What the process at fault says itself, where another one has told of it.
+"""Find what the faulty process itself printed where another one reported the failure.
 
 In: the case, a first failure whose line stands in another's file. Out: the first failure in the
 process's own file: its own first error, else its last sign of life; and who told of it. Not here:

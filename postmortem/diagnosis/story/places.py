@@ -1,6 +1,6 @@
-"""The places that a report shows of a job: what was recognised, its curves, lines of the log.
+"""The places of a job that a report shows: findings, curves, lines of the log.
 
-In: the case, what was gathered. Out: values of `core.shown`. Not here: where it failed first
+In: the case, the extract. Out: values of `core.shown`. Not here: where it failed first
 (`story.beginning`), causes (`inference`), the order of events (`story.timeline`), how far the run
 came (`story.progress`).
 """

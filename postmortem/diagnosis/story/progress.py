@@ -2,9 +2,9 @@
 
 The last good step, the checkpoint to go back to, the time lost behind the first failure.
 
-In: gathered evidence, the case, the first failure, the raw lines around it. Out: `Progress`,
-printed clocks around the failure. Not here: sentences about it (`report.parts`), names of
-checkpoints (`facts.checkpoints`), clocks (`facts.clock`).
+In: the extract, the case, the first failure, the raw lines around it. Out: `Progress`, printed
+clocks around the failure. Not here: sentences about it (`report.parts`), names of checkpoints
+(`facts.checkpoints`), clocks (`facts.clock`).
 """
 
 import itertools

@@ -1,6 +1,4 @@
-"""The raw lines that the page quotes.
-
-Around the first failure, and around every place that its evidence names.
+"""Choose the raw lines that the page quotes.
 
 In: an `Analysis`. Out: the same with `quotes`, in the order of sources and lines; files that can be
 read again are, in one pass each. Not here: finding the failure, cutting lines to a width, hiding

@@ -1,4 +1,4 @@
-"""What happened, in order.
+"""The timeline of a run.
 
 Start, resumption, checkpoints, evaluations, warnings, the first bad value, overflows, the failure
 and what came of it, the end.

@@ -1,4 +1,4 @@
-"""What happened in a run, one entry each, in no order.
+"""Collect what happened in a run, one entry for each event, in no order.
 
 Metric records, checkpoints, evaluations, what the curves do, what was recognised, the failure, the
 ends.

@@ -1,4 +1,4 @@
-"""The draws of a bar with metrics: of each position the last one, many positions at once.
+"""Read bars with metrics as columns; of each position only the last draw counts.
 
 In: rows whose step hangs on those before them. Out: the same records in the same series as if each
 draw had been read in its turn. Not here: rows that stand for themselves (`row_columns`).

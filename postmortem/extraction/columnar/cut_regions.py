@@ -1,4 +1,4 @@
-"""Regions of a source that are read as columns, where it is made of lines of known shapes.
+"""Choose the regions of a source that are read as columns.
 
 In: the fresh region of a block. Out: `Cut`: the literals that are still to be looked at, and what
 puts the rows between them into series in time. Not here: lines of other shapes

@@ -1,4 +1,4 @@
-"""The shapes of lines that one source has taught.
+"""The line shapes that were learnt from one source.
 
 In: lines that were read the slow way. Out: `LineShape`s, found by what their lines have in common.
 Not here: making them (`shape_making`), taking the figures of a line (`extraction.template_reader`),

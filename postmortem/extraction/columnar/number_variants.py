@@ -1,4 +1,4 @@
-"""A line with its numbers left open, and other numbers in their places.
+"""Lines with their numbers left open, and variants of them with other numbers.
 
 In: the template of a line. Out: the same line with its numbers left open more narrowly, and lines
 that it matches. Not here: what the numbers mean.

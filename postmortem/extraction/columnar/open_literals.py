@@ -1,4 +1,4 @@
-"""The literals in rows of known shapes that their shapes do not account for.
+"""Find the literals in rows that the shapes of the rows do not account for.
 
 In: the rows of a region. Out: which literals must be looked at, where, in which row. Not here:
 looking (`row_cutter`, `extraction.cursor`).

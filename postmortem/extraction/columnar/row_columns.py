@@ -1,4 +1,4 @@
-"""The rows of a region as columns of figures, put into series in the order of the log.
+"""Put the rows of a region into series, as columns, in the order of the log.
 
 In: the rows of each shape of a region. Out: the same series, counts, findings and facts as if each
 line had been read alone, up to any place in the region. Not here: cutting (`row_cutter`).

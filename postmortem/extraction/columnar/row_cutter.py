@@ -1,4 +1,4 @@
-"""A stretch of a source, cut at all lines of its most frequent shapes at once.
+"""Cut a stretch of a source at all lines of its most frequent shapes at once.
 
 In: the fresh region of a block, the shapes that are in use. Out: `Cut`: the rows of each shape with
 their figures as columns, and the literals of what lies between. Not here: putting rows into series

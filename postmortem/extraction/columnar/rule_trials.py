@@ -1,4 +1,4 @@
-"""What the rules do on a line, found out by asking them.
+"""Try the rules on a line and its variants, to learn what they do on such lines.
 
 In: a line and lines that differ from it in their numbers. Out: what each rule does on all of them.
 Not here: which numbers stay open (`line_shapes`), doing it.

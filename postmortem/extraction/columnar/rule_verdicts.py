@@ -1,4 +1,4 @@
-"""What the rules do on every line of a shape, of some of whose lines it is known.
+"""Infer what the rules do on every line of a shape from what they do on some.
 
 In: what each rule does on lines that differ in their numbers. Out: `RuleVerdict`. Not here: asking
 the rules (`rule_trials`).

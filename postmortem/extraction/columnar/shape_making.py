@@ -1,4 +1,4 @@
-"""The shape of a line, made from it.
+"""Make the shape of a line.
 
 In: a line that was read the slow way. Out: its `LineShape`, or None if it has none. Not here: when
 one is looked for, and the shapes that are known (`line_shapes`), what rules do on a line

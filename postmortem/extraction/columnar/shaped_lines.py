@@ -1,4 +1,4 @@
-"""Lines of known shapes, one by one.
+"""Read single lines of known shapes.
 
 In: a line around a literal. Out: its figures, findings and facts, the same as the slow way gives.
 Not here: the shapes (`line_shapes`), many lines at once (`row_cutter`).

@@ -1,7 +1,5 @@
 """The GPUs of a job: names, how many of each, memory and compute capability.
 
-They are printed one after the other.
-
 In: facts `gpu_name`, `gpu_count`, `gpu_memory_mib`, `gpu_memory_gib`, `gpu_capability` in the order
 of their lines. Out: `Gpu`s. Not here: the rules that read them (`patterns/formats`), the table of
 known GPUs (`patterns/gpus.yaml`).

@@ -1,4 +1,4 @@
-"""Saved checkpoints: the step in a name, and which of them stand before a given place of the run.
+"""Saved checkpoints: their steps, and which were saved before a given place of the run.
 
 In: facts `checkpoint` as printed (a path, `500 iterations`, a number), with their lines and printed
 times. Out: `Saved`, `standing`. Not here: the wordings (`patterns/formats/launch.yaml`), where the

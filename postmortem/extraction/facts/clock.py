@@ -1,4 +1,4 @@
-"""The printed clock of a log: when a line was printed, and how long the log went on behind it.
+"""The printed clock of a log: when a line was printed, and how long the log went on after it.
 
 In: raw lines with their numbers. Out: `Stamp`s, seconds. Not here: which line is the failure, the
 form of prefixes (`reading.prefixes`). A log may print several clocks (with and without a year); two

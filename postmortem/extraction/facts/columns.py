@@ -1,4 +1,4 @@
-"""Rows of figures on their way into series, a whole batch at a time.
+"""Batches of rows of figures on their way into series.
 
 In: rows (step, values, raw line) of one learnt template. Out: the series, the same as if each
 figure had been appended alone. Not here: templates (`formats.records`).

@@ -1,4 +1,4 @@
-"""The times that a line tells, at its head or anywhere within it, on one axis for the whole job.
+"""The times that lines print, at their head or within, on one axis for the whole job.
 
 In: raw lines. Out: `Moment`s, and the seconds between two of them. Not here: the form of prefixes
 (`reading.prefixes`), how far the clocks of two files stand apart (`case.order_of_time`).

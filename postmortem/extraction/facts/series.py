@@ -1,7 +1,7 @@
 """One printed metric over a run, in bounded memory.
 
 In: points (step, value, raw line), in the order of the log. Out: `Series`: count, first, last,
-extremes, every change of finiteness, samples. Not here: what a curve means (`shapes`).
+extremes, every change of finiteness, samples. Not here: what a curve means (`detectors`).
 
 Up to EXACT points are kept as they are. Beyond that they are thinned to an envelope: of each run of
 neighbours the smallest, the largest and every change between finite and not. Count, ends, extremes

@@ -1,4 +1,4 @@
-"""Which points of a long curve are kept so that it looks the same.
+"""Choose the points of a long curve that keep its shape.
 
 In: the values of a curve. Out: indexes of points. Not here: the curve itself (`facts.series`).
 """

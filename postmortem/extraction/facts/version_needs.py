@@ -1,4 +1,4 @@
-"""Installed versions of which one asks for what another is not, and the nearest that fit.
+"""Find requirements that installed versions do not meet, and the nearest versions that fit.
 
 In: the versions of a dump; `patterns/versions.json`, what released versions ask by their own
 metadata. Out: `Unmet` requirements, the versions to install. Not here: whether the run failed by it

@@ -1,4 +1,4 @@
-"""Which layouts are those of metric lines.
+"""Decide which layouts are those of metric lines.
 
 In: what stands on lines of unknown layout, one after the other. Out: those that are metric lines,
 as soon as it is certain. Not here: what stands on a line (`formats.generic`), what its loss is

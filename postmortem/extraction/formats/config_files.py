@@ -1,4 +1,4 @@
-"""Configuration files of a run: whose a file is, by its name and beginning, and what it holds.
+"""Configuration files of a run: recognise which tool wrote one, and read its values.
 
 In: the path and the text of a file. Out: `ConfigFile`: its values under names that tell whose they
 are, and what is to be said of it. Not here: what the names mean (`formats.setting_keys`), printed

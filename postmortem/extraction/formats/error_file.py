@@ -2,9 +2,9 @@
 
 The exception that a worker decorated with `@record` has died of, as JSON on one line.
 
-In: the text of the file. Out: the text of the exception as the worker would have printed it.
-Not here: its meaning; whether an agent's "root cause" is to be believed (`inference.order`).
-Source: torch/distributed/elastic/multiprocessing/errors/error_handler.py, torch >= 1.9.
+In: the text of the file. Out: the text of the exception as the worker would have printed it. Not
+here: its meaning; whether an agent's "root cause" is to be believed (`case.order`). Source:
+torch/distributed/elastic/multiprocessing/errors/error_handler.py, torch >= 1.9.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Metric lines of plain PyTorch scripts, whatever their layout: the figures on one line.
+"""Read the figures on metric lines of plain PyTorch scripts, whatever their layout.
 
 In: a cleaned line with a metric word in it. Out: `Looked`: what may be a record, and the bar that
 carries it. Not here: whether it is one, which takes several lines (`formats.unknown`); formats that

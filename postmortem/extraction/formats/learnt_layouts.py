@@ -1,4 +1,4 @@
-"""Lines of unknown layout that a template has matched.
+"""A learnt layout, and the figures of a line that it matches.
 
 In: the template of a line, and what the generic reader has found on it. Out: `Layout`, and `Late`,
 the figures of another such line. Not here: learning templates (`formats.layouts`), what becomes of

@@ -1,4 +1,4 @@
-"""What stands beside the loss on a line of unknown layout: rates, norms, times, memory, any pair.
+"""Read the other values of a metric line: rates, norms, times, memory, any name with a figure.
 
 In: a cleaned line with a loss. Out: values by canonical name, and the units printed with them. Not
 here: the losses themselves (`formats.losses`).

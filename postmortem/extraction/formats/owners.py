@@ -1,4 +1,4 @@
-"""Which of the printed training losses of a process is its `loss`.
+"""Choose which of the printed training losses of a process is its `loss`.
 
 In: the printed names of losses, process by process. Out: the name that each is to have. Not here:
 which figures are losses of the training at all (`formats.losses`).

@@ -1,4 +1,4 @@
-"""The names and values of a record that prints them as pairs, whatever their number and order.
+"""Read the name-value pairs of a record, whatever their number and order.
 
 In: a match of a format of kind metrics. Out: its pairs under canonical names. Not here: the groups
 that a format names itself, what the values are (`formats.records`).

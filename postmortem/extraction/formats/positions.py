@@ -1,4 +1,4 @@
-"""Where in the run a line of unknown layout stands: its step and its epoch.
+"""Read the step and the epoch of a line of unknown layout.
 
 In: a cleaned line, where its losses begin. Out: `Position`. Not here: the step of the run of one
 that is counted anew in each epoch (`formats.counting`).

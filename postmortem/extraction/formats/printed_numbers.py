@@ -1,4 +1,4 @@
-"""The numbers of a line, their spellings, and other numbers that are spelled so.
+"""Find the numbers of a line, their spellings, and other numbers of the same spelling.
 
 In: a line. Out: `Number`s; for each the pattern of its spelling, and another number in its place.
 Not here: what the numbers mean.

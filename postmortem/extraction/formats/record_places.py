@@ -1,4 +1,4 @@
-"""Where the parts of a record stand in its text, remembered for texts that differ in digits alone.
+"""Remember where the parts of a record stand, for texts that differ only in digits.
 
 In: a format of kind metrics and a text. Out: the places of its groups and pairs. Not here: what
 stands there (`formats.records`, `formats.pairs`).

@@ -1,4 +1,4 @@
-"""Metric records as data describes them, and a learned fast path for logs made of little else.
+"""Read the metric records that a format describes, and learn templates of their lines.
 
 In: a `Format` of kind metrics and a line. Out: `Record`: the printed step and (name, value) pairs
 under canonical names. Not here: series (`facts.series`), the formats themselves

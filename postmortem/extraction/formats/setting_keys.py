@@ -1,4 +1,4 @@
-"""What the keys of configurations mean, as data describes them.
+"""Map the keys of configuration files to facts, as `patterns/keys.yaml` describes.
 
 In: rows of `patterns/keys.yaml`, the `Leaf`s of a file. Out: `Stated`: facts under the names that
 the rules for printed lines give them, with their lines. Not here: reading files (`formats.nested`),
