@@ -22,7 +22,7 @@ about it is the caller's."""
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A signature (or a shape) seen in the log."""
+    """A signature or an anomaly found in the log."""
 
     signature: str
     role: str
@@ -126,7 +126,7 @@ class Traceback:
         return inner is not None and (not inner.is_library or inner.file == "<string>")
 
     def was_caught(self) -> bool:
-        """Say whether somebody below the script itself has printed it: it ended nothing by itself.
+        """Say whether code below the script caught and printed it, so that it alone ended nothing.
 
         What ends a program is printed from the script's outermost frame on.
         """

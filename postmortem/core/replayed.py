@@ -26,7 +26,7 @@ class ReplayTrial(Generic[Text]):
 
 @dataclass(frozen=True, slots=True)
 class CauseTested(Generic[Text]):
-    """What the trials say of one cause."""
+    """The result of the trials for one cause."""
 
     cause: str
     title: Text

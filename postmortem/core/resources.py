@@ -46,7 +46,7 @@ def find_shipped_model(name: str = "text.safetensors") -> Path | None:
 
 
 def read_compiled_stack(name: str) -> str:
-    """Give what was compiled into the wheel of one stack: it lies apart from all that a run reads.
+    """Read the compiled fixes of one stack, which the wheel keeps in a file of their own.
 
     Raises:
         OSError: it is not there.

@@ -55,7 +55,7 @@ class Sign(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A warning, told once."""
+    """A warning, shown once."""
 
     kind: str
     path: str

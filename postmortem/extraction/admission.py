@@ -11,7 +11,7 @@ from postmortem.reading.windows import Sight, View
 
 
 class Admission:
-    """What of one source may still be looked at."""
+    """The limits on what of one source may still be inspected."""
 
     def __init__(self, machine: Matcher, points: Points, sight: Sight) -> None:
         """Take what counts that which is passed over, and what long lines cost."""

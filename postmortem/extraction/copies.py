@@ -58,11 +58,11 @@ class Copies:
     """Sources, with their processes, that tell nothing that another does not."""
 
     def leading(self, series: Mapping[Key, Series]) -> list[Series]:
-        """Give the series that are told."""
+        """Give the series without the copies."""
         return [curve for key, curve in series.items() if key not in self.leaders]
 
     def notes(self, sources: Sequence[Source[Any]]) -> dict[int, Message]:
-        """Say of each source which of its curves are told by another."""
+        """List for each source the curves that another source holds as well."""
         by_source: dict[int, dict[int, list[str]]] = {}
         for (name, _, source, _), (_, _, leading, _) in self.leaders.items():
             by_source.setdefault(source, {}).setdefault(leading, []).append(name)
@@ -166,7 +166,7 @@ class _CurveComparison:
                         yield first, second
 
     def _weight(self, key: Key) -> tuple[bool, float, int, int]:
-        """Say what speaks for a curve as the one that leads; a process's own is no copy."""
+        """Give the sort key that decides which of several equal curves is the original."""
         steps = len(self._by_step(key))
         own = steps or _STEPLESS * self._series[key].points
         is_log = key[2] not in self._metrics

@@ -73,7 +73,7 @@ class Cursor(LineBeginnings):
         return self.shaped.cut(block, self.line, self.line_break)
 
     def _scan(self, block: Block) -> Scan:
-        """Look for literals where somebody will look at them."""
+        """Scan for literals where their lines may be inspected."""
         scan = self.machine.scan(block.data, block.lo, block.hi)
         if self.view is not None and self.view.is_spent:
             scan.until = self.covered

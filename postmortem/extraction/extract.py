@@ -240,7 +240,7 @@ class Extract:
         return next((self.findings[place].count for place in places if place in self.findings), 1)
 
     def count_records_of(self, source: int, where: ProcessId) -> int:
-        """Count the records of a source that tell how this process fares.
+        """Count the records of a source that show the progress of this process.
 
         Its own and unlabelled ones; all, for a line without a label.
         """
@@ -366,7 +366,7 @@ def bound_series_points(every: Collection[Series], most: int) -> int:
 
 
 def count_records_after(gathered: Extract, item: Finding | Traceback, before: int) -> int:
-    """Count the records that tell how a process fares behind what has so many before it.
+    """Count the records of a process after an event that has `before` records before it.
 
     Behind a failed test stand those that it had printed before.
     """
@@ -376,7 +376,7 @@ def count_records_after(gathered: Extract, item: Finding | Traceback, before: in
 
 
 def process_of(gathered: Extract, source: int) -> ProcessId:
-    """Give the process that the name of a source tells; nowhere where it tells none."""
+    """Give the process that the name of a source states; `NOWHERE` if it states none."""
     return gathered.sources[source].where if source < len(gathered.sources) else NOWHERE
 
 

@@ -160,7 +160,7 @@ class _Reader:
             self.ignore(origin, why)
 
     def settle(self, facts: Mapping[str, str]) -> Extract:
-        """Take what the caller knows, and what can be told only once all files have been read."""
+        """Add what the caller knows, and what is known only after all files have been read."""
         for name, value in facts.items():
             self.gathered.facts.add(name, value, STATED_BY_CALLER, 0, 0)
         self._sources.settle(self.gathered.facts)

@@ -66,7 +66,7 @@ class Path(NamedTuple):
     """Groups that tell where a bar stands."""
 
     def where(self, groups: tuple[bytes, ...], points: Points) -> ProcessId:
-        """Give the process that a line tells, as far as processes are told apart."""
+        """Give the process that a line names, as far as processes are kept apart."""
         numbers = tuple([groups[index] for index, _ in self.places])
         where = self.wheres.get(numbers)
         if where is None:
@@ -126,7 +126,7 @@ class LearntPaths:
         return sum(len(paths) for known in self.by_literal.values() for paths in known.values())
 
     def takes_none(self, opening: int, data: bytes, begin: int) -> bool:
-        """Say whether it is told by how a line begins that none of them takes it.
+        """Say whether the beginning of a line rules out every template.
 
         So it is where a log has ever other names, in one look in the place of one for each.
         """
@@ -134,7 +134,7 @@ class LearntPaths:
         return head is not None and head.match(data, begin) is None
 
     def _miss(self, opening: int) -> None:
-        """Count a line that none has taken; after a few it pays to tell such by a look."""
+        """Count a line that no template took; after a few a check of the beginning pays."""
         missed = self._missed[opening] = self._missed.get(opening, 0) + 1
         if missed != _MISSED:
             return
@@ -175,7 +175,7 @@ class LearntPaths:
         self._missed.pop(opening, None)
 
     def _comes_again(self, opening: int, common: bytes) -> bool:
-        """Say whether the like of a line was read slowly before."""
+        """Say whether a line of the same skeleton was read slowly before."""
         key = hash((opening, common))
         if key in self._seen:
             return True

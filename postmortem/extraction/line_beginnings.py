@@ -85,7 +85,7 @@ class LineBeginnings:
         return True
 
     def _opened(self, number: int, data: bytes, start: int, base: int, end: int) -> bool:
-        """Begin with a line of no known shape; says whether it is not passed over.
+        """Begin a line of no known shape; says whether it is inspected.
 
         `end` is where a template has found its end, 0 if there is none for it.
         """
@@ -116,4 +116,4 @@ class LineBeginnings:
         self.view, self.view_base = self.sight.view(data, start, self.line), base
         if not self.known.is_idle:
             self.view.claimed.add(CLAIMED)
-        self.view.claimed |= self.known.asked
+        self.view.claimed |= self.known.known_rules

@@ -92,7 +92,7 @@ def is_uninformative(text: str, worded: str) -> bool:
 
 
 def is_surrounding(raw: str, text: str, *, is_before: bool) -> bool:
-    """Say whether a launcher or an import speaks, not the run.
+    """Say whether a launcher or an import printed the line, not the run.
 
     Args:
         raw: the line as printed.

@@ -30,7 +30,7 @@ class Points:
     """Puts what one source prints into its series."""
 
     def __init__(self, result: Extract, source: int, where: ProcessId) -> None:
-        """Start without any; `where` is what the file's name tells of lines that say nothing."""
+        """Start empty; `where` is the process in the file's name, for lines without a label."""
         self.result, self.source = result, source
         result.records[source] = 0
         self.is_crowded = False
@@ -50,7 +50,7 @@ class Points:
         return process
 
     def stranger(self) -> ProcessId:
-        """Give the process of a line whose own is one too many to be told apart."""
+        """Give the process that stands for all those beyond the limit."""
         process = self.processes.stranger()
         self._meet_strangers()
         return process
@@ -106,7 +106,7 @@ class Points:
         bar_step: float,
         units: Mapping[str, str],
     ) -> None:
-        """Take a record; its step may have been told by a bar."""
+        """Store a record; its step may come from a bar."""
         step = bar_step if math.isnan(record.step) else record.step
         where = self.process(record.where)
         self.total(record.total)
@@ -132,7 +132,7 @@ class Points:
         self.waiting.flush()
 
     def count_records_of(self, where: ProcessId) -> int:
-        """Count the records that tell how a process fares, those that wait included."""
+        """Count the records of a process, those that wait included."""
         return self.result.count_records_of(self.source, where) + self.waiting.count_records_of(
             where
         )

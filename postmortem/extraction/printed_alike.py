@@ -16,7 +16,7 @@ _MOST_DECIMALS: Final = 12
 
 
 def is_within(short: Sequence[float], long: Sequence[float], coarse: float, denser: int) -> bool:
-    """Say whether the values of one stand in another, so many times as dense, in their order."""
+    """Say whether the values of one curve occur in a denser one, in their order."""
     reach = _NEAR * (1 + denser)
     place = 0
 
@@ -51,7 +51,7 @@ def is_approximately_equal(first: float, second: float, coarse: float) -> bool:
 
 
 def estimate_rounding(values: Sequence[float]) -> float:
-    """Say how far a printed figure of a curve may be from what it stands for."""
+    """Estimate the rounding error of the printed figures of a curve."""
     decimals = max((_count_decimals(value) for value in values if math.isfinite(value)), default=0)
     return 0.6 * 10.0**-decimals if decimals else 0.0
 

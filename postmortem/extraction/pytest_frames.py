@@ -74,7 +74,7 @@ def _frame(place: re.Match[str], function: str, code: str) -> Frame:
 
 
 def _read_raised(text: str) -> str | None:
-    """Give what a line tells of what was raised; the mark may be peeled off already."""
+    """Read the exception on a line of pytest; its `E` may be stripped already."""
     match = _RAISED.match(text)
     if match is not None:
         message = match["text"]

@@ -66,7 +66,7 @@ class SourceReader:
     def __init__(
         self, machine: Matcher, block_size: int, budget: Budget, progress: Progress | None
     ) -> None:
-        """Take what is looked for, how many bytes at a time, and who is told how far it is."""
+        """Store the matcher, the size of blocks and the progress callback."""
         self.machine, self.block_size = machine, block_size
         self.budget, self.progress = budget, progress
         self._files: RunFiles | None = None
@@ -114,7 +114,7 @@ class SourceReader:
         return self._files is not None and self._files.is_shared
 
     def settle(self, facts: FactStore) -> None:
-        """Add what can be told only once all sources have been read."""
+        """Add what is known only after all sources have been read."""
         if self._files is not None:
             self._files.settle(facts)
 
@@ -161,7 +161,7 @@ class SourceReader:
 
 
 def identify_source_type(kind: str, text: Text, read: Read, index: int, path: str) -> str:
-    """Tell what a source is, as `core.job_facts.Source` names it.
+    """Identify the type of a source, as `core.job_facts.Source` names it.
 
     Args:
         kind: `log`, or what the caller knows it to be.
@@ -200,7 +200,7 @@ def _ends_in_message(part: Extract, index: int) -> bool:
 
 
 def _is_document(part: Extract, text: Text, head: str, index: int) -> bool:
-    """Say whether a source is a document; one that only states settings tells of a run."""
+    """Say whether a source is a document; a file of nothing but settings is none."""
     is_of_settings = bool(part.facts.facts) and not part.findings
     is_raised = any(traceback.frames for traceback, _ in part.tracebacks)
     if (
@@ -215,7 +215,7 @@ def _is_document(part: Extract, text: Text, head: str, index: int) -> bool:
 
 
 def _list_notes(text: Text) -> list[Message]:
-    """Say what of the text a reader of the report should know."""
+    """List notes on the text for the reader of the report."""
     notes = [_FRAMES] if text.breaks_by_return else []
     if text.printed is not None and text.printed.passed_over:
         notes.append(

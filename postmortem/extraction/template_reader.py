@@ -165,7 +165,7 @@ class TemplateReader:
         return rows
 
     def bar_step(self, path: Path, data: bytes, end: int) -> float:
-        """Give the step that the bar behind a line tells."""
+        """Give the step of the bar behind a line."""
         return self._bar.step(
             data, end, self._points.result.total_steps, is_training=path.is_training
         )
@@ -203,7 +203,7 @@ def select_step(path: Path, values: Sequence[Any], bar_step: Any) -> Any:
 
 
 def build_stream_key(reader: MetricReader, where: ProcessId, points: Points) -> Hashable:
-    """Give what tells a bar of a known format from others."""
+    """Build the key that identifies a bar of a known format."""
     return reader.format.id, points.process(where)
 
 

@@ -111,7 +111,7 @@ def read(view: View, source: int, base: int) -> Traceback | None:
 
 
 def _cut_off(found: Traceback, name: str = "") -> Traceback:
-    """Take what an exception is from what else tells it, where its own line is missing.
+    """Infer the exception from its `raise` statement or its name where its own line is missing.
 
     From the head that names its class, and from the statement that raised it.
     """
@@ -209,7 +209,7 @@ def _build_traceback(
 
 
 def _logged(view: View, ordinary: Row | None) -> str:
-    """Say whether the program tells of the error, and whether its logger writes on behind it."""
+    """Say whether the program logged the error, and whether its logger goes on behind it."""
     if not is_reported(view):
         return ""
     is_going_on = ordinary is not None and ordinary.level != ""

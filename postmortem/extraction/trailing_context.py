@@ -99,7 +99,7 @@ def is_script(text: str) -> bool:
 
 
 def identify_reporter(view: View) -> str:
-    """Say who tells of the traceback that begins on a line, if it is not the run itself."""
+    """Identify who printed the traceback that begins on a line, if not the run itself."""
     for text in itertools.islice(_iter_lines_before(view), _LINES_BEFORE):
         if _AT_EXIT.match(text):
             return EXIT
@@ -109,7 +109,7 @@ def identify_reporter(view: View) -> str:
 
 
 def is_logged(view: View) -> bool:
-    """Say whether a logger tells of an error right before the traceback that begins on a line."""
+    """Say whether a logger reports an error right before the traceback that begins on a line."""
     before = _line_before(view)
     return before is not None and before.level in LOUD and view.cleaned.level == ""
 
@@ -121,7 +121,7 @@ def is_reported(view: View) -> bool:
 
 
 def is_handled(text: str, level: str) -> bool:
-    """Say whether a line tells of an error of which whoever tells it does not end."""
+    """Say whether a line reports an error that the program handles."""
     is_report = level in _REPORTING or goes_on(text)
     return is_report and not gives_up(text, level) and not is_exception_line(text)
 
@@ -184,7 +184,7 @@ def _is_ordinary(text: str, level: str) -> bool:
 
 
 def infer_level(cleaned: Cleaned) -> str:
-    """Give the level at which a line is to be read: its logger's, or what it says of itself."""
+    """Infer the level of a line: its logger's, or one that its text states."""
     if _SAYS_CAUGHT.search(cleaned.text) and not is_exception_line(cleaned.text):
         return CAUGHT
     return cleaned.level or ("WARNING" if _PYTHON_WARNING.search(cleaned.text) else "")

@@ -29,7 +29,7 @@ _PIECE: Final = 1 << 10
 
 
 def detect_archive_type(head: bytes) -> str | None:
-    """Tell the kind of an archive by its first bytes; None if it is none."""
+    """Detect the type of an archive by its first bytes; None if it is no archive."""
     return next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
 
 

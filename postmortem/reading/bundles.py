@@ -145,7 +145,7 @@ def make_plain_path(name: str) -> str:
 
 
 def _find_free_path(path: Path, written: set[Path]) -> Path:
-    """Give a name that no other file has, nor a folder that another lies in."""
+    """Give a path that is taken neither by a file nor by a folder of another file."""
     taken, count = path, 1
     while taken in written or any(taken in path.parents for path in written):
         count += 1

@@ -37,7 +37,7 @@ class Text:
     """A log as UTF-8 chunks."""
 
     def __init__(self, opened: Opened) -> None:
-        """Look at the first megabyte to tell encoding and line breaks.
+        """Detect encoding and line breaks from the first megabyte.
 
         Raises:
             InputError: the input is binary, or cannot be read.
@@ -110,7 +110,7 @@ class _Decoded:
 
 
 def detect(head: bytes, path: str) -> tuple[str, int]:
-    """Tell the encoding of a log from its beginning.
+    """Detect the encoding of a log from its beginning.
 
     Returns:
         The codec's name (utf-8, utf-16-le, utf-16-be, gb18030) and how many bytes of byte-order

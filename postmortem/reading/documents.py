@@ -81,7 +81,7 @@ def is_document(text: str, found: Collection[int] = ()) -> bool:
 
 
 def _is_shaped_so(text: str, rows: list[tuple[int, str]], found: Collection[int]) -> bool:
-    """Say whether a text has the shape of a document, whatever its lines say."""
+    """Say whether a text is laid out as a document, whatever its lines say."""
     if _PATCH.match(text) and _HUNK.search(text):
         return True
     if text.lstrip().startswith("# ") and _SECTION.search(text):

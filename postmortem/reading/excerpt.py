@@ -104,7 +104,7 @@ class _Piece:
     """Bytes behind what is kept."""
 
     def take(self, data: bytes) -> None:
-        """Keep what there is room for."""
+        """Keep as much as the limit allows."""
         left = _MOST_KEPT - len(self.kept)
         self.kept += data[:left]
         if len(data) > left:

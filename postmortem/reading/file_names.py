@@ -116,7 +116,7 @@ def parse_processes(paths: Sequence[str]) -> dict[str, ProcessId]:
 
 
 def _parse_machine(name: str) -> str | None:
-    """Read the host off the name of a machine's log: what is left of it beside the kind of log."""
+    """Read the host from the name of a machine's log: the name without the kind of log."""
     stem = re.sub(r"(?:\.(?:txt|log|out|gz|xz|zst|bz2|\d))+\Z", "", name, flags=re.IGNORECASE)
     if _OF_MACHINE.search(stem) is None:
         return None

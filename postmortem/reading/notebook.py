@@ -151,7 +151,7 @@ class Printed:
         self._key = ""
 
     def _place(self) -> tuple[str, ...]:
-        """Say where within an output a string stands; nothing outside of one."""
+        """Give the key path of a string within a cell's output; empty outside of outputs."""
         path = self._path
         if not _OUTPUT <= self._depth <= _DEEPEST or (path[1], path[3]) != ("cells", "outputs"):
             return ()

@@ -160,7 +160,7 @@ class Opened:
 
 
 class _Lent(io.RawIOBase):
-    """A stream that belongs to somebody else: closing this leaves it open."""
+    """A stream owned by the caller: closing this leaves it open."""
 
     def __init__(self, stream: Readable, name: str) -> None:
         super().__init__()

@@ -188,7 +188,7 @@ class _Forms(NamedTuple):
 
     @classmethod
     def starting_with(cls, start: str) -> "_Forms":
-        """Join them in their order; of two forms with a group of one name each gets its own."""
+        """Join patterns in their order; groups of the same name are kept apart."""
         joined, names, groups = [], list[str](), {}
         for form in (pattern for starts, pattern in _FORMS if start in starts):
             own = _GROUP.findall(form)
@@ -265,7 +265,7 @@ def _strip_prefixes(raw: str, found: dict[str, str], *, srun: bool) -> str:
 
 
 def _strip_backtick(text: str) -> str:
-    """Take off the only back-tick of a line: whoever pasted several lines put them between two."""
+    """Strip a lone backtick, as at either end of several pasted lines."""
     is_alone = text.count("`") == 1 and text.strip(" `") != ""
     return text.strip("`") if is_alone else text
 

@@ -82,7 +82,7 @@ _FAMILIES: Final = (
 
 
 def find_earlier_runs(paths: Iterable[Path], folder: Path) -> dict[Path, Message]:
-    """Give the files of runs that others beside them followed, each with the reason."""
+    """Give the files of earlier runs in the same folder, each with the reason."""
     groups: dict[tuple[int, Path], dict[Path, list[Path]]] = defaultdict(lambda: defaultdict(list))
     for path in paths:
         for number, family in enumerate(_FAMILIES):

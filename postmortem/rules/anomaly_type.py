@@ -10,7 +10,7 @@ from postmortem.core.message import Message
 
 
 class AnomalyType(NamedTuple):
-    """A row of the catalogue of shapes."""
+    """A row of the catalogue of anomalies."""
 
     id: str
     meaning: Message

@@ -155,7 +155,7 @@ def _iter_assertion_attacks(part: Nodes, lead: str, follow: str) -> Iterator[Att
 
 
 def _can_match_each(part: Nodes, text: str) -> bool:
-    """Say whether a part of one character takes each character of a text."""
+    """Say whether a part that matches one character matches each character of a text."""
     return (
         bool(text)
         and len(part) == 1

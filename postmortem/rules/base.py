@@ -94,7 +94,7 @@ class Rule:
         )
 
     def _compile_within_limit(self, pattern: str) -> Pattern:
-        """Compile a pattern, of words in little room."""
+        """Compile a pattern; for a broad signature, within a lower memory limit."""
         return (
             compile_pattern(pattern, BROAD_MEMORY)
             if self.raw.get("broad")
@@ -173,7 +173,7 @@ class KnowledgeBase:
     """What exceptions mean, those that are asked first in front."""
 
     def title(self, cause: str) -> Message:
-        """Give a cause's title; an unknown id stands for itself."""
+        """Give a cause's title, or its id where there is none."""
         known = self.titles.get(cause)
         return quote(cause) if known is None else parse_bilingual(known)
 

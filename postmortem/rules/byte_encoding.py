@@ -35,7 +35,7 @@ _MOST_RUNS: Final = 256
 
 
 class _Runs(dict[str, str]):
-    """What stands for a run of characters beyond ASCII: few come over and over."""
+    """The encoding of runs of characters beyond ASCII, cached since few recur often."""
 
     def __init__(self, stand_ins: "StandIns") -> None:
         super().__init__()
@@ -102,7 +102,7 @@ def get_byte_encoding(own: str) -> StandIns:
 
 @functools.lru_cache(maxsize=512)
 def get_class_members(name: str, own: str) -> str:
-    r"""Give what \d, \w, \s and their opposites stand for, as ranges of bytes.
+    r"""Give the byte ranges of \d, \w, \s and their opposites.
 
     Nothing for another escape.
     """

@@ -28,6 +28,6 @@ CATALOGUE: Final[Mapping[str, AnomalyType]] = MappingProxyType(
             nonfinite_hint_anomalies,
             no_learning_anomalies,
         )
-        for kind in module.KINDS
+        for kind in module.ANOMALY_TYPES
     }
 )

@@ -27,7 +27,7 @@ _REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 
 def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
-    """Check the shape of all rules in `folders`.
+    """Check all rules in `folders` against the schema.
 
     `known` folders are only consulted for the ids that rules refer to. Conditions that nothing
     names are looked for where all else is well: a file that cannot be read names nothing.
@@ -46,7 +46,7 @@ def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[Pat
 
 
 def find_malformed_rules(folder: Path) -> Iterator[PatternError]:
-    """Yield what a run could not work with: the wrong shape of a rule, a regex that is none.
+    """Yield faults with which no run could work: rules that break the schema, invalid patterns.
 
     What serves only the proof of a rule, its examples, may be missing here.
     """

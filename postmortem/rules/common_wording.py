@@ -91,7 +91,7 @@ def _merge_atoms(shared: Sequence[str], other: Sequence[str]) -> list[str]:
 
 
 def _reduce_gaps(atoms: Sequence[str]) -> list[str]:
-    """Leave out what is too short beside a gap, and places there; keep the longest if too many."""
+    """Drop text next to a gap that is too short, and variable places; keep the longest parts."""
     islands = _split_at_gaps(atoms)
     last = len(islands) - 1
     for number, island in enumerate(islands):
@@ -117,7 +117,7 @@ def _split_at_gaps(atoms: Iterable[str]) -> list[list[str]]:
 
 
 def _strip_leading_places(atoms: Sequence[str]) -> Sequence[str]:
-    """Leave places at the beginning out: they would be looked for everywhere, and tell nothing."""
+    """Drop variable places at the beginning, which would match anywhere."""
     begin = next((at for at, atom in enumerate(atoms) if not atom.startswith(_MARK)), len(atoms))
     return atoms[begin:]
 

@@ -34,7 +34,7 @@ class Condition(NamedTuple):
 
 
 class ConditionSet(NamedTuple):
-    """What an item of a rule asks: all of these, and none of those."""
+    """The conditions of an item of a rule: all wanted ones must hold, and no unwanted one."""
 
     wanted: tuple[Condition, ...] = ()
     unwanted: tuple[Condition, ...] = ()
@@ -45,7 +45,7 @@ ALWAYS: Final = ConditionSet()
 
 
 class Conditions:
-    """The conditions of a knowledge base by name, signatures and shapes among them."""
+    """The conditions of a knowledge base by name, including signatures and anomalies."""
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """Take the compiled entries."""
@@ -55,7 +55,7 @@ class Conditions:
         }
 
     def asked(self, entry: Mapping[str, Any], place: str) -> ConditionSet:
-        """Give what an item asks under `if` and `not`; `place` is told if something is wrong.
+        """Read the conditions that an item names under `if` and `not`; errors name `place`.
 
         Raises:
             PatternError: a predicate stands where names belong, or there is no such condition.
@@ -75,7 +75,7 @@ class Conditions:
         return tuple([known[name] if name in known else self._leaf(name, place) for name in names])
 
     def _leaf(self, name: Any, place: str) -> Condition:
-        """Make a condition of the id of a signature or shape."""
+        """Make a condition of the id of a signature or an anomaly."""
         kind = get_predicate_type(name)
         if kind is None:
             raise PatternError(
@@ -86,7 +86,7 @@ class Conditions:
 
 
 def get_predicate_type(name: Any) -> str | None:
-    """Say which predicate a name that is no condition's stands for: signature, shape or none."""
+    """Say whether a name that is no condition is a signature, an anomaly (`shape`) or neither."""
     if not isinstance(name, str):
         return None
     return "signature" if "." in name else "shape" if name in CATALOGUE else None

@@ -1,6 +1,6 @@
 """Anomaly types of a finite training loss that leaves its level: spikes and divergence.
 
-In: nothing. Out: `KINDS`. Not here: the other types of curves (`rules.curve_anomalies`), finding
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the other types of curves (`rules.curve_anomalies`), finding
 them (`detectors.divergence`, `detectors.spikes`).
 """
 
@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "loss-spike",
         say(

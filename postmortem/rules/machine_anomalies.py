@@ -1,6 +1,6 @@
 """Anomaly types of the machine: GPUs, torch, limits, disks, packages.
 
-In: nothing. Out: `KINDS`. Not here: the types that tell of the run (`rules.curve_anomalies`,
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types that tell of the run (`rules.curve_anomalies`,
 `rules.job_anomalies`).
 """
 
@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "gpu-held",
         say(

@@ -145,7 +145,7 @@ def _find_predicate_faults(predicate: Any, names: Names) -> Iterator[tuple[str, 
 
 
 def _iter_leaves(predicate: Any) -> Iterator[tuple[str, str]]:
-    """Give the signatures, shapes and conditions in a predicate, with what they are."""
+    """Yield the signatures, anomalies and conditions that a predicate names, each with its kind."""
     if isinstance(predicate, list):
         for inner in predicate:
             yield from _iter_leaves(inner)

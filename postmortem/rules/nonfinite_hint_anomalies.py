@@ -1,6 +1,6 @@
 """Anomaly types that a log states in words where values are not finite.
 
-In: nothing. Out: `KINDS`. Not here: the types of curves (`rules.curve_anomalies`), finding them
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of curves (`rules.curve_anomalies`), finding them
 (`detectors.nonfinite_hints`, `detectors.contrasts`).
 """
 
@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "told-labels",
         say(

@@ -11,7 +11,7 @@ from postmortem.core import resources
 
 
 class Trait(Enum):
-    """The traits that code asks for; their meanings stand beside their ids in the file."""
+    """The traits that code asks for; the file explains each."""
 
     SOUND = "sound"
     COMPLETED = "completed"

@@ -111,7 +111,7 @@ def _require_bounded(path: Path) -> None:
 
 
 def find_line(path: Path, needle: str) -> int:
-    """Find the line in which a value is written, for error messages; 1 if it cannot be told."""
+    """Find the line of a value, for error messages; 1 if it is unknown."""
     for number, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if needle in text:
             return number

@@ -56,7 +56,7 @@ def replace(path: Path, data: bytes) -> None:
 
 
 def _open_number(path: Path) -> int | None:
-    """Give the number of the open file that a name such as /dev/stdout stands for.
+    """Give the file descriptor that a name such as /dev/stdout refers to.
 
     To open it anew would truncate it, to rename over it would miss it.
     """

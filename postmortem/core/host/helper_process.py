@@ -93,7 +93,7 @@ class HelperProcess:
         self._process.wait()
 
     def close(self) -> None:
-        """Close what leads to it, once it has ended and nobody waits for it."""
+        """Close the pipes to the process after it has ended."""
         for pipe in (self._asks, self._answers):
             with suppress(OSError):  # what it never took
                 pipe.close()

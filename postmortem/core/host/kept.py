@@ -99,7 +99,7 @@ class KeptLog:
                 path.unlink()
 
     def _store(self, number: int) -> None:
-        """Write as much as there is room for."""
+        """Write as much as fits on the disk."""
         while self._waiting:
             try:
                 del self._waiting[: os.write(number, self._waiting)]
@@ -117,7 +117,7 @@ class KeptLog:
         self._fault = "it has been removed meanwhile"
 
     def _store_in(self, folder: str) -> None:
-        """Make a file with as much of the end as there is room for."""
+        """Write as much of the end as fits to a new file."""
         stem = self.path.stem if self.path else "postmortem-run"
         number, name = tempfile.mkstemp(prefix=f"{stem[:100]}-end-", suffix=".log", dir=folder)
         left, _ = write_all(number, bytes(self._waiting))

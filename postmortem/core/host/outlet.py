@@ -44,7 +44,7 @@ class Outlet:
                 self._changed.wait(_LOOK)
 
     def finish(self, is_waiting: Callable[[float], bool]) -> None:
-        """Stay until all is passed on; what is left when nobody waits any more is lost.
+        """Wait until all output is forwarded; what is left when the wait ends is lost.
 
         Args:
             is_waiting: says whether to stay, told for how many seconds the reader has taken

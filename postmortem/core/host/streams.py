@@ -19,7 +19,7 @@ _PATIENCE: Final = 1.0
 
 
 class _ClosedInput(io.RawIOBase):
-    """What stands for a standard input that is closed: reading it says so."""
+    """A replacement for a closed standard input; reading it raises an error."""
 
     def readable(self) -> bool:
         """It is there to be read."""

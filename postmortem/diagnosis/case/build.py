@@ -198,7 +198,7 @@ def _find_sources_needing_times(attempt: _LastAttempt, knowledge: KnowledgeBase)
 def _list_failures(
     attempt: _LastAttempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
 ) -> list[failures.Failure]:
-    """List what could have ended the run: what the logs tell of, else what files about it do."""
+    """List what could have ended the run, by the logs, else by files about the run."""
     gathered = attempt.gathered
     in_logs = [found for found in attempt.seen if found.finding.source not in about]
 
@@ -225,7 +225,7 @@ def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
 
 
 def _find_final_error(attempt: _LastAttempt) -> FinalError | None:
-    """Give what ends the log of a run, where nothing tells of a failure.
+    """Find the final error of a log in which nothing else reports a failure.
 
     Of one that was not training only an exception counts: anything else may be another program's.
     """
@@ -259,7 +259,7 @@ def _collect_explained_lines(attempt: _LastAttempt) -> dict[int, set[int]]:
 def _build_clock(
     gathered: Extract, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]
 ) -> Clock:
-    """Build the clock from every time beside a finding, a traceback or a possible failure."""
+    """Build the clock from the times of all findings, tracebacks and possible failures."""
     times: list[tuple[int, int, str | None]] = [
         (found.finding.source, found.finding.offset, found.finding.time) for found in seen
     ]

@@ -159,7 +159,7 @@ def _list_traceback_suspects(
 
 
 def is_consequence(traceback: Traceback) -> bool:
-    """Say whether an exception only tells that another process has failed."""
+    """Say whether an exception only reports that another process failed."""
     return traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS)
 
 
@@ -191,7 +191,7 @@ def move_to_front(first: Failure | None, failures: list[Failure]) -> list[Failur
 
 
 def has_end_marker(seen: Iterable[Seen]) -> bool:
-    """Say whether a program has told that it came to its end."""
+    """Say whether a program stated that it is complete."""
     return any(has_trait(found.finding.signature, Trait.SOUND) for found in seen)
 
 
@@ -200,7 +200,7 @@ def find_reporting_sources(
     tracebacks: Iterable[tuple[Traceback, int]],
     rules: Mapping[str, Signature],
 ) -> set[int]:
-    """Name the sources that may hold the failure: one that a process tells itself."""
+    """List the sources that may hold a failure reported by the process itself."""
     found = {
         sight.finding.source
         for sight in seen

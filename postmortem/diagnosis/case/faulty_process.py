@@ -41,7 +41,7 @@ _OWN_PID: Final = compile_lazily(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\
 
 
 class Meant(NamedTuple):
-    """The process at fault, and the shape that shows it; None where two logs name one process."""
+    """The process at fault, and the anomaly that shows it, if any."""
 
     where: ProcessId
     shape: Anomaly | None = None
@@ -52,12 +52,12 @@ class Meant(NamedTuple):
 
     @property
     def witness(self) -> Anomaly | None:
-        """Give the shape whose line the process at fault prints itself."""
+        """Give the anomaly whose line the process at fault printed itself."""
         return self.shape if self.shape is not None and self.shape.id == _ODD[0] else None
 
 
 def find_faulty_process(case: Case, first: Failure) -> Meant | None:
-    """Name the process that is meant by a first failure that another one tells of."""
+    """Find the process at fault where another one reported the first failure."""
     finding = first.finding
     is_anothers = first.reported_process != NOWHERE and not is_of(
         first.reported_process, first.where
@@ -77,7 +77,7 @@ def find_faulty_process(case: Case, first: Failure) -> Meant | None:
 
 
 def _resolve_process(case: Case, first: Failure, finding: Finding) -> Meant | None:
-    """Name the process of a line that bears no rank: its own words, else who tells of it."""
+    """Find the process of a line without a rank: by its text, else by who reports it."""
     named = _parse_named_rank(finding) or find_process_in_agent_table(case, finding)
     if named is not None:
         return Meant(named.filled(first.where))
@@ -104,7 +104,7 @@ def _find_unreported_rank(case: Case, first: Failure) -> ProcessId | None:
 
 
 def _find_reported_process(case: Case, first: Failure, finding: Finding) -> Meant | None:
-    """Name the process that a kernel, an agent or a cluster tells of."""
+    """Find the process that a kernel, an agent or a cluster reports as failed."""
     victim = next(_find_victims(case, finding), None) or find_child_process(case, finding)
     if victim is not None:
         return Meant(victim.filled(first.where))
@@ -113,7 +113,7 @@ def _find_reported_process(case: Case, first: Failure, finding: Finding) -> Mean
 
 
 def _parse_named_rank(finding: Finding) -> ProcessId | None:
-    """Give the one rank that a line names as the place of what it tells, beside node or device."""
+    """Give the only rank that a line names as the place of the failure, with node or device."""
     if has_trait(finding.signature, Trait.NAMES_NO_PROCESS):
         return None
     processes = {
@@ -149,7 +149,7 @@ def _get_node(case: Case, shape: Anomaly) -> ProcessId:
 
 
 def _is_of_a_process(case: Case, source: int) -> bool:
-    """Say whether a file's name, or a record in it, tells that a process of the run wrote it."""
+    """Say whether a file's name or a record in it shows that a process of the run wrote it."""
     is_named = process_of(case.gathered, source).rank is not None
     return is_named or bool(case.gathered.records.get(source))
 

@@ -50,7 +50,7 @@ _MOVES: Final = compile_lazily(r"\d%\|")
 
 
 class FinalError(NamedTuple):
-    """A line that tells of an error at the end of a log."""
+    """A line at the end of a log that reports an error."""
 
     traceback: Traceback
     """The line as an exception without frames; of an error line that names no class, the text

@@ -33,7 +33,7 @@ _MOST_ABOVE: Final = 40
 
 
 def find_child_process(case: Case, finding: Finding) -> ProcessId | None:
-    """Give the process that an agent names: beside how it ended, else as the root cause."""
+    """Give the process that an agent names with its exit, else as the root cause."""
     if (match := _CHILD.search(finding.text)) is None:
         return None
     local_rank = parse_whole_number(match["local_rank"])
@@ -96,7 +96,7 @@ def infer_global_rank(case: Case, where: ProcessId) -> ProcessId:
 
 
 def find_named_log(case: Case, finding: Finding) -> int | None:
-    """Give the log whose name stands in the line that tells, or nearest above it."""
+    """Give the log whose name stands in the reporting line, or nearest above it."""
     names = {
         number: name
         for number in case.logs
@@ -117,7 +117,7 @@ def _has_whole_name(name: str, line: str) -> bool:
 
 
 def _iter_lines_above(case: Case, finding: Finding) -> Iterator[str]:
-    """Yield the lines above the one that tells, as far as the file's ends hold them."""
+    """Yield the lines above the reporting line, as far as they are kept."""
     head = (1, case.gathered.heads.get(finding.source, ""))
     for begin, text in (case.gathered.tails.get(finding.source, head), head):
         lines = text.split("\n")

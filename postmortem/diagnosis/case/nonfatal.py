@@ -77,7 +77,7 @@ def _find_repeatedly_survived(
 
 
 def _handled(seen: Iterable[Seen], gathered: Extract, ends: Mapping[int, int]) -> Iterator[Finding]:
-    """Yield what whoever tells it has handled: the run is through behind it, or it trains on."""
+    """Yield errors that were handled: the run completed or trained on after them."""
     for sighting in seen:
         finding = sighting.finding
         is_of_values = has_trait(finding.signature, Trait.ABOUT_VALUES) and not goes_on(

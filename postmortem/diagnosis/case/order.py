@@ -115,7 +115,7 @@ def _put_known_cause_first(
 
 
 def _is_self_explained(failure: Failure, rules: Mapping[str, Signature]) -> bool:
-    """Say whether a process tells what happened to itself, in words that are known."""
+    """Say whether a process reports its own failure in a wording that a rule knows."""
     finding = failure.finding
     return (
         finding is not None
@@ -127,7 +127,7 @@ def _is_self_explained(failure: Failure, rules: Mapping[str, Signature]) -> bool
 def _select_own_file_failure(
     first: Failure, found: Sequence[Failure], sources: Sources, copies: Container[int]
 ) -> Failure:
-    """Of one failure told in several files, take the telling of the process's own file."""
+    """Of one failure reported in several files, choose the process's own file."""
     if len(sources) <= 1:
         return first
 

@@ -61,7 +61,7 @@ def infer_outcome(
     failures: Sequence[Failure],
     known: Mapping[str, Anomaly],
 ) -> str:
-    """Tell how the run ended.
+    """Infer how the run ended.
 
     Failed, completed, stalled, running, incomplete, or that this is no training log.
     """
@@ -97,7 +97,7 @@ def _is_ended(gathered: Extract, seen: Iterable[Seen], known: Mapping[str, Anoma
 def _infer_outcome_without_end(
     gathered: Extract, seen: Sequence[Seen], known: Mapping[str, Anomaly]
 ) -> str:
-    """Say what an input is that tells of no end."""
+    """Infer the outcome where nothing reports an end."""
     if "traceback-cut" in known:
         return "failed"
     if any(gathered.records.values()) or ("lines-count" in known and not _has_troubles(seen)):
@@ -112,7 +112,7 @@ def _infer_outcome_without_end(
 
 
 def is_without_log(gathered: Extract) -> bool:
-    """Say whether all that was read tells how things stand, and nothing what happened."""
+    """Say whether the input holds only reports on a state, and no log of a run."""
     return all(source.kind in _NO_OUTPUT for source in gathered.sources)
 
 
@@ -153,7 +153,7 @@ def _is_final_consequence(found: Seen, gathered: Extract) -> bool:
 
 
 def _is_stalled(found: Seen, gathered: Extract, known: Mapping[str, Anomaly]) -> bool:
-    """Say whether somebody says that the run stands still, and its figures do not say otherwise."""
+    """Say whether the run is reported to stand still and its metrics do not contradict it."""
     signature = found.finding.signature
     if signature.startswith(_STANDS_STILL):
         return not _MOVING.intersection(known)
@@ -161,7 +161,7 @@ def _is_stalled(found: Seen, gathered: Extract, known: Mapping[str, Anomaly]) ->
 
 
 def _has_failure_status(gathered: Extract) -> bool:
-    """Say whether whoever ran the command has told how it ended, and it was not well."""
+    """Say whether the caller stated an exit status that is a failure."""
     exit_facts = {
         name: fact
         for name in ("exit_status", "signal")

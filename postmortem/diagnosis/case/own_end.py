@@ -57,7 +57,7 @@ def own_ends(
 
 
 def _contradicts(sighting: Seen, rules: Mapping[str, Signature]) -> bool:
-    """Say whether a line tells of a failure that nobody handled."""
+    """Say whether a line reports a failure that was not handled."""
     finding = sighting.finding
     is_fatal = finding.role == "cause" and rules[finding.signature].fatal
     is_failure = is_fatal or finding.role == "consequence"

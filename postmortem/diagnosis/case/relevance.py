@@ -104,7 +104,7 @@ def _is_behind(finding: Finding, first: Failure, clock: Clock) -> bool:
 
 
 def _judge_relevance(it: _Situation) -> _Standing:
-    """Judge a finding by the first case that holds: by itself, then beside the first failure."""
+    """Judge a finding by the first case that holds: alone, then relative to the first failure."""
     for holds, standing in _BY_ITSELF:
         if holds(it):
             return standing

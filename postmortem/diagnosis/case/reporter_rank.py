@@ -45,7 +45,7 @@ _OF_SOME: Final = compile_lazily(r"\bCheckpointException\Z")
 
 
 def compute_reporter_rank(failure: Failure, rules: Mapping[str, Signature]) -> int:
-    """Say how far from the origin its teller stands: `ITSELF` for whom it happened to."""
+    """Rank the reporter of a failure: `ITSELF` for the process that failed."""
     finding, traceback = failure.finding, failure.traceback
     if _is_of_another(failure):
         return _LAUNCHER
@@ -58,7 +58,7 @@ def compute_reporter_rank(failure: Failure, rules: Mapping[str, Signature]) -> i
 
 
 def _rank_by_exception(traceback: Traceback) -> int:
-    """Tell one that speaks of others by the class of its exception, else by its words."""
+    """Rank the reporter by the class of its exception, else by its text."""
     if traceback.exception.endswith("ProcessRaisedException"):
         return _LOST
     if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
@@ -75,7 +75,7 @@ def _is_of_another(failure: Failure) -> bool:
 
 
 def _rank_by_text(text: str) -> int:
-    """Tell one that waited or lost its peer by its words."""
+    """Recognise by the text a process that waited for its peer or lost it."""
     beginning = text[:_MOST_TEXT]
     if _IN_VAIN.search(beginning):
         return _WAITED

@@ -55,7 +55,7 @@ def drop_less_specific(
 def _drop_explained_matches(
     seen: Sequence[Seen], rules: Mapping[str, Signature], dumps: Container[int]
 ) -> list[Seen]:
-    """Leave out words where no program speaks, and where something else explains the line."""
+    """Drop matches on lines that no program printed, and on lines that are explained."""
     explained = _collect_explained_lines(seen, rules)
 
     def counts(found: Seen) -> bool:

@@ -12,7 +12,7 @@ from postmortem.rules.traits import Trait, has_trait
 
 
 def put_watchdog_before_stop(failures: list[Failure]) -> list[Failure]:
-    """Put a watchdog before a bare stop from outside that a file without its clock tells of.
+    """Put a watchdog before a stop from outside that is reported without a comparable clock.
 
     A collective that has waited for its whole time-out began to wait long before anything that
     ends the job in seconds.

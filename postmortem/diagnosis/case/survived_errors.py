@@ -130,7 +130,7 @@ class SurvivedErrors:
         return self._is_later(traceback, is_any=is_caught and not self._is_of_many)
 
     def _outlived_thread(self, traceback: Traceback) -> bool:
-        """Say whether the run is through behind a thread that died, or failed by itself later."""
+        """Say whether the run completed after a thread died, or failed later by itself."""
         is_through = self._is_through_behind(traceback) or self._is_success_behind(traceback)
         return is_through or (_is_of_a_helper(traceback) and self._is_later(traceback, is_any=True))
 

@@ -47,7 +47,7 @@ class _Pulled(NamedTuple):
 def find_decisive_words(
     model: TextModel, cause: str, filled: Mapping[int, TextPassage]
 ) -> tuple[DecisiveWords, ...]:
-    """Give the words that speak most for a cause, by their passages."""
+    """Find the words that contribute most to a cause, by their passages."""
     pulls = model.pulls(cause, filled)
     whole = sum(pull for pull in pulls.values() if pull > 0)
     by_passage: defaultdict[TextPassage, dict[int, float]] = defaultdict(dict)

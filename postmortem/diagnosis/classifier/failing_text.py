@@ -34,7 +34,7 @@ class TextPassage(NamedTuple):
 
 
 def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> list[TextPassage]:
-    """Give what holds of the run, and what it says where it fails, what tells most first."""
+    """Extract the conditions and the text of a failure, the most informative first."""
     tracebacks = _select_tracebacks(case.tracebacks)
     found = [TextPassage(CIRCUMSTANCE, name) for name in circumstances]
     found += [

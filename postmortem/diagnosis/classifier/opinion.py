@@ -25,7 +25,7 @@ class Opinion(NamedTuple):
     filled: Mapping[int, TextPassage]
 
     def carried_by(self, cause: str) -> TextPassage | None:
-        """Give the passage of a log that speaks most for a cause."""
+        """Give the passage of a log that contributes most to a cause."""
         pulls: defaultdict[TextPassage, float] = defaultdict(float)
         for bucket, pull in self.model.pulls(cause, self.filled).items():
             pulls[self.filled[bucket]] += pull
@@ -37,7 +37,7 @@ class Opinion(NamedTuple):
         return self.model.scores(self.filled)[cause] > 0
 
     def telling(self, cause: str) -> tuple[DecisiveWords, ...]:
-        """Give the words that speak most for a cause."""
+        """Give the words that contribute most to a cause."""
         return find_decisive_words(self.model, cause, self.filled)
 
 

@@ -104,7 +104,7 @@ class TextModel(NamedTuple):
         return [total - _SIGN * added for total in sums]
 
     def pulls(self, cause: str, found: Iterable[int]) -> dict[int, float]:
-        """Say by how much each bucket speaks for a cause."""
+        """Compute how much each bucket contributes to a cause."""
         column = self.causes.index(cause)
         return {bucket: self._row(bucket)[column] * self.rarity[bucket] for bucket in found}
 

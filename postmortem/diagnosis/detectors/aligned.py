@@ -135,13 +135,13 @@ class Curves:
         return series is None or max(-series.min, series.max) <= size
 
     def by_line(self, name: str) -> Mapping[int, float]:
-        """Give the values of a series by raw line: what stands beside a point of another series."""
+        """Give the values of a series by raw line."""
         if name not in self._by_line:
             self._by_line[name] = {point.line: point.value for point in self.points(name)}
         return self._by_line[name]
 
     def shape(self, name: str, message: Message, line: int) -> Anomaly:
-        """Make a shape of this process.
+        """Make an anomaly of this process.
 
         Args:
             name: its id.

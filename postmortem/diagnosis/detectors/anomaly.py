@@ -11,7 +11,7 @@ from postmortem.core.message import Message
 
 
 class Anomaly(NamedTuple):
-    """A shape seen in one or more series, in findings, or in the end of a log."""
+    """An anomaly seen in one or more series, in findings, or in the end of a log."""
 
     id: str
     """One of `rules.catalogue.CATALOGUE`."""

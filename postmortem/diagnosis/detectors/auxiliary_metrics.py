@@ -192,7 +192,7 @@ def detect_zero_gradients(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _has_to_learn(curves: Curves) -> bool:
-    """Say whether each loss beside the gradients is one that has a gradient."""
+    """Say whether each loss printed with the gradients should have a gradient."""
     lines = {point.line for point in curves.points(names.GRAD_NORM)}
     losses = [point.value for point in curves.points(names.LOSS) if point.line in lines]
     return bool(losses) and min(losses) > WORTH
@@ -205,7 +205,7 @@ def _get_min_record_count(curves: Curves) -> int:
 
 
 def detect_vanished_loss(observed: Observed) -> Iterable[Anomaly]:
-    """Find a loss that is printed no more while what always stood beside it goes on."""
+    """Find a loss that is no longer printed while the metrics printed with it go on."""
     curves = observed.curves
     losses = curves.points(names.LOSS)
     for name in (names.GRAD_NORM, names.LEARNING_RATE):

@@ -178,7 +178,7 @@ def _list_trailing_lines(observed: Observed, source: int) -> list[_Line]:
 
 
 def _cut_traceback(observed: Observed, source: int) -> Iterator[Anomaly]:
-    """Tell of the head of a traceback that is the last thing in a source, also behind a bar."""
+    """Detect a source that ends with the head of a traceback, possibly after a bar."""
     first, text = observed.tails.get(source, (1, ""))
     text = text.rstrip()
     if _HEADER.search(text[-_MOST_TEXT:]):
@@ -193,7 +193,7 @@ def _cut_traceback(observed: Observed, source: int) -> Iterator[Anomaly]:
 
 
 def _detect_shell_prompt(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]:
-    """Tell of the prompt of a shell at the end, behind a record that is not the last one due."""
+    """Detect a shell prompt at the end, after a record that is not the last step."""
     if not (lines and _PROMPT.match(lines[-1].raw)):
         return
     source = lines[-1].source
@@ -206,7 +206,7 @@ def _detect_shell_prompt(observed: Observed, lines: list[_Line]) -> Iterator[Ano
 
 
 def _detect_final_errors(lines: list[_Line]) -> Iterator[Anomaly]:
-    """Tell of values that are not finite, and of an error that nothing follows."""
+    """Detect values that are not finite, and an error on the last line."""
     for line in lines:
         if _is_not_finite(line.text) and not _OF_NOTHING.search(line.text):
             yield _build_anomaly("nan-in-closing", line)
@@ -215,7 +215,7 @@ def _detect_final_errors(lines: list[_Line]) -> Iterator[Anomaly]:
 
 
 def _is_not_finite(text: str) -> bool:
-    """Say whether a line gives such a figure, or tells of such values."""
+    """Say whether a line holds a value that is not finite, or reports one."""
     text = _GRADIENT_AVERAGE.sub("", text)
     if any(_is_broken(match) for match in _NOT_FINITE.finditer(text)):
         return True
@@ -233,7 +233,7 @@ def _is_broken(match: re.Match[str]) -> bool:
 
 
 def _end(lines: list[_Line]) -> Iterator[Anomaly]:
-    """Tell of the words with which a program says that it is through."""
+    """Detect the words with which a program states that it is complete."""
     for line in reversed(lines[-_LAST:]):
         text = line.raw if line.raw.startswith(_VERBS) else line.text
         if line.raw != text:

@@ -62,7 +62,7 @@ def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _list_usage_metrics(curves: Curves) -> list[str]:
-    """Name the figures that tell how many codes are used."""
+    """List the metrics that count how many codes are used."""
     has_codes = bool(curves.called(_OF_CODES))
     perplexities = {
         *(
@@ -76,7 +76,7 @@ def _list_usage_metrics(curves: Curves) -> list[str]:
 
 
 def _is_of_no_loss(curves: Curves, name: str) -> bool:
-    """Say whether a perplexity that is 1 throughout is no exponential of the losses beside it."""
+    """Say whether a perplexity that is always 1 is not the exponential of a printed loss."""
     losses = [point.value for point in curves.finite(names.LOSS)][-_LAST:]
     return (
         bool(losses)

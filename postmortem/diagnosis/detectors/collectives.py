@@ -165,7 +165,7 @@ def detect_absent_ranks(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _list_incomplete_communicators(observed: Observed) -> list[tuple[int, Mapping[int, Finding]]]:
-    """Give the size of each communicator that nobody has joined, and what its ranks said of it."""
+    """Give each communicator that not all ranks have joined, with its size and findings."""
     begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
     joined: set[tuple[str, int]] = set()
     for finding, _ in observed.findings:

@@ -56,7 +56,7 @@ _HALF: Final = frozenset({"fp16", "float16", "half"})
 
 
 class _Trial(NamedTuple):
-    """A setting of one thing, and how it went."""
+    """A value of a setting, and whether its run went well."""
 
     value: str
     is_good: bool
@@ -96,7 +96,7 @@ def _collect_trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Tr
 
 
 def _iter_version_trials(observed: Observed) -> Iterator[tuple[str, _Trial]]:
-    """Tell how each run went that follows a line with versions, up to the next such line."""
+    """Judge each run that follows a line with versions, up to the next such line."""
     for _, lines in itertools.groupby(
         sorted(get_context_lines(observed)), key=operator.itemgetter(0)
     ):

@@ -36,7 +36,7 @@ _NO_RUN: Final = compile_lazily(
 
 
 def detect_counting_lines(observed: Observed) -> Iterable[Anomaly]:
-    """Find lines of one kind that count up where no record tells how the run fares."""
+    """Find lines of one kind that count up in a source without records."""
     if any(observed.records.values()):
         return []
     for source in observed.processes:

@@ -81,7 +81,7 @@ def detect_data_waits(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _find_waits_in_means(curves: Curves, unit: str) -> tuple[Message, int] | None:
-    """Find waiting in the means so far, which hold the steps that no record tells of."""
+    """Find waiting by running means, which include steps without a record."""
     waits = {point.line: point.value for point in curves.so_far(names.DATA_TIME)}
     means = [
         _Wait(point.value, waits[point.line], point.line, point.step)
@@ -104,7 +104,7 @@ def _find_waits_in_means(curves: Curves, unit: str) -> tuple[Message, int] | Non
 
 
 def _find_waits_in_few_records(curves: Curves, unit: str) -> tuple[Message, int] | None:
-    """Find waiting that nobody takes for a start: seconds in each of two or more records."""
+    """Find waiting that is no start-up cost: seconds in each of two or more records."""
     steps = _list_waits(curves)
     if (unit and not unit.startswith("s")) or not _TWICE <= len(steps) < _SEVERAL:
         return None
@@ -138,7 +138,7 @@ def _format_total_wait(wait: float, whole: float, unit: str) -> Message:
 def _detect_waits_in_each_step(
     curves: Curves, steps: Sequence[_Wait], unit: str
 ) -> Iterator[Anomaly]:
-    """Tell of steps each of which waits."""
+    """Detect steps each of which waits."""
     whole = statistics.median(step.whole for step in steps)
     part = statistics.median(step.wait for step in steps)
     message = say(

@@ -131,7 +131,7 @@ def _is_whole(score: float) -> bool:
 
 
 def _is_begun(points: Sequence[Point]) -> bool:
-    """Say whether the first record is of the beginning of the run, as far as steps tell."""
+    """Say whether the first record is from the beginning of the run, as far as steps show."""
     return not points[0].step > _BEGINNING * points[-1].step
 
 
@@ -196,13 +196,13 @@ def _is_level_at_last(loss: TrainingLoss) -> bool:
 
 
 def _list_answer_metrics(curves: Curves) -> list[str]:
-    """Name the figures that tell how many answers are wrong, or right."""
+    """List the metrics that count wrong or right answers."""
     rates = {*curves.called(_ERROR_RATE), *curves.called(_ACCURACY)}
     return [name for name in curves.by_name if name in rates] if rates else []
 
 
 def _is_hopeless(name: str, values: Sequence[float]) -> bool:
-    """Say whether a figure of this name tells of nothing but wrong answers."""
+    """Say whether such a value of this metric means that all answers are wrong."""
     least, most = min(values), max(values)
     if _ERROR_RATE.search(name):
         return least >= 90 or 0.9 <= least <= most <= _MOST_RATE
@@ -299,7 +299,7 @@ def detect_single_answer(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _detect_single_class(curves: Curves) -> Anomaly | None:
-    """Find precision and recall of exactly 0 at last beside an accuracy that looks well."""
+    """Find precision and recall that end at exactly 0 while the accuracy looks good."""
     zeros = [
         points
         for name in curves.called(_OF_ONE_CLASS)

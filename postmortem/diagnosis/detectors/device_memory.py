@@ -94,7 +94,7 @@ def detect_host_memory_growth(observed: Observed) -> Iterable[Anomaly]:
 def _iter_memory_trends(
     observed: Observed,
 ) -> Iterator[tuple[int, str, Sequence[Testimony], Sequence[float]]]:
-    """Yield what lines of their own tell: source, of what, the lines, their figures in GiB."""
+    """Yield memory use printed on lines of its own: source, subject, lines, values in GiB."""
     for (source, what), course in sorted(observed.facts.courses.items()):
         yield (
             source,

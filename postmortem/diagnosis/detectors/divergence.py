@@ -107,7 +107,7 @@ def _find_implausible_loss(loss: TrainingLoss) -> tuple[Message, int] | None:
 
 
 def _count_edge_records(values: Sequence[float]) -> int:
-    """Give the number of records at either end that stand for it."""
+    """Give the number of records at either end that represent that end."""
     return max(2, len(values) // 4)
 
 

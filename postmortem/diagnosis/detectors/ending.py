@@ -155,7 +155,7 @@ def _is_counting_up_to(series: Series, total: float) -> bool:
 
 
 def detect_completion(observed: Observed) -> Iterable[Anomaly]:
-    """Tell by which marker, or by which record, a completed run shows its end."""
+    """Detect the marker or the record that shows the end of a completed run."""
     if observed.outcome != "completed":
         return []
     marker = next(
@@ -220,7 +220,7 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _has_counting_lines(observed: Observed) -> bool:
-    """Say whether lines count up of a run that nobody says stands still."""
+    """Say whether lines count up in a run that is not reported to stand still."""
     return observed.outcome == "running" and "lines-count" in observed.known
 
 

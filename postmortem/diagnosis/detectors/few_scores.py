@@ -60,7 +60,7 @@ def _list_score_metrics(curves: Curves) -> list[str]:
 
 
 def detect_unimproved_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
-    """Find a very low accuracy that is no higher at last than at first, where no loss is told."""
+    """Find a very low accuracy that does not rise, in a run without a known loss."""
     curves = observed.curves
     accuracies = curves.called(ACCURACY)
     if not accuracies or any("loss" in name.lower() for name in curves.by_name):

@@ -41,7 +41,7 @@ _LISTED: Final = compile_lazily(r"^\s*(?:[a-z_][\w-]{0,31}\s+)?(?P<pid>[1-9]\d{1
 
 
 class _Card(NamedTuple):
-    """What a listing shows of one card, in MiB."""
+    """The memory of one card in a listing, in MiB."""
 
     number: int
     used: float
@@ -128,7 +128,7 @@ def _select_cards_held_by_others(
 
 
 def _detect_from_process_list(processes: Iterable[_Holder], observed: Observed) -> list[Anomaly]:
-    """Judge a listing of processes that tells nothing of the cards."""
+    """Judge a listing of processes without cards."""
     large = [
         process
         for process in processes

@@ -30,7 +30,7 @@ _AGAIN: Final = 6
 
 
 def detect_nonfinite_norms(observed: Observed) -> Iterable[Anomaly]:
-    """Find norms that are not finite beside a loss that is, more often than a scaler explains."""
+    """Find norms that are not finite while the loss is, more often than a scaler explains."""
     curves = observed.curves
     points = curves.points(names.GRAD_NORM)
     if curves.first_nonfinite(names.GRAD_NORM) is None:
@@ -175,7 +175,7 @@ def _find_infinite_norm_before_loss(curves: Curves) -> Point | None:
 
 
 def detect_huge_first_norm(observed: Observed) -> Iterable[Anomaly]:
-    """Find a first norm that is huge, also for the loss beside it."""
+    """Find a first norm that is huge, also in relation to the loss."""
     curves = observed.curves
     first = next(iter(curves.points(names.GRAD_NORM)), None)
     if first is None or not _HUGE < first.value < math.inf:

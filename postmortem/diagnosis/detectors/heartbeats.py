@@ -141,7 +141,7 @@ def _strip_times(text: str, *, srun: bool) -> str:
 
 
 def _has_progress(group: Sequence[_Beat]) -> bool:
-    """Say whether a count of work goes forward in lines of one kind, or a figure of none's."""
+    """Say whether a count of work rises in lines of one kind."""
     texts = [_normalize_beat(line) for line in group]
     if len(set(texts)) == 1:
         return False
@@ -150,7 +150,7 @@ def _has_progress(group: Sequence[_Beat]) -> bool:
 
 
 def _is_heartbeat(group: Sequence[_Beat]) -> bool:
-    """Say whether lines of one kind show that time goes by, or that somebody watches or waits."""
+    """Say whether lines of one kind show only that time passes or that something waits."""
     return (
         len({line.text for line in group}) > 1
         or _WATCHES.search(_normalize_beat(group[0])) is not None
@@ -162,7 +162,7 @@ def _normalize_beat(line: _Beat) -> str:
 
 
 def _compute_span(run: Sequence[_Beat], first: str, last: str) -> float:
-    """Give the seconds that lines span, by their clocks or by the ages that they tell."""
+    """Give the seconds that lines span, by their clocks or by the ages that they print."""
     by_clock = compute_seconds_between(first, last) if first and last else None
     return max(by_clock or 0.0, _compute_age_increase(run))
 
@@ -174,7 +174,7 @@ def _compute_age_increase(run: Sequence[_Beat]) -> float:
 
 
 def _parse_longest_age(text: str) -> float | None:
-    """Give the longest time that a line tells as a number with a unit."""
+    """Give the longest duration that a line prints."""
     found = [
         float(match["number"]) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]]
         for match in _AGE.finditer(text)

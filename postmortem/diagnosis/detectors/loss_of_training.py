@@ -55,7 +55,7 @@ class TrainingLoss:
 
 
 def find_training_loss(curves: Curves) -> TrainingLoss | None:
-    """Give the training loss of a process; None where too few records tell of it."""
+    """Give the training loss of a process; None where too few records have it."""
     printed = curves.points(names.LOSS)
     clamped = itertools.takewhile(lambda point: abs(point.value - CLAMPED) < _LAST_DIGIT, printed)
     begun = printed[len(list(clamped)) :] or printed

@@ -26,7 +26,7 @@ _USABLE: Final = 128
 
 
 def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
-    """Tell a loss scale that is finding its level from one that falls to the floor."""
+    """Detect a loss scale that settles, or one that collapses to the floor."""
     curves = observed.curves
     points = curves.points(names.LOSS_SCALE)
     values = [point.value for point in points]

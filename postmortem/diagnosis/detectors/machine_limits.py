@@ -33,7 +33,7 @@ _OF_NO_FILES: Final = compile_lazily(
 
 
 def detect_machine_limits(observed: Observed) -> Iterator[Anomaly]:
-    """Find what the tools of the machine say of its limits; of one kind the worst counts."""
+    """Detect limits of the machine in the output of its tools; the worst of each kind counts."""
     testimonies = observed.facts.testimonies
     for what, judged in (
         ("open_files", _check_open_file_limit),
@@ -92,7 +92,7 @@ def _iter_testimonies_of(testimonies: Iterable[Testimony], what: str) -> Iterato
 
 
 def _select_worst_anomaly(judged: Iterable[tuple[str, Testimony]]) -> Iterator[Anomaly]:
-    """Give the shape that tells of trouble if there is one, else one that tells of none."""
+    """Choose an anomaly that is a problem if there is one, else one that rules it out."""
     kept = [(name, testimony) for name, testimony in judged if name]
     trouble = [pair for pair in kept if pair[0] in _TROUBLE]
     for name, testimony in (trouble or kept)[:1]:
@@ -146,7 +146,7 @@ def _parse_gib(text: str, unit: str) -> float | None:
 
 
 def _check_disk_row(row: str) -> str:
-    """Judge a row of df, of room or of inodes, if files of the run may be there."""
+    """Judge a row of df (space or inodes) of a disk that may hold files of the run."""
     if _OF_NO_FILES.search(row):
         return ""
     percent = re.search(r"([0-9]{1,3})% /", row)

@@ -61,7 +61,7 @@ def detect_oom_phase(observed: Observed) -> Iterable[Anomaly]:
 
 
 def infer_phase_from_function(frame: Frame) -> str:
-    """Tell the phase that a function is of, by its name; empty if it tells of none."""
+    """Infer the phase of the run from the name of a function; empty if it shows none."""
     if frame.function in _MOVES and frame.file.endswith(_MODULE):
         return "loading"
     name = _HUMP.sub("_", frame.function).lower()
@@ -69,7 +69,7 @@ def infer_phase_from_function(frame: Frame) -> str:
 
 
 def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Anomaly] | None:
-    """Ask the traceback that the line ends; None where no frame of it tells of a phase."""
+    """Detect the phase by the frames of the traceback; None where no frame shows one."""
     frames = next(
         (
             traceback.frames
@@ -90,7 +90,7 @@ def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Ano
 
 
 def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:
-    """Ask the last line or bar before that tells of a phase; a later training record ends it."""
+    """Detect the phase by the last line before that states one; a training record ends it."""
     before = [
         statement
         for statement in observed.facts.phases.get(finding.source, ())

@@ -76,7 +76,7 @@ def detect_chance_level(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _find_coin_flip_accuracy(curves: Curves) -> tuple[Message, int] | None:
-    """Find accuracies of a coin in several late epochs, beside no loss that falls."""
+    """Find accuracies of 50 % in several late epochs without a falling loss."""
     accuracies = {
         name: points
         for name in curves.called(ACCURACY)

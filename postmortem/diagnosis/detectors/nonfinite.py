@@ -48,7 +48,7 @@ def detect_nonfinite_loss(observed: Observed) -> Iterable[Anomaly]:
 def _detect_around_bad_record(
     curves: Curves, points: Sequence[Point], bad: int
 ) -> Iterator[Anomaly]:
-    """Tell of a bad record, by its index, and what stands before, beside and behind it."""
+    """Detect anomalies around a bad record."""
     first = points[bad]
     yield curves.shape(
         "nan-loss", say("loss {shown}", "loss 为 {shown}", shown=show(first)), first.line
@@ -94,7 +94,7 @@ def _detect_before_first_update(curves: Curves, points: Sequence[Point]) -> Iter
 def _detect_in_first_interval(
     curves: Curves, points: Sequence[Point], bad: int
 ) -> Iterator[Anomaly]:
-    """Find a first bad record that stands for several steps.
+    """Detect a first bad record that covers several steps.
 
     What led to it cannot be seen.
     """
@@ -113,7 +113,7 @@ def _detect_in_first_interval(
 
 
 def _detect_zero_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
-    """Find a NaN loss beside a gradient of exactly 0: the mean over no label at all.
+    """Detect a NaN loss with a gradient of exactly 0: the mean over no label at all.
 
     A NaN that is computed from values has NaN gradients.
     """
@@ -147,7 +147,7 @@ def _detect_float16_overflow(
 
 
 def _detect_preceding_trend(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Anomaly]:
-    """Tell what came before the first bad record: a run-up, or a calm curve."""
+    """Detect what preceded the first bad record: a rise, or a flat curve."""
     before, value = [point.value for point in points[:bad]], points[bad].value
     part = _format_exploded_part(curves, points[bad].line)
     if _is_runup(before) or _is_absurd(curves, points[:bad]):

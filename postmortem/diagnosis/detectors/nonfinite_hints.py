@@ -49,7 +49,7 @@ _LOADING: Final = (
 
 
 def detect_nonfinite_hints(observed: Observed) -> Iterator[Anomaly]:
-    """Tell of what is said to be bad where values are not finite, or the loss is 0."""
+    """Detect what a log names as bad where values are not finite or the loss is 0."""
     first = _find_first_bad_lines(observed)
     if not first:
         return
@@ -66,7 +66,7 @@ def detect_nonfinite_hints(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _detect_hint_before(observed: Observed, first: dict[int, int]) -> Iterator[Anomaly]:
-    """Give the first line before a bad value that tells of one, or right before it of a reason.
+    """Find the first line before a bad value that names a reason.
 
     What is told of the data before anything is trained on them is how they are, not what happened.
     """

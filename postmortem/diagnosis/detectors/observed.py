@@ -27,7 +27,7 @@ _Worked = TypeVar("_Worked")
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is known of a job when its shapes are looked for."""
+    """The input of detectors: what is known of a job."""
 
     series: Sequence[Series] = ()
     """Of all processes."""
@@ -131,7 +131,7 @@ def build_observed(gathered: Extract, seen: Iterable[Seen], begins: Mapping[int,
 
 
 def _select_unmirrored_series(gathered: Extract) -> Iterable[Series]:
-    """Give the series but those of files that tell nothing that another does not."""
+    """Give the series without those that only mirror another file."""
     mirrored = gathered.copies.mirrored
     return (
         curve for curve in gathered.series.values() if (curve.source, curve.where) not in mirrored

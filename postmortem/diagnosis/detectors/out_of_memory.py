@@ -119,7 +119,7 @@ def _iter_processes(finding: Finding) -> Iterator[tuple[str, float]]:
 
 
 def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
-    """Judge every out-of-memory line; each shape once, at its first line.
+    """Judge every out-of-memory line; each anomaly once, at its first line.
 
     The largest GPU that was printed stands for the card of lines that do not tell of theirs.
     """
@@ -143,7 +143,7 @@ def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
 def _iter_oom_conditions(
     finding: Finding, records_before: int, card: float | None
 ) -> Iterator[_AnomalyParts]:
-    """Tell all that one line shows."""
+    """Yield the anomalies that one line shows."""
     yield (
         "oom-after-steps" if records_before else "oom-before-steps",
         say(

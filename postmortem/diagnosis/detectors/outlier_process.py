@@ -92,12 +92,12 @@ def detect_reported_missing(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _is_ambiguous(ranked: list[tuple[ProcessId, dict[tuple[int, ProcessId], _Missed]]]) -> bool:
-    """Say whether the first two are of one kind, so that neither is the odd one."""
+    """Say whether the first two are reported alike, so that neither is the outlier."""
     return (ranked[0][0].rank is None) == (ranked[1][0].rank is None)
 
 
 def _iter_missing_reports(observed: Observed) -> Iterator[tuple[_Missed, list[ProcessId]]]:
-    """Yield the lines that name somebody as missing: findings, and the ends of the sources."""
+    """Yield the lines that name a process as missing: findings, and the ends of the sources."""
     for finding, _ in observed.findings:
         if missing := _parse_missing_processes(finding.text[:_MOST_TEXT]):
             by = (finding.source, finding.where)

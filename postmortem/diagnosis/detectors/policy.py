@@ -137,7 +137,7 @@ def detect_absent_reward(observed: Observed) -> Iterable[Anomaly]:
 
 
 def detect_frozen_policy(observed: Observed) -> Iterable[Anomaly]:
-    """Find a policy without chance, whose last update changed nothing: one record tells of it."""
+    """Find a deterministic policy whose last update changed nothing, in a single record."""
     curves = observed.curves
     entropies = [abs(point.value) for point in _list_last_points(curves, _ENTROPY)]
     changes = _list_last_points(curves, _CHANGE)

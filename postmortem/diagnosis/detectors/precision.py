@@ -73,7 +73,7 @@ def _detect_float16_limit(curves: Curves, name: str) -> Iterator[Anomaly]:
 def _detect_exact_values(
     curves: Curves, name: str, points: Sequence[Point], shape: str
 ) -> list[Anomaly]:
-    """Tell of figures that all are exact in a type, by one that is printed in full."""
+    """Detect figures that are all exact in a 16-bit type, one of them printed in full."""
     shown = next((point for point in points if count_digits(point.value) >= 5), points[0])
     message = say(
         "{name} {value!r} at {place}: all {count} values are exact in {kind}",

@@ -22,7 +22,7 @@ _OF_COCO: Final = "coco-eval"
 
 
 def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
-    """Find a precision of about 0 in many evaluations, or where no loss tells that it is early."""
+    """Find a precision of about 0 in many evaluations, or where no loss shows an early run."""
     curves = observed.curves
     for name in curves.called(_PRECISION):
         points = curves.finite(name)

@@ -57,7 +57,7 @@ def list_durations(observed: Observed, records: Sequence[Point]) -> list[Point]:
 
 
 def list_step_rates(observed: Observed, records: Sequence[Point]) -> list[Point]:
-    """Give the steps a second that the lines of records tell, whichever way round.
+    """List the steps per second that records print, as a rate or its inverse.
 
     Args:
         observed: of the process.
@@ -98,7 +98,7 @@ def _iter_record_lines(observed: Observed, records: Sequence[Point]) -> Iterator
 
 
 def _parse_times(text: str) -> Iterable[tuple[str, float]]:
-    """Give the times on a line, each with what stands before it; of one label the first."""
+    """Parse the durations on a line by label; the first of each label counts."""
     found: dict[str, float] = {}
     for match in _DURATION.finditer(text):
         if match["label"] == "(" and not match["unit"]:

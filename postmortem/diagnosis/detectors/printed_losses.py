@@ -33,7 +33,7 @@ _NOT_OF_TRAINING: Final = compile_lazily(
 
 
 def detect_reported_nonfinite_loss(observed: Observed) -> Iterator[Anomaly]:
-    """Find the first line that calls a loss not finite, if no curve and no rule tells of one."""
+    """Find the first line that calls a loss not finite, if no curve or rule shows one."""
     if any("loss" in curve.name and curve.first_nonfinite for curve in observed.series):
         return
     known = {

@@ -46,7 +46,7 @@ class _Parts(NamedTuple):
 
 
 def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[Anomaly]:
-    """Find steps whose parts, as their lines tell them, are mostly the waiting for data.
+    """Detect steps whose printed parts are mostly waiting for data.
 
     Args:
         observed: holds the lines.
@@ -75,7 +75,7 @@ def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[A
 
 
 def _iter_step_parts(observed: Observed, curves: Curves) -> Iterator[_Parts]:
-    """Yield the waiting and the whole of each record that tells both."""
+    """Yield the wait and the total of each record that prints both."""
     lines = {point.line for point in get_longest_series_points(curves)}
     for number, text in observed.kept_lines(curves.source) if lines else ():
         if number in lines and len(text) <= _LONGEST:
@@ -85,7 +85,7 @@ def _iter_step_parts(observed: Observed, curves: Curves) -> Iterator[_Parts]:
 
 
 def _parse_step_parts(number: int, text: str) -> _Parts | None:
-    """Read the parts of a step on a line; None where it tells of no waiting, or of nothing else."""
+    """Parse the parts of a step on a line; None where waiting, or everything else, is missing."""
     waits, others = [], []
     for part in _PART.finditer(text):
         seconds = float(part["value"]) / (1000.0 if part["unit"] == "ms" else 1.0)

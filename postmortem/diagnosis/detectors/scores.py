@@ -152,7 +152,7 @@ def _find_drop_from_gain(values: Sequence[float]) -> tuple[float, float, int] | 
 
 
 def detect_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
-    """Find an accuracy of one in so many classes beside a loss that is their logarithm."""
+    """Find an accuracy of 1/n with a loss of ln(n): chance among n classes."""
     curves = observed.curves
     accuracies = [
         points
@@ -188,7 +188,7 @@ def _is_improving(losses: Sequence[Point], accuracy: Sequence[Point]) -> bool:
 
 
 def detect_constant_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
-    """Find a low accuracy that never moves beside a loss that is the logarithm of it.
+    """Find a low constant accuracy with a loss that is its negative logarithm.
 
     So it is where every class is as likely as any other; of very many the accuracy, printed with a
     few digits, does not tell how many there are. The first loss may be that of random weights.

@@ -29,7 +29,7 @@ _DRAWN: Final = compile_lazily(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b
 
 
 class Speaker(NamedTuple):
-    """A source in which the run itself speaks."""
+    """A source in which the run itself prints."""
 
     source: int
     last: Moment | None
@@ -40,14 +40,14 @@ class Speaker(NamedTuple):
 
 
 def list_active_sources(job: Observed) -> list[int]:
-    """Name the sources in which the run itself speaks: those with records, else all logs."""
+    """List the sources in which the run itself prints: those with records, else all logs."""
     every = list(job.processes)
     here = [source for source in every if source not in job.snapshots] or every
     return [source for source in here if source in job.last_records] or here
 
 
 def find_last_activity(observed: Observed, source: int) -> Speaker:
-    """Tell when a source said something last, and who watched it from then on."""
+    """Find the last sign of life of a source, and the watchers that went on after it."""
     tail, record = observed.tails[source], observed.last_records.get(source, 0)
     lines = list_lines_before(end_of(observed, source), tail)
     srun = has_srun_labels(tail[1])
@@ -63,7 +63,7 @@ def find_last_activity(observed: Observed, source: int) -> Speaker:
 
 
 def list_lines_before(end: float, tail: tuple[int, str]) -> list[tuple[int, str]]:
-    """Give the lines in front of the one that tells of the end, but empty ones."""
+    """List the non-empty lines before the one that reports the end."""
     first, text = tail
     return [
         (number, line)
@@ -79,7 +79,7 @@ def _is_the_end(last: Moment, record: int, lines: Iterable[tuple[int, str]]) -> 
 
 
 def add_end_lines(job: Observed) -> Observed:
-    """Add the line, behind its last record, from which on each source tells how it was ended."""
+    """Add for each source the line after its last record that first reports its end."""
     ends: dict[int, float] = {}
     for finding, _ in job.findings:
         source = finding.source
@@ -93,7 +93,7 @@ def add_end_lines(job: Observed) -> Observed:
 
 
 def end_of(observed: Observed, source: int) -> float:
-    """Give the line from which on a source tells how it was ended; of no line infinity."""
+    """Give the line from which a source reports its end; infinity if there is none."""
     return observed.ended.get(source, math.inf)
 
 
@@ -111,7 +111,7 @@ def _compute_usual_interval(moments: Sequence[Moment]) -> float:
 
 
 def has_own_failure(job: Observed) -> bool:
-    """Say whether a process, behind the last record, tells of a failure that is its own."""
+    """Say whether a process reports its own failure after the last record."""
     return any(
         finding.role == "cause"
         and finding.source not in job.snapshots

@@ -96,7 +96,7 @@ def _is_crawling(pace: _StepPace) -> bool:
 
 
 def _read_pace(curves: Curves, name: str) -> _StepPace | None:
-    """Read a speed off a series of it, or of times a step; None where too few records tell of it.
+    """Read the speed from a series of speeds or step times; None where records are too few.
 
     A time since the start, printed beside each record, grows at every one of them and is no time a
     step.
@@ -113,7 +113,7 @@ def _read_pace(curves: Curves, name: str) -> _StepPace | None:
 
 
 def _read_pace_from_lines(observed: Observed) -> _StepPace | None:
-    """Read the seconds a record off what its line, or the one behind it, tells."""
+    """Read the seconds of a record from its line or the one behind it."""
     points = [
         point
         for point in list_durations(observed, get_longest_series_points(observed.curves))

@@ -118,7 +118,7 @@ def detect_lasting_jump(curves: Curves, loss: TrainingLoss) -> list[Anomaly]:
 def _detect_jump(
     curves: Curves, points: Sequence[Point], index: int, level: float, peak: float
 ) -> Iterator[Anomaly]:
-    """Tell of a leap from a level to a peak at a record: how high it is, and whether it is over."""
+    """Detect a jump at a record: how high it is, and whether it is over."""
     line = points[index].line
     message = say(
         "{rise} at {place}",

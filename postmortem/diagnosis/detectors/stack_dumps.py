@@ -23,10 +23,10 @@ _COMMAND: Final = "context.stack-command"
 _MACHINE: Final = ("pod", "host", "node", "container")
 _RANK: Final = compile_lazily(r"--?(?:global[-_])?rank[= ](?P<rank>\d{1,6})")
 _LOCAL: Final = compile_lazily(r"--local[-_]rank[= ](?P<rank>\d{1,6})")
-_RANK: Final = compile_lazily(
+_RANK_LABEL: Final = compile_lazily(
     r"(?i)(?<!local_)(?<!local )(?<!node_)(?<!node )\brank[ =:]{0,3}(?P<rank>\d{1,6})\b"
 )
-_LOCAL_RANK: Final = compile_lazily(r"(?i)\blocal[_ ]rank[ =:]{0,3}(?P<rank>\d{1,6})\b")
+_LOCAL_RANK_LABEL: Final = compile_lazily(r"(?i)\blocal[_ ]rank[ =:]{0,3}(?P<rank>\d{1,6})\b")
 _FRAME: Final = compile_lazily(
     r"^ {1,8}(?:File \"(?P<file>[^\"]{1,300})\", line \d{1,7} in (?P<of>.{1,160})"
     r"|(?P<function>[^(]{1,160}) \((?P<path>[^()]{1,300}):\d{1,7}\))"
@@ -66,7 +66,7 @@ class Stack(NamedTuple):
     frames: Sequence[StackCall]
 
     def place(self) -> StackCall:
-        """Give the innermost call that tells what the process does."""
+        """Give the innermost call that shows what the process does."""
         return next((frame for frame in self.frames if not frame.is_plumbing()), self.frames[0])
 
 
@@ -154,7 +154,10 @@ def _find_process_by_pid(observed: Observed, pid: int) -> ProcessId:
         if str(pid) in line and number.search(line) is not None
     ]
     return ProcessId(
-        _parse_single_number(lines, _RANK), _parse_single_number(lines, _LOCAL_RANK), None, None
+        _parse_single_number(lines, _RANK_LABEL),
+        _parse_single_number(lines, _LOCAL_RANK_LABEL),
+        None,
+        None,
     )
 
 

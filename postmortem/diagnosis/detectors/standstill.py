@@ -105,7 +105,7 @@ def detect_stall(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _find_faulty_worker(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
-    """Give the one worker whose watcher does not speak while those of all others do."""
+    """Find the only worker whose watcher is silent while all others print."""
     mute = [other for other in workers if other.beats is None and other.last is not None]
     is_one = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
     return mute[0]._replace(beats=worker.beats) if is_one and worker.beats is not None else worker
@@ -119,7 +119,7 @@ def _is_through(observed: Observed) -> bool:
 
 
 def _find_external_watcher(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
-    """Find a watcher with a file of its own that tells how long a run without clocks is silent."""
+    """Find a watcher's own file that shows how long a run without clocks was silent."""
     if any(worker.last is not None for worker in workers):
         return None
     for source in set(observed.processes) - {worker.source for worker in workers}:
@@ -239,7 +239,7 @@ def _is_telling(observed: Observed, source: int, worker: Speaker, passed: float)
 def _collect_clocks(
     observed: Observed, worker: Speaker, working: set[int]
 ) -> Mapping[int, Sequence[Moment]]:
-    """Give the times that show that a worker was silent, by who tells them.
+    """Collect the times that show that a worker was silent, by source.
 
     Its own ones count behind its last sign of life, those of other workers only where they tell of
     its end; a dump's where it shows processes that live.

@@ -87,7 +87,7 @@ def _iter_edge_lines(observed: Observed) -> Iterator[tuple[int, int, str]]:
 
 
 def _iter_rank_times(text: str) -> Iterator[tuple[str, int, float]]:
-    """Give what a line tells of all ranks."""
+    """Yield the times of all ranks on a line."""
     yield from _iter_numbered_rank_values(text)
     if "rank" in text and (found := _LIST.search(text)) and _is_work(found["label"]):
         values = re.findall(_NUMBER, found["all"])
@@ -108,7 +108,7 @@ def _iter_numbered_rank_values(text: str) -> Iterator[tuple[str, int, float]]:
 
 
 def _iter_own_times(observed: Observed, source: int, text: str) -> Iterator[tuple[str, int, float]]:
-    """Give the times that a line tells of one rank."""
+    """Yield the times that a line gives for one rank."""
     if "s" not in text:
         return
     rank = clean(text).where.rank

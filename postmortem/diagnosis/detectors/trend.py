@@ -55,7 +55,7 @@ def detect_falling_loss(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _is_running_mean_flat(means: Sequence[float]) -> bool:
-    """Say whether the means so far, printed beside the losses of batches, do not fall."""
+    """Say whether the running means that are printed with batch losses do not fall."""
     third = len(means) // 3
     # The first of them is that of one batch.
     head, tail = means[1 : third + 1], means[-third:]

@@ -110,7 +110,7 @@ def _find_stalls(times: Sequence[Point]) -> list[Point]:
 
 
 def _list_step_times(observed: Observed) -> Sequence[Point]:
-    """Give the seconds that records tell of their steps, in whatever way."""
+    """List the seconds that records print of their steps, in whatever form."""
     curves = observed.curves
     series = curves.by_name.get(names.STEP_TIME)
     if series is not None and series.unit.startswith("s"):
@@ -139,7 +139,7 @@ def _detect_late_slowdown(observed: Observed) -> list[Anomaly]:
 
 
 def _iter_paces(observed: Observed) -> Iterator[tuple[str, Sequence[Point]]]:
-    """Yield what tells of the pace, with its unit: a throughput, times turned over, a bar."""
+    """Yield series of the pace with their units: throughput, inverted times, a bar."""
     curves = observed.curves
     speeds = [point for point in curves.finite(names.THROUGHPUT) if point.value > 0]
     if speeds:
@@ -162,7 +162,7 @@ def _convert_to_speeds(points: Iterable[Point]) -> list[Point]:
 
 
 def _remove_adjacent_duplicates(points: Sequence[Point]) -> list[Point]:
-    """Keep one record of those that tell the same figure on lines right behind each other."""
+    """Keep one of several records with the same value on adjacent lines."""
     return [
         point
         for before, point in zip([None, *points], points, strict=False)

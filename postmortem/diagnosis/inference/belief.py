@@ -116,5 +116,5 @@ def convert_log_odds(odds: float) -> float:
 
 
 def compute_share_excess(cause: str, shares: Mapping[str, float]) -> float:
-    """Say how much more, or less, of a text is a cause's than speaks neither for nor against it."""
+    """Compute how far a cause's share of a text exceeds the neutral share."""
     return math.log(max(shares.get(cause, 0.0), _LEAST_SHARE) / _EXPECTED)

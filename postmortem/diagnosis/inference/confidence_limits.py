@@ -54,7 +54,7 @@ def reduce_health_score(health: Scored, case: Case, faults: Iterable[float]) -> 
 
 
 def _is_vetoed(evidence: Iterable[Evidence[Message]]) -> bool:
-    """Say whether something is shown that no sound run has, whatever speaks for its end."""
+    """Say whether something is shown that no sound run has, whatever its end looks like."""
     return any(item.weight <= -WEIGHTS["decisive"] for item in evidence)
 
 

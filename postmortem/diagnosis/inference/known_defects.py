@@ -55,7 +55,7 @@ def is_applicable(entry: Advisory, case: Case) -> bool:
 
 
 def find_symptom(entry: Advisory, case: Case) -> list[Hit] | None:
-    """Give what of a run shows the symptom of a defect, or None where it does not show."""
+    """Find the evidence that a run shows the symptom of a defect; None where it does not."""
     hits = evaluate_conditions(entry.asked, case)
     if hits is None or not entry.message:
         return hits

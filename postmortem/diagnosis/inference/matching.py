@@ -45,7 +45,7 @@ def is_match(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- a return a
 
 
 def _has_match(pattern: str, text: str) -> bool:
-    """Search a printed text, which is anybody's; where that takes too long, nothing is known."""
+    """Search untrusted text; a search that takes too long counts as no match."""
     try:
         return compile_pattern(pattern).search(text) is not None
     except TimeoutError:

@@ -30,7 +30,7 @@ class RuleIndex:
     """Items of rules, found by what a case must have."""
 
     def __init__(self, items: Iterable[Needs | None]) -> None:
-        """Take what each item needs; None: nothing that could be told beforehand."""
+        """Index the needs of each item; None for an item that is always evaluated."""
         self._always: list[int] = []
         self._by_need: defaultdict[tuple[str, Any], list[int]] = defaultdict(list)
         for number, needs in enumerate(items):

@@ -117,7 +117,7 @@ def _from_arguments(case: Case, knowledge: KnowledgeBase, items: _Items) -> None
 def _list_arguments(
     knowledge: KnowledgeBase,
 ) -> tuple[Sequence[tuple[str, Argument, int]], RuleIndex]:
-    """Give what the causes' own files say for (1) and against (-1) each, and what of it is due."""
+    """List the arguments of the cause files for (1) and against (-1) each, with their index."""
     arguments = [
         (cause, argument, sign)
         for cause, rule in knowledge.causes.items()
@@ -128,7 +128,7 @@ def _list_arguments(
 
 
 def _from_advisories(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
-    """Take the known defects of the versions at hand of which the run shows the symptom."""
+    """Add the known defects of installed versions whose symptom the run shows."""
     for entry in list_matching_advisories(case, knowledge):
         hits = find_symptom(entry, case)
         for cause, level in entry.causes.items() if hits is not None else ():
@@ -175,7 +175,7 @@ def _build_argument_evidence(item: Argument, hits: list[Hit], sign: int) -> Evid
 
 
 def _drop_duplicate_evidence(evidence: list[Evidence[Message]]) -> list[Evidence[Message]]:
-    """Keep of one fact told twice the weightier telling.
+    """Keep the stronger of two items of evidence for the same fact.
 
     Of an exit status and the signal that it stands for. Signatures of one line share a group, in
     which the second counts little.

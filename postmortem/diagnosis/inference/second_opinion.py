@@ -158,7 +158,7 @@ def _is_open(ranking: Ranking) -> bool:
 
 
 def _is_uninformative(opinion: Opinion, case: Case) -> bool:
-    """Say whether the text tells of no cause, or of a standstill of a run that it does not show."""
+    """Say whether the text suggests no cause, or a standstill that the run does not show."""
     is_little = sum(case.gathered.lines.values()) < _FEWEST_LINES
     is_no_run = is_little or case.outcome == "not-a-training-log"
     return not opinion.shares or (
@@ -274,7 +274,7 @@ def _iter_text_cause_evidence(
 
 
 def _is_cause_without_text(cause: str) -> bool:
-    """Say whether no wording tells of a cause: figures do, or that there is no other one."""
+    """Say whether a cause shows in no text, only in figures or in the absence of others."""
     return is_absence(cause) or has_trait(cause, Trait.SHOWN_BY_CURVES)
 
 
@@ -291,7 +291,7 @@ def _is_put_forward(ranking: Ranking) -> bool:
 
 
 def _is_echo(best: Ranked, case: Case, opinion: Opinion) -> bool:
-    """Say whether nothing but a line that tells of another failure speaks for a cause."""
+    """Say whether only a line that reports another failure supports a cause."""
     carried = opinion.carried_by(best.id)
     return (
         carried is not None
@@ -322,7 +322,7 @@ def _put_forward(
 
 
 def _is_shown(cause: Ranked) -> bool:
-    """Say whether anything but a text speaks for a cause."""
+    """Say whether anything but text supports a cause."""
     return any(item.weight > 0 and item.kind != "classifier" for item in cause.evidence)
 
 

@@ -102,7 +102,7 @@ def _retry(rule: CauseRule, case: Case) -> str:
 
 
 def describe_distinction(best: str, other: str, knowledge: KnowledgeBase) -> Message:
-    """Give the one observation that would tell two causes apart, as either of them names it.
+    """Give the observation that would distinguish two causes, as either of them names it.
 
     Nothing if none does.
     """

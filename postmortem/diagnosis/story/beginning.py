@@ -100,7 +100,7 @@ def _find_first_failure(
 def _find_reported_by_peers(
     case: Case, knowledge: KnowledgeBase, area: str
 ) -> FirstFailure[Message] | None:
-    """Give the first line that tells of a failure which nobody shows; it is not the teller's.
+    """Find the first line in which peers report a failure that no process shows itself.
 
     Peers tell of one that is gone, a cluster of what it waits for.
     """
@@ -117,7 +117,7 @@ def _find_reported_by_peers(
 
 
 def _is_peer_report(event: Occurrence, knowledge: KnowledgeBase, area: str) -> bool:
-    """Say whether a line of a program tells of what peers, or a cluster, wait for in vain."""
+    """Say whether a line reports that peers or a cluster wait in vain."""
     finding = event.finding
     if event.because or has_trait(finding.signature, Trait.STANDSTILL):
         return False
@@ -138,7 +138,7 @@ def _build_from_traceback(first: Failure, where: ProcessId) -> FirstFailure[Mess
 
 
 def _select_anomaly(case: Case, area: str) -> Anomaly | None:
-    """Give the shape whose place is the first failure rather than what ended the run."""
+    """Choose the anomaly that is the first failure rather than what ended the run."""
     first, bad = case.first, _find_first_bad_value(case)
     if area == "hang" and (still := _find_last_sign_of_life(case)) is not None:
         return still

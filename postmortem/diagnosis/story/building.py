@@ -87,18 +87,18 @@ def _select_best_cause(ranking: Ranking) -> str:
 
 
 def _is_sound(case: Case, ranking: Ranking) -> bool:
-    """Say whether the run is told to be sound: then nothing in it is shown as a failure."""
+    """Say whether the verdict is that the run is sound; then nothing is shown as a failure."""
     is_healthy = has_trait(ranking.verdict.cause, Trait.SOUND)
     return is_healthy and case.outcome not in {"failed", "stalled"}
 
 
 def _mark_survived(event: Event[Message]) -> Event[Message]:
-    """Tell of what ended nothing as a warning."""
+    """Show errors that ended nothing as warnings."""
     return replace(event, role="warning") if event.role == "cause" else event
 
 
 def _collect_evidence_places(ranking: Ranking) -> set[tuple[int | None, int | None]]:
-    """Give the places of what speaks for the first causes."""
+    """Collect the places of the evidence for the first causes."""
     return {
         (item.source, item.line)
         for cause in ranking.causes[:2]
@@ -149,7 +149,7 @@ def _advice(
 
 
 def _advised(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:
-    """Let the message speak before the general text and the general fixes of a cause."""
+    """Put advice on the message before the general text and fixes of a cause."""
     if not advice.fits(cause.id, cause.evidence, is_best=is_best):
         return cause
     return replace(

@@ -60,7 +60,7 @@ def _list_matched_sources(case: Case) -> set[int]:
 
 
 def iter_reading_notes(case: Case) -> Iterator[Message]:
-    """Say what of the reading a reader of the report should know."""
+    """Yield notes on how the log was read."""
     for source, ahead in case.skews.items():
         yield say(
             "the clock of {path} is {ahead:+.0f} s off the others' (the same steps stand in them);"
@@ -104,7 +104,7 @@ def iter_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterat
 
 
 def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:
-    """Say which versions do not fit, and which known defects those at hand have.
+    """Yield notes on versions that do not fit, and on known defects of those installed.
 
     Beside a failure that is explained otherwise only what does not fit: the symptom of a defect is
     not there.
@@ -128,7 +128,7 @@ def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -
 
 
 def _collect_verdict_advisories(ranking: Ranking) -> set[str]:
-    """Give the known defects that speak for the verdict."""
+    """Collect the known defects that support the verdict."""
     return {
         item.id
         for cause in ranking.causes
@@ -139,7 +139,7 @@ def _collect_verdict_advisories(ranking: Ranking) -> set[str]:
 
 
 def _is_defect(entry: Advisory) -> bool:
-    """Say whether an advisory tells of a defect of some versions.
+    """Say whether an advisory describes a defect of versions.
 
     What a version has removed for good is none: it matters where something asks for it.
     """

@@ -23,7 +23,7 @@ _MOST_BETWEEN: Final = 8
 
 
 def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure[Message] | None:
-    """Add the innermost frame of the user's own code, of the traceback that tells of it."""
+    """Add the innermost frame of the user's own code to a failure."""
     if failure is None:
         return None
     around = list(_find_tracebacks_around(failure, case))

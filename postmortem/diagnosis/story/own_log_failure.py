@@ -68,7 +68,7 @@ def find_in_own_log(
 def _add_reporter(
     case: Case, failure: FirstFailure[Message], found: _Words
 ) -> FirstFailure[Message]:
-    """Say who has told of it."""
+    """Name the process that reported the failure."""
     reporter = _name(case, failure.source)
     why = say(
         *_REPORTED_BY, own=found.text, teller=reporter, line=failure.line, why=failure.why
@@ -98,7 +98,7 @@ def _list_machine_logs(logs: Mapping[int, ProcessId], where: ProcessId) -> list[
 def _iter_own_errors(
     case: Case, own: Sequence[int], titles: Callable[[str], Message]
 ) -> Iterator[_Words]:
-    """Yield what the process tells of its own failure."""
+    """Yield the errors of the process itself."""
     for event in case.events:
         finding = event.finding
         is_its = finding.source in own and finding.role == "cause" and event.is_fatal
@@ -113,7 +113,7 @@ def _iter_own_errors(
 
 
 def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> _Words | None:
-    """Give the last line that tells of no end, out of the file that tells of the training.
+    """Find the last line of the training's own file that reports no end.
 
     A process that goes on while others have given it up has its say before they do.
     """

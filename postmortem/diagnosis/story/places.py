@@ -115,7 +115,7 @@ def build_excerpt(case: Case, failure: FirstFailure[Message] | None) -> Excerpt 
 def _get_kept_lines(
     gathered: Extract, failure: FirstFailure[Message]
 ) -> tuple[int, Sequence[str]] | None:
-    """Give the lines that were kept beside a finding, with the number of the first."""
+    """Give the lines kept around a finding, with the number of the first."""
     for kept in gathered.findings.values():
         for seen in kept.first:
             begin, text = seen.context

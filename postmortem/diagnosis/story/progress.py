@@ -40,7 +40,7 @@ _EPOCHS: Final = 2
 def collect_stamps(
     gathered: Extract, failure: FirstFailure[Message] | None, excerpt: Excerpt | None
 ) -> list[clock.Stamp]:
-    """Collect the printed times around the first failure, out of what is at hand."""
+    """Collect the printed times around the first failure."""
     if failure is None:
         return []
     source = failure.source
@@ -81,7 +81,7 @@ def compute_progress(
     known: Iterable[clock.Stamp],
     logs: Collection[int],
 ) -> Progress:
-    """Tell how far the run came and what can be gone back to.
+    """Compute how far the run came and which checkpoint it can resume from.
 
     Args:
         gathered: the evidence.
@@ -254,7 +254,7 @@ def _compute_lost_time(
     stamps: Iterable[clock.Stamp],
     logs: Collection[int],
 ) -> float | None:
-    """Tell how long the attempt went on behind its first failure: no other submission counts."""
+    """Compute how long the attempt went on after its first failure."""
     if failure is None:
         return None
     near = list(stamps)

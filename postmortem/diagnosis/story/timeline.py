@@ -66,7 +66,7 @@ def build_timeline(
 
 
 def _weigh_entry(entry: Entry, evidence: Container[tuple[int | None, int | None]]) -> Entry:
-    """Keep what speaks for a cause whatever else is left out."""
+    """Weigh an entry; evidence for a cause is never left out."""
     if entry.is_quote and _place(entry.event) in evidence:
         return entry._replace(weight=max(entry.weight, EVIDENCE))
     return entry
@@ -77,7 +77,7 @@ def _place(event: Event[Message]) -> tuple[int, int]:
 
 
 def _merge_line_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """Tell a line once.
+    """Merge the entries of one line.
 
     Of entries that quote it the weightiest, of others those that say something else.
     """
@@ -90,7 +90,7 @@ def _merge_line_entries(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _fold_entries(entries: Sequence[Entry]) -> list[Entry]:
-    """Tell what several processes say alike once, at the weightiest of its places.
+    """Fold equal entries of several processes into the weightiest one.
 
     Who says something else stands alone.
     """
@@ -142,7 +142,7 @@ def _sort_events(
 def _find_echoes(
     events: Sequence[Event[Message]], failure: FirstFailure[Message]
 ) -> dict[int, int]:
-    """Give the line from which on another file tells what followed from the failure.
+    """Find the line from which another file reports consequences of the failure.
 
     That is its first consequence behind its last record that bears no time; any, where the file of
     the failure itself prints none.
@@ -180,7 +180,7 @@ def _find_first_time(head: str) -> str | None:
 
 
 def _track_largest_steps(events: Iterable[Event[Message]]) -> dict[tuple[int, int], float]:
-    """Give each place the largest step that its source has told by then.
+    """Track the largest step that each source has printed up to each place.
 
     Clocks often print whole seconds, in which many steps pass.
     """

@@ -51,7 +51,7 @@ _LIFECYCLE: Final = compile_lazily(r"^healthy\.|(?:^|\.)context\.")
 
 
 class Entry(NamedTuple):
-    """An event that may be told."""
+    """An event that may be shown."""
 
     weight: int
     event: Event[Message]

@@ -76,7 +76,7 @@ class CutRegions:
     """Cuts the regions of one source."""
 
     def __init__(self, machine: Matcher, lines: ShapedLines, points: Points) -> None:
-        """Know no shape."""
+        """Start without shapes."""
         self.lines = lines
         """Takes one line."""
         self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
@@ -126,14 +126,14 @@ class CutRegions:
         return any(not any(shape is known_shape for known_shape in known) for shape in often)
 
     def _often(self, at: int) -> list[LineShape]:
-        """Give the shapes that came often since shapes were chosen last, up to a place."""
+        """Give the shapes that were frequent since the last choice, up to a place."""
         length, used = at - self._since, self.lines.shapes.used.values()
         often = [(shape, count) for shape, count in used if count >= max(OFTEN, length // SPARSE)]
         is_worth_it = sum(count for _, count in often) >= length // SPARSE_ALL
         return [shape for shape, _ in often] if is_worth_it else []
 
     def _choose(self, at: int) -> None:
-        """Choose the shapes that came most often of late, for what begins at a place."""
+        """Choose the shapes that were most frequent lately, for the region at a place."""
         often = self._often(at)
         self.lines.shapes.used.clear()
         self._since = at

@@ -57,12 +57,12 @@ class LineShapes:
         return None
 
     def forget(self, shape: LineShape) -> None:
-        """Forget a shape that some line does not keep to."""
+        """Drop a shape to which some line did not keep."""
         for known in self._known.values():
             known[:] = [known_shape for known_shape in known if known_shape is not shape]
 
     def is_so(self, shape: LineShape, raw: bytes) -> bool:
-        """Say whether a line of a shape is what the shape says."""
+        """Say whether a line keeps to what its shape states."""
         match = shape.pattern.match(raw + b"\n")
         if match is None:
             return False
@@ -72,7 +72,7 @@ class LineShapes:
             return False
 
     def is_vain(self, shape: LineShape, number: int, raw: bytes) -> bool:
-        """Say whether a literal that a shape does not account for tells nothing on a line of it."""
+        """Say whether a literal that the shape does not account for has no effect on a line."""
         return self._trials.is_vain(shape.verdict, number, raw)
 
     def learn(self, opening: int, data: bytes, begin: int, end: int) -> None:

@@ -72,7 +72,7 @@ def _split_into_runs(due: list[Due]) -> list[list[Due]]:
 
 
 def _get_phase(shape: LineShape) -> str:
-    """Give the phase of the run that lines of a shape tell of, if they state nothing else."""
+    """Give the phase of the run that lines of a shape state, if they state nothing else."""
     figures = [(figure.name, figure.before, figure.span) for figure in shape.verdict.figures]
     ((name, phase, span),) = figures if len(figures) == 1 else [("", "", 0)]
     return phase if name.partition("_")[2] == PHASE and span < 0 else ""
@@ -161,7 +161,7 @@ class SeriesRows:
         return [part for _, part in found]
 
     def _bar_steps(self, due: list[Due]) -> "list[np.ndarray[Any, Any]]":
-        """Give the steps that bars tell, of the rows of shapes that print none."""
+        """Give the steps of rows that print none, as bars give them."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         steps = [np.full(stop - start, math.nan) for _, start, stop in due]

@@ -131,7 +131,7 @@ class Between:
         open_literals: OpenLiterals,
         is_vain: Callable[[LineShape, int, bytes], bool],
     ) -> None:
-        """Find them; `is_vain` says whether a literal in a row tells nothing."""
+        """Find the literals; `is_vain` says whether one in a row has no effect."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         self._machine, self._block, self._is_vain = machine, block, is_vain

@@ -81,7 +81,7 @@ NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=Fal
 
 
 def make_claimed_key(wanted: Wanted) -> int:
-    """Give what stands for a rule that has looked at a line."""
+    """Give the key under which a rule counts as having read a line."""
     return hash(wanted)
 
 
@@ -92,7 +92,7 @@ def build_verdict(
     *,
     is_read: bool,
 ) -> RuleVerdict:
-    """Give what rules do on all lines of a shape, of which no reader of figures makes anything.
+    """Give what the rules do on all lines of a shape without figures.
 
     Args:
         machine: the rules.

@@ -46,7 +46,7 @@ class RowColumn:
         """The numbers of a process in `codes`."""
 
     def _processes(self) -> tuple[list[int] | None, list[tuple[bytes, ...]]]:
-        """Tell rows by their process: a number for each, and the groups of the first of each."""
+        """Number the process of each row; gives the groups of each one's first row as well."""
         places = [index for index, _ in self.path.places]
         if not places:
             return None, [tuple(column[0] for column in self.own)]
@@ -84,7 +84,7 @@ class RowColumn:
         return self.begins[self.at] if self.at < len(self.begins) else 1 << 62
 
     def marks(self) -> list[list[bytes]]:
-        """Give the columns that tell where a bar stands; none if not all rows are of one bar."""
+        """Give the columns with the position of a bar; none unless all rows belong to one bar."""
         reader, names = self.path.reader, self.path.template.names
         if self.codes is not None:
             return []

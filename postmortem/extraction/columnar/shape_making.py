@@ -122,7 +122,7 @@ class ShapeMaker:
         return None if literals.find_unknown(narrower.verdict.literals, raw) else narrower
 
     def _of_no_figures(self, raw: bytes) -> LineShape | None:
-        """Make the shape of a line of which nobody takes a figure.
+        """Make the shape of a line of which no figure is read.
 
         If not all rules are known that want such lines, one of those that are.
         """
@@ -161,7 +161,7 @@ class ShapeMaker:
         return not verdict.is_sure or not self._trials.literals.of(own) <= verdict.literals
 
     def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
-        """Make a shape if it is sure what the rules do; without figures, what some of them do."""
+        """Make a shape if it is certain what the rules do on its lines."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
         reader = self._find_reader(line, path)
         if not verdict.is_usable or (verdict.found and reader is None):
@@ -187,7 +187,7 @@ class ShapeMaker:
         )
 
     def _find_reader(self, line: OpenLine, path: Path) -> Path | None:
-        """Give who tells the process by the prefix alone; None if its number is not taken.
+        """Give the path that reads the process from the prefix alone, or None.
 
         So it is where the text of a line tells another process than its prefix.
         """

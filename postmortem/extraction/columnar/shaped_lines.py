@@ -36,7 +36,7 @@ class ShapedLines:
         points: Points,
         read_until: Callable[[], int],
     ) -> None:
-        """Take what is known of shapes, and who takes figures, findings and facts.
+        """Store the known shapes, and the readers of figures, findings and facts.
 
         `read_until` tells up to which offset records of several lines have been read.
         """

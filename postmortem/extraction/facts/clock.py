@@ -67,7 +67,7 @@ def get_time_at(known: Sequence[Stamp], line: int) -> str | None:
 
 
 def compute_seconds_after(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> float | None:
-    """Tell how long a log went on behind a line.
+    """Compute how long a log went on after a line.
 
     Args:
         near: clocks of lines around it, in any order.
@@ -94,7 +94,7 @@ def compute_seconds_after(near: Sequence[Stamp], line: int, ends: Iterable[str])
 
 
 def _compute_elapsed(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> float | None:
-    """Tell how long a log went on behind a line, all times being on one clock."""
+    """Compute how long a log went on after a line, with all times on one clock."""
     before = max((stamp for stamp in near if stamp.line <= line), default=None)
     if before is None:
         return None

@@ -257,7 +257,7 @@ def _parse_int(text: str | None) -> int | None:
 
 
 def infer_precision(store: FactStore) -> str | None:
-    """Tell the training precision from what is printed; None where nothing says so."""
+    """Infer the training precision from printed settings; None where nothing states it."""
     precision = store.get("env.precision")
     truths = {
         name: parse_value(value)

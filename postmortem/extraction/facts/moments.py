@@ -48,7 +48,7 @@ _NAMED: Final = compile_lazily(
 
 
 class Moment(NamedTuple):
-    """When a line was printed, or what it tells the time of."""
+    """A time that a line prints: when it was printed, or of what it reports."""
 
     line: int
     time: str
@@ -60,7 +60,7 @@ class Moment(NamedTuple):
 
 
 def iter_timed_lines(tail: tuple[int, str]) -> Iterator[tuple[Moment, str]]:
-    """Yield the lines of a text that tell a time, each with its own text.
+    """Yield the lines of a text that print a time, each with its own text.
 
     Args:
         tail: raw number of the first line of the text, and the text.
@@ -117,7 +117,7 @@ def _add_missing_seconds(clock: str) -> str:
 
 
 def compute_seconds_between(start: str, end: str) -> float | None:
-    """Give the seconds from one time to another, by what both of them tell.
+    """Give the seconds from one time to another, by the parts that both of them print.
 
     Of two times of day the second is taken for the next that is so, within half a day.
 

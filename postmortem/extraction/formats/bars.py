@@ -42,7 +42,7 @@ class Draw(NamedTuple):
 
 
 class RunBar:
-    """Tells the steps of records that print none by the run's own bar behind them."""
+    """Gives records without a step the position of the bar behind them."""
 
     def __init__(self) -> None:
         """Know no length yet."""

@@ -239,6 +239,6 @@ def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
 
 
 def _find_step_entry(entries: Sequence[FigureEntry]) -> FigureEntry | None:
-    """Give the entry that tells the step of its record."""
+    """Give the entry with the step of its record."""
     named = {normalise_name(entry.name).rpartition("/")[2].strip("_"): entry for entry in entries}
     return next((named[name] for name in _STEPS if name in named), None)

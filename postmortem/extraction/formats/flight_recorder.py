@@ -30,7 +30,7 @@ REFUSED: Final = say(
 
 
 class Recorded(NamedTuple):
-    """What a dump says of one group of processes."""
+    """The state of one process group in a dump."""
 
     group: str
     rank: int
@@ -52,7 +52,7 @@ class Recorded(NamedTuple):
 
 
 def rank_of_dump(path: str) -> int | None:
-    """Give the rank that a dump's name tells; None of any other file."""
+    """Give the rank in the name of a dump; None for any other file."""
     match = _NAME.search("/".join(PurePath(path).parts[-2:]))
     return int(match["rank"]) if match else None
 

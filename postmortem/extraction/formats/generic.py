@@ -332,7 +332,7 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
 
 
 def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | None:
-    """Read the figures of a line that begins with an objective and tells no place.
+    """Read the figures of a line that begins with an objective and names no step or epoch.
 
     It is to come again before it is taken for a metric line.
     """
@@ -354,7 +354,7 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
 
 
 def _build_provisional_record(record: Record, text: str, line: int) -> Found:
-    """Give a record that tells no place and is to come again."""
+    """Give a record without step or epoch, which counts only if its layout comes again."""
     return Found(
         record, "", has_step=False, has_place=False, layout=_build_layout_key(text), line=line
     )

@@ -158,7 +158,7 @@ def _is_counted(row: Sequence[str]) -> bool:
 
 
 def _format_headings(names: Sequence[str]) -> list[str]:
-    """Give the names of columns, each as one word that tells what it counts."""
+    """Give the names of columns, each as one canonical word."""
     heads = ["_".join(name.split()).strip("*") for name in names]
     if "episodes" in heads:
         heads = [f"{head}_return" if head in _OF_EPISODES else head for head in heads]

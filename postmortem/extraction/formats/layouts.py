@@ -74,7 +74,7 @@ class _ReadLine(NamedTuple):
 
 
 def _iter_number_roles(text: str, looked: Looked) -> Iterator[_ReadLine]:
-    """Tell what each number of a line is."""
+    """Yield each number of a line with its role."""
     graph = GRAPH.search(text) if looked.bar is not None else None
     before = _collect_values(looked)
     for number in find_numbers(text):

@@ -155,7 +155,7 @@ _UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP
 
 
 def add_speeds(text: str, values: dict[str, float]) -> dict[str, str]:
-    """Add what the units on a line tell of its pace; gives these units."""
+    """Add the speeds that units on a line identify; gives these units."""
     units: dict[str, str] = {}
     if "/s" in text:
         _add_named(text, names.THROUGHPUT, _NAMED_SPEED, values, units)
@@ -253,7 +253,7 @@ def _add_by_unit(
     values: dict[str, float],
     units: dict[str, str],
 ) -> None:
-    """Add a value that its unit tells."""
+    """Add a value that its unit identifies."""
     unit = pattern.search(text)
     if unit is None:
         return
@@ -269,7 +269,7 @@ def _add_by_unit(
 
 
 def parse_single_metric(text: str, start: int) -> dict[str, float]:
-    """Give the one figure that a line tells behind a step, as `(Steps: 500) train/mel = 0.31.`."""
+    """Give the only figure behind a step, as in `(Steps: 500) train/mel = 0.31.`."""
     found = _SINGLE.match(text, start)
     if found is None or _PASSED.search(found["name"]):
         return {}
@@ -278,7 +278,7 @@ def parse_single_metric(text: str, start: int) -> dict[str, float]:
 
 
 def parse_single_reward(text: str) -> dict[str, float]:
-    """Give the reward on a line that tells nothing else: `Mean Reward: 2.5`."""
+    """Give the reward on a line that holds nothing else: `Mean Reward: 2.5`."""
     found = _REWARD.match(text.strip())
     if found is None or found.end() < len(text.strip()):
         return {}
@@ -337,7 +337,7 @@ def _add_means(text: str, values: dict[str, float], printed: str) -> None:
 
 
 def _expand_pair_name(text: str, match: re.Match[str]) -> str:
-    """Give the name of a pair with the words before it that tell which of several it is."""
+    """Give the name of a pair with the words before it that distinguish it from others."""
     before = _QUALIFIER.search(text, max(0, match.start() - 24), match.start())
     return f"{'_'.join(before[0].lower().split())}_{match['name']}" if before else match["name"]
 

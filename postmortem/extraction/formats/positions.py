@@ -74,7 +74,7 @@ def parse_step_and_epoch(text: str) -> StepAndEpoch:
 
 
 def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
-    """Tell where a line stands whose losses begin there."""
+    """Read the step and the epoch of a line whose losses begin at a position."""
     step, epoch = named
     is_numbered = False
     # Beside an epoch, the second figure of 3/20 is the length of the epoch.

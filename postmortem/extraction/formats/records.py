@@ -87,7 +87,7 @@ class MetricReader:
 
     @property
     def is_of_one_line(self) -> bool:
-        """Whether a record is told by its own line alone."""
+        """Whether a record is complete on its own line."""
         return self._lines == 1 and not self._cells
 
     def read(
@@ -219,7 +219,7 @@ def _group_spans(match: Match) -> list[Span]:
 
 
 def _drop_duplicate_rank(spans: Sequence[Span], *, names_process: bool) -> list[Span]:
-    """Let the rank in a prefix tell nothing where the line itself tells it."""
+    """Ignore the rank in a prefix where the line itself names it."""
     return [
         place(span.start, span.end, span.name, names_process=names_process)
         if span.name == "@rank"
@@ -237,7 +237,7 @@ def _build_value_span(text: str, start: int, name: str) -> Span:
 
 
 def _is_drawn_alike(match: Match) -> bool:
-    """Say whether each draw of a bar tells its step by figures of its own line alone."""
+    """Say whether each draw of a bar has its step on its own line."""
     groups = {name for name, text in match.groupdict().items() if text is not None}
     is_counted = "per_epoch" in groups or groups.isdisjoint(EPOCHS)
     return "step" in groups and "total" not in groups and is_counted

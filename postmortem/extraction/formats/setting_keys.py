@@ -36,7 +36,7 @@ class _RankedRow(NamedTuple):
 
 
 class KeyTable:
-    """Who is told by which key."""
+    """The meaning of the keys of configurations."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Sort the rows by their keys."""

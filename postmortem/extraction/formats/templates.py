@@ -178,7 +178,7 @@ def find_prefix_spans(raw: str, length: int, *, srun: bool) -> list[Span]:
 
 
 def place(start: int, end: int, name: str, *, names_process: bool = True) -> Span:
-    """Give the span of a number that tells the process, or would if nothing else did."""
+    """Give the span of a number that names the process."""
     return Span(
         start,
         end,
@@ -188,7 +188,7 @@ def place(start: int, end: int, name: str, *, names_process: bool = True) -> Spa
 
 
 def set_process_part(where: ProcessId, name: str, number: int) -> ProcessId:
-    """Give the process that a number in a place of this name tells."""
+    """Set the part of a process that a number in a place of this name gives."""
     part: dict[str, Any] = {PLACES[name]: number}
     return where._replace(**part)
 
