@@ -50,7 +50,7 @@ class ModulePeak:
 
 
 @dataclass(frozen=True, slots=True)
-class Culprit(Generic[Text]):
+class FaultySample(Generic[Text]):
     """A sample without which the window stays finite."""
 
     step: int
@@ -84,7 +84,7 @@ class Replayed(Generic[Text]):
     direction: str = ""
     """forward | backward | empty"""
     operation: str = ""
-    culprits: tuple[Culprit[Text], ...] = ()
+    culprits: tuple[FaultySample[Text], ...] = ()
     peaks: tuple[ModulePeak, ...] = ()
     limit: float = 0.0
     """The largest number of the type that the modules were computed in."""

@@ -7,13 +7,13 @@ here: the bounds themselves (`extraction.points`, `reading.windows`).
 from postmortem.extraction.literal_budget import LiteralBudget
 from postmortem.extraction.literals import FOLLOWED, Matcher
 from postmortem.extraction.points import Points
-from postmortem.reading.windows import Sight, View
+from postmortem.reading.windows import View, ViewContext
 
 
 class Admission:
     """The limits on what of one source may still be inspected."""
 
-    def __init__(self, machine: Matcher, points: Points, sight: Sight) -> None:
+    def __init__(self, machine: Matcher, points: Points, sight: ViewContext) -> None:
         """Take what counts that which is passed over, and what long lines cost."""
         self.framed_until = 0
         """Offset up to which frames belong to a traceback that has been read."""

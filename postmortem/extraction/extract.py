@@ -35,7 +35,7 @@ _MOST_OF_ONE, _MOST_OF_ALL = 3072, 16_384
 _FEWEST_POINTS: Final = 200
 
 
-class Seen(NamedTuple):
+class Sighting(NamedTuple):
     """A finding with what is known only while its source is read."""
 
     finding: Finding
@@ -73,8 +73,10 @@ class FindingLimits:
 class KeptFindings:
     """The first and last findings of one (signature, process), and how many there were."""
 
-    first: list[Seen] = field(default_factory=list)
-    last: deque[Seen | Callable[[], Seen]] = field(default_factory=lambda: deque(maxlen=LAST))
+    first: list[Sighting] = field(default_factory=list)
+    last: deque[Sighting | Callable[[], Sighting]] = field(
+        default_factory=lambda: deque(maxlen=LAST)
+    )
     """The last ones, or how to make them: of a line that comes a hundred thousand times, only five
     are made."""
     count: int = 0
@@ -82,7 +84,7 @@ class KeptFindings:
     limits: FindingLimits = field(default_factory=FindingLimits, repr=False, compare=False)
     """Shared with the other processes; the first and the last finding are kept regardless."""
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: Sighting) -> None:
         """Count a finding and keep it if it is among the first or last."""
         if self._is_first():
             self.count += 1
@@ -91,7 +93,7 @@ class KeptFindings:
         else:
             self._add_last(seen, seen.finding.line)
 
-    def add_later(self, make: Callable[[], Seen], line: int) -> None:
+    def add_later(self, make: Callable[[], Sighting], line: int) -> None:
         """Do the same with a finding that is made only if it is kept."""
         if self._is_first():
             self.count += 1
@@ -115,7 +117,7 @@ class KeptFindings:
             not self.last and len(self.first) < FIRST and self.limits.take_finding()
         )
 
-    def _add_last(self, sighting: Seen | Callable[[], Seen], line: int) -> None:
+    def _add_last(self, sighting: Sighting | Callable[[], Sighting], line: int) -> None:
         self.count += 1
         self.last_line = line
         if 0 < len(self.last) < LAST and not self.limits.take_finding():
@@ -159,11 +161,11 @@ class KeptFindings:
         """Copy this under other limits."""
         return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), limits=limits)
 
-    def all(self) -> list[Seen]:
+    def all(self) -> list[Sighting]:
         """Give what is kept, in order."""
         return [
             *self.first,
-            *(sighting if isinstance(sighting, Seen) else sighting() for sighting in self.last),
+            *(sighting if isinstance(sighting, Sighting) else sighting() for sighting in self.last),
         ]
 
 
@@ -322,7 +324,7 @@ class Extract:
             _limits=limits_of,
         )
 
-    def seen(self) -> list[Seen]:
+    def seen(self) -> list[Sighting]:
         """Give every kept finding by source, place and, on one line, by id.
 
         In which order the rules were asked of a line depends on the borders of blocks and on what

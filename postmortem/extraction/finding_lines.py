@@ -11,13 +11,13 @@ from postmortem.core.findings import Finding
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import cut
-from postmortem.extraction.extract import FIRST, LAST, Seen
+from postmortem.extraction.extract import FIRST, LAST, Sighting
 from postmortem.extraction.frames import parse_raise_statement
 from postmortem.extraction.points import Points
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.trailing_context import infer_level, is_script
 from postmortem.reading.prefixes import Cleaned, clean
-from postmortem.reading.windows import LONG, Sight, View
+from postmortem.reading.windows import LONG, View, ViewContext
 from postmortem.rules.base import Signature
 from postmortem.rules.engine import Match
 from postmortem.rules.traits import Trait, has_trait
@@ -72,7 +72,7 @@ class FindingLines:
         rules: tuple[Signature, ...],
         points: Points,
         searches: Searches,
-        sight: Sight,
+        sight: ViewContext,
         line_break: bytes,
     ) -> None:
         """Take the rules, where records are counted, who searches, and what the views share."""
@@ -145,7 +145,7 @@ class FindingLines:
 
     def _made_again(
         self, rule: Signature, raw: bytes, where: ProcessId, place: tuple[int, int, int]
-    ) -> Seen:
+    ) -> Sighting:
         """Make the finding of a line that was only counted."""
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._sight.srun)
         match = next(iter(self._searches.search(rule, cleaned.text)))
@@ -180,7 +180,7 @@ def _find_last_statement(view: View) -> str | None:
 
 def _build_finding(
     rule: Signature, text: str, match: Match, place: _FindingPlace, most: int = _MOST_TEXT
-) -> Seen:
+) -> Sighting:
     """Make the finding of a match, with at most so many characters of its text."""
     last = place.line + text.count("\n", 0, match.end()) if rule.lines > 1 else place.line
     captures = tuple(
@@ -200,4 +200,4 @@ def _build_finding(
         place.cleaned.time,
         level=infer_level(place.cleaned),
     )
-    return Seen(finding, place.before, place.context)
+    return Sighting(finding, place.before, place.context)

@@ -24,7 +24,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.parallel_reader import (
     FileResult,
     FileTask,
-    Helpers,
+    ParallelReaders,
     ReadsFile,
     create_worker_reader,
 )
@@ -177,7 +177,7 @@ class HelpedReading:
 def start_parallel_reading(
     found: Sequence[Candidate],
     processes: Mapping[str, ProcessId],
-    helpers: Helpers,
+    helpers: ParallelReaders,
     *,
     here: Callable[[int], ReadsFile],
     budget: Budget,

@@ -21,8 +21,8 @@ from postmortem.extraction.extract import Extract, bound_series_points
 from postmortem.extraction.facts.fact_store import STATED_BY_CALLER
 from postmortem.extraction.helped_reading import HelpedReading, start_parallel_reading
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.opened_source import WholeSource, read_whole_source
-from postmortem.extraction.parallel_reader import Helpers, create_local_reader
+from postmortem.extraction.opened_source import SourceResult, read_whole_source
+from postmortem.extraction.parallel_reader import ParallelReaders, create_local_reader
 from postmortem.extraction.points import MOST_POINTS
 from postmortem.extraction.source_reader import Progress, SourceReader
 from postmortem.reading.block_reader import SIZE
@@ -38,7 +38,7 @@ from postmortem.reading.sources import (
 )
 from postmortem.rules.engine import A_JOB, Budget
 
-ALONE: Final = Helpers()
+ALONE: Final = ParallelReaders()
 _MOST_MESSAGE: Final = 200
 
 
@@ -52,7 +52,7 @@ def read(
     progress: Progress | None = None,
     within: Sequence[Path] | None = None,
     unpacking: Unpacking | None = None,
-    helpers: Helpers = ALONE,
+    helpers: ParallelReaders = ALONE,
 ) -> Extract:
     """Read one job.
 
@@ -102,7 +102,7 @@ class _Reader:
         """Kept points of all sources."""
 
     @contextmanager
-    def helped(self, found: Sequence[Candidate], helpers: Helpers) -> Iterator[None]:
+    def helped(self, found: Sequence[Candidate], helpers: ParallelReaders) -> Iterator[None]:
         """Have others read some of the files meanwhile, where that pays."""
         sources = self._sources
         self._helped = start_parallel_reading(
@@ -191,7 +191,7 @@ class _Reader:
         self.gathered.warnings += read.warnings
         self._list(origin, read.source)
 
-    def _whole(self, origin: Origin, index: int, kind: str) -> WholeSource:
+    def _whole(self, origin: Origin, index: int, kind: str) -> SourceResult:
         where = self._processes.get(name_of(origin), NOWHERE) if kind == "log" else NOWHERE
         return read_whole_source(
             self._sources, origin, index, where, kind=kind, unpacking=self._unpacking

@@ -1,6 +1,6 @@
 """The templates that were learnt from one source, and what is done with their figures.
 
-In: lines that were read slowly. Out: `Path`s, found by the first literal of a line and its
+In: lines that were read slowly. Out: `TemplatePath`s, found by the first literal of a line and its
 skeleton. Not here: making templates (`formats.records`, `formats.layouts`), taking figures
 (`extraction.template_reader`).
 
@@ -45,7 +45,7 @@ worth while to compile what they begin with."""
 _MOST_SEEN: Final = 4096
 
 
-class Path(NamedTuple):
+class TemplatePath(NamedTuple):
     """A template and what is done with its figures."""
 
     template: Template
@@ -85,9 +85,9 @@ class LearntPaths:
     def __init__(self, budget: Budget) -> None:
         """Know none; learning searches with this budget."""
         self._budget = budget
-        self.by_literal: dict[int, dict[bytes, list[Path]]] = {}
+        self.by_literal: dict[int, dict[bytes, list[TemplatePath]]] = {}
         """By first literal and skeleton."""
-        self.latest: dict[int, Path] = {}
+        self.latest: dict[int, TemplatePath] = {}
         """The one that has matched last, by first literal: a line is most often like another."""
         self._heads: dict[int, re.Pattern[bytes]] = {}
         """What every line begins with that one of them takes, by first literal."""
@@ -97,8 +97,8 @@ class LearntPaths:
         self._credit = CREDIT
 
     def find(
-        self, opening: int, data: bytes, begin: int, end: int, tried: Path | None = None
-    ) -> tuple[Path, "re.Match[bytes]"] | None:
+        self, opening: int, data: bytes, begin: int, end: int, tried: TemplatePath | None = None
+    ) -> tuple[TemplatePath, "re.Match[bytes]"] | None:
         """Find the template of the line from `begin` to `end`, which is not the one tried."""
         paths = self.by_literal[opening].get(build_skeleton(data, begin, end), [])
         for index, path in enumerate(paths):
@@ -190,14 +190,14 @@ class LearntPaths:
         return None if learnt is None else learnt.template
 
 
-def _is_match(path: Path, view: View) -> bool:
+def _is_match(path: TemplatePath, view: View) -> bool:
     match = path.template.pattern.match(view.data, view.start)
     return match is not None and match.end() == view.end
 
 
 def build_path(
     template: Template, reader: MetricReader | Layout | None, *, needs_bar: bool = False
-) -> Path:
+) -> TemplatePath:
     """Give what is done with the figures of a template."""
     names = template.names
     epochs = next(
@@ -212,4 +212,4 @@ def build_path(
     step = names.index("step") if "step" in names else None
     position = tuple(names.index(name) if name in names else None for name in POSITION)
     known = is_training(names)
-    return Path(template, reader, places, {}, {}, step, epochs, needs_bar, known, position)
+    return TemplatePath(template, reader, places, {}, {}, step, epochs, needs_bar, known, position)

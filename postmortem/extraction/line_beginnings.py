@@ -13,7 +13,7 @@ from postmortem.extraction.columnar.row_cutter import RowPlace
 from postmortem.extraction.columnar.rule_verdicts import NOTHING_KNOWN
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.points import Points
-from postmortem.reading.windows import LONG, Sight, View
+from postmortem.reading.windows import LONG, View, ViewContext
 
 CLAIMED: Final = hash(("claimed",))
 """Marks a line whose figures are read."""
@@ -47,7 +47,7 @@ class LineBeginnings:
         """Raw number of the line that is read."""
         self.opening = _BY_TEMPLATE
         """The first literal of the line that is looked at, by which its template is found."""
-        self.sight = Sight(srun=srun)
+        self.sight = ViewContext(srun=srun)
         self.admission = Admission(machine, points, self.sight)
         """Says which lines may be looked at."""
         self.machine, self.points, self.line_break = machine, points, line_break

@@ -32,7 +32,7 @@ Wanted = tuple[str, int]
 """The kind of whoever wants a line, and the index of its rule among those of the kind."""
 
 
-class Loose(NamedTuple):
+class LiteralSubset(NamedTuple):
     """Some of the literals, with a filter of their own."""
 
     numbers: list[int]
@@ -114,7 +114,7 @@ class Matcher:
         ]
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 -- a machine lives as long as the program
-    def loose(self, *, is_more_than_metric: bool) -> "Loose":
+    def loose(self, *, is_more_than_metric: bool) -> "LiteralSubset":
         """Give the literals that hang on figures, on how they are padded, and on how full a bar is.
 
         Those alone whose lines must be looked at though a template has read them, or all.
@@ -125,7 +125,9 @@ class Matcher:
             if _LOOSE.search(text) and (self.is_more_than_metric[number] or not is_more_than_metric)
         ]
         literals = [self.literals[number] for number in numbers]
-        return Loose(numbers, build_prefilter(literals), build_prefilter(literals, is_once=True))
+        return LiteralSubset(
+            numbers, build_prefilter(literals), build_prefilter(literals, is_once=True)
+        )
 
     def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
         """Give every literal that starts in data[lo:hi]."""

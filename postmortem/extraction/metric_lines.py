@@ -12,14 +12,14 @@ from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
 from postmortem.extraction.formats.blocks import FigureEntry, parse_entry, read_block
-from postmortem.extraction.formats.learnt_layouts import Late
+from postmortem.extraction.formats.learnt_layouts import LearntFigures
 from postmortem.extraction.formats.records import MetricReader, Record
-from postmortem.extraction.formats.unfinished import FRAMEWORK, Unfinished
+from postmortem.extraction.formats.unfinished import FRAMEWORK, UnfinishedBars
 from postmortem.extraction.formats.unknown import GenericReader
 from postmortem.extraction.line_beginnings import CLAIMED
 from postmortem.extraction.points import Points
 from postmortem.extraction.table_rows import TableRows
-from postmortem.extraction.template_reader import Drawn, TemplateReader, build_stream_key
+from postmortem.extraction.template_reader import DrawnRecord, TemplateReader, build_stream_key
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
@@ -42,7 +42,7 @@ class MetricLines:
         self._readers, self._points, self._cursor = readers, points, cursor
         self._budget, self._rows = budget, rows
         self._generic, self._table = GenericReader(), table.TableReader()
-        self._bar, self._unfinished = RunBar(), Unfinished()
+        self._bar, self._unfinished = RunBar(), UnfinishedBars()
         self.quick = TemplateReader(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
         self.quick.redrawn = self._redrawn
@@ -64,7 +64,7 @@ class MetricLines:
             return
         view.claimed.add(CLAIMED)
         self.read_until = max(self.read_until, base + _end_of(view, record.lines))
-        drawn = Drawn(
+        drawn = DrawnRecord(
             reader, record.where, record.place, view.number, base + view.start, None, (), record
         )
         if reader.framework == FRAMEWORK:
@@ -115,7 +115,7 @@ class MetricLines:
 
     def _unknown(
         self, view: View, base: int, own: FigureEntry | None
-    ) -> Sequence[tuple[Record, int] | Late]:
+    ) -> Sequence[tuple[Record, int] | LearntFigures]:
         """Read a line of unknown layout, or the record of several lines that it is a part of."""
         where = self._points.process(view.cleaned.where)
         whole = read_block(view, own, self.read_until - base) if own is not None else None
@@ -136,7 +136,7 @@ class MetricLines:
         for found in self._generic.rest():
             self.quick.put(found, offset)
 
-    def _redrawn(self, drawn: Drawn) -> None:
+    def _redrawn(self, drawn: DrawnRecord) -> None:
         """Take a draw; the record of the position before is certain once the bar has left it."""
         if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
@@ -153,7 +153,7 @@ class MetricLines:
             is_training=is_training(dict(record.values)),
         )
 
-    def _record(self, drawn: Drawn, bar_step: float = math.nan) -> None:
+    def _record(self, drawn: DrawnRecord, bar_step: float = math.nan) -> None:
         reader = drawn.reader
         if drawn.record is None:
             if drawn.path is not None:

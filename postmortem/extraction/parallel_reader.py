@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.opened_source import WholeSource, read_whole_source
+from postmortem.extraction.opened_source import SourceResult, read_whole_source
 from postmortem.extraction.source_reader import Progress, SourceReader
 from postmortem.rules.base import load
 from postmortem.rules.engine import Budget
 
 
-class Helpers(NamedTuple):
+class ParallelReaders(NamedTuple):
     """Who else may read."""
 
     cores: int = 1
@@ -44,7 +44,7 @@ class FileTask(NamedTuple):
 class FileResult(NamedTuple):
     """A file that was read."""
 
-    whole: WholeSource
+    whole: SourceResult
     seconds: float
     """What was spent in searches that are slow."""
 

@@ -18,7 +18,7 @@ from postmortem.extraction.formats import error_file
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.one_source import SourceExtractor
 from postmortem.extraction.unlike_logs import (
-    Read,
+    ReadSource,
     is_record_lines,
     may_be_figures,
     may_be_no_log,
@@ -71,7 +71,7 @@ class SourceReader:
         self.budget, self.progress = budget, progress
         self._files: RunFiles | None = None
 
-    def read(self, text: Text, index: int, where: ProcessId, path: str) -> Read:
+    def read(self, text: Text, index: int, where: ProcessId, path: str) -> ReadSource:
         """Read a source to its end.
 
         Args:
@@ -91,14 +91,16 @@ class SourceReader:
         if error_file.is_error_file(head):
             part = self._error_file(text, index, where)
             is_cut = bool(text.read(1))
-            return Read(part, [error_file.NOTE, *([_CUT] if is_cut else []), *_list_notes(text)])
+            return ReadSource(
+                part, [error_file.NOTE, *([_CUT] if is_cut else []), *_list_notes(text)]
+            )
         part = self._log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
         if _is_document(part, text, head, index):
             nothing = Extract(lines={index: part.lines[index]}, records={index: 0})
-            return Read(nothing, [_DOCUMENT], "ignored")
-        return Read(part, _list_notes(text))
+            return ReadSource(nothing, [_DOCUMENT], "ignored")
+        return ReadSource(part, _list_notes(text))
 
-    def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
+    def read_binary(self, opened: Readable, index: int, path: str) -> ReadSource | None:
         """Read a file of figures that is no text; None of any other, of which nothing is taken.
 
         Raises:
@@ -160,7 +162,7 @@ class SourceReader:
         return result
 
 
-def identify_source_type(kind: str, text: Text, read: Read, index: int, path: str) -> str:
+def identify_source_type(kind: str, text: Text, read: ReadSource, index: int, path: str) -> str:
     """Identify the type of a source, as `core.job_facts.Source` names it.
 
     Args:

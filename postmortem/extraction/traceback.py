@@ -39,7 +39,7 @@ from postmortem.extraction.trailing_context import (
     is_logged,
     is_reported,
 )
-from postmortem.reading.windows import LONG_REACH, Passed, View, is_same_process
+from postmortem.reading.windows import LONG_REACH, FollowedLine, View, is_same_process
 
 ANCHOR: Final = b"(most recent call last)"
 """Without the word before it, which may have a colour of its own."""
@@ -257,14 +257,14 @@ def _iter_rows(view: View) -> Iterator[Row]:
             )
 
 
-def _inspect_line(view: View, before: int, start: int, end: bytes, limit: int) -> Passed:
+def _inspect_line(view: View, before: int, start: int, end: bytes, limit: int) -> FollowedLine:
     """Look at a line, and keep it for other tracebacks.
 
     What a limit or a carriage return ends may end elsewhere for another one, and is not kept.
     """
     close = view.data.find(end, start, limit)
     borders = _find_last_redraw(view.data, start, close if close >= 0 else limit)
-    line = Passed(*borders, close if close >= 0 else limit, view.clean_at(*borders))
+    line = FollowedLine(*borders, close if close >= 0 else limit, view.clean_at(*borders))
     return view.passed_at(before, line) if close >= 0 and end == b"\n" else line
 
 

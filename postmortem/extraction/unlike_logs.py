@@ -1,7 +1,7 @@
 """Tell cheaply which sources may be something else than a log.
 
 In: a path and the beginning of a text. Out: whether to ask `extraction.run_files`, which most jobs
-need not even import; `Read`, what a source holds. Not here: what such a file really is.
+need not even import; `ReadSource`, what a source holds. Not here: what such a file really is.
 """
 
 from pathlib import PurePath
@@ -20,7 +20,7 @@ _JSON_LOG_KEYS: Final = ('"message"', '"msg"', '"level"')
 _LOOKED_AT: Final = 20
 
 
-class Read(NamedTuple):
+class ReadSource(NamedTuple):
     """A source that was read."""
 
     part: Extract

@@ -49,10 +49,10 @@ class Text:
         self._head = source.head
         self.is_whole = len(head) < SNIFF
         """Whether `head` holds all of it."""
-        self.printed: notebook.Printed | None = None
+        self.printed: notebook.NotebookOutput | None = None
         """What the cells of a notebook printed, where this is one."""
         if notebook.is_notebook(self._head):
-            self.printed, self.is_whole = notebook.Printed(source), False
+            self.printed, self.is_whole = notebook.NotebookOutput(source), False
             self._head = fill(self.printed, SNIFF)
         else:
             source.head = b""

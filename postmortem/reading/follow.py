@@ -39,7 +39,7 @@ class Unavailable(InputError):  # noqa: N818 -- what became of the file
     """The file cannot be read now; that may pass."""
 
 
-class Followed:
+class FollowedFile:
     """A file as it grows."""
 
     def __init__(self, path: str) -> None:

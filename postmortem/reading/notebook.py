@@ -47,7 +47,7 @@ def is_notebook(head: bytes) -> bool:
     return _HEAD.match(head) is not None and b'"cell_type"' in head
 
 
-class Printed:
+class NotebookOutput:
     """What the cells printed, to be read like a file."""
 
     def __init__(self, source: Readable) -> None:

@@ -159,7 +159,7 @@ class Opened:
         )
 
 
-class _Lent(io.RawIOBase):
+class _BorrowedStream(io.RawIOBase):
     """A stream owned by the caller: closing this leaves it open."""
 
     def __init__(self, stream: Readable, name: str) -> None:
@@ -229,7 +229,7 @@ def open_log(origin: Origin, unpacking: Unpacking | None = None) -> Opened:
 
 
 def _wrap_stream(stream: Readable, name: str) -> io.BufferedReader:
-    return io.BufferedReader(_Lent(stream, name))
+    return io.BufferedReader(_BorrowedStream(stream, name))
 
 
 def _open_file(path: str) -> tuple[io.BufferedReader, os.stat_result]:

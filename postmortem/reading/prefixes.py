@@ -176,7 +176,7 @@ _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 12)))
 _GROUP: Final = compile_lazily(r"\(\?P<(\w+)>")
 
 
-class _Forms(NamedTuple):
+class _PrefixForms(NamedTuple):
     """The forms that one first character can start, as one pattern.
 
     A line is tried against all of them in one go.
@@ -187,7 +187,7 @@ class _Forms(NamedTuple):
     """By the empty group that ends a form: what its own groups hold, and their numbers."""
 
     @classmethod
-    def starting_with(cls, start: str) -> "_Forms":
+    def starting_with(cls, start: str) -> "_PrefixForms":
         """Join patterns in their order; groups of the same name are kept apart."""
         joined, names, groups = [], list[str](), {}
         for form in (pattern for starts, pattern in _FORMS if start in starts):
@@ -200,7 +200,7 @@ class _Forms(NamedTuple):
 
 
 _BY_START: Final = {
-    start: _Forms.starting_with(start) for start in f"0123[IWEFVCD(JMASON R>#\t{_LETTERS}"
+    start: _PrefixForms.starting_with(start) for start in f"0123[IWEFVCD(JMASON R>#\t{_LETTERS}"
 }
 _RANKS: Final = ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task")
 _PIDS: Final = ("pid", "pid2", "pid3", "pid4")

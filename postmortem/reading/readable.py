@@ -34,7 +34,7 @@ def iter_lines(source: Readable, longest: int) -> Iterator[str]:
         yield rest.decode("utf-8", "replace")
 
 
-class Counted:
+class LineCounter:
     """Counts the lines of what is read through it."""
 
     def __init__(self, source: Readable) -> None:

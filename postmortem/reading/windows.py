@@ -1,7 +1,7 @@
 """The line around a position of a block, cleaned, and the lines that follow it.
 
-In: a `Block`'s bytes and a position. Out: `View`; `Sight`, what the views of a source share. Not
-here: line numbers (the caller counts breaks), meaning.
+In: a `Block`'s bytes and a position. Out: `View`; `ViewContext`, what the views of a source share.
+Not here: line numbers (the caller counts breaks), meaning.
 
 A window is laid around the anchor, never around the block: at most REACH bytes on either side,
 wherever the block ends. Windows overlap, and what a log repeats without end may be looked at
@@ -65,7 +65,7 @@ class Allowance:
         self._left -= amount
 
 
-class Passed(NamedTuple):
+class FollowedLine(NamedTuple):
     """A line over which a traceback is followed.
 
     The many tracebacks of a crowd are followed over the same ones.
@@ -108,7 +108,7 @@ class View:
         srun: bool,
         known: dict[bytes, Cleaned] | None = None,
         rows: Allowance | None = None,
-        passed: dict[int, Passed] | None = None,
+        passed: dict[int, FollowedLine] | None = None,
     ) -> None:
         """Find the borders: a line break, a carriage return, or REACH.
 
@@ -162,7 +162,7 @@ class View:
                 self._known[raw] = cleaned
         return cleaned
 
-    def passed_at(self, position: int, passed: Passed) -> Passed:
+    def passed_at(self, position: int, passed: FollowedLine) -> FollowedLine:
         """Keep what the line behind a position was found to be."""
         if passed.end - position <= _KEPT_LENGTH:
             if len(self.passed) >= _MOST_KNOWN:
@@ -204,16 +204,16 @@ class View:
         return [self.cleaned.text, *self._after[: count - 1]]
 
 
-class Sight:
+class ViewContext:
     """What the views of one source share."""
 
     def __init__(self, *, srun: bool) -> None:
         """Know nothing yet."""
         self.srun = srun
         self._known: dict[bytes, Cleaned] = {}
-        self._passed: dict[int, Passed] = {}
+        self._passed: dict[int, FollowedLine] = {}
         self._data = b""
-        self._times = _Times()
+        self._times = _TimeFinder()
         self.stamps: list[tuple[int, str]] = []
         """Printed times beside what may be a failure: (byte offset, time)."""
         self._text, self._rows = Allowance(_TEXT, _TEXT_PER_BYTE), Allowance(_ROWS, _ROWS_PER_BYTE)
@@ -256,7 +256,7 @@ class Sight:
         return True
 
 
-class _Times:
+class _TimeFinder:
     """Finds the printed time nearest before a line of a source.
 
     Asked for rising places, it looks at each line once.

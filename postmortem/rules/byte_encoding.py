@@ -34,10 +34,10 @@ _RARE: Final = 0.1
 _MOST_RUNS: Final = 256
 
 
-class _Runs(dict[str, str]):
+class _EncodedRuns(dict[str, str]):
     """The encoding of runs of characters beyond ASCII, cached since few recur often."""
 
-    def __init__(self, stand_ins: "StandIns") -> None:
+    def __init__(self, stand_ins: "CharacterBytes") -> None:
         super().__init__()
         self._stand_ins = stand_ins
 
@@ -48,7 +48,7 @@ class _Runs(dict[str, str]):
         return encoded
 
 
-class StandIns(dict[int, int]):
+class CharacterBytes(dict[int, int]):
     """The byte that each character is to re2; filled as characters are met."""
 
     def __init__(self, own: str) -> None:
@@ -57,7 +57,7 @@ class StandIns(dict[int, int]):
             {code: code for code in range(0x80)}
             | {ord(char): _OWN + index for index, char in enumerate(own)}
         )
-        self._runs = _Runs(self)
+        self._runs = _EncodedRuns(self)
         self._last = ("", b"")
         """What was read last: many patterns are searched in one text, one behind the other."""
 
@@ -95,9 +95,9 @@ class StandIns(dict[int, int]):
 
 
 @functools.lru_cache(maxsize=128)
-def get_byte_encoding(own: str) -> StandIns:
+def get_byte_encoding(own: str) -> CharacterBytes:
     """Give the stand-ins for all patterns that have the same characters of their own."""
-    return StandIns(own)
+    return CharacterBytes(own)
 
 
 @functools.lru_cache(maxsize=512)

@@ -1,7 +1,7 @@
 """Anomaly types of training curves: loss, gradients, scale, rates, rewards.
 
-In: nothing. Out: `ANOMALY_TYPES`. Not here: the types that tell of the machine, the processes and the end
-(`rules.job_anomalies`), those of a run that does not learn (`rules.no_learning_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types that tell of the machine, the processes and
+the end (`rules.job_anomalies`), those of a run that does not learn (`rules.no_learning_anomalies`).
 """
 
 from typing import Final

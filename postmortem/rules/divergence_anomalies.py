@@ -1,7 +1,7 @@
 """Anomaly types of a finite training loss that leaves its level: spikes and divergence.
 
-In: nothing. Out: `ANOMALY_TYPES`. Not here: the other types of curves (`rules.curve_anomalies`), finding
-them (`detectors.divergence`, `detectors.spikes`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the other types of curves (`rules.curve_anomalies`),
+finding them (`detectors.divergence`, `detectors.spikes`).
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """Anomaly types of the end of a run and of its machine.
 
-In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of the curves of training (`rules.curve_anomalies`),
-of processes that wait or differ (`rules.process_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of the curves of training
+(`rules.curve_anomalies`), of processes that wait or differ (`rules.process_anomalies`).
 """
 
 from typing import Final

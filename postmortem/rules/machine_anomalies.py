@@ -1,7 +1,7 @@
 """Anomaly types of the machine: GPUs, torch, limits, disks, packages.
 
-In: nothing. Out: `ANOMALY_TYPES`. Not here: the types that tell of the run (`rules.curve_anomalies`,
-`rules.job_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types that tell of the run
+(`rules.curve_anomalies`, `rules.job_anomalies`).
 """
 
 from typing import Final

@@ -1,6 +1,7 @@
 """Anomaly types of curves where nothing is learnt though every figure is finite.
 
-In: nothing. Out: `ANOMALY_TYPES`. Not here: losses that stand still or freeze (`rules.curve_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: losses that stand still or freeze
+(`rules.curve_anomalies`).
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
 """Anomaly types that a log states in words where values are not finite.
 
-In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of curves (`rules.curve_anomalies`), finding them
-(`detectors.nonfinite_hints`, `detectors.contrasts`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of curves (`rules.curve_anomalies`), finding
+them (`detectors.nonfinite_hints`, `detectors.contrasts`).
 """
 
 from typing import Final

@@ -1,6 +1,7 @@
 """Anomaly types of several processes, of waiting and of standing still.
 
-In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of the curves of training (`rules.curve_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of the curves of training
+(`rules.curve_anomalies`).
 """
 
 from typing import Final

@@ -24,7 +24,7 @@ from postmortem.pipeline import get_matcher
 from postmortem.reading import windows
 from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
-from postmortem.reading.windows import REACH, Sight, View
+from postmortem.reading.windows import REACH, View, ViewContext
 from postmortem.rules.engine import Budget
 
 GROWTH = 3.0
@@ -194,7 +194,7 @@ def test_the_nearest_printed_time(lines: list[str], expected: str | None) -> Non
     What an earlier look has found is used again.
     """
     data = "\n".join(lines).encode()
-    sight, position, found = Sight(srun=False), -1, None
+    sight, position, found = ViewContext(srun=False), -1, None
     while (position := data.find(b"needle", position + 1)) >= 0:
         count = len(sight.stamps)
         sight.stamp(sight.view(data, position, 1), 0)

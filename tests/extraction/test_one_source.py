@@ -19,7 +19,7 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import Finding
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction import job, learnt_paths, points
-from postmortem.extraction.extract import FIRST, LAST, Extract, KeptFindings, Seen
+from postmortem.extraction.extract import FIRST, LAST, Extract, KeptFindings, Sighting
 from postmortem.extraction.facts import series as series_module
 from postmortem.extraction.facts.series import Series
 from postmortem.extraction.one_source import SourceExtractor
@@ -499,7 +499,7 @@ def test_merging_into_nothing_is_the_part() -> None:
 def test_first_and_last_findings_survive_a_merge(count: int, cut: int) -> None:
     """The first 20 and the last 5 of two parts are those of the whole, and the count is exact."""
     found = [
-        Seen(Finding("a.b", "cause", 0, NOWHERE, line, line, line, "x"), 0, (0, ""))
+        Sighting(Finding("a.b", "cause", 0, NOWHERE, line, line, line, "x"), 0, (0, ""))
         for line in range(1, count + 1)
     ]
     whole, first, second = KeptFindings(), KeptFindings(), KeptFindings()

@@ -13,7 +13,7 @@ from typing import Final
 from postmortem.core.findings import Finding, Traceback
 from postmortem.diagnosis.case.final_errors import find_final_errors
 from postmortem.diagnosis.case.specificity import is_any_exception
-from postmortem.extraction.extract import Extract, Seen
+from postmortem.extraction.extract import Extract, Sighting
 from postmortem.rules.base import KnowledgeBase, Signature
 
 _MOST: Final = 8
@@ -23,8 +23,8 @@ _EXPLAINING: Final = frozenset({"cause", "consequence", "harmless"})
 
 
 def find_broad_matches(
-    gathered: Extract, seen: Sequence[Seen], knowledge: KnowledgeBase
-) -> Iterator[Seen]:
+    gathered: Extract, seen: Sequence[Sighting], knowledge: KnowledgeBase
+) -> Iterator[Sighting]:
     """Give what broad signatures find in the last exceptions that no signature knows."""
     known = {
         (found.finding.source, line)
@@ -41,7 +41,7 @@ def find_broad_matches(
             continue
         matched.add(text)
         for rule in _iter_matching_rules(text, knowledge.signatures):
-            yield Seen(_build_finding(rule, traceback, text), before, (0, ""))
+            yield Sighting(_build_finding(rule, traceback, text), before, (0, ""))
         if len(matched) == _MOST:
             return
 

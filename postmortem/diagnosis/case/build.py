@@ -24,7 +24,12 @@ from postmortem.diagnosis.case.survived_errors import SurvivedErrors
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.observed import build_observed
-from postmortem.extraction.extract import Extract, Seen, count_records_after, select_sources_by_type
+from postmortem.extraction.extract import (
+    Extract,
+    Sighting,
+    count_records_after,
+    select_sources_by_type,
+)
 from postmortem.extraction.facts import fact_store as env
 from postmortem.rules.base import KnowledgeBase
 
@@ -35,7 +40,7 @@ class _LastAttempt(NamedTuple):
     gathered: Extract
     begins: Mapping[int, int]
     """The raw line at which it begins, by source."""
-    seen: Sequence[Seen]
+    seen: Sequence[Sighting]
     tracebacks: Sequence[tuple[Traceback, int]]
     """But those that only hand on another one."""
 
@@ -100,7 +105,7 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     )
 
 
-def _collect_findings(gathered: Extract, knowledge: KnowledgeBase) -> list[Seen]:
+def _collect_findings(gathered: Extract, knowledge: KnowledgeBase) -> list[Sighting]:
     """Give what was found, with what exceptions say that no rule knows, but what does not count."""
     found = gathered.seen()
     found += in_words.find_broad_matches(gathered, found, knowledge)
@@ -110,11 +115,11 @@ def _collect_findings(gathered: Extract, knowledge: KnowledgeBase) -> list[Seen]
 
 
 def _without_copies(
-    seen: Sequence[Seen],
+    seen: Sequence[Sighting],
     gathered: Extract,
     handed_on: Container[tuple[int, int]],
     knowledge: KnowledgeBase,
-) -> list[Seen]:
+) -> list[Sighting]:
     """Leave out what broad rules say of an exception that only hands on another one."""
     lines = {
         (traceback.source, traceback.exception_line)
@@ -131,7 +136,7 @@ def _without_copies(
 
 def _drop_nonfatal_findings(
     attempt: _LastAttempt, passed: Container[tuple[int, int]]
-) -> list[Seen]:
+) -> list[Sighting]:
     """Give what was found but what ended nothing."""
     return [
         sighting
@@ -162,7 +167,7 @@ def _list_unsurvived_tracebacks(attempt: _LastAttempt) -> tuple[Traceback, ...]:
 
 
 def _select_last_attempt(
-    gathered: Extract, seen: Sequence[Seen], handed_on: Container[tuple[int, int]]
+    gathered: Extract, seen: Sequence[Sighting], handed_on: Container[tuple[int, int]]
 ) -> _LastAttempt:
     findings = [found.finding for found in seen]
     starts = [
@@ -202,7 +207,7 @@ def _list_failures(
     gathered = attempt.gathered
     in_logs = [found for found in attempt.seen if found.finding.source not in about]
 
-    def among(seen: Sequence[Seen]) -> list[failures.Failure]:
+    def among(seen: Sequence[Sighting]) -> list[failures.Failure]:
         return order.list_failures_in_order(
             seen, attempt.tracebacks, gathered, knowledge.by_id, clock, gathered.sources
         )
@@ -257,7 +262,7 @@ def _collect_explained_lines(attempt: _LastAttempt) -> dict[int, set[int]]:
 
 
 def _build_clock(
-    gathered: Extract, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]
+    gathered: Extract, seen: Iterable[Sighting], needed: Iterable[int], apart: Mapping[int, float]
 ) -> Clock:
     """Build the clock from the times of all findings, tracebacks and possible failures."""
     times: list[tuple[int, int, str | None]] = [

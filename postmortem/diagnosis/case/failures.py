@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.diagnosis.case.forwarded_exceptions import build_process_lookup
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.trailing_context import CAUGHT
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
@@ -101,7 +101,7 @@ class _Suspect(NamedTuple):
 
 
 def list_possible_failures(
-    seen: Sequence[Seen],
+    seen: Sequence[Sighting],
     tracebacks: Iterable[tuple[Traceback, int]],
     gathered: Extract,
     rules: Mapping[str, Signature],
@@ -131,7 +131,7 @@ def list_possible_failures(
 
 
 def _list_finding_suspects(
-    seen: Iterable[Seen], gathered: Extract, rules: Mapping[str, Signature]
+    seen: Iterable[Sighting], gathered: Extract, rules: Mapping[str, Signature]
 ) -> list[_Suspect]:
     return [
         _Suspect(
@@ -163,7 +163,9 @@ def is_consequence(traceback: Traceback) -> bool:
     return traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS)
 
 
-def _keep_delayed_tracebacks(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_Suspect]:
+def _keep_delayed_tracebacks(
+    suspects: Iterable[_Suspect], seen: Iterable[Sighting]
+) -> list[_Suspect]:
     """Keep the tracebacks that may still have ended the run, some records behind them.
 
     Standard output may arrive long after standard error. One in front of the program's own end
@@ -190,13 +192,13 @@ def move_to_front(first: Failure | None, failures: list[Failure]) -> list[Failur
     return [first, *(failure for failure in failures if failure is not first)]
 
 
-def has_end_marker(seen: Iterable[Seen]) -> bool:
+def has_end_marker(seen: Iterable[Sighting]) -> bool:
     """Say whether a program stated that it is complete."""
     return any(has_trait(found.finding.signature, Trait.SOUND) for found in seen)
 
 
 def find_reporting_sources(
-    seen: Iterable[Seen],
+    seen: Iterable[Sighting],
     tracebacks: Iterable[tuple[Traceback, int]],
     rules: Mapping[str, Signature],
 ) -> set[int]:

@@ -1,7 +1,8 @@
 """Find the process at fault where a peer, a watchdog or the kernel reports the failure.
 
-In: the case. Out: `Meant`, or nothing where whoever tells it is the one. Not here: which failure
-came first (`case.order`), finding the odd one among the processes (`detectors.outlier_process`).
+In: the case. Out: `FaultyProcess`, or nothing where whoever tells it is the one. Not here: which
+failure came first (`case.order`), finding the odd one among the processes
+(`detectors.outlier_process`).
 
 The line of the first failure stays whose it is; the process that the report names is the one at
 fault. A line of the odd process itself is the better witness and stands in its place.
@@ -40,7 +41,7 @@ _PLACED: Final = compile_lazily(
 _OWN_PID: Final = compile_lazily(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
 
 
-class Meant(NamedTuple):
+class FaultyProcess(NamedTuple):
     """The process at fault, and the anomaly that shows it, if any."""
 
     where: ProcessId
@@ -56,7 +57,7 @@ class Meant(NamedTuple):
         return self.shape if self.shape is not None and self.shape.id == _ODD[0] else None
 
 
-def find_faulty_process(case: Case, first: Failure) -> Meant | None:
+def find_faulty_process(case: Case, first: Failure) -> FaultyProcess | None:
     """Find the process at fault where another one reported the first failure."""
     finding = first.finding
     is_anothers = first.reported_process != NOWHERE and not is_of(
@@ -64,7 +65,7 @@ def find_faulty_process(case: Case, first: Failure) -> Meant | None:
     )
     other = first.reported_process if is_anothers else _find_unreported_rank(case, first)
     if other is not None:
-        return Meant(other)
+        return FaultyProcess(other)
     if finding is None:
         return None
     if has_trait(finding.signature, Trait.NAMES_A_PEER):
@@ -72,15 +73,15 @@ def find_faulty_process(case: Case, first: Failure) -> Meant | None:
         if shape is None:
             return None
         where = shape.where.filled(_get_node(case, shape))
-        return Meant(where, shape, _find_first_machine_finding(case, first, where))
+        return FaultyProcess(where, shape, _find_first_machine_finding(case, first, where))
     return None if first.where.rank is not None else _resolve_process(case, first, finding)
 
 
-def _resolve_process(case: Case, first: Failure, finding: Finding) -> Meant | None:
+def _resolve_process(case: Case, first: Failure, finding: Finding) -> FaultyProcess | None:
     """Find the process of a line without a rank: by its text, else by who reports it."""
     named = _parse_named_rank(finding) or find_process_in_agent_table(case, finding)
     if named is not None:
-        return Meant(named.filled(first.where))
+        return FaultyProcess(named.filled(first.where))
     return (
         None
         if _is_of_a_process(case, first.source)
@@ -103,13 +104,17 @@ def _find_unreported_rank(case: Case, first: Failure) -> ProcessId | None:
     return silent.where if is_before else None
 
 
-def _find_reported_process(case: Case, first: Failure, finding: Finding) -> Meant | None:
+def _find_reported_process(case: Case, first: Failure, finding: Finding) -> FaultyProcess | None:
     """Find the process that a kernel, an agent or a cluster reports as failed."""
     victim = next(_find_victims(case, finding), None) or find_child_process(case, finding)
     if victim is not None:
-        return Meant(victim.filled(first.where))
+        return FaultyProcess(victim.filled(first.where))
     file = find_named_log(case, finding)
-    return None if file is None else Meant(case.sources[file].where.filled(first.where), file=file)
+    return (
+        None
+        if file is None
+        else FaultyProcess(case.sources[file].where.filled(first.where), file=file)
+    )
 
 
 def _parse_named_rank(finding: Finding) -> ProcessId | None:

@@ -13,7 +13,7 @@ from typing import Final
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.numerals import parse_whole_number
-from postmortem.extraction.extract import Seen
+from postmortem.extraction.extract import Sighting
 
 NAMED: Final = "context.exception-of-another"
 _BELOW: Final = 2
@@ -21,7 +21,7 @@ _BELOW: Final = 2
 
 
 def build_process_lookup(
-    seen: Iterable[Seen], tracebacks: Iterable[tuple[Traceback, int]]
+    seen: Iterable[Sighting], tracebacks: Iterable[tuple[Traceback, int]]
 ) -> Callable[[int, int], ProcessId]:
     """Give a function from a source and a line to the process whose exception stands there.
 

@@ -16,7 +16,7 @@ from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import ProcessId
 from postmortem.diagnosis.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.trailing_context import gives_up, goes_on, is_handled
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
@@ -30,7 +30,7 @@ Place = tuple[int, int]
 
 
 def find_nonfatal(
-    seen: Sequence[Seen],
+    seen: Sequence[Sighting],
     tracebacks: Iterable[tuple[Traceback, int]],
     gathered: Extract,
     rules: Mapping[str, Signature],
@@ -60,10 +60,10 @@ def _place(finding: Finding) -> Place:
 
 
 def _find_repeatedly_survived(
-    seen: Iterable[Seen], gathered: Extract, rules: Mapping[str, Signature]
+    seen: Iterable[Sighting], gathered: Extract, rules: Mapping[str, Signature]
 ) -> Iterator[Finding]:
     """Yield what was survived several times, the last times included."""
-    same: dict[tuple[str, int, ProcessId], list[Seen]] = defaultdict(list)
+    same: dict[tuple[str, int, ProcessId], list[Sighting]] = defaultdict(list)
     for sighting in seen:
         if sighting.finding.role == "cause" and rules[sighting.finding.signature].fatal:
             same[
@@ -76,7 +76,9 @@ def _find_repeatedly_survived(
             yield from (sighting.finding for sighting in group)
 
 
-def _handled(seen: Iterable[Seen], gathered: Extract, ends: Mapping[int, int]) -> Iterator[Finding]:
+def _handled(
+    seen: Iterable[Sighting], gathered: Extract, ends: Mapping[int, int]
+) -> Iterator[Finding]:
     """Yield errors that were handled: the run completed or trained on after them."""
     for sighting in seen:
         finding = sighting.finding
@@ -105,7 +107,7 @@ def _is_within(finding: Finding, tracebacks: Iterable[Traceback]) -> bool:
 
 
 def _find_shutdown_noise(
-    seen: Sequence[Seen], gathered: Extract, known: Mapping[str, Anomaly]
+    seen: Sequence[Sighting], gathered: Extract, known: Mapping[str, Anomaly]
 ) -> Iterator[Finding]:
     """Yield what the processes print when they are stopped behind the end of the run."""
     ends = {

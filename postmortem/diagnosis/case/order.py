@@ -28,7 +28,7 @@ from postmortem.diagnosis.case.reporter_rank import (
 )
 from postmortem.diagnosis.case.stops import put_stop_reason_first, put_watchdog_before_stop
 from postmortem.diagnosis.case.waiting import put_failed_before_waiting
-from postmortem.extraction.extract import Extract, Seen
+from postmortem.extraction.extract import Extract, Sighting
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
@@ -37,7 +37,7 @@ Sources = Sequence[Source[Message]]
 
 
 def list_failures_in_order(
-    seen: Sequence[Seen],
+    seen: Sequence[Sighting],
     tracebacks: Sequence[tuple[Traceback, int]],
     gathered: Extract,
     rules: Mapping[str, Signature],

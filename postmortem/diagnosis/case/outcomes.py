@@ -11,7 +11,7 @@ from typing import Final
 from postmortem.core import names
 from postmortem.diagnosis.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.facts.fact_store import STATED_BY_CALLER, FactStore
 from postmortem.rules.stack_rules import StackRules
 from postmortem.rules.traits import Trait, has_trait
@@ -57,7 +57,7 @@ def _find_framework_version(name: str, facts: FactStore, stacks: StackRules) -> 
 
 def infer_outcome(
     gathered: Extract,
-    seen: Sequence[Seen],
+    seen: Sequence[Sighting],
     failures: Sequence[Failure],
     known: Mapping[str, Anomaly],
 ) -> str:
@@ -77,14 +77,14 @@ def infer_outcome(
     return _infer_outcome_without_end(gathered, seen, known)
 
 
-def _is_end(found: Seen, gathered: Extract) -> bool:
+def _is_end(found: Sighting, gathered: Extract) -> bool:
     """Say whether this is the marker of an end, behind which nothing is trained."""
     return has_trait(found.finding.signature, Trait.SOUND) and not _is_training_continued(
         found, gathered
     )
 
 
-def _is_ended(gathered: Extract, seen: Iterable[Seen], known: Mapping[str, Anomaly]) -> bool:
+def _is_ended(gathered: Extract, seen: Iterable[Sighting], known: Mapping[str, Anomaly]) -> bool:
     """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
     ends = [found for found in seen if _is_final_consequence(found, gathered)]
     is_through = bool(_ENDS.intersection(known))
@@ -95,7 +95,7 @@ def _is_ended(gathered: Extract, seen: Iterable[Seen], known: Mapping[str, Anoma
 
 
 def _infer_outcome_without_end(
-    gathered: Extract, seen: Sequence[Seen], known: Mapping[str, Anomaly]
+    gathered: Extract, seen: Sequence[Sighting], known: Mapping[str, Anomaly]
 ) -> str:
     """Infer the outcome where nothing reports an end."""
     if "traceback-cut" in known:
@@ -116,13 +116,13 @@ def is_without_log(gathered: Extract) -> bool:
     return all(source.kind in _NO_OUTPUT for source in gathered.sources)
 
 
-def _has_troubles(seen: Iterable[Seen]) -> bool:
+def _has_troubles(seen: Iterable[Sighting]) -> bool:
     """Say whether anything was found that no sound run prints."""
     return any(found.finding.role in {"cause", "consequence", "warning"} for found in seen)
 
 
 def _find_real_failures(
-    failures: Iterable[Failure], successes: Sequence[Seen]
+    failures: Iterable[Failure], successes: Sequence[Sighting]
 ) -> Iterator[Failure]:
     """Yield the failures that an end marker does not explain.
 
@@ -137,7 +137,7 @@ def _find_real_failures(
             yield failure
 
 
-def _is_training_continued(found: Seen, gathered: Extract) -> bool:
+def _is_training_continued(found: Sighting, gathered: Extract) -> bool:
     """Say whether training goes on behind an end marker: it was the end of a part, of a fold."""
     return any(
         series.name == names.LOSS
@@ -148,11 +148,11 @@ def _is_training_continued(found: Seen, gathered: Extract) -> bool:
     )
 
 
-def _is_final_consequence(found: Seen, gathered: Extract) -> bool:
+def _is_final_consequence(found: Sighting, gathered: Extract) -> bool:
     return found.finding.role == "consequence" and _is_last(found, gathered)
 
 
-def _is_stalled(found: Seen, gathered: Extract, known: Mapping[str, Anomaly]) -> bool:
+def _is_stalled(found: Sighting, gathered: Extract, known: Mapping[str, Anomaly]) -> bool:
     """Say whether the run is reported to stand still and its metrics do not contradict it."""
     signature = found.finding.signature
     if signature.startswith(_STANDS_STILL):
@@ -172,5 +172,5 @@ def _has_failure_status(gathered: Extract) -> bool:
     )
 
 
-def _is_last(found: Seen, gathered: Extract) -> bool:
+def _is_last(found: Sighting, gathered: Extract) -> bool:
     return count_records_after(gathered, found.finding, found.records_before) < SURVIVED_RECORDS

@@ -14,14 +14,14 @@ from postmortem.core.findings import Traceback
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.ending import is_cut_short
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.extraction.extract import Seen
+from postmortem.extraction.extract import Sighting
 from postmortem.extraction.trailing_context import is_handled
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
 
 def own_ends(
-    seen: Sequence[Seen],
+    seen: Sequence[Sighting],
     tracebacks: Iterable[Traceback],
     rules: Mapping[str, Signature],
     observed: Observed,
@@ -56,7 +56,7 @@ def own_ends(
     }
 
 
-def _contradicts(sighting: Seen, rules: Mapping[str, Signature]) -> bool:
+def _contradicts(sighting: Sighting, rules: Mapping[str, Signature]) -> bool:
     """Say whether a line reports a failure that was not handled."""
     finding = sighting.finding
     is_fatal = finding.role == "cause" and rules[finding.signature].fatal

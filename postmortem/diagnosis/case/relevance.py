@@ -15,7 +15,7 @@ from postmortem.diagnosis.case.order_of_time import Clock
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors
 from postmortem.diagnosis.case.values import Occurrence
 from postmortem.diagnosis.case.waiting import is_collective_wait, may_have_waited
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
@@ -55,7 +55,7 @@ class _Standing(NamedTuple):
 
 
 def build_occurrences(
-    seen: Iterable[Seen],
+    seen: Iterable[Sighting],
     rules: Mapping[str, Signature],
     first: Failure | None,
     gathered: Extract,

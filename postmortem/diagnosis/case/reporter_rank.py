@@ -12,7 +12,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.numerals import parse_whole_number
 from postmortem.diagnosis.case.failures import Failure
-from postmortem.extraction.extract import Seen
+from postmortem.extraction.extract import Sighting
 from postmortem.rules.base import Signature
 
 ROOT_CAUSE: Final = "context.elastic-root-cause"
@@ -82,7 +82,7 @@ def _rank_by_text(text: str) -> int:
     return _LOST if _PEER_GONE.search(beginning) else ITSELF
 
 
-def find_root_cause_processes(seen: Iterable[Seen]) -> dict[bool, set[ProcessId]]:
+def find_root_cause_processes(seen: Iterable[Sighting]) -> dict[bool, set[ProcessId]]:
     """Give the processes that agents name as the root cause.
 
     By whether they have left a record of their exception.

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.extraction.extract import Seen
+from postmortem.extraction.extract import Sighting
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
@@ -31,8 +31,8 @@ _ENDS: Final = compile_lazily(
 
 
 def drop_less_specific(
-    seen: Iterable[Seen], rules: Mapping[str, Signature], dumps: Container[int] = ()
-) -> list[Seen]:
+    seen: Iterable[Sighting], rules: Mapping[str, Signature], dumps: Container[int] = ()
+) -> list[Sighting]:
     """Leave out the findings of broad signatures where another one names what ended the run.
 
     On a line that a narrower rule explains they count nowhere, nor in `dumps`: sources that tell
@@ -53,12 +53,12 @@ def drop_less_specific(
 
 
 def _drop_explained_matches(
-    seen: Sequence[Seen], rules: Mapping[str, Signature], dumps: Container[int]
-) -> list[Seen]:
+    seen: Sequence[Sighting], rules: Mapping[str, Signature], dumps: Container[int]
+) -> list[Sighting]:
     """Drop matches on lines that no program printed, and on lines that are explained."""
     explained = _collect_explained_lines(seen, rules)
 
-    def counts(found: Seen) -> bool:
+    def counts(found: Sighting) -> bool:
         is_unexplained = found.finding.source not in dumps and _get_line(found) not in explained
         text = found.finding.text
         is_over = _GOES_ON.search(text) is not None and _ENDS.search(text) is None
@@ -68,7 +68,7 @@ def _drop_explained_matches(
 
 
 def _collect_explained_lines(
-    seen: Iterable[Seen], rules: Mapping[str, Signature]
+    seen: Iterable[Sighting], rules: Mapping[str, Signature]
 ) -> set[tuple[int, int]]:
     return {
         (found.finding.source, line)
@@ -78,7 +78,7 @@ def _collect_explained_lines(
     }
 
 
-def _is_explanation(found: Seen, rule: Signature) -> bool:
+def _is_explanation(found: Sighting, rule: Signature) -> bool:
     is_known = found.finding.role == "harmless" or (
         found.finding.role == "consequence"
         and not has_trait(_select_strongest_cause(rule), Trait.UNEXPLAINED)
@@ -86,7 +86,7 @@ def _is_explanation(found: Seen, rule: Signature) -> bool:
     return is_known and not rule.broad and not is_any_exception(rule)
 
 
-def _is_fatal_cause(found: Seen, rule: Signature) -> bool:
+def _is_fatal_cause(found: Sighting, rule: Signature) -> bool:
     is_cause = found.finding.role == "cause" and rule.fatal and not rule.told_by
     return is_cause and not rule.broad and not is_any_exception(rule)
 
@@ -103,9 +103,9 @@ def _select_strongest_cause(rule: Signature) -> str:
 _LEVELS: Final = {"weak": 0, "moderate": 1, "strong": 2, "decisive": 3}
 
 
-def _is_broad_cause(found: Seen, rules: Mapping[str, Signature]) -> bool:
+def _is_broad_cause(found: Sighting, rules: Mapping[str, Signature]) -> bool:
     return found.finding.role == "cause" and rules[found.finding.signature].broad
 
 
-def _get_line(found: Seen) -> tuple[int, int]:
+def _get_line(found: Sighting) -> tuple[int, int]:
     return found.finding.source, found.finding.line

@@ -23,13 +23,13 @@ from postmortem.diagnosis.case.failures import (
     has_end_marker,
     is_consequence,
 )
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.trailing_context import ASIDE, EXIT, LOGGED, REPORTED, THREAD
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
-_Found = TypeVar("_Found", Traceback, Seen)
+_Found = TypeVar("_Found", Traceback, Sighting)
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
 _HELPERS: Final = compile_lazily(
     r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
@@ -43,7 +43,7 @@ class SurvivedErrors:
     def __init__(
         self,
         tracebacks: Iterable[tuple[Traceback, int]],
-        seen: Sequence[Seen],
+        seen: Sequence[Sighting],
         rules: Mapping[str, Signature],
         gathered: Extract,
         passed: Container[tuple[int, int]] = (),
@@ -198,7 +198,7 @@ def _group_by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
     """Put together what stands in one source: of thousands, few are of any use for another."""
     groups: dict[int, list[_Found]] = {}
     for item in found:
-        source = item.finding.source if isinstance(item, Seen) else item.source
+        source = item.finding.source if isinstance(item, Sighting) else item.source
         groups.setdefault(source, []).append(item)
     return groups
 

@@ -36,7 +36,7 @@ _OURS: Final = ("own ", "python ")
 """What stands before a frame that is of no package."""
 
 
-class _Pulled(NamedTuple):
+class _WeightedWords(NamedTuple):
     """A passage, its words, and what each of them puts in."""
 
     passage: TextPassage
@@ -70,7 +70,7 @@ def find_decisive_words(
     return tuple(passage for passage in found if passage.terms)
 
 
-def _compute_word_pulls(passage: TextPassage, pulls: dict[int, float]) -> _Pulled:
+def _compute_word_pulls(passage: TextPassage, pulls: dict[int, float]) -> _WeightedWords:
     """Share out what a passage puts in among its words; each bucket counts once."""
     words = extract_words(passage.text)
     each = [0.0] * len(words)
@@ -78,10 +78,10 @@ def _compute_word_pulls(passage: TextPassage, pulls: dict[int, float]) -> _Pulle
         pull = pulls.pop(bucket, 0.0)
         for place in places:
             each[place] += pull / len(places)
-    return _Pulled(passage, words, each)
+    return _WeightedWords(passage, words, each)
 
 
-def _build_telling_words(one: _Pulled, share: float) -> DecisiveWords:
+def _build_telling_words(one: _WeightedWords, share: float) -> DecisiveWords:
     passage = one.passage
     return DecisiveWords(
         cut(_format_passage(passage), _LONGEST),
@@ -99,7 +99,7 @@ def _format_passage(passage: TextPassage) -> str:
     return " ".join(text.split())
 
 
-def _extract_terms(passage: _Pulled) -> list[str]:
+def _extract_terms(passage: _WeightedWords) -> list[str]:
     """Give the terms of a passage as they stand in it, the weightiest first."""
     shown = cut(_format_passage(passage.passage), _LONGEST)
     small = _convert_to_lowercase(shown)
@@ -143,7 +143,7 @@ def _convert_to_lowercase(text: str) -> str:
     return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 
-def _find_word_runs(passage: _Pulled) -> Iterator[tuple[int, int]]:
+def _find_word_runs(passage: _WeightedWords) -> Iterator[tuple[int, int]]:
     """Give runs of words that pull, each from its first word to behind its last."""
     least = _LEAST * max(passage.pulls, default=0.0)
     first = None

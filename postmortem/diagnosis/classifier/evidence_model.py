@@ -21,7 +21,7 @@ from postmortem.core.message import say
 FORMAT: Final = 1
 
 
-class Weighed(NamedTuple):
+class LogOddsSum(NamedTuple):
     """A sum of figures that answers one question in log-odds."""
 
     start: float
@@ -37,17 +37,17 @@ class Weighed(NamedTuple):
 class EvidenceModel(NamedTuple):
     """The questions."""
 
-    alone: Weighed
+    alone: LogOddsSum
     """Is a verdict of the rules right, by its evidence alone?"""
-    together: Weighed
+    together: LogOddsSum
     """The same, where a text is heard as well."""
-    proposed: Weighed
+    proposed: LogOddsSum
     """Is what the text says right, where the rules abstain?"""
     digest: str = ""
 
 
-_ITSELF: Final = Weighed(0.0, {"odds": 1.0})
-UNFITTED: Final = EvidenceModel(_ITSELF, _ITSELF, Weighed(0.0, {"share": 1.0}))
+_ITSELF: Final = LogOddsSum(0.0, {"odds": 1.0})
+UNFITTED: Final = EvidenceModel(_ITSELF, _ITSELF, LogOddsSum(0.0, {"share": 1.0}))
 """What the rules and the text say of themselves."""
 
 
@@ -89,6 +89,6 @@ def serialize_evidence_model(model: EvidenceModel) -> bytes:
     return (json.dumps(document, indent=1) + "\n").encode()
 
 
-def _parse_weights(entry: Mapping[str, Any]) -> Weighed:
+def _parse_weights(entry: Mapping[str, Any]) -> LogOddsSum:
     weights = {name: float(weight) for name, weight in entry.items() if name != "start"}
-    return Weighed(float(entry["start"]), weights)
+    return LogOddsSum(float(entry["start"]), weights)

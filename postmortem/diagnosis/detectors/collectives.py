@@ -165,7 +165,7 @@ def detect_absent_ranks(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _list_incomplete_communicators(observed: Observed) -> list[tuple[int, Mapping[int, Finding]]]:
-    """Give each communicator that not all ranks have joined, with its size and findings."""
+    """Give the communicators that no rank finished setting up: size, and start lines by rank."""
     begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
     joined: set[tuple[str, int]] = set()
     for finding, _ in observed.findings:

@@ -16,7 +16,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.loss_of_training import TrainingLoss, find_training_loss
-from postmortem.extraction.extract import Extract, Seen, process_of, select_sources_by_type
+from postmortem.extraction.extract import Extract, Sighting, process_of, select_sources_by_type
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.traits import Trait, has_trait
@@ -99,7 +99,9 @@ class Observed:
 Detector = Callable[[Observed], Iterable[Anomaly]]
 
 
-def build_observed(gathered: Extract, seen: Iterable[Seen], begins: Mapping[int, int]) -> Observed:
+def build_observed(
+    gathered: Extract, seen: Iterable[Sighting], begins: Mapping[int, int]
+) -> Observed:
     """Put together what the detectors may look at.
 
     Args:
@@ -138,7 +140,7 @@ def _select_unmirrored_series(gathered: Extract) -> Iterable[Series]:
     )
 
 
-def _collect_nonfinite_context(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
+def _collect_nonfinite_context(seen: Iterable[Sighting]) -> tuple[tuple[int, int, str], ...]:
     """Give the surroundings of the first findings of values that are not finite."""
     kept = (
         (sighting.finding.source, *sighting.context)

@@ -44,7 +44,7 @@ _AnomalyParts = tuple[str, Message]
 """The id of a shape, and the figures that show it."""
 
 
-class Account(NamedTuple):
+class MemoryAccount(NamedTuple):
     """The figures of one line in GiB; None where it prints none, or what cannot be."""
 
     requested: float | None
@@ -77,7 +77,7 @@ def parse_gib(text: str | None) -> float | None:
     return None if match is None else float(match[1]) * _UNITS[match[2][0].lower()]
 
 
-def parse_memory_account(finding: Finding) -> Account:
+def parse_memory_account(finding: Finding) -> MemoryAccount:
     """Read the figures of a line."""
     requested, total, free, allocated, spare = (
         parse_gib(finding.capture(name))
@@ -89,7 +89,7 @@ def parse_memory_account(finding: Finding) -> Account:
     if reserved is None and allocated is not None:
         reserved = allocated + (spare or 0.0)
     mine = _parse_memory_in_use(finding, total)
-    return Account(
+    return MemoryAccount(
         requested=requested if requested is not None else parse_gib(finding.capture("asked2")),
         total=total,
         free=free,
@@ -164,7 +164,7 @@ def _iter_oom_conditions(
             yield anomaly
 
 
-def _check_fragmentation(account: Account, card: float | None) -> _AnomalyParts | None:
+def _check_fragmentation(account: MemoryAccount, card: float | None) -> _AnomalyParts | None:
     """Compare what was asked for, and the card, with what was reserved and not allocated."""
     if account.requested is None or account.spare is None:
         return None
@@ -189,7 +189,7 @@ def _check_fragmentation(account: Account, card: float | None) -> _AnomalyParts 
     return ("oom-fragmented" if is_enough else "oom-little-spare", message)
 
 
-def _compare_other_processes(account: Account) -> _AnomalyParts | None:
+def _compare_other_processes(account: MemoryAccount) -> _AnomalyParts | None:
     """Compare what others hold of the card with what contexts cost."""
     others = account.others
     if account.total is None or account.free is None or account.own is None or others is None:
@@ -216,7 +216,7 @@ def _compare_other_processes(account: Account) -> _AnomalyParts | None:
     return ("oom-other-process", message)
 
 
-def _format_top_holders(account: Account, own: float) -> Message:
+def _format_top_holders(account: MemoryAccount, own: float) -> Message:
     """Name the processes that hold most, but this one."""
     held = [
         say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size)
@@ -226,7 +226,7 @@ def _format_top_holders(account: Account, own: float) -> Message:
     return say(" ({held})", "（{held}）", held=join_list(held)) if held else quote("")
 
 
-def _find_stray_contexts(account: Account) -> _AnomalyParts | None:
+def _find_stray_contexts(account: MemoryAccount) -> _AnomalyParts | None:
     """Several processes with hardly more than a context each.
 
     Ranks of one job that opened one on the wrong card.
@@ -245,7 +245,7 @@ def _find_stray_contexts(account: Account) -> _AnomalyParts | None:
 
 
 def _find_oversized_request(
-    account: Account, needed: float | None, card_gib: float | None
+    account: MemoryAccount, needed: float | None, card_gib: float | None
 ) -> _AnomalyParts | None:
     """One request, or one compiled program, that no empty card could hold."""
     total, requested = (
@@ -265,7 +265,7 @@ def _find_oversized_request(
     )
 
 
-def _find_capped_process(account: Account, allowed: float | None) -> _AnomalyParts | None:
+def _find_capped_process(account: MemoryAccount, allowed: float | None) -> _AnomalyParts | None:
     """Find a process that is allowed less than the card has."""
     if allowed is None or account.total is None or allowed * _ROUNDING > account.total:
         return None

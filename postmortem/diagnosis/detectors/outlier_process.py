@@ -61,7 +61,7 @@ _NAMES: Final = ("host", "node", "failed", "ssh")
 _WORDS: Final = frozenset({"is", "was", "has", "set", "state", "the", "a", "this", "that", "on"})
 
 
-class _Missed(NamedTuple):
+class _MissingReport(NamedTuple):
     """A line that names a process, or a machine, as missing."""
 
     by: tuple[int, ProcessId]
@@ -71,7 +71,7 @@ class _Missed(NamedTuple):
 
 def detect_reported_missing(observed: Observed) -> Iterable[Anomaly]:
     """Find the process, or the machine, that most of the others name as gone or missing."""
-    tellers: dict[ProcessId, dict[tuple[int, ProcessId], _Missed]] = defaultdict(dict)
+    tellers: dict[ProcessId, dict[tuple[int, ProcessId], _MissingReport]] = defaultdict(dict)
     for report, missing in _iter_missing_reports(observed):
         for process in missing:
             tellers[process].setdefault(report.by, report)
@@ -91,23 +91,25 @@ def detect_reported_missing(observed: Observed) -> Iterable[Anomaly]:
     return [Anomaly("peer-named", message, first.source, where, first.line)]
 
 
-def _is_ambiguous(ranked: list[tuple[ProcessId, dict[tuple[int, ProcessId], _Missed]]]) -> bool:
+def _is_ambiguous(
+    ranked: list[tuple[ProcessId, dict[tuple[int, ProcessId], _MissingReport]]],
+) -> bool:
     """Say whether the first two are reported alike, so that neither is the outlier."""
     return (ranked[0][0].rank is None) == (ranked[1][0].rank is None)
 
 
-def _iter_missing_reports(observed: Observed) -> Iterator[tuple[_Missed, list[ProcessId]]]:
+def _iter_missing_reports(observed: Observed) -> Iterator[tuple[_MissingReport, list[ProcessId]]]:
     """Yield the lines that name a process as missing: findings, and the ends of the sources."""
     for finding, _ in observed.findings:
         if missing := _parse_missing_processes(finding.text[:_MOST_TEXT]):
             by = (finding.source, finding.where)
-            yield _Missed(by, finding.source, finding.line), missing
+            yield _MissingReport(by, finding.source, finding.line), missing
     for source, (first, text) in observed.tails.items():
         if source in observed.processes:
             begun = False
             for number, line in enumerate(text.split("\n"), first):
                 if missing := _parse_missing_processes(line[:_MOST_TEXT], begun=begun):
-                    yield _Missed((source, NOWHERE), source, number), missing
+                    yield _MissingReport((source, NOWHERE), source, number), missing
                 begun = _BEGUN.search(line) is not None or (begun and bool(missing))
 
 

@@ -1,8 +1,8 @@
 """Find where a run prints, its last sign of life, and where lines about its end begin.
 
-In: the ends of the sources, their last metric records, what was found in them. Out: `Speaker`s. Not
-here: for how long a run has been silent (`detectors.standstill`), the lines of a watcher
-(`detectors.heartbeats`).
+In: the ends of the sources, their last metric records, what was found in them. Out:
+`ActiveSource`s. Not here: for how long a run has been silent (`detectors.standstill`), the lines of
+a watcher (`detectors.heartbeats`).
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.diagnosis.detectors.heartbeats import Beats, find_heartbeats
+from postmortem.diagnosis.detectors.heartbeats import Heartbeats, find_heartbeats
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.stalled_output import STEP
 from postmortem.extraction.facts.moments import Moment, compute_seconds_between, iter_timed_lines
@@ -28,7 +28,7 @@ _DRAWN: Final = compile_lazily(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b
 """A bar of Keras, which shows a loss beside it."""
 
 
-class Speaker(NamedTuple):
+class ActiveSource(NamedTuple):
     """A source in which the run itself prints."""
 
     source: int
@@ -36,7 +36,7 @@ class Speaker(NamedTuple):
     """The last sign of life that tells a time."""
     usual: float
     """Seconds between two of its lines; NaN where that is not known."""
-    beats: Beats | None
+    beats: Heartbeats | None
 
 
 def list_active_sources(job: Observed) -> list[int]:
@@ -46,7 +46,7 @@ def list_active_sources(job: Observed) -> list[int]:
     return [source for source in here if source in job.last_records] or here
 
 
-def find_last_activity(observed: Observed, source: int) -> Speaker:
+def find_last_activity(observed: Observed, source: int) -> ActiveSource:
     """Find the last sign of life of a source, and the watchers that went on after it."""
     tail, record = observed.tails[source], observed.last_records.get(source, 0)
     lines = list_lines_before(end_of(observed, source), tail)
@@ -59,7 +59,7 @@ def find_last_activity(observed: Observed, source: int) -> Speaker:
     last = moments[-1] if moments else None
     if last is not None and not _is_the_end(last, record, lines):
         last = None
-    return Speaker(source, last, _compute_usual_interval(moments), watch)
+    return ActiveSource(source, last, _compute_usual_interval(moments), watch)
 
 
 def list_lines_before(end: float, tail: tuple[int, str]) -> list[tuple[int, str]]:

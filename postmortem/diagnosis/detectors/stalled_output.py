@@ -34,7 +34,7 @@ STEP: Final = compile_lazily(
 """A step as programs print it in any line."""
 
 
-class _Clocked(NamedTuple):
+class _TimedLine(NamedTuple):
     """A line that prints a clock."""
 
     number: int
@@ -78,16 +78,16 @@ def detect_stall_after_record(
     return None
 
 
-def _list_clocked_lines(tail: tuple[int, str]) -> list[_Clocked]:
+def _list_clocked_lines(tail: tuple[int, str]) -> list[_TimedLine]:
     first, text = tail
     return [
-        _Clocked(number, convert_to_seconds(time), line)
+        _TimedLine(number, convert_to_seconds(time), line)
         for number, line in enumerate(text.split("\n"), first)
         if (time := parse_time(line)) is not None
     ]
 
 
-def _compute_usual_interval(lines: Sequence[_Clocked]) -> float:
+def _compute_usual_interval(lines: Sequence[_TimedLine]) -> float:
     """Give the seconds between two lines: the median or the mean, whichever is longer."""
     return max(
         statistics.median(
@@ -98,7 +98,7 @@ def _compute_usual_interval(lines: Sequence[_Clocked]) -> float:
 
 
 def _describe_repeated_step(
-    record: _Clocked, after: Sequence[_Clocked], usual: float, long: float
+    record: _TimedLine, after: Sequence[_TimedLine], usual: float, long: float
 ) -> Message | None:
     """Say how many lines behind a record name one step, if that goes on for long."""
     steps = [match["step"] for line in after if (match := STEP.search(line.text))]
@@ -117,7 +117,7 @@ def _describe_repeated_step(
 
 
 def _describe_missing_output(
-    record: _Clocked, after: Sequence[_Clocked], usual: float, long: float
+    record: _TimedLine, after: Sequence[_TimedLine], usual: float, long: float
 ) -> Message | None:
     """Say for how long no line came behind a record, if that is long."""
     gap = after[0].second - record.second

@@ -19,7 +19,7 @@ from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.rules.traits import Trait, has_trait
 
 if TYPE_CHECKING:
-    from postmortem.extraction.facts.version_needs import Unmet
+    from postmortem.extraction.facts.version_needs import UnmetRequirement
 
 MEASURED: Final = 2
 """Strength of what a dump says of the versions: what prose names is not installed for sure."""
@@ -76,7 +76,7 @@ def get_listed_versions(facts: FactStore) -> dict[str, str]:
     return {name: fact.value for name, fact in found.items() if fact.source == most}
 
 
-def _format_conflict(requirement: "Unmet") -> Message:
+def _format_conflict(requirement: "UnmetRequirement") -> Message:
     wording = (
         (
             "{asked} is too new for {asking}, which asks for {wanted}",
@@ -97,7 +97,7 @@ def _format_conflict(requirement: "Unmet") -> Message:
 
 
 def _find_failures(
-    requirement: "Unmet", observed: Observed
+    requirement: "UnmetRequirement", observed: Observed
 ) -> Iterator[tuple[int, ProcessId, int]]:
     """Find the errors in which both of a pair stand, or one of them and an import that failed."""
     modules = [name.replace("-", "[-_]") for name in (requirement.asking, requirement.asked)]

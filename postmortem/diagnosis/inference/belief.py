@@ -18,7 +18,7 @@ from postmortem.diagnosis.inference.confidence_limits import (
     UNPROVED,
     get_max_probability,
 )
-from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.rules import WEIGHTS
 from postmortem.rules.traits import Trait, has_trait
 
@@ -39,7 +39,9 @@ _WORDING: Final = (-3.4, 2.2)
 _MOST_AGAINST: Final = -5.0
 
 
-def estimate_probability(best: Ranked, shares: Mapping[str, float], model: EvidenceModel) -> float:
+def estimate_probability(
+    best: RankedCause, shares: Mapping[str, float], model: EvidenceModel
+) -> float:
     """Give the probability that a cause is right, by what was fitted."""
     features = compute_features(best, shares)
     odds = (model.together if shares else model.alone).odds(features)
@@ -53,7 +55,7 @@ def estimate_probability(best: Ranked, shares: Mapping[str, float], model: Evide
     return min(most, round(convert_log_odds(odds), 4))
 
 
-def compute_features(best: Ranked, shares: Mapping[str, float]) -> dict[str, float]:
+def compute_features(best: RankedCause, shares: Mapping[str, float]) -> dict[str, float]:
     """Give what the probability of a verdict rests on, by name."""
     items = [item for item in best.evidence if item.kind != "classifier"]
     kinds = {item.kind for item in items if item.weight > 0}
@@ -93,7 +95,7 @@ def compute_proposal_features(cause: str, share: float, *, is_candidate: bool) -
     }
 
 
-def is_raised_by_user(best: Ranked) -> bool:
+def is_raised_by_user(best: RankedCause) -> bool:
     """Say whether a cause is named for an exception that the user's own code raised."""
     return has_trait(best.id, Trait.USER_EXCEPTION) and any(
         item.kind == "traceback" and item.weight >= FIRM for item in best.evidence

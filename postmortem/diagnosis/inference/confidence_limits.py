@@ -15,7 +15,7 @@ from postmortem.core.findings import Finding, Traceback
 from postmortem.core.message import Message, cut, say
 from postmortem.diagnosis.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.rules import WEIGHTS, Scored
+from postmortem.diagnosis.inference.rules import WEIGHTS, ScoredCause
 from postmortem.extraction.extract import count_records_after
 from postmortem.rules.traits import Trait, has_trait
 
@@ -33,7 +33,7 @@ _VETOED: Final = 0.4
 MOST_CERTAIN: Final = 0.9999
 
 
-def reduce_health_score(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
+def reduce_health_score(health: ScoredCause, case: Case, faults: Iterable[float]) -> ScoredCause:
     """Lower the score of health behind a failure, survived or not, and where a fault ties with it.
 
     Args:
@@ -42,14 +42,16 @@ def reduce_health_score(health: Scored, case: Case, faults: Iterable[float]) -> 
         faults: scores of the causes that are a fault.
     """
     if case.outcome in {"failed", "stalled"}:
-        return Scored(health.id, health.score + _BEHIND_FAILURE, health.evidence)
+        return ScoredCause(health.id, health.score + _BEHIND_FAILURE, health.evidence)
     survived = _find_survived_failure(case) if has_trait(health.id, Trait.RUNNING) else None
     if survived is not None:
-        health = Scored(health.id, health.score + survived.weight, (*health.evidence, survived))
+        health = ScoredCause(
+            health.id, health.score + survived.weight, (*health.evidence, survived)
+        )
     highest = max(faults, default=None)
     lead = math.inf if _is_vetoed(health.evidence) else _TIE
     if highest is not None and 0 <= health.score - highest < lead:
-        return Scored(health.id, highest - 0.01, health.evidence)
+        return ScoredCause(health.id, highest - 0.01, health.evidence)
     return health
 
 

@@ -1,6 +1,6 @@
 """Weigh every cause by signatures, the conditions of its own file, and advisories.
 
-In: a `Case` and the knowledge base. Out: `Scored` causes with their evidence, best first.
+In: a `Case` and the knowledge base. Out: `ScoredCause` causes with their evidence, best first.
 Not here: the order of events (`case.relevance`), the verdict (`inference.verdict`).
 
 The figures are log-odds, in one place, and may be fitted later.
@@ -43,7 +43,7 @@ _Items = defaultdict[str, list[Evidence[Message]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredCause:
     """A cause with its evidence and log-odds."""
 
     id: str
@@ -53,7 +53,7 @@ class Scored:
 
 def score(
     case: Case, knowledge: KnowledgeBase, extra: Iterable[tuple[str, Evidence[Message]]] = ()
-) -> list[Scored]:
+) -> list[ScoredCause]:
     """Weigh all causes that have any evidence for them, best first.
 
     `extra` is evidence that no rule has found, with the id of the cause that it is for or against.
@@ -190,7 +190,7 @@ def _drop_duplicate_evidence(evidence: list[Evidence[Message]]) -> list[Evidence
     return list(strongest.values())
 
 
-def _score_cause(cause: str, evidence: list[Evidence[Message]]) -> Scored:
+def _score_cause(cause: str, evidence: list[Evidence[Message]]) -> ScoredCause:
     evidence = _drop_duplicate_evidence(evidence)
     groups: defaultdict[str, list[float]] = defaultdict(list)
     for item in evidence:
@@ -203,4 +203,4 @@ def _score_cause(cause: str, evidence: list[Evidence[Message]]) -> Scored:
             (positive[0] if positive else 0.0) + negative + LATER_SIGNATURES * sum(positive[1:3])
         )
     ordered = tuple(sorted(evidence, key=lambda item: -abs(item.weight)))
-    return Scored(cause, total, ordered)
+    return ScoredCause(cause, total, ordered)

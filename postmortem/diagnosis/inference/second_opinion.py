@@ -30,7 +30,7 @@ from postmortem.diagnosis.inference.belief import (
 )
 from postmortem.diagnosis.inference.confidence_limits import UNPROVED
 from postmortem.diagnosis.inference.raised import failing_traceback
-from postmortem.diagnosis.inference.ranking import TEMPERATURE, Ranked
+from postmortem.diagnosis.inference.ranking import TEMPERATURE, RankedCause
 from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS
 from postmortem.diagnosis.inference.verdict import Ranking, build_verdict, rank
 from postmortem.rules.base import KnowledgeBase
@@ -136,7 +136,7 @@ def _is_raised(ranking: Ranking, case: Case) -> bool:
     )
 
 
-def _raised_belief(best: Ranked, opinion: Opinion) -> float:
+def _raised_belief(best: RankedCause, opinion: Opinion) -> float:
     """Give the probability of what a traceback supports: a text makes it surer, never less sure."""
     evidence = opinion.model.evidence
     return max(
@@ -290,7 +290,7 @@ def _is_put_forward(ranking: Ranking) -> bool:
     return any(item.kind == "classifier" for item in ranking.causes[0].evidence)
 
 
-def _is_echo(best: Ranked, case: Case, opinion: Opinion) -> bool:
+def _is_echo(best: RankedCause, case: Case, opinion: Opinion) -> bool:
     """Say whether only a line that reports another failure supports a cause."""
     carried = opinion.carried_by(best.id)
     return (
@@ -321,12 +321,12 @@ def _put_forward(
     return Ranking(causes, build_verdict(causes, case, knowledge, is_disputed=True))
 
 
-def _is_shown(cause: Ranked) -> bool:
+def _is_shown(cause: RankedCause) -> bool:
     """Say whether anything but text supports a cause."""
     return any(item.weight > 0 and item.kind != "classifier" for item in cause.evidence)
 
 
-def _is_opposed(cause: Ranked) -> bool:
+def _is_opposed(cause: RankedCause) -> bool:
     """Say whether the rules hold something against a cause: no wording outweighs that."""
     return any(item.weight <= -WEIGHTS["moderate"] for item in cause.evidence)
 

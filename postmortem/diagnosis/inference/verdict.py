@@ -14,7 +14,7 @@ from postmortem.diagnosis.case.outcomes import NO_LOG, is_without_log
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.available_inputs import is_available
 from postmortem.diagnosis.inference.predicates import evaluate_conditions
-from postmortem.diagnosis.inference.ranking import Ranked, rank_causes
+from postmortem.diagnosis.inference.ranking import RankedCause, rank_causes
 from postmortem.diagnosis.inference.rules import WEIGHTS, score
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.causes import CauseRule
@@ -27,7 +27,7 @@ SURE: Final = 0.8
 class Ranking(NamedTuple):
     """What the evidence of a case comes to."""
 
-    causes: Sequence[Ranked]
+    causes: Sequence[RankedCause]
     """The candidates, best first; never empty."""
     verdict: Verdict[Message]
 
@@ -48,7 +48,11 @@ def rank(
 
 
 def build_verdict(
-    ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase, *, is_disputed: bool = False
+    ranked: Sequence[RankedCause],
+    case: Case,
+    knowledge: KnowledgeBase,
+    *,
+    is_disputed: bool = False,
 ) -> Verdict[Message]:
     """State the answer, or abstain and say what would decide.
 
@@ -68,7 +72,7 @@ def restated(ranking: Ranking, status: str, case: Case, knowledge: KnowledgeBase
 
 
 def _stated(
-    ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
+    ranked: Sequence[RankedCause], status: str, case: Case, knowledge: KnowledgeBase
 ) -> Verdict[Message]:
     best, abstains = ranked[0], status == "unknown"
     rule = knowledge.cause(best.id)
@@ -90,7 +94,7 @@ def _stated(
     )
 
 
-def _abstains(best: Ranked, case: Case) -> bool:
+def _abstains(best: RankedCause, case: Case) -> bool:
     """Say whether no cause is named: nothing is likely, or there is no log to judge."""
     is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
     return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
@@ -118,7 +122,7 @@ def describe_distinction(best: str, other: str, knowledge: KnowledgeBase) -> Mes
     )
 
 
-def _decide_status(best: Ranked, ranked: Sequence[Ranked]) -> str:
+def _decide_status(best: RankedCause, ranked: Sequence[RankedCause]) -> str:
     shown = [item.weight for item in best.evidence if item.kind != "classifier"]
     strongest = max(shown, default=0.0)  # how a log is worded proves nothing
     against = any(item.weight <= -WEIGHTS["moderate"] for item in best.evidence)
@@ -132,7 +136,7 @@ def _decide_status(best: Ranked, ranked: Sequence[Ranked]) -> str:
     return "hypothesis"
 
 
-def _is_replayed(best: Ranked) -> bool:
+def _is_replayed(best: RankedCause) -> bool:
     """Say whether running the steps again has proved a cause: an experiment needs no log."""
     return any(
         item.kind == "replay" and item.weight >= WEIGHTS["decisive"] for item in best.evidence
@@ -172,7 +176,11 @@ _CONSEQUENCES: Final = say(
 
 
 def _build_summary(
-    best: Ranked, ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
+    best: RankedCause,
+    ranked: Sequence[RankedCause],
+    status: str,
+    case: Case,
+    knowledge: KnowledgeBase,
 ) -> Message:
     title = knowledge.title(best.id)
     if status == "unknown":
@@ -188,7 +196,7 @@ def _build_summary(
     return say(*_HYPOTHESIS, title=title)
 
 
-def _describe_abstention(best: Ranked, title: Message, case: Case) -> Message:
+def _describe_abstention(best: RankedCause, title: Message, case: Case) -> Message:
     has_consequences = any(event.finding.role == "consequence" for event in case.events)
     if has_trait(best.id, Trait.NO_CAUSE_SHOWN) and has_consequences:
         return _CONSEQUENCES
@@ -229,7 +237,7 @@ _FALLBACK_NEED: Final = (
 
 
 def _list_needs(
-    ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase
+    ranked: Sequence[RankedCause], case: Case, knowledge: KnowledgeBase
 ) -> tuple[Need[Message], ...]:
     """Say what would decide, but for what was handed in."""
     needs = (

@@ -11,7 +11,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, add_label, cut, quote
 from postmortem.core.shown import FirstFailure
 from postmortem.diagnosis.case.failures import Failure
-from postmortem.diagnosis.case.faulty_process import Meant, find_faulty_process
+from postmortem.diagnosis.case.faulty_process import FaultyProcess, find_faulty_process
 from postmortem.diagnosis.case.named_elsewhere import infer_global_rank
 from postmortem.diagnosis.case.values import Case, Occurrence
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -88,7 +88,7 @@ def _find_first_failure(
     if first is None:
         return _find_reported_by_peers(case, knowledge, area)
     if meant is None:
-        meant = Meant(first.where)
+        meant = FaultyProcess(first.where)
     found = meant.seen or first.finding
     if found is not None:
         title = knowledge.by_id[found.signature].title

@@ -18,7 +18,7 @@ from postmortem.diagnosis.fixes.known import collect_captures, collect_known_num
 from postmortem.diagnosis.fixes.raised import explained
 from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, word_advice
-from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
 from postmortem.diagnosis.story import (
     beginning,
@@ -135,7 +135,7 @@ def _build_causes(
 
 
 def _advice(
-    case: Case, best: Ranked, knowledge: KnowledgeBase, failure: FirstFailure[Message] | None
+    case: Case, best: RankedCause, knowledge: KnowledgeBase, failure: FirstFailure[Message] | None
 ) -> WordedAdvice | None:
     """Find what the message of the first failure asks for."""
     if failure is None:
@@ -160,8 +160,8 @@ def _advised(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> C
 
 
 def _build_cause(
-    ranked: Ranked,
-    best: Ranked,
+    ranked: RankedCause,
+    best: RankedCause,
     case: Case,
     knowledge: KnowledgeBase,
     known: dict[str, str],

@@ -29,7 +29,7 @@ _REPORTED_BY: Final = (
 )
 
 
-class _Words(NamedTuple):
+class _OwnLine(NamedTuple):
     """A line of the process at fault."""
 
     source: int
@@ -66,7 +66,7 @@ def find_in_own_log(
 
 
 def _add_reporter(
-    case: Case, failure: FirstFailure[Message], found: _Words
+    case: Case, failure: FirstFailure[Message], found: _OwnLine
 ) -> FirstFailure[Message]:
     """Name the process that reported the failure."""
     reporter = _name(case, failure.source)
@@ -97,7 +97,7 @@ def _list_machine_logs(logs: Mapping[int, ProcessId], where: ProcessId) -> list[
 
 def _iter_own_errors(
     case: Case, own: Sequence[int], titles: Callable[[str], Message]
-) -> Iterator[_Words]:
+) -> Iterator[_OwnLine]:
     """Yield the errors of the process itself."""
     for event in case.events:
         finding = event.finding
@@ -105,14 +105,14 @@ def _iter_own_errors(
         is_last = finding.line >= case.begins.get(finding.source, 0)
         if is_its and is_last and not has_trait(finding.signature, Trait.MET_WHEN_OTHERS_ENDED):
             text = add_label(titles(finding.signature), _cut(finding.text))
-            yield _Words(finding.source, finding.line, finding.time, text)
+            yield _OwnLine(finding.source, finding.line, finding.time, text)
     for raised in case.tracebacks:
         if raised.source in own and not is_consequence(raised):
             text = _cut(f"{raised.exception}: {raised.message}")
-            yield _Words(raised.source, raised.exception_line, raised.time, text)
+            yield _OwnLine(raised.source, raised.exception_line, raised.time, text)
 
 
-def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> _Words | None:
+def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> _OwnLine | None:
     """Find the last line of the training's own file that reports no end.
 
     A process that goes on while others have given it up has its say before they do.
@@ -143,7 +143,7 @@ def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> 
     if not lines:
         return None
     line, text = lines[-1]
-    return _Words(source, line, None, say(*_LAST, text=_cut(text)))
+    return _OwnLine(source, line, None, say(*_LAST, text=_cut(text)))
 
 
 def _cut(text: str) -> Message:

@@ -20,7 +20,7 @@ from postmortem.extraction.columnar.decimal_columns import parse_floats
 from postmortem.extraction.columnar.shape_column import RowColumn
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
 from postmortem.extraction.facts.columns import Columns, Part
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.points import Points
 from postmortem.extraction.template_reader import build_draw, build_stream_key, select_step
@@ -134,7 +134,7 @@ class BarDraws:
 
         quick, column = self._lines.quick, draws.column
         bars, where = quick.generic.bars, column.path.where(column.wheres[0], self._points)
-        columns = quick.late_rows(Late(layout, where, math.nan, [], 0))
+        columns = quick.late_rows(LearntFigures(layout, where, math.nan, [], 0))
         printed = np.zeros(1) if layout.now is None else parse_floats(draws.texts(layout.now))
         if columns is None or layout.now is None or printed.max() >= _LARGEST:
             self._put_each(draws)
@@ -153,7 +153,7 @@ class BarDraws:
         self._put_rows(columns, rest.draws, rest.draws.firsts[1:], steps, values)
         row = int(rest.draws.lasts[-1])
         last = [float(column[-1]) for column in values]
-        late = Late(layout, where, float(steps[-1]), last, column.lines[row])
+        late = LearntFigures(layout, where, float(steps[-1]), last, column.lines[row])
         bars.hold(late, _get_epoch_label(layout, column.row(row)), int(positions[rest.at[-1]]))
 
     def _steps(

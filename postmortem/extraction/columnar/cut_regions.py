@@ -11,11 +11,11 @@ from typing import Final
 
 from postmortem.extraction.columnar.open_literals import OpenLiterals
 from postmortem.extraction.columnar.row_columns import MOST_WHERES, RowColumns
-from postmortem.extraction.columnar.row_cutter import Between, RowCutter, RowPlace
+from postmortem.extraction.columnar.row_cutter import RowCutter, RowGaps, RowPlace
 from postmortem.extraction.columnar.shape_column import RowColumn
 from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.points import MOST_POINTS, MOST_SERIES, Points
@@ -44,7 +44,7 @@ _MOST_PROCESSES: Final = 3000
 class Cut:
     """A region of which rows are read as columns."""
 
-    def __init__(self, between: Between, columns: RowColumns) -> None:
+    def __init__(self, between: RowGaps, columns: RowColumns) -> None:
         """Take the rows, and what lies between them."""
         self._columns = columns
         self._hits = between.hits()
@@ -107,7 +107,7 @@ class CutRegions:
         if not columns or not self._has_room(columns):
             return None
         cut = [column.rows for column in columns]
-        between = Between(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
+        between = RowGaps(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
         return Cut(between, RowColumns(columns, self.lines, self._points, block))
 
     def is_outgrown(self, block: Block, start: int) -> bool:
@@ -163,7 +163,7 @@ class CutRegions:
         quick = self.lines.quick
         return all(
             quick.generic.is_known(path.reader, where)
-            and quick.late_rows(Late(path.reader, where, math.nan, [], 0)) is not None
+            and quick.late_rows(LearntFigures(path.reader, where, math.nan, [], 0)) is not None
             for where in wheres
         )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.literal_filters import Prefilter
-from postmortem.extraction.literals import Loose, Matcher
+from postmortem.extraction.literals import LiteralSubset, Matcher
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,7 +84,7 @@ class OpenLiterals:
             yield loose.numbers[index], start, row
 
     def _in_doubt(
-        self, loose: Loose, data: bytes, rows: RowPlaces, shapes: Sequence[LineShape]
+        self, loose: LiteralSubset, data: bytes, rows: RowPlaces, shapes: Sequence[LineShape]
     ) -> "np.ndarray[Any, Any]":
         """Give the rows of shapes in whose rows some literal stands that must be looked at."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
@@ -100,7 +100,7 @@ class OpenLiterals:
         return np.flatnonzero(doubtful[rows.owner])
 
     def _open_to(
-        self, loose: Loose, shapes: Sequence[LineShape], found: "np.ndarray[Any, Any]"
+        self, loose: LiteralSubset, shapes: Sequence[LineShape], found: "np.ndarray[Any, Any]"
     ) -> "np.ndarray[Any, Any]":
         """Say of each shape which of some literals must be looked at in its rows."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import

@@ -120,7 +120,7 @@ def _find_first_break(block: Block) -> int:
     return min(ends, default=block.hi)
 
 
-class Between:
+class RowGaps:
     """What lies between the rows of a region, and the literals that are to be looked at there."""
 
     def __init__(

@@ -28,7 +28,7 @@ from postmortem.extraction.formats.templates import (
     find_prefix_spans,
     locate_in_line,
 )
-from postmortem.extraction.learnt_paths import LearntPaths, Path, build_path
+from postmortem.extraction.learnt_paths import LearntPaths, TemplatePath, build_path
 from postmortem.reading.prefixes import has_gaps
 from postmortem.reading.windows import View, end_of_lines_behind
 
@@ -47,9 +47,9 @@ class LineShape(NamedTuple):
     """The pattern of the line."""
     pattern: re.Pattern[bytes]
     """The same, with what stands behind a line."""
-    path: Path
+    path: TemplatePath
     """Who takes the figures and tells the process; nobody takes any if it has no reader."""
-    reader: Path
+    reader: TemplatePath
     """The same for findings, whose process the prefix alone tells."""
     verdict: RuleVerdict
     taken: tuple[int, ...]
@@ -106,7 +106,7 @@ class ShapeMaker:
         return None
 
     def _of_known_figures(
-        self, line: OpenLine, path: Path, shape: LineShape, raw: bytes
+        self, line: OpenLine, path: TemplatePath, shape: LineShape, raw: bytes
     ) -> LineShape | None:
         """Close the numbers on which a literal of a line hangs, if its rules are known then.
 
@@ -160,7 +160,7 @@ class ShapeMaker:
         verdict = self._trials.verdict(others, is_read=False)
         return not verdict.is_sure or not self._trials.literals.of(own) <= verdict.literals
 
-    def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
+    def _made(self, line: OpenLine, path: TemplatePath, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is certain what the rules do on its lines."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
         reader = self._find_reader(line, path)
@@ -186,7 +186,7 @@ class ShapeMaker:
             tuple(numbers_[figure.span] if figure.span >= 0 else -1 for figure in verdict.figures),
         )
 
-    def _find_reader(self, line: OpenLine, path: Path) -> Path | None:
+    def _find_reader(self, line: OpenLine, path: TemplatePath) -> TemplatePath | None:
         """Give the path that reads the process from the prefix alone, or None.
 
         So it is where the text of a line tells another process than its prefix.
@@ -214,7 +214,7 @@ def _iter_narrower_lines(
     yield narrowest(alike)
 
 
-def _build_path_without_metrics(line: OpenLine, *, srun: bool) -> Path:
+def _build_path_without_metrics(line: OpenLine, *, srun: bool) -> TemplatePath:
     where = View(line.raw.encode(), 0, 0, srun=srun).cleaned.where
     names = tuple(span.name for span in line.spans if span.name)
     pattern = re.compile(line.pattern() + _END)

@@ -14,10 +14,10 @@ from postmortem.extraction.columnar.rule_verdicts import RuleVerdict
 from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.facts.columns import Columns
 from postmortem.extraction.finding_lines import FindingLines, KnownLine
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.formats.templates import LONGEST
-from postmortem.extraction.learnt_paths import Path
+from postmortem.extraction.learnt_paths import TemplatePath
 from postmortem.extraction.points import Points
 from postmortem.extraction.template_reader import TemplateReader, end_of_line
 
@@ -62,7 +62,7 @@ class ShapedLines:
         return shape.known_at(data, begin, end)
 
     def columns(
-        self, path: Path, groups: tuple[bytes, ...], steps: "np.ndarray[Any, Any]"
+        self, path: TemplatePath, groups: tuple[bytes, ...], steps: "np.ndarray[Any, Any]"
     ) -> "tuple[Columns | None, np.ndarray[Any, Any]]":
         """Give the rows of the process of such a line, and the steps that count."""
         where, reader = path.where(groups, self._points), path.reader
@@ -73,10 +73,10 @@ class ShapedLines:
         if found.is_numbered and not is_counted:
             steps = steps * math.nan
         self._points.total(reader.looked.found.record.total)
-        return self.quick.late_rows(Late(reader, where, math.nan, [], 0)), steps
+        return self.quick.late_rows(LearntFigures(reader, where, math.nan, [], 0)), steps
 
     def read_serial(
-        self, path: Path, groups: tuple[bytes, ...], line: int, offsets: tuple[int, int]
+        self, path: TemplatePath, groups: tuple[bytes, ...], line: int, offsets: tuple[int, int]
     ) -> None:
         """Read a line whose step hangs on those before it, or the last of several draws of a bar.
 
@@ -91,7 +91,10 @@ class ShapedLines:
                 self.quick.put(found, offsets[0])
 
     def read_rows(
-        self, rows: Iterable[tuple[int, Path, tuple[bytes, ...], int, int]], data: bytes, base: int
+        self,
+        rows: Iterable[tuple[int, TemplatePath, tuple[bytes, ...], int, int]],
+        data: bytes,
+        base: int,
     ) -> None:
         """Read a few lines one by one: where each begins and ends, and its raw number."""
         for begin, path, groups, end, line in rows:

@@ -25,7 +25,7 @@ _UNKNOWN: Final[Mapping[str, Any]] = {"memory_gib": None, "capability": None}
 """Stands for the row of a GPU that the table does not know."""
 
 
-class Sighting(NamedTuple):
+class GpuName(NamedTuple):
     """Where and how surely a GPU was named."""
 
     strength: int
@@ -38,19 +38,19 @@ class Cards:
 
     def __init__(self) -> None:
         """Start without any."""
-        self.names: dict[str, Sighting] = {}
+        self.names: dict[str, GpuName] = {}
         """The strongest sighting of each name."""
         self.counts: dict[str, int] = {}
         self.memory: dict[str, float] = {}
         """GiB by name; under the empty name what was printed without one."""
         self.capability: dict[str, float] = {}
-        self._sightings: dict[str, Sighting] = {}
-        self._last: tuple[str, Sighting] | None = None
-        self._announced: tuple[int, Sighting] | None = None
+        self._sightings: dict[str, GpuName] = {}
+        self._last: tuple[str, GpuName] | None = None
+        self._announced: tuple[int, GpuName] | None = None
 
     def add(self, what: str, value: str, strength: int, source: int, line: int) -> None:
         """Take one fact; `what` is its name without `gpu_`, value a printed text."""
-        here = Sighting(strength, source, line)
+        here = GpuName(strength, source, line)
         if what == "name":
             self._name(value, here)
             return
@@ -65,7 +65,7 @@ class Cards:
         elif what == "capability" and _CAPABILITIES[0] <= figure < _CAPABILITIES[1]:
             self.capability.setdefault(self._owner(here), figure)
 
-    def _name(self, name: str, here: Sighting) -> None:
+    def _name(self, name: str, here: GpuName) -> None:
         known = self.names.get(name)
         if known is None and len(self.names) >= _MOST:
             return
@@ -82,13 +82,13 @@ class Cards:
             self._sightings[name] = here
         self._last, self._announced = (name, here), None
 
-    def _count(self, count: int, here: Sighting) -> None:
+    def _count(self, count: int, here: GpuName) -> None:
         if self.names:
             self.counts[next(reversed(self.names))] = count
         else:
             self._announced = (count, here)
 
-    def _owner(self, here: Sighting) -> str:
+    def _owner(self, here: GpuName) -> str:
         return (
             self._last[0]
             if self._last is not None
@@ -148,6 +148,6 @@ class Cards:
         return self.capability.get("") if len(names) == 1 else None
 
 
-def _is_near(first: Sighting, second: Sighting, most: int) -> bool:
+def _is_near(first: GpuName, second: GpuName, most: int) -> bool:
     """Say whether a line stands at most so many lines behind another one of its source."""
     return first.source == second.source and 0 <= second.line - first.line <= most

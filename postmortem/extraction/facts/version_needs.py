@@ -1,8 +1,8 @@
 """Find requirements that installed versions do not meet, and the nearest versions that fit.
 
 In: the versions of a dump; `patterns/versions.json`, what released versions ask by their own
-metadata. Out: `Unmet` requirements, the versions to install. Not here: whether the run failed by it
-(`detectors.version_pairs`), renewing the data (`tools/renew_versions.py`).
+metadata. Out: `UnmetRequirement` requirements, the versions to install. Not here: whether the run
+failed by it (`detectors.version_pairs`), renewing the data (`tools/renew_versions.py`).
 
 A version that is not in the data, a build from source among them, is not judged.
 """
@@ -24,7 +24,7 @@ _MOST_CHANGES: Final = 8
 _LINUX: Final = {"sys_platform": "linux", "platform_system": "Linux", "platform_machine": "x86_64"}
 
 
-class Unmet(NamedTuple):
+class UnmetRequirement(NamedTuple):
     """A requirement that an installed version does not meet."""
 
     asking: str
@@ -40,11 +40,11 @@ class Unmet(NamedTuple):
 Versions = Mapping[str, Version]
 
 
-def find_unmet(packages: Mapping[str, str], python: str | None = None) -> list[Unmet]:
+def find_unmet(packages: Mapping[str, str], python: str | None = None) -> list[UnmetRequirement]:
     """Give the requirements among installed versions that are not met."""
     installed = dict(_iter_known_versions(packages))
     return [
-        Unmet(
+        UnmetRequirement(
             name,
             str(installed[name]),
             need.name,

@@ -120,7 +120,7 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
     return FigureBlock(_join_entries(heading, entries), " ".join(["block", *losses]), end)
 
 
-class _Upwards:
+class _LinesAbove:
     """What stands above a line of a record, read from below."""
 
     def __init__(self, seen: str) -> None:
@@ -160,7 +160,7 @@ class _Upwards:
 
 def _collect_entries_above(view: View, name: str, low: int) -> tuple[list[FigureEntry], str]:
     """Give the entries above a line with a figure of this name, in order, and their heading."""
-    upwards, end = _Upwards(name), view.start - 1
+    upwards, end = _LinesAbove(name), view.start - 1
     for _ in range(_MOST_LINES):
         if end <= low:
             break

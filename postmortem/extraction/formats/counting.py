@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST: Final = 256
 
 
-class Counting:
+class StepCounting:
     """Keeps what each stream has shown of its way to count."""
 
     def __init__(self) -> None:

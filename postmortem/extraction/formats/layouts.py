@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.extraction.formats.generic import Looked, parse_metric_line
+from postmortem.extraction.formats.generic import LineFigures, parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import Layout
 from postmortem.extraction.formats.printed_numbers import (
     MOST,
@@ -73,7 +73,7 @@ class _ReadLine(NamedTuple):
     """What it is; None if it must stay as it is."""
 
 
-def _iter_number_roles(text: str, looked: Looked) -> Iterator[_ReadLine]:
+def _iter_number_roles(text: str, looked: LineFigures) -> Iterator[_ReadLine]:
     """Yield each number of a line with its role."""
     graph = GRAPH.search(text) if looked.bar is not None else None
     before = _collect_values(looked)
@@ -110,7 +110,7 @@ def _normalise_number(number: str) -> str | None:
         return None
 
 
-def _collect_values(looked: Looked) -> dict[str, str]:
+def _collect_values(looked: LineFigures) -> dict[str, str]:
     """Give all that was found, figures under a name that begins with @."""
     found, bar = looked.found, looked.bar
     answer = {_VALUE + name: repr(value) for name, value in found.record.values}
@@ -136,7 +136,7 @@ def _collect_values(looked: Looked) -> dict[str, str]:
 
 
 def _is_consistent(
-    text: str, looked: Looked, numbers: Sequence[_ReadLine], *, is_plain: bool
+    text: str, looked: LineFigures, numbers: Sequence[_ReadLine], *, is_plain: bool
 ) -> bool:
     """Say whether lines with all open numbers changed at once give what is expected of them."""
     choice, answer = random.Random(0), _collect_values(looked)  # noqa: S311 -- the same trials each time
@@ -170,7 +170,7 @@ def _is_open(answer: Mapping[str, str], numbers: Sequence[_ReadLine]) -> bool:
 
 
 def _find_open_spans(
-    text: str, looked: Looked, numbers: Sequence[_ReadLine], *, is_plain: bool
+    text: str, looked: LineFigures, numbers: Sequence[_ReadLine], *, is_plain: bool
 ) -> Iterator[Span]:
     """Yield what is left open of a text: its numbers, and what its bar is drawn with."""
     for number, named in numbers:
@@ -185,7 +185,7 @@ def _build_layout(
     view: View,
     raw: str,
     line: InLine,
-    looked: Looked,
+    looked: LineFigures,
     numbers: Sequence[_ReadLine],
     *,
     is_plain: bool,

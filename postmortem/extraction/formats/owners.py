@@ -10,7 +10,7 @@ anything else, else the first. The others (`avg. loss` at the end of an epoch) k
 from postmortem.core.lines import ProcessId
 
 
-class Owners:
+class LossOwners:
     """Keeps the spelling that is each process's own."""
 
     def __init__(self) -> None:

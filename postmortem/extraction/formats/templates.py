@@ -178,7 +178,7 @@ def find_prefix_spans(raw: str, length: int, *, srun: bool) -> list[Span]:
 
 
 def place(start: int, end: int, name: str, *, names_process: bool = True) -> Span:
-    """Give the span of a number that names the process."""
+    """Give the span of a number; it names the process only if `names_process`."""
     return Span(
         start,
         end,

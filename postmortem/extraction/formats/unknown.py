@@ -14,10 +14,10 @@ from typing import Final
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.acceptance import Acceptance
 from postmortem.extraction.formats.bar_records import BarRecords
-from postmortem.extraction.formats.counting import Counting
+from postmortem.extraction.formats.counting import StepCounting
 from postmortem.extraction.formats.generic import Found, parse_metric_line
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
-from postmortem.extraction.formats.owners import Owners
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
+from postmortem.extraction.formats.owners import LossOwners
 from postmortem.extraction.formats.records import Record
 
 _MOST_KINDS: Final = 64
@@ -33,8 +33,8 @@ class GenericReader:
         self.acceptance = Acceptance()
         self._kinds = set[str]()
         """Of records of several lines that have been read."""
-        self._owners = Owners()
-        self._counting = Counting()
+        self._owners = LossOwners()
+        self._counting = StepCounting()
         self.bars = BarRecords(self._counting)
         """Gives one record for each position of a bar."""
 
@@ -48,7 +48,9 @@ class GenericReader:
         """How often the training loss of a process has got another name."""
         return self._owners.changes
 
-    def read(self, text: str, where: ProcessId, line: int) -> list[tuple[Record, int] | Late]:
+    def read(
+        self, text: str, where: ProcessId, line: int
+    ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a line; gives the records that are certain now, with their raw lines.
 
         None, this one, or the one that had waited too.
@@ -66,7 +68,7 @@ class GenericReader:
 
     def read_block(
         self, text: str, kind: str, where: ProcessId, line: int
-    ) -> list[tuple[Record, int] | Late]:
+    ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a record of several lines, of this kind, that has been written on one."""
         looked = parse_metric_line(text, where, line)
         accepted = []
@@ -93,14 +95,16 @@ class GenericReader:
 
     def read_learnt(
         self, layout: Layout, where: ProcessId, groups: Sequence[bytes], line: int
-    ) -> list[tuple[Record, int] | Late]:
+    ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a line that a template has matched."""
         looked, values = layout.looked, [float(groups[group]) for _, group in layout.columns]
         step = math.nan if layout.step is None else float(groups[layout.step])
         if layout.now is None or looked.bar is None:
             epoch = math.nan if layout.counted is None else values[layout.counted]
             return [
-                Late(layout, where, self._counted(looked.found, where, step, epoch), values, line)
+                LearntFigures(
+                    layout, where, self._counted(looked.found, where, step, epoch), values, line
+                )
             ]
         return self._given(self.bars.read_learnt(layout, looked.bar, where, groups, line))
 
@@ -115,7 +119,7 @@ class GenericReader:
         called = self._owners.called((found.printed, has_step), where)
         return [called if name == "loss" else name for name, _ in layout.columns]
 
-    def settled(self, late: Late) -> tuple[Record, int]:
+    def settled(self, late: LearntFigures) -> tuple[Record, int]:
         """Make the record of a learnt line."""
         return self._settled(late.found())
 
@@ -126,7 +130,9 @@ class GenericReader:
             for found in self.bars.rest()
         ]
 
-    def _given(self, found: Found | Late | None) -> list[tuple[Record, int] | Late]:
+    def _given(
+        self, found: Found | LearntFigures | None
+    ) -> list[tuple[Record, int] | LearntFigures]:
         """Give the record of a bar that is certain, if there is one."""
         return (
             [] if found is None else [self._settled(found) if isinstance(found, Found) else found]
