@@ -1,6 +1,6 @@
 """Rank the scored causes: unexplained failures, precedence, probabilities.
 
-In: `ScoredCause` causes, the case, the precedence of causes. Out: `RankedCause` causes, best first.
+In: `ScoredCause`s, the case, the precedence of causes. Out: `RankedCause`s, best first.
 Not here: weighing (`inference.rules`), the answer (`inference.verdict`).
 """
 

@@ -1,6 +1,6 @@
 """Weigh every cause by signatures, the conditions of its own file, and advisories.
 
-In: a `Case` and the knowledge base. Out: `ScoredCause` causes with their evidence, best first.
+In: a `Case` and the knowledge base. Out: `ScoredCause`s with their evidence, best first.
 Not here: the order of events (`case.relevance`), the verdict (`inference.verdict`).
 
 The figures are log-odds, in one place, and may be fitted later.

@@ -1,7 +1,7 @@
 """Find requirements that installed versions do not meet, and the nearest versions that fit.
 
 In: the versions of a dump; `patterns/versions.json`, what released versions ask by their own
-metadata. Out: `UnmetRequirement` requirements, the versions to install. Not here: whether the run
+metadata. Out: `UnmetRequirement`s, the versions to install. Not here: whether the run
 failed by it (`detectors.version_pairs`), renewing the data (`tools/renew_versions.py`).
 
 A version that is not in the data, a build from source among them, is not judged.
