@@ -21,7 +21,7 @@ from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, join_list, say
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.printed_alike import (
+from postmortem.extraction.printed_rounding import (
     estimate_rounding,
     is_approximately_equal,
     is_mostly_true,

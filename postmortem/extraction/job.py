@@ -19,9 +19,9 @@ from postmortem.core.message import Message, add_label, convert_to_message, cut,
 from postmortem.extraction.copies import find_copies
 from postmortem.extraction.extract import Extract, bound_series_points
 from postmortem.extraction.facts.fact_store import STATED_BY_CALLER
-from postmortem.extraction.helped_reading import HelpedReading, start_parallel_reading
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.opened_source import SourceResult, read_whole_source
+from postmortem.extraction.parallel_files import ParallelReading, start_parallel_reading
 from postmortem.extraction.parallel_reader import ParallelReaders, create_local_reader
 from postmortem.extraction.points import MOST_POINTS
 from postmortem.extraction.source_reader import Progress, SourceReader
@@ -97,7 +97,7 @@ class _Reader:
     ) -> None:
         self.gathered, self._processes, self._unpacking = Extract(), processes, unpacking
         self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
-        self._helped: HelpedReading | None = None
+        self._helped: ParallelReading | None = None
         self._points = 0
         """Kept points of all sources."""
 

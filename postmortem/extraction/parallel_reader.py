@@ -1,7 +1,7 @@
 """Read a file of a job independently of the others.
 
 In: a file, its number in the job, the rules. Out: `FileResult`, the same as if it had been read
-between the others. Not here: who reads which file (`extraction.helped_reading`), files whose
+between the others. Not here: who reads which file (`extraction.parallel_files`), files whose
 meaning depends on others.
 """
 

@@ -28,8 +28,8 @@ from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.setting_keys import KeyTable, StatedFact
 from postmortem.extraction.formats.tensorboard_events import is_event_file
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import SourceExtractor
-from postmortem.extraction.unlike_logs import ReadSource
+from postmortem.extraction.non_log_files import ReadSource
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import Block, iter_blocks
 from postmortem.reading.decode import SNIFF, Text
 from postmortem.reading.readable import LineCounter, fill, iter_lines

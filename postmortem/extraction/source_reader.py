@@ -16,13 +16,13 @@ from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import error_file
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import SourceExtractor
-from postmortem.extraction.unlike_logs import (
+from postmortem.extraction.non_log_files import (
     ReadSource,
     is_record_lines,
     may_be_figures,
     may_be_no_log,
 )
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import Block, iter_blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.documents import is_document

@@ -15,7 +15,7 @@ from typing import Final
 from postmortem.core.errors import InputError
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
-from postmortem.reading import notebook, repacked
+from postmortem.reading import notebook, rewrapped_logs
 from postmortem.reading.opener import Opened
 from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
@@ -57,7 +57,7 @@ class Text:
         else:
             source.head = b""
             self._head = (
-                self.is_whole and repacked.extract_printed_lines(self._head)
+                self.is_whole and rewrapped_logs.extract_printed_lines(self._head)
             ) or self._head
         self._source: Readable = self.printed or source
         self.head = self._head

@@ -2,7 +2,7 @@
 
 In: folders. Out: a list of `PatternError`, empty if all is well. Not here: whether examples fire,
 which needs the matching engine (`extraction.proof`), and whether conditions hold in theirs
-(`inference.rehearsal`).
+(`inference.example_cases`).
 """
 
 import collections
@@ -16,7 +16,12 @@ from postmortem.core.errors import PatternError
 from postmortem.rules import attack, attack_texts, exception_rules, schema, snippets
 from postmortem.rules.compile import KINDS, iter_rules
 from postmortem.rules.engine import compile_pattern
-from postmortem.rules.named import Names, find_name_faults, find_unused_conditions, iter_regexes
+from postmortem.rules.name_checks import (
+    Names,
+    find_name_faults,
+    find_unused_conditions,
+    iter_regexes,
+)
 from postmortem.rules.yamlfile import find_line, read_yaml
 
 MOST_ANCHOR_BYTES = 6

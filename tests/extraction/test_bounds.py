@@ -19,7 +19,7 @@ from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.formats.templates import Template
 from postmortem.extraction.frames import match_frame
 from postmortem.extraction.job import read
-from postmortem.extraction.one_source import SourceExtractor
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading import windows
 from postmortem.reading.block_reader import Block

@@ -14,11 +14,11 @@ from postmortem.core.findings import Traceback
 from postmortem.diagnosis.case import attempts, failures, order, outcomes
 from postmortem.diagnosis.case import broad_matches as in_words
 from postmortem.diagnosis.case import relevance as standing
+from postmortem.diagnosis.case.completion_notices import find_completion_notices
 from postmortem.diagnosis.case.final_errors import FinalError, find_final_errors
 from postmortem.diagnosis.case.forwarded import forwarding
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
-from postmortem.diagnosis.case.own_end import own_ends
 from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors
 from postmortem.diagnosis.case.values import Case
@@ -62,7 +62,7 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     rules = knowledge.by_id
     closing = known.get("closing-words")
     tracebacks = [traceback for traceback, _ in attempt.tracebacks]
-    ends = own_ends(attempt.seen, tracebacks, rules, observed, closing)
+    ends = find_completion_notices(attempt.seen, tracebacks, rules, observed, closing)
     passed = find_nonfatal(attempt.seen, attempt.tracebacks, gathered, rules, known, ends)
     outlived = SurvivedErrors(
         attempt.tracebacks,

@@ -15,7 +15,7 @@ from postmortem.core.findings import Finding
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.diagnosis.case.failures import Failure
-from postmortem.diagnosis.case.named_elsewhere import (
+from postmortem.diagnosis.case.reported_process import (
     find_child_process,
     find_named_log,
     find_process_in_agent_table,

@@ -62,7 +62,7 @@ def find_decisive_words(
         (passage for passage in sums if sums[passage] > 0), key=lambda passage: -sums[passage]
     )
     found = (
-        _build_telling_words(
+        _build_decisive_words(
             _compute_word_pulls(passage, by_passage[passage]), sums[passage] / whole
         )
         for passage in first[:_PASSAGES]
@@ -81,7 +81,7 @@ def _compute_word_pulls(passage: TextPassage, pulls: dict[int, float]) -> _Weigh
     return _WeightedWords(passage, words, each)
 
 
-def _build_telling_words(one: _WeightedWords, share: float) -> DecisiveWords:
+def _build_decisive_words(one: _WeightedWords, share: float) -> DecisiveWords:
     passage = one.passage
     return DecisiveWords(
         cut(_format_passage(passage), _LONGEST),

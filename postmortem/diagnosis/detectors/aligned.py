@@ -15,7 +15,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.facts.series import Point, Series, iter_points_at
-from postmortem.rules.blind_patterns import build_any_digit_pattern, is_digit_agnostic
+from postmortem.rules.digit_agnostic import build_any_digit_pattern, is_digit_agnostic
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""

@@ -21,7 +21,7 @@ from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, 
 from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
 from postmortem.diagnosis.story import (
-    beginning,
+    first_failure,
     marks,
     own_code,
     places,
@@ -39,7 +39,7 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
     gathered, best, is_sound = case.gathered, _select_best_cause(ranking), _is_sound(case, ranking)
     failure = None
     if not is_sound:
-        failure = beginning.build_first_failure(case, knowledge, area=best.partition(".")[0])
+        failure = first_failure.build_first_failure(case, knowledge, area=best.partition(".")[0])
         failure = own_code.add_frame(failure, case)
     excerpt = places.build_excerpt(case, failure)
     clocks = progress.collect_stamps(gathered, failure, excerpt)

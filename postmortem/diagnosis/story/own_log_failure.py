@@ -15,7 +15,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, add_label, cut, quote, say
 from postmortem.core.shown import FirstFailure
 from postmortem.diagnosis.case.failures import is_consequence
-from postmortem.diagnosis.case.named_elsewhere import is_of
+from postmortem.diagnosis.case.reported_process import is_of
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors.signs_of_life import list_lines_before
 from postmortem.extraction.facts.moments import compute_seconds_between, iter_timed_lines

@@ -1,8 +1,8 @@
 """The places of a job that a report shows: findings, curves, lines of the log.
 
 In: the case, the extract. Out: values of `core.shown`. Not here: where it failed first
-(`story.beginning`), causes (`inference`), the order of events (`story.timeline`), how far the run
-came (`story.progress`).
+(`story.first_failure`), causes (`inference`), the order of events (`story.timeline`), how far the
+run came (`story.progress`).
 """
 
 import math

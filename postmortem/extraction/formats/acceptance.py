@@ -2,7 +2,7 @@
 
 In: what stands on lines of unknown layout, one after the other. Out: those that are metric lines,
 as soon as it is certain. Not here: what stands on a line (`formats.generic`), what its loss is
-called (`formats.owners`).
+called (`formats.loss_owners`).
 
 A layout is the line up to its last loss, with the numbers taken out. The first layout of a process
 that names a step, an iteration or an epoch beside the loss is a metric line; any other must come

@@ -2,7 +2,7 @@
 
 In: draws of bars with metrics, one after the other, or the last draws at many positions of one bar.
 Out: the record of the position before, once a bar has left it; of many, their steps. Not here: the
-figures on a draw (`formats.generic`), what its loss is called (`formats.owners`).
+figures on a draw (`formats.generic`), what its loss is called (`formats.loss_owners`).
 """
 
 import math
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.bar_positions import BarPositions
 from postmortem.extraction.formats.bars import Draw, Redraws
-from postmortem.extraction.formats.counting import StepCounting
 from postmortem.extraction.formats.generic import Found, LineFigures
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
+from postmortem.extraction.formats.step_counting import StepCounting
 
 if TYPE_CHECKING:
     import numpy as np

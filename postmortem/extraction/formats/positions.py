@@ -1,7 +1,7 @@
 """Read the step and the epoch of a line of unknown layout.
 
 In: a cleaned line, where its losses begin. Out: `Position`. Not here: the step of the run of one
-that is counted anew in each epoch (`formats.counting`).
+that is counted anew in each epoch (`formats.step_counting`).
 """
 
 import math

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from postmortem.extraction.formats.pairs import PairPlaces, PairReader
 from postmortem.rules.base import Format
-from postmortem.rules.blind_patterns import is_digit_agnostic
+from postmortem.rules.digit_agnostic import is_digit_agnostic
 from postmortem.rules.engine import Budget
 
 _MASK: Final = bytes.maketrans(b"123456789", b"0" * 9)

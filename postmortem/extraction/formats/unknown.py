@@ -3,8 +3,8 @@
 In: cleaned lines with a metric word in them, one after the other, or lines that a learnt template
 has matched. Out: a `Record`, once the line's layout is known to be a metric line. Not here: the
 figures on a line (`formats.generic`), which layouts are metric lines (`formats.acceptance`), which
-loss is the process's own (`formats.owners`), learning templates (`formats.layouts`), which draw of
-a bar counts (`formats.bar_records`).
+loss is the process's own (`formats.loss_owners`), learning templates (`formats.layouts`), which
+draw of a bar counts (`formats.bar_records`).
 """
 
 import math
@@ -14,11 +14,11 @@ from typing import Final
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.acceptance import Acceptance
 from postmortem.extraction.formats.bar_records import BarRecords
-from postmortem.extraction.formats.counting import StepCounting
 from postmortem.extraction.formats.generic import Found, parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
-from postmortem.extraction.formats.owners import LossOwners
+from postmortem.extraction.formats.loss_owners import LossOwners
 from postmortem.extraction.formats.records import Record
+from postmortem.extraction.formats.step_counting import StepCounting
 
 _MOST_KINDS: Final = 64
 

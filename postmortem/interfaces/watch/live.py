@@ -16,7 +16,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.watching import MetricRecord
 from postmortem.diagnosis.case.attempts import START
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import SourceExtractor
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import MARGIN, Block
 from postmortem.reading.prefixes import has_srun_labels
 from postmortem.rules.traits import Trait, has_trait

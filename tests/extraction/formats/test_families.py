@@ -13,7 +13,7 @@ import pytest
 
 import postmortem
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.one_source import SourceExtractor
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import iter_blocks
 

@@ -16,7 +16,7 @@ from postmortem.extraction import learnt_paths
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.formats import layouts
 from postmortem.extraction.formats.learnt_layouts import Layout
-from postmortem.extraction.one_source import SourceExtractor
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.windows import View

@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.core.watching import MetricRecord
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import SourceExtractor
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.interfaces.watch.live import Live
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import Block

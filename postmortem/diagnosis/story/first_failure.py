@@ -12,7 +12,7 @@ from postmortem.core.message import Message, add_label, cut, quote
 from postmortem.core.shown import FirstFailure
 from postmortem.diagnosis.case.failures import Failure
 from postmortem.diagnosis.case.faulty_process import FaultyProcess, find_faulty_process
-from postmortem.diagnosis.case.named_elsewhere import infer_global_rank
+from postmortem.diagnosis.case.reported_process import infer_global_rank
 from postmortem.diagnosis.case.values import Case, Occurrence
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.nonfinite_hints import BEFORE

@@ -59,7 +59,7 @@ class LargeFile(NamedTuple):
     """Its bytes."""
 
 
-class HelpedReading:
+class ParallelReading:
     """Gives what the large files of a job hold, each when its turn comes."""
 
     def __init__(self, files: Sequence[LargeFile], here: ReadsFile, budget: Budget) -> None:
@@ -182,7 +182,7 @@ def start_parallel_reading(
     here: Callable[[int], ReadsFile],
     budget: Budget,
     block_size: int,
-) -> HelpedReading | None:
+) -> ParallelReading | None:
     """Begin to read the large files of a job in other processes too; None where that does not pay.
 
     Args:
@@ -206,7 +206,7 @@ def start_parallel_reading(
         LargeFile(index, path := found[index].path, processes.get(path, NOWHERE), large[index])
         for index in large
     ]
-    reading = HelpedReading(files, here(block_size), budget)
+    reading = ParallelReading(files, here(block_size), budget)
     reading.start(
         count, functools.partial(create_worker_reader, tuple(helpers.patterns), block_size)
     )

@@ -22,7 +22,7 @@ _LOOK: Final = 0.2
 """Seconds between two looks whether waiting still makes sense."""
 
 
-class Outlet:
+class OutputForwarder:
     """One open file that output is passed on to."""
 
     def __init__(self, number: int, name: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.extraction.formats.owners import LossOwners
+from postmortem.extraction.formats.loss_owners import LossOwners
 
 
 @pytest.mark.parametrize(

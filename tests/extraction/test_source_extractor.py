@@ -22,7 +22,7 @@ from postmortem.extraction import job, learnt_paths, points
 from postmortem.extraction.extract import FIRST, LAST, Extract, KeptFindings, Sighting
 from postmortem.extraction.facts import series as series_module
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.one_source import SourceExtractor
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.windows import Allowance

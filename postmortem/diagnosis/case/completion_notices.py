@@ -20,7 +20,7 @@ from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
 
-def own_ends(
+def find_completion_notices(
     seen: Sequence[Sighting],
     tracebacks: Iterable[Traceback],
     rules: Mapping[str, Signature],
