@@ -129,8 +129,8 @@ class _Reader:
 
     def ignore(self, origin: Origin, why: Message) -> None:
         """List a file that is no part of the job's log."""
-        name, is_one = name_of(origin), is_file(origin)
-        ignored = Source(name, 0, 0, "", None, NOWHERE, "ignored", why, is_file=is_one)
+        name, is_regular_file = name_of(origin), is_file(origin)
+        ignored = Source(name, 0, 0, "", None, NOWHERE, "ignored", why, is_file=is_regular_file)
         self._list(origin, ignored)
 
     def read(self, origin: Origin, *, is_alone: bool, kind: str = "log") -> None:

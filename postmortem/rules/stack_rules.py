@@ -88,10 +88,10 @@ class StackRules:
         found: list[str] = []
         left = list(nearest(self.get(name)))
         while left:
-            one = left.pop(0)
-            if one not in found and one != name:
-                found.append(one)
-                left += nearest(self.get(one))
+            stack = left.pop(0)
+            if stack not in found and stack != name:
+                found.append(stack)
+                left += nearest(self.get(stack))
         return found
 
 

@@ -52,9 +52,9 @@ def find_child_process(case: Case, finding: Finding) -> ProcessId | None:
 def find_process_in_agent_table(case: Case, finding: Finding) -> ProcessId | None:
     """Give the process in whose entry of an agent's table a line stands."""
     for event in case.signatures(_ENTRY):
-        one = event.finding
-        if one.source == finding.source and one.line <= finding.line <= one.end_line:
-            captures = dict(one.captures)
+        reported = event.finding
+        if reported.source == finding.source and reported.line <= finding.line <= reported.end_line:
+            captures = dict(reported.captures)
             return ProcessId(
                 parse_whole_number(captures["rank"]),
                 parse_whole_number(captures["local_rank"]),

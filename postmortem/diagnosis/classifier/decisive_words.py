@@ -81,11 +81,11 @@ def _compute_word_pulls(passage: TextPassage, pulls: dict[int, float]) -> _Weigh
     return _WeightedWords(passage, words, each)
 
 
-def _build_decisive_words(one: _WeightedWords, share: float) -> DecisiveWords:
-    passage = one.passage
+def _build_decisive_words(weighted: _WeightedWords, share: float) -> DecisiveWords:
+    passage = weighted.passage
     return DecisiveWords(
         cut(_format_passage(passage), _LONGEST),
-        tuple(_extract_terms(one)[:_TERMS]),
+        tuple(_extract_terms(weighted)[:_TERMS]),
         round(share, 3),
         passage.source,
         passage.line,

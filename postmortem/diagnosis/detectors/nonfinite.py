@@ -80,9 +80,9 @@ def _detect_before_first_update(curves: Curves, points: Sequence[Point]) -> Iter
     A mean over an epoch is not of one step.
     """
     first = points[0]
-    is_of_one_step = len(points) == 1 or points[1].step - first.step <= 1
+    is_single_step = len(points) == 1 or points[1].step - first.step <= 1
     is_mean = first.line in curves.by_line(names.EVAL_LOSS)
-    if first.step in {0.0, 1.0} and is_of_one_step and not is_mean:
+    if first.step in {0.0, 1.0} and is_single_step and not is_mean:
         message = say(
             "loss {shown}, computed before the first update",
             "loss 为 {shown}，它在第一次更新之前就已算出",

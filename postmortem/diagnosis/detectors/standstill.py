@@ -107,8 +107,8 @@ def detect_stall(observed: Observed) -> Iterator[Anomaly]:
 def _find_faulty_worker(worker: ActiveSource, workers: Sequence[ActiveSource]) -> ActiveSource:
     """Find the only worker whose watcher is silent while all others print."""
     mute = [other for other in workers if other.beats is None and other.last is not None]
-    is_one = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
-    return mute[0]._replace(beats=worker.beats) if is_one and worker.beats is not None else worker
+    has_one_mute = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
+    return mute[0]._replace(beats=worker.beats) if has_one_mute and worker.beats is not None else worker
 
 
 def _is_through(observed: Observed) -> bool:

@@ -79,14 +79,14 @@ class RunBar:
         found = _BAR.findall(behind if next_record < 0 else behind[:next_record])
         if not found:
             return math.nan
-        is_one = len({length for _, length in found}) == 1
-        if is_training and math.isnan(total) and is_one:
+        has_one_length = len({length for _, length in found}) == 1
+        if is_training and math.isnan(total) and has_one_length:
             self._length = float(found[0][1])
         run = self._length if math.isnan(total) else total
         return next(
             (
                 float(now)
-                for now, length in (found[:1] if is_one else found)
+                for now, length in (found[:1] if has_one_length else found)
                 if float(length) == run
             ),
             math.nan,
