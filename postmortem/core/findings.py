@@ -67,7 +67,7 @@ _LOOKS_UP: Final = compile_lazily(
 _NOT_THERE: Final = ("KeyError", "IndexError", "AttributeError")
 
 
-def _passes_on(frame: Frame) -> bool:
+def _is_forwarding(frame: Frame) -> bool:
     """Say whether a frame only hands on what it was called with, or is text that was executed."""
     return frame.file.startswith("<") or _PASSES_ON.fullmatch(frame.function) is not None
 
@@ -104,7 +104,9 @@ class Traceback:
 
     def raising_frame(self) -> Frame | None:
         """Give the innermost frame but those that only pass on what they were called with."""
-        frames = [frame for frame in self.frames if not (frame.is_library and _passes_on(frame))]
+        frames = [
+            frame for frame in self.frames if not (frame.is_library and _is_forwarding(frame))
+        ]
         own = max((at for at, frame in enumerate(frames) if not frame.is_library), default=-1)
         failed_lookup = frames[own + 1] if 0 <= own < len(frames) - 1 else None
         if (

@@ -68,7 +68,10 @@ class Copies:
             by_source.setdefault(source, {}).setdefault(leading, []).append(name)
         return {
             source: join_list(
-                [_as_in(sources[leading].path, names) for leading, names in leaders.items()],
+                [
+                    _format_copy_note(sources[leading].path, names)
+                    for leading, names in leaders.items()
+                ],
                 "; ",
                 "；",
             )
@@ -93,7 +96,7 @@ def find_copies(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) ->
     return Copies(leaders, frozenset(covered) - own)
 
 
-def _as_in(path: str, names: Sequence[str]) -> Message:
+def _format_copy_note(path: str, names: Sequence[str]) -> Message:
     return say(
         "{names} as in {path}, which has most of it",
         "{names} 与 {path} 相同，后者最完整",
@@ -130,13 +133,13 @@ class _CurveComparison:
         self._points_by_process = Counter[_Process]()
         for key, curve in series.items():
             # A console may show each record twice, by a logger and by a print: that is no more.
-            self._points_by_process[key[2:]] += len(self._by_step(key)) or curve.points
+            self._points_by_process[key[2:]] += len(self._get_values_by_step(key)) or curve.points
 
     def leaders(self) -> dict[Key, Key]:
         """Give the fullest of each curve that stands in several files, by its copies."""
         found: dict[Key, Key] = {}
         related: set[frozenset[_Process]] = set()
-        pairs = list(itertools.islice(self._pairs(), _MOST_COMPARED))
+        pairs = list(itertools.islice(self._iter_pairs(), _MOST_COMPARED))
         # A curve that never changes tells nothing of itself: another of the same two files must.
         for is_second in (False, True):
             for first, second in pairs:
@@ -144,12 +147,12 @@ class _CurveComparison:
                 is_open = not {first, second} & found.keys() and (both in related or not is_second)
                 if not is_open or not self._is_same(first, second, is_flat=is_second):
                     continue
-                leader, copy = sorted((first, second), key=self._weight, reverse=True)
+                leader, copy = sorted((first, second), key=self._get_sort_key, reverse=True)
                 found[copy] = leader
                 related.add(both)
         return {copy: _end(leader, found) for copy, leader in found.items()}
 
-    def _pairs(self) -> Iterator[tuple[Key, Key]]:
+    def _iter_pairs(self) -> Iterator[tuple[Key, Key]]:
         """Yield the pairs of one name that may be copies, the fullest first."""
         by_name: dict[str, list[Key]] = {}
         for key in sorted(self._series, key=lambda key: -self._series[key].points):
@@ -165,9 +168,9 @@ class _CurveComparison:
                     if first[2] != second[2] and is_one_process and not is_done:
                         yield first, second
 
-    def _weight(self, key: Key) -> tuple[bool, float, int, int]:
+    def _get_sort_key(self, key: Key) -> tuple[bool, float, int, int]:
         """Give the sort key that decides which of several equal curves is the original."""
-        steps = len(self._by_step(key))
+        steps = len(self._get_values_by_step(key))
         own = steps or _STEPLESS * self._series[key].points
         is_log = key[2] not in self._metrics
         full = own * (_FULLER if is_log else 1)
@@ -177,8 +180,8 @@ class _CurveComparison:
         """Say whether the shorter of two curves is contained in the longer, flat ones too."""
         short, long = sorted((first, second), key=lambda key: self._series[key].points)
         values, known = self._series[short].values, self._series[long].values
-        coarse = max(self._coarseness(short), self._coarseness(long))
-        by_step, at_steps = self._by_step(short), self._by_step(long)
+        coarse = max(self._get_rounding(short), self._get_rounding(long))
+        by_step, at_steps = self._get_values_by_step(short), self._get_values_by_step(long)
         if len(values) == 1:
             at_step = at_steps.get(self._series[short].steps[0], math.inf)
             return is_approximately_equal(values[0], known[-1], coarse) or is_approximately_equal(
@@ -195,12 +198,12 @@ class _CurveComparison:
         denser = len(known) // len(values)
         return is_distinctive and is_within(values[:_MOST_LOOKED_AT], known, coarse, denser)
 
-    def _coarseness(self, key: Key) -> float:
+    def _get_rounding(self, key: Key) -> float:
         if key not in self._coarse:
             self._coarse[key] = estimate_rounding(self._series[key].values[:_PRINTED])
         return self._coarse[key]
 
-    def _by_step(self, key: Key) -> dict[float, float]:
+    def _get_values_by_step(self, key: Key) -> dict[float, float]:
         """Give the last value at each step."""
         if key not in self._steps:
             curve = self._series[key]

@@ -97,7 +97,7 @@ class FindingLines:
             return
         is_quoted = rule.fatal or has_trait(rule.id, Trait.ABOUT_VALUES)
         is_new = is_quoted and kept.count < 2  # a crowd's too, whose first is one
-        context = self._surroundings(view, base) if is_new else (0, "")
+        context = self._get_surroundings(view, base) if is_new else (0, "")
         place = _FindingPlace(
             points.source,
             where,
@@ -134,7 +134,7 @@ class FindingLines:
             return
         raw, place = line.data[line.begin : line.end], (number, line.begin + line.base)
         make = functools.partial(
-            self._made_again, rule, raw, where, (*place, points.count_records_of(where))
+            self._make_again, rule, raw, where, (*place, points.count_records_of(where))
         )
         kept.add_later(make, number)
 
@@ -143,7 +143,7 @@ class FindingLines:
         points, rule = self._points, self._rules[index]
         points.result.findings[rule.id, points.source, where].count += count
 
-    def _made_again(
+    def _make_again(
         self, rule: Signature, raw: bytes, where: ProcessId, place: tuple[int, int, int]
     ) -> Sighting:
         """Make the finding of a line that was only counted."""
@@ -154,7 +154,7 @@ class FindingLines:
         found = _FindingPlace(source, where, line, offset, cleaned, before, (0, ""))
         return _build_finding(rule, cleaned.text, match, found)
 
-    def _surroundings(self, view: View, base: int) -> tuple[int, str]:
+    def _get_surroundings(self, view: View, base: int) -> tuple[int, str]:
         """Give the lines around a failure, and note the time nearest to it."""
         self._sight.stamp(view, base)
         if self._contexts >= _MOST_CONTEXTS:

@@ -186,12 +186,12 @@ class _Reader:
     def _read(self, origin: Origin, kind: str) -> None:
         index = len(self.gathered.sources)
         apart = None if self._helped is None else self._helped.take(index)
-        read = self._whole(origin, index, kind) if apart is None else apart.whole
+        read = self._read_source(origin, index, kind) if apart is None else apart.whole
         self._merge(read.part)
         self.gathered.warnings += read.warnings
         self._list(origin, read.source)
 
-    def _whole(self, origin: Origin, index: int, kind: str) -> SourceResult:
+    def _read_source(self, origin: Origin, index: int, kind: str) -> SourceResult:
         where = self._processes.get(name_of(origin), NOWHERE) if kind == "log" else NOWHERE
         return read_whole_source(
             self._sources, origin, index, where, kind=kind, unpacking=self._unpacking

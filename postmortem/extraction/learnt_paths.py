@@ -163,7 +163,7 @@ class LearntPaths:
             return
         self._credit -= costs
         learnt = layouts.infer_layout(view) if reader is None else reader
-        template = self._template(learnt, view)
+        template = self._learn_template(learnt, view)
         if learnt is None or template is None:
             return
         if common not in known and len(known) >= _MOST_SKELETONS:
@@ -184,7 +184,7 @@ class LearntPaths:
         self._seen.add(key)
         return False
 
-    def _template(self, learnt: MetricReader | Layout | None, view: View) -> Template | None:
+    def _learn_template(self, learnt: MetricReader | Layout | None, view: View) -> Template | None:
         if isinstance(learnt, MetricReader):
             return learnt.learn(view, self._budget)
         return None if learnt is None else learnt.template

@@ -79,12 +79,12 @@ class LineBeginnings:
                 self._claim(data, start, base)
             return True
         end = take(number, data, start, base, self.line)
-        if not self._opened(number, data, start, base, end):
+        if not self._open_line(number, data, start, base, end):
             return False
         self.lesson = (number, data, start)
         return True
 
-    def _opened(self, number: int, data: bytes, start: int, base: int, end: int) -> bool:
+    def _open_line(self, number: int, data: bytes, start: int, base: int, end: int) -> bool:
         """Begin a line of no known shape; says whether it is inspected.
 
         `end` is where a template has found its end, 0 if there is none for it.

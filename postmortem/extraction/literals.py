@@ -54,7 +54,7 @@ class Matcher:
         self.signatures = knowledge.signatures
         self.facts = [rule for rule in knowledge.formats if rule.kind == "facts"]
         self.metrics = [MetricReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
-        wanted = self._wanted()
+        wanted = self._collect_wanted()
         self.is_more_than_metric = [
             not _OF_METRICS.issuperset(map(_KIND, consumers)) for consumers in wanted.values()
         ]
@@ -72,10 +72,10 @@ class Matcher:
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
         self.filter: Prefilter = build_prefilter(self.literals)
-        self.alike = self._alike(wanted)
+        self.alike = self._group_alike(wanted)
         """By literal: the first of those that differ in the digit of their number alone."""
 
-    def _wanted(self) -> dict[bytes, list[Wanted]]:
+    def _collect_wanted(self) -> dict[bytes, list[Wanted]]:
         """Give who wants to see the lines of each literal, in the order in which they look."""
         wanted: dict[bytes, list[Wanted]] = {
             traceback.ANCHOR: [("traceback", 0)],
@@ -96,7 +96,7 @@ class Matcher:
                 wanted.setdefault(word, []).append((kind, 0))
         return wanted
 
-    def _alike(self, wanted: Mapping[bytes, Sequence[Wanted]]) -> list[int]:
+    def _group_alike(self, wanted: Mapping[bytes, Sequence[Wanted]]) -> list[int]:
         first: dict[tuple[bytes, tuple[Wanted, ...]], int] = {}
         bare = [literal.rstrip(b"123456789") for literal in wanted]
         numbered = {

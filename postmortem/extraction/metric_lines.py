@@ -45,7 +45,7 @@ class MetricLines:
         self._bar, self._unfinished = RunBar(), UnfinishedBars()
         self.quick = TemplateReader(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
-        self.quick.redrawn = self._redrawn
+        self.quick.redrawn = self._take_redrawn
         self._waiting: tuple[View, int, int] | None = None
         """The last line with a metric word that no format has claimed, the offset of its block and
         its first literal."""
@@ -70,11 +70,11 @@ class MetricLines:
         if reader.framework == FRAMEWORK:
             self._unfinished.end(self._points.process(record.where))
         if reader.redraws:
-            self._redrawn(drawn)
+            self._take_redrawn(drawn)
             self.quick.paths.learn(self._cursor.opening, view, reader)
             return
         needs_bar = math.isnan(record.step) and reader.framework == _TRAINER
-        self._record(drawn, self._bar_step(record, view) if needs_bar else math.nan)
+        self._record(drawn, self._find_bar_step(record, view) if needs_bar else math.nan)
         self.quick.paths.learn(self._cursor.opening, view, reader, needs_bar=needs_bar)
 
     def take_row(self, _: int, view: View, base: int) -> None:
@@ -102,7 +102,7 @@ class MetricLines:
         if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
         own = parse_entry(view.cleaned.text)
-        for found in self._unknown(view, base, own):
+        for found in self._take_unknown(view, base, own):
             self.quick.put(found, place)
         if own is not None:  # of a longer record, maybe: looked at each time
             return
@@ -113,7 +113,7 @@ class MetricLines:
             where = self._points.process(view.cleaned.where)
             self._unfinished.take(view.cleaned.text, where, view.number, place)
 
-    def _unknown(
+    def _take_unknown(
         self, view: View, base: int, own: FigureEntry | None
     ) -> Sequence[tuple[Record, int] | LearntFigures]:
         """Read a line of unknown layout, or the record of several lines that it is a part of."""
@@ -136,7 +136,7 @@ class MetricLines:
         for found in self._generic.rest():
             self.quick.put(found, offset)
 
-    def _redrawn(self, drawn: DrawnRecord) -> None:
+    def _take_redrawn(self, drawn: DrawnRecord) -> None:
         """Take a draw; the record of the position before is certain once the bar has left it."""
         if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
@@ -145,7 +145,7 @@ class MetricLines:
         if before is not None:
             self._record(before)
 
-    def _bar_step(self, record: Record, view: View) -> float:
+    def _find_bar_step(self, record: Record, view: View) -> float:
         return self._bar.step(
             view.data,
             view.end,

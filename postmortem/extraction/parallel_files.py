@@ -147,7 +147,7 @@ class ParallelReading:
         with self._changed:
             if not self._is_free():
                 return None
-            place = self._best()
+            place = self._choose_best()
             self._bytes_left -= self._left.pop(place)
             return place
 
@@ -155,7 +155,7 @@ class ParallelReading:
         """Say whether a further file may be read."""
         return self._wanted in self._left or bool(self._left and self._waiting < _MAX_WAITING_BYTES)
 
-    def _best(self) -> int:
+    def _choose_best(self) -> int:
         """Choose a file: the first, or one that is each process's share of all that are left."""
         while self._largest[0][1] not in self._left:
             heapq.heappop(self._largest)

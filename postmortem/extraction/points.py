@@ -66,7 +66,8 @@ class Points:
         """Give columns for rows of these figures of a process; None is a figure of no series."""
         where = self.process(where)
         series = [
-            None if name is None else self._series(name, producer, where, units) for name in names
+            None if name is None else self._get_series(name, producer, where, units)
+            for name in names
         ]
         unkept = sum(
             name is not None and curve is None for name, curve in zip(names, series, strict=True)
@@ -112,7 +113,7 @@ class Points:
         self.total(record.total)
         self.flush()
         for name, value in record.values:
-            series = self._series(name, producer, where, units)
+            series = self._get_series(name, producer, where, units)
             if series is None:
                 self.result.unkept += 1
             else:
@@ -163,7 +164,7 @@ class Points:
         result.first_record[source] = min(result.first_record.get(source, first), first)
         self.recognise(framework, count)
 
-    def _series(
+    def _get_series(
         self, name: str, producer: str, where: ProcessId, units: Mapping[str, str]
     ) -> Series | None:
         key, unit = (name, producer, self.source, where), units.get(name, "")

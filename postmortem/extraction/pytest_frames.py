@@ -53,7 +53,7 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
             break
         if (place := _PLACE.match(text)) is not None:
             is_open = place["function"] is not None  # its source follows
-            frames.append(_frame(place, function, "" if is_open else code))
+            frames.append(_build_frame(place, function, "" if is_open else code))
             code, end = "", row.number
         elif (exception := _read_raised(text)) is not None:
             raised = raised if raised is not None else row._replace(text=exception)
@@ -68,7 +68,7 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
     return frames, raised, end
 
 
-def _frame(place: re.Match[str], function: str, code: str) -> Frame:
+def _build_frame(place: re.Match[str], function: str, code: str) -> Frame:
     file, line = place["file"], parse_whole_number(place["line"]) or 0
     return Frame(file, line, place["function"] or function, code, is_library(file))
 

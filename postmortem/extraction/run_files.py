@@ -67,16 +67,16 @@ class RunFiles:
 
     def read(self, text: Text, head: str, index: int, path: str) -> ReadSource | None:
         """Read a source that is no log; None of any other."""
-        how = self._records_in(head, path)
+        how = self._find_record_reader(head, path)
         if how is not None:
-            return self._taken(text, index, how)
+            return self._take_records(text, index, how)
         if not config_files.may_be(path, head):
             return None
         if not config_files.is_of_tool(path, head):
             self._others += 1
             if self._others > _MOST_OTHERS:
                 return None
-        return self._settings(text, head, index, path)
+        return self._read_settings(text, head, index, path)
 
     def read_binary(self, opened: Readable, index: int, path: str) -> ReadSource | None:
         """Read a file of figures that is no text; None of any other, of which nothing is taken.
@@ -86,10 +86,12 @@ class RunFiles:
         """
         rank = flight_recorder.rank_of_dump(path)
         if rank is not None:
-            return self._recorded(opened, index, path, rank)
-        return self._events(opened, index, path) if is_event_file(path) else None
+            return self._read_flight_recorder(opened, index, path, rank)
+        return self._read_tensorboard_events(opened, index, path) if is_event_file(path) else None
 
-    def _recorded(self, opened: Readable, index: int, path: str, rank: int) -> ReadSource:
+    def _read_flight_recorder(
+        self, opened: Readable, index: int, path: str, rank: int
+    ) -> ReadSource:
         data = fill(opened, MOST_BYTES)
         try:
             found = flight_recorder.read_dump(data, rank)
@@ -101,12 +103,12 @@ class RunFiles:
             part.facts.add(f"machine_{COLLECTIVES}", value, config_files.SURE, index, 1)
         return ReadSource(part, [flight_recorder.note_of_dump(found)], _METRICS)
 
-    def _events(self, opened: Readable, index: int, path: str) -> ReadSource:
+    def _read_tensorboard_events(self, opened: Readable, index: int, path: str) -> ReadSource:
         parse = tensorboard_events.load_parser()
         if parse is None:
             raise InputError(tensorboard_events.MISSING, path, "or name the log of the run")
         file = tensorboard_events.EventFile(opened, parse)
-        part = self._gathered(index, file.records(), tensorboard_events.PRODUCER, "")
+        part = self._extract_records(index, file.records(), tensorboard_events.PRODUCER, "")
         if not file.count:
             raise InputError(tensorboard_events.GARBAGE, path, "name the log of the run")
         part.lines[index] = file.count
@@ -126,7 +128,7 @@ class RunFiles:
             if len(values[fact.name]) == 1:
                 facts.add(fact.name, fact.value, config_files.LIKELY, index, fact.line)
 
-    def _records_in(self, head: str, path: str) -> _Records | None:
+    def _find_record_reader(self, head: str, path: str) -> _Records | None:
         """Say how the records of a file are read; None where it is no file of records."""
         if trainer_state.is_trainer_state(head):
             return _Records(
@@ -160,14 +162,14 @@ class RunFiles:
             )
         return None
 
-    def _taken(self, text: Text, index: int, how: _Records) -> ReadSource:
+    def _take_records(self, text: Text, index: int, how: _Records) -> ReadSource:
         source = LineCounter(text)
-        part = self._gathered(index, how.of(source), how.producer, how.framework)
+        part = self._extract_records(index, how.of(source), how.producer, how.framework)
         _read_to_end(source)
         part.lines[index] = source.lines
         return ReadSource(part, how.notes, _METRICS)
 
-    def _gathered(
+    def _extract_records(
         self,
         index: int,
         records: Iterable[tuple[Record, int]],
@@ -180,7 +182,7 @@ class RunFiles:
         gathering.feed(Block(b"", 0, 0, 0))
         return gathering.finished()
 
-    def _settings(self, text: Text, head: str, index: int, path: str) -> ReadSource | None:
+    def _read_settings(self, text: Text, head: str, index: int, path: str) -> ReadSource | None:
         """Take what a configuration states; None where it states too little to be one."""
         config = config_files.read_config(path, head)
         stated = self._keys.stated(config.leaves)

@@ -67,7 +67,7 @@ class SourceExtractor:
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
-        self._takers = self._by_kind(Searches(own), line_break, own)
+        self._takers = self._map_readers_by_kind(Searches(own), line_break, own)
         self.result.stamps[source] = self._cursor.sight.stamps
 
     @property
@@ -129,7 +129,7 @@ class SourceExtractor:
             except TimeoutError:
                 self.result.timeouts += 1
 
-    def _by_kind(
+    def _map_readers_by_kind(
         self, searches: Searches, line_break: bytes, budget: Budget
     ) -> Mapping[str, Callable[[int, View, int], None]]:
         """Give who takes lines of each kind."""

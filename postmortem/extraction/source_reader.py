@@ -89,12 +89,12 @@ class SourceReader:
             if other is not None:
                 return other._replace(notes=[*other.notes, *_list_notes(text)])
         if error_file.is_error_file(head):
-            part = self._error_file(text, index, where)
+            part = self._read_error_file(text, index, where)
             is_cut = bool(text.read(1))
             return ReadSource(
                 part, [error_file.NOTE, *([_CUT] if is_cut else []), *_list_notes(text)]
             )
-        part = self._log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
+        part = self._read_log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
         if _is_document(part, text, head, index):
             nothing = Extract(lines={index: part.lines[index]}, records={index: 0})
             return ReadSource(nothing, [_DOCUMENT], "ignored")
@@ -128,7 +128,9 @@ class SourceReader:
             self._files = RunFiles(self.machine, self.block_size)
         return self._files
 
-    def _log(self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool) -> Extract:
+    def _read_log(
+        self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool
+    ) -> Extract:
         gathering = SourceExtractor(
             self.machine,
             index,
@@ -143,7 +145,7 @@ class SourceReader:
                 self.progress(path, block.offset + block.hi, gathering.line)
         return gathering.finished()
 
-    def _error_file(self, text: Text, index: int, where: ProcessId) -> Extract:
+    def _read_error_file(self, text: Text, index: int, where: ProcessId) -> Extract:
         """Read an error file: its one line holds a whole traceback, and all found stands on it."""
         raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
         # JSON may hold half a character.

@@ -91,11 +91,11 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     head = view.cleaned
     rows = _iter_rows(view)
     if (test := parse_test_name(head.text)) is not None:
-        return _of_a_test(view, source, base, rows, test)
+        return _read_test_failure(view, source, base, rows, test)
     if _HEAD not in head.text:
         return None
     if _GROUPED.match(head.text) is not None:
-        rows = _without_bars(rows)
+        rows = _strip_bars(rows)
         frames, last = read_plain_frames(rows, 0)
     elif (name := parse_exception_class(head.text)) is not None:
         frames, last = read_cell_frames(rows, name)
@@ -150,7 +150,7 @@ def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None,
     return _build_traceback(view, source, base, frames, last, rows), base + last.end
 
 
-def _of_a_test(
+def _read_test_failure(
     view: View, source: int, base: int, rows: Iterator[Row], test: str
 ) -> Traceback | None:
     """Read the section of a failed test; what it printed stands behind it and is no sequel."""
@@ -161,7 +161,7 @@ def _of_a_test(
     return dataclasses.replace(found, end_line=max(end, found.end_line), aside=TEST, went_on=0)
 
 
-def _without_bars(rows: Iterator[Row]) -> Iterator[Row]:
+def _strip_bars(rows: Iterator[Row]) -> Iterator[Row]:
     """Yield the lines of one member of an exception group, without what is drawn before them."""
     for row in rows:
         if _GROUP_RULE.match(row.text) is not None:
@@ -185,7 +185,7 @@ def _build_traceback(
             message, exception, looked = _read_whole_message(message, last, rows, view.data)
         if _COMPILER in name:
             looked += itertools.islice(rows, _MOST_ADVICE)
-            frames = [*frames, *_user_code(looked)]
+            frames = [*frames, *_read_compiled_frames(looked)]
     before = view.data[max(0, view.start - 300) : view.start]
     ordinary = find_first_ordinary_line(itertools.chain(looked, rows))
     return Traceback(
@@ -203,12 +203,12 @@ def _build_traceback(
         level=head.level,
         chained=any(phrase in before for phrase in CHAINS),
         wrapped="Original Traceback" in head.text,
-        aside=identify_reporter(view) or _logged(view, ordinary),
+        aside=identify_reporter(view) or _infer_logging(view, ordinary),
         went_on=ordinary.number if ordinary is not None else 0,
     )
 
 
-def _logged(view: View, ordinary: Row | None) -> str:
+def _infer_logging(view: View, ordinary: Row | None) -> str:
     """Say whether the program logged the error, and whether its logger goes on behind it."""
     if not is_reported(view):
         return ""
@@ -216,7 +216,7 @@ def _logged(view: View, ordinary: Row | None) -> str:
     return LOGGED if is_going_on and is_logged(view) else REPORTED
 
 
-def _user_code(rows: Iterable[Row]) -> list[Frame]:
+def _read_compiled_frames(rows: Iterable[Row]) -> list[Frame]:
     """Read the frames of the code that was compiled, which stand behind what went wrong with it."""
     behind = itertools.dropwhile(lambda row: _FROM_USER_CODE not in row.text, rows)
     next(behind, None)

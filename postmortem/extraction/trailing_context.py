@@ -110,13 +110,13 @@ def identify_reporter(view: View) -> str:
 
 def is_logged(view: View) -> bool:
     """Say whether a logger reports an error right before the traceback that begins on a line."""
-    before = _line_before(view)
+    before = _find_line_before(view)
     return before is not None and before.level in LOUD and view.cleaned.level == ""
 
 
 def is_reported(view: View) -> bool:
     """Say whether the line before a traceback announces an error with which the run may go on."""
-    before = _line_before(view)
+    before = _find_line_before(view)
     return before is not None and is_handled(before.text, before.level)
 
 
@@ -136,7 +136,7 @@ def gives_up(text: str, level: str) -> bool:
     return level in _LAST_WORDS or _GIVES_UP.search(text) is not None
 
 
-def _line_before(view: View) -> Cleaned | None:
+def _find_line_before(view: View) -> Cleaned | None:
     """Give the line right before one, if the same process has printed it."""
     end = view.start - 1
     start = view.data.rfind(b"\n", max(0, view.start - _BYTES_BEFORE), max(0, end)) + 1

@@ -88,12 +88,12 @@ def _is_shaped_so(text: str, rows: list[tuple[int, str]], found: Collection[int]
         return True
     if all(_PAIR.match(row.strip()) for _, row in rows):
         return any(row.rstrip().endswith(":") for _, row in rows)
-    judged = dict(_statements(rows))
+    judged = dict(_iter_code_flags(rows))
     is_mostly = sum(judged.values()) >= max(_FEWEST_LINES, _CODE_SHARE * len(judged))
     return is_mostly and all(judged.get(number, True) for number in found)
 
 
-def _statements(rows: list[tuple[int, str]]) -> Iterator[tuple[int, bool]]:
+def _iter_code_flags(rows: list[tuple[int, str]]) -> Iterator[tuple[int, bool]]:
     """Say of each line but remarks whether it is code; an indented one goes with that above it."""
     is_quoted = is_code = False
     for number, row in rows:

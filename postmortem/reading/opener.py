@@ -78,18 +78,18 @@ class Opened:
             data = self._read(size)
         except BROKEN as error:
             if not self.bytes_read:
-                raise self._unreadable(error) from error
-            self.fault = self._broken(error)
+                raise self._build_unreadable_error(error) from error
+            self.fault = self._describe_broken(error)
             return b""
         self.bytes_read += len(data)
-        self.fault = self._too_dense(len(data)) if data else self._changed()
+        self.fault = self._check_density(len(data)) if data else self._describe_change()
         return data
 
     def close(self) -> None:
         """Close the file behind it; a stream that the caller holds stays open."""
         self._stored.close()
 
-    def _too_dense(self, size: int) -> Message | None:
+    def _check_density(self, size: int) -> Message | None:
         """Say that an archive unpacks to more than a log can."""
         allowed = self._unpacking
         if not self.compression or allowed.takes(size, self.bytes_read, self._stored.count):
@@ -110,7 +110,7 @@ class Opened:
             count=self.bytes_read,
         )
 
-    def _changed(self) -> Message | None:
+    def _describe_change(self) -> Message | None:
         """Say what became of a file while it was read to its end."""
         if self._status is None:
             return None
@@ -137,7 +137,7 @@ class Opened:
             return say("{kind}", "{kind} 压缩包", kind=self.compression)
         return say("file", "文件")
 
-    def _unreadable(self, error: Exception) -> InputError:
+    def _build_unreadable_error(self, error: Exception) -> InputError:
         return InputError(
             say(
                 "the {what} cannot be read: {error}",
@@ -149,7 +149,7 @@ class Opened:
             "copy it again, or unpack it as far as it goes",
         )
 
-    def _broken(self, error: Exception) -> Message:
+    def _describe_broken(self, error: Exception) -> Message:
         return say(
             "{what} breaks off after {count} bytes: {error}",
             "{what}在 {count} 字节之后中断：{error}",

@@ -49,7 +49,7 @@ class Unpacking:
 
         Args:
             size: how many.
-            of_one: how many of the same source, with these.
+            per_source: how many of the same source, with these.
             packed: how many it is made of.
         """
         self.spent += size

@@ -279,7 +279,7 @@ class _TimeFinder:
             if cleaned.time is not None:
                 found = (base + start, cleaned.time, passed)
             elif base + start <= self._place:
-                found = self._earlier(base + low, passed)
+                found = self._get_earlier(base + low, passed)
                 break
             elif passed + 1 == _LINES_BACK or start - 1 <= low:
                 break
@@ -290,7 +290,7 @@ class _TimeFinder:
         self._place, self._found = base + view.start, found
         return found and found[:2]
 
-    def _earlier(self, low: int, passed: int) -> tuple[int, str, int] | None:
+    def _get_earlier(self, low: int, passed: int) -> tuple[int, str, int] | None:
         """Take what was found from the last place backwards, if that is within reach."""
         if self._found is None or self._found[0] < low or self._found[2] + passed >= _LINES_BACK:
             return None

@@ -83,11 +83,11 @@ class CharacterBytes(dict[int, int]):
             is_rare = len(text.encode("utf-8", "replace")) < len(text) * (1 + _RARE)
             self._last = (
                 text,
-                (self._pieced(text) if is_rare else text.translate(self)).encode("latin-1"),
+                (self._encode_runs(text) if is_rare else text.translate(self)).encode("latin-1"),
             )
         return self._last[1]
 
-    def _pieced(self, text: str) -> str:
+    def _encode_runs(self, text: str) -> str:
         """Translate a text of which little is beyond ASCII."""
         pieces = _BEYOND.split(text)
         pieces[1::2] = map(self._runs.__getitem__, pieces[1::2])

@@ -65,16 +65,19 @@ class Conditions:
                 raise PatternError("`when` is now `if` and `not`", place, INLINE)
             return ALWAYS
         return ConditionSet(
-            self._named(entry.get("if", ()), place), self._named(entry.get("not", ()), place)
+            self._find_conditions(entry.get("if", ()), place),
+            self._find_conditions(entry.get("not", ()), place),
         )
 
-    def _named(self, names: Any, place: str) -> tuple[Condition, ...]:
+    def _find_conditions(self, names: Any, place: str) -> tuple[Condition, ...]:
         if not isinstance(names, (list, tuple)):
             raise PatternError("a predicate stands where names belong", place, INLINE)
         known = self._known
-        return tuple([known[name] if name in known else self._leaf(name, place) for name in names])
+        return tuple(
+            [known[name] if name in known else self._make_leaf(name, place) for name in names]
+        )
 
-    def _leaf(self, name: Any, place: str) -> Condition:
+    def _make_leaf(self, name: Any, place: str) -> Condition:
         """Make a condition of the id of a signature or an anomaly."""
         kind = get_predicate_type(name)
         if kind is None:

@@ -107,7 +107,7 @@ class _Vocabulary:
         self, what: str, text: str, mine: Sequence[str], place: str
     ) -> Iterator[PatternError]:
         """Yield a fault for each word of a stack that is none of these and that they do not use."""
-        allowed = {near for name in mine for near in self._near(name)}
+        allowed = {near for name in mine for near in self._list_near_stacks(name)}
         for word in dict.fromkeys(self._any.findall(text)):
             owners = self._owners[word]
             if not owners & allowed:
@@ -117,7 +117,7 @@ class _Vocabulary:
                     "say it without, or in the snippet of that stack",
                 )
 
-    def _near(self, name: str) -> set[str]:
+    def _list_near_stacks(self, name: str) -> set[str]:
         """Name the stacks whose words the users of a stack know: its own, and what it uses."""
         taken = self._stacks.taken(name)
         accompanying = (stack for key in taken for stack in self._stacks.get(key).beside)

@@ -78,13 +78,15 @@ class StackRules:
 
     def below(self, name: str) -> frozenset[str]:
         """Name all stacks on which a stack stands."""
-        return frozenset(self._reached(name, lambda stack: stack.over))
+        return frozenset(self._collect_reached(name, lambda stack: stack.over))
 
     def taken(self, name: str) -> list[str]:
         """Name the stacks whose snippets hold for a stack, its own first, the nearest next."""
-        return [name, *self._reached(name, lambda stack: stack.takes)]
+        return [name, *self._collect_reached(name, lambda stack: stack.takes)]
 
-    def _reached(self, name: str, nearest: Callable[[StackRule], Iterable[str]]) -> list[str]:
+    def _collect_reached(
+        self, name: str, nearest: Callable[[StackRule], Iterable[str]]
+    ) -> list[str]:
         found: list[str] = []
         left = list(nearest(self.get(name)))
         while left:

@@ -52,7 +52,7 @@ def run_command(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done
     Raises:
         UsageError: the command cannot be started.
     """
-    child, streams, reader = _started(command, kept, signals)
+    child, streams, reader = _start_process(command, kept, signals)
     outlets = _open_outlets()
     pipes = {streams[0]: outlets[0], streams[1]: outlets[-1]}
     problems = []
@@ -82,7 +82,7 @@ def run_command(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done
     )
 
 
-def _started(
+def _start_process(
     command: Sequence[str], kept: KeptLog, signals: Signals
 ) -> tuple["subprocess.Popen[bytes]", list[IO[bytes]], Sidecar]:
     """Start the command; gives it, its output and error stream, and who else can read them.

@@ -118,7 +118,7 @@ class WorkPool:
             raise NoRoomForWork
         self.under_way += 1
         try:
-            return await asyncio.wrap_future(self._begun(work, *arguments))
+            return await asyncio.wrap_future(self._begin_task(work, *arguments))
         except asyncio.TimeoutError as error:  # as asyncio converts the pool's; from 3.11 on one
             raise WorkTooLong from error
         except (ProcessExpired, BrokenProcessPool, MemoryError) as error:
@@ -126,7 +126,7 @@ class WorkPool:
         finally:
             self.under_way -= 1
 
-    def _begun(
+    def _begin_task(
         self, work: Callable[..., _Result], *arguments: Any
     ) -> "concurrent.futures.Future[_Result]":
         if not self._pool.active:  # closed, or its processes ended again and again

@@ -53,7 +53,7 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
     about = select_sources_by_type(gathered, "environment", "scheduler")
     handed_on = forwarding(gathered.tracebacks)
-    seen = _without_copies(_collect_findings(gathered, knowledge), gathered, handed_on, knowledge)
+    seen = _drop_copies(_collect_findings(gathered, knowledge), gathered, handed_on, knowledge)
     attempt = _select_last_attempt(gathered, seen, handed_on)
     apart = _find_clock_skews(attempt)
     clock = _build_clock(gathered, seen, _find_sources_needing_times(attempt, knowledge), apart)
@@ -114,7 +114,7 @@ def _collect_findings(gathered: Extract, knowledge: KnowledgeBase) -> list[Sight
     )
 
 
-def _without_copies(
+def _drop_copies(
     seen: Sequence[Sighting],
     gathered: Extract,
     handed_on: Container[tuple[int, int]],

@@ -43,7 +43,7 @@ def find_completion_notices(
             ends[finding.source] = max(ends.get(finding.source, 0), finding.line)
     last = {traceback.source: traceback.line for traceback in tracebacks if not traceback.aside}
     for sighting in seen:
-        if _contradicts(sighting, rules):
+        if _is_contradicting(sighting, rules):
             last[sighting.finding.source] = max(
                 last.get(sighting.finding.source, 0), sighting.finding.line
             )
@@ -56,7 +56,7 @@ def find_completion_notices(
     }
 
 
-def _contradicts(sighting: Sighting, rules: Mapping[str, Signature]) -> bool:
+def _is_contradicting(sighting: Sighting, rules: Mapping[str, Signature]) -> bool:
     """Say whether a line reports a failure that was not handled."""
     finding = sighting.finding
     is_fatal = finding.role == "cause" and rules[finding.signature].fatal

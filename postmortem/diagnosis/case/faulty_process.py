@@ -173,7 +173,7 @@ def _find_victims(case: Case, finding: Finding) -> Iterator[ProcessId]:
     others = [event for event in case.events if event.finding.source != finding.source]
     for event in others:
         if any(match["pid"] in numbers for match in _PID.finditer(event.finding.text)):
-            yield from _process_of(case, event)
+            yield from _iter_processes(case, event)
     yield from _find_processes_by_number(case, numbers)
     for event in others:
         is_own = event.is_fatal and not has_trait(event.finding.signature, Trait.NAMES_NO_PROCESS)
@@ -189,7 +189,7 @@ def _find_processes_by_number(case: Case, numbers: Container[str]) -> Iterator[P
             yield own
 
 
-def _process_of(case: Case, event: Occurrence) -> Iterator[ProcessId]:
+def _iter_processes(case: Case, event: Occurrence) -> Iterator[ProcessId]:
     """Give the process of a line, by its label or by the file that it stands in."""
     where = event.finding.where.filled(process_of(case.gathered, event.finding.source))
     if where != NOWHERE:

@@ -119,12 +119,12 @@ def _read(peeled: Cleaned, source: int, line: int) -> Iterator[FinalError]:
     exception, error = _EXCEPTION.match(text), _ERROR_LINE.match(text)
     if exception is not None and not _is_figure(exception["message"]):
         message = (exception["message"] or "").strip()
-        named = _as_exception(peeled, source, line, exception["name"], message)
+        named = _build_exception(peeled, source, line, exception["name"], message)
         yield FinalError(named, is_end=True)
     elif error is not None and not _is_figure(error["message"]):
-        yield FinalError(_as_exception(peeled, source, line, "", text), is_end=True)
+        yield FinalError(_build_exception(peeled, source, line, "", text), is_end=True)
     elif peeled.level in LOUD and not _is_figure(text):
-        unnamed = _as_exception(peeled, source, line, "", text)
+        unnamed = _build_exception(peeled, source, line, "", text)
         yield FinalError(unnamed, is_end=peeled.level != "ERROR")
 
 
@@ -133,7 +133,7 @@ def _is_figure(text: str | None) -> bool:
     return text is not None and _FIGURE.match(text.strip()) is not None
 
 
-def _as_exception(peeled: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
+def _build_exception(peeled: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
     return Traceback(
         exception=name,
         message=message,

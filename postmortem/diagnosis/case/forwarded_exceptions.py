@@ -35,7 +35,7 @@ def build_process_lookup(
     for traceback, _ in tracebacks if named else ():
         for finding in named.get(traceback.source, ()):
             if finding.line <= traceback.line <= finding.line + _BELOW:
-                span = (traceback.line, traceback.end_line, _process(finding))
+                span = (traceback.line, traceback.end_line, _find_process(finding))
                 spans[traceback.source].append(span)
 
     def find_process(source: int, line: int) -> ProcessId:
@@ -46,7 +46,7 @@ def build_process_lookup(
     return find_process
 
 
-def _process(finding: Finding) -> ProcessId:
+def _find_process(finding: Finding) -> ProcessId:
     """Read the process off a line that names one."""
     return ProcessId(
         parse_whole_number(finding.capture("rank")),

@@ -48,7 +48,10 @@ def find_nonfatal(
         ends: the line, by source, at which a process says that its run is through.
     """
     uncaught = [traceback for traceback, _ in tracebacks]
-    survived = [*_find_repeatedly_survived(seen, gathered, rules), *_handled(seen, gathered, ends)]
+    survived = [
+        *_find_repeatedly_survived(seen, gathered, rules),
+        *_iter_handled(seen, gathered, ends),
+    ]
     usual = {_place(finding) for finding in survived if not _is_within(finding, uncaught)}
     return frozenset(
         usual | {_place(finding) for finding in _find_shutdown_noise(seen, gathered, known)}
@@ -76,7 +79,7 @@ def _find_repeatedly_survived(
             yield from (sighting.finding for sighting in group)
 
 
-def _handled(
+def _iter_handled(
     seen: Iterable[Sighting], gathered: Extract, ends: Mapping[int, int]
 ) -> Iterator[Finding]:
     """Yield errors that were handled: the run completed or trained on after them."""

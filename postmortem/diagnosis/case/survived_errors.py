@@ -75,10 +75,8 @@ class SurvivedErrors:
             (traceback.source, traceback.offset)
             for traceback, before in tracebacks
             if traceback.aside == EXIT
-            or self._was_survived(traceback)
-            or self._was_handled(
-                traceback, before, count_records_after(gathered, traceback, before)
-            )
+            or self._is_survived(traceback)
+            or self._is_handled(traceback, before, count_records_after(gathered, traceback, before))
         }
         self._passed = {
             (traceback.source, traceback.offset)
@@ -93,7 +91,7 @@ class SurvivedErrors:
     def holds(self, finding: Finding) -> bool:
         """Say whether a finding stands within a traceback that the run has outlived."""
         is_over = (finding.source, finding.offset) in self._over
-        return is_over or any(self.has(traceback) for traceback in self._around(finding))
+        return is_over or any(self.has(traceback) for traceback in self._iter_around(finding))
 
     def is_passed(self, finding: Finding, first: Failure | None) -> bool:
         """Say whether it does, or records follow the traceback, and the run ended otherwise.
@@ -105,20 +103,20 @@ class SurvivedErrors:
         return any(
             (traceback.source, traceback.offset) in self._passed
             or (self.has(traceback) and self._is_explained(first))
-            for traceback in self._around(finding)
+            for traceback in self._iter_around(finding)
             if first is None or not _is_enclosing(traceback, first)
         )
 
     def _is_explained(self, first: Failure | None) -> bool:
         return first is not None or self._closing is not None or has_end_marker(self._seen)
 
-    def _around(self, finding: Finding) -> Iterator[Traceback]:
+    def _iter_around(self, finding: Finding) -> Iterator[Traceback]:
         for traceback in self._tracebacks.get(finding.source, ()):
             if _is_within(finding, traceback):
                 yield traceback
 
-    def _was_survived(self, traceback: Traceback) -> bool:
-        if traceback.aside == THREAD and self._outlived_thread(traceback):
+    def _is_survived(self, traceback: Traceback) -> bool:
+        if traceback.aside == THREAD and self._has_outlived_thread(traceback):
             return True
         if not traceback.went_on:
             return False
@@ -129,12 +127,12 @@ class SurvivedErrors:
             return False
         return self._is_later(traceback, is_any=is_caught and not self._is_of_many)
 
-    def _outlived_thread(self, traceback: Traceback) -> bool:
+    def _has_outlived_thread(self, traceback: Traceback) -> bool:
         """Say whether the run completed after a thread died, or failed later by itself."""
         is_through = self._is_through_behind(traceback) or self._is_success_behind(traceback)
         return is_through or (_is_of_a_helper(traceback) and self._is_later(traceback, is_any=True))
 
-    def _was_handled(self, traceback: Traceback, before: int, behind: int) -> bool:
+    def _is_handled(self, traceback: Traceback, before: int, behind: int) -> bool:
         """Say whether the program that printed a traceback goes on as before, and comes to its end.
 
         A logger writes at once, so that one line of it behind an error that it tells is enough.
@@ -181,7 +179,7 @@ class SurvivedErrors:
         )
 
     def _is_aside(self, finding: Finding) -> bool:
-        return any(traceback.aside in ASIDE for traceback in self._around(finding))
+        return any(traceback.aside in ASIDE for traceback in self._iter_around(finding))
 
     def _is_through_behind(self, traceback: Traceback) -> bool:
         return self._ends.get(traceback.source, 0) > traceback.end_line

@@ -81,10 +81,10 @@ class TextModel(NamedTuple):
         for bucket in found:
             alike[self.rarity[bucket]].append(bucket)
         length = math.sqrt(sum(len(own) * rarity * rarity for rarity, own in alike.items())) or 1
-        figures = zip(self.causes, self.bias, self.scale, self._sums(alike), strict=True)
+        figures = zip(self.causes, self.bias, self.scale, self._sum_rows(alike), strict=True)
         return {cause: bias + scale * total / length for cause, bias, scale, total in figures}
 
-    def _sums(self, alike: Mapping[int, Sequence[int]]) -> list[int]:
+    def _sum_rows(self, alike: Mapping[int, Sequence[int]]) -> list[int]:
         """Add up the rows of buckets, each times its rarity, by which they are given.
 
         No lane overflows: each weight is made positive, at most 255, and so is a rarity; with all
@@ -106,9 +106,9 @@ class TextModel(NamedTuple):
     def pulls(self, cause: str, found: Iterable[int]) -> dict[int, float]:
         """Compute how much each bucket contributes to a cause."""
         column = self.causes.index(cause)
-        return {bucket: self._row(bucket)[column] * self.rarity[bucket] for bucket in found}
+        return {bucket: self._read_row(bucket)[column] * self.rarity[bucket] for bucket in found}
 
-    def _row(self, bucket: int) -> memoryview:
+    def _read_row(self, bucket: int) -> memoryview:
         width = len(self.causes)
         return self.weights[bucket * width : (bucket + 1) * width]
 

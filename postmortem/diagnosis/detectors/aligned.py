@@ -76,17 +76,19 @@ class Curves:
         """
         key = (pattern, but)
         if key not in self._called:
-            found = self._named(pattern)
+            found = self._select_named(pattern)
             others = set(self.called(but)) if but is not None and found else ()
             self._called[key] = [name for name in found if name not in others]
         return self._called[key]
 
-    def _named(self, pattern: re.Pattern[str]) -> Iterable[str]:
+    def _select_named(self, pattern: re.Pattern[str]) -> Iterable[str]:
         if len(self.by_name) < _MANY:
             return filter(pattern.search, self.by_name)
         if not is_digit_agnostic(pattern.pattern):
             any_digit = build_any_digit_pattern(pattern)
-            return filter(pattern.search, self._named(any_digit) if any_digit else self.by_name)
+            return filter(
+                pattern.search, self._select_named(any_digit) if any_digit else self.by_name
+            )
         kinds = {*filter(pattern.search, self._kinds)}
         if len(kinds) in {0, len(self._kinds)}:
             return self.by_name if kinds else ()
@@ -95,7 +97,9 @@ class Curves:
     def points(self, name: str) -> list[Point]:
         """Give the points of a series; empty without one."""
         if name not in self._points:
-            self._points[name] = self._chosen(self.by_name[name]) if name in self.by_name else []
+            self._points[name] = (
+                self._choose_series(self.by_name[name]) if name in self.by_name else []
+            )
         return self._points[name]
 
     def finite(self, name: str) -> list[Point]:
@@ -150,7 +154,7 @@ class Curves:
         """
         return Anomaly(name, message, self.source, self.where, line)
 
-    def _chosen(self, series: Series) -> list[Point]:
+    def _choose_series(self, series: Series) -> list[Point]:
         if len(series.values) <= _LONG:
             return list(series.kept())
         places = self._places

@@ -250,7 +250,7 @@ def detect_repeated_loss(observed: Observed) -> Iterable[Anomaly]:
     count = count_trailing_repeats(values)
     if count < max(_SEVERAL, _MOSTLY * len(points)) or not _is_no_chance(values[-1], count):
         return []
-    is_lasting = _as_lasting(curves, count)
+    is_lasting = _count_equally_lasting(curves, count)
     is_all = count == len(points) >= (_FEW if _is_one_record_per_epoch(curves, points) else _FEWEST)
     if not (is_lasting or is_all) or values[-1] <= max(_NOTHING, _STANDS * values[0]):
         return []
@@ -264,7 +264,7 @@ def detect_repeated_loss(observed: Observed) -> Iterable[Anomaly]:
     return [curves.shape("nothing-moves", message, points[-count].line)]
 
 
-def _as_lasting(curves: Curves, count: int) -> int:
+def _count_equally_lasting(curves: Curves, count: int) -> int:
     """Count the other figures that are the same in so many records at the end."""
     return sum(
         count_trailing_repeats([point.value for point in curves.points(name)]) >= count

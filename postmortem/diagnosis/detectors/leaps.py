@@ -48,12 +48,12 @@ def detect_loss_jumps(observed: Observed) -> Iterator[Anomaly]:
     points = curves.points(names.LOSS)
     start = loss_explosion(curves)
     if start is not None:
-        yield _exploded(curves, points, start)
+        yield _build_explosion_anomaly(curves, points, start)
     else:
-        yield from _leapt(curves, points)
+        yield from _detect_leap(curves, points)
 
 
-def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
+def _detect_leap(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
     values = [point.value for point in points]
     if len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0:
         return
@@ -83,7 +83,7 @@ def loss_explosion(curves: Curves) -> int | None:
     return explosion_start(values, _BY_DESIGN if is_rise_expected(curves) else 1.0)
 
 
-def _exploded(curves: Curves, points: Sequence[Point], start: int) -> Anomaly:
+def _build_explosion_anomaly(curves: Curves, points: Sequence[Point], start: int) -> Anomaly:
     message = say(
         "loss explodes: {before:.4g} → {value:.4g} ({place}), and does not come back",
         "loss 爆炸：{before:.4g} → {value:.4g}（{place}），此后没有回落",

@@ -59,7 +59,7 @@ def detect_near_zero_scores(observed: Observed) -> Iterable[Anomaly]:
         return []
     longest = max(scores.values(), key=len)
     if not _is_behind_the_beginning(curves, longest):
-        return _from_the_beginning(curves, scores)
+        return _detect_zero_from_beginning(curves, scores)
     message = say(
         "every score ({scores}) is {value:.3g} or less in all {count} records",
         "全部 {count} 条记录里，所有得分（{scores} 项）都不超过 {value:.3g}",
@@ -78,7 +78,9 @@ def _collect_score_points(curves: Curves) -> dict[str, Sequence[Point]]:
     return {name: points for name, points in scores.items() if points}
 
 
-def _from_the_beginning(curves: Curves, scores: Mapping[str, Sequence[Point]]) -> list[Anomaly]:
+def _detect_zero_from_beginning(
+    curves: Curves, scores: Mapping[str, Sequence[Point]]
+) -> list[Anomaly]:
     """Find scores of several kinds that are exactly 0 in a second pass still, in training too."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
     points = max(scores.values(), key=len)

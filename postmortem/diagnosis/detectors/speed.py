@@ -177,7 +177,7 @@ def _find_drop_between(pace: _StepPace, begin: int, end: int) -> tuple[Message, 
     if not (is_steady and stays and statistics.median(late) < pace.slowed * usual):
         return None
     start = next(index for index in range(begin, len(rates)) if rates[index] < _USUAL * usual)
-    return _from_to(pace, points[begin:end], points[-quarter:]), points[start].line
+    return _format_change(pace, points[begin:end], points[-quarter:]), points[start].line
 
 
 def _find_gradual_slowdown(pace: _StepPace) -> tuple[Message, int] | None:
@@ -193,13 +193,13 @@ def _find_gradual_slowdown(pace: _StepPace) -> tuple[Message, int] | None:
     message = say(
         "{fall}, lower speed in each of {count} parts of the run",
         "{fall}，把训练分成 {count} 段，速度逐段下降",
-        fall=_from_to(pace, points[:size], points[-size:]),
+        fall=_format_change(pace, points[:size], points[-size:]),
         count=_PARTS,
     )
     return message, points[size].line
 
 
-def _from_to(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> Message:
+def _format_change(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> Message:
     """Word the medians of two stretches of records."""
     first, last = (statistics.median(point.value for point in part) for part in (early, late))
     return say(

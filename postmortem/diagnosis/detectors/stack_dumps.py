@@ -84,7 +84,7 @@ def read_stacks(job: Observed) -> list[Stack]:
     for finding, _ in job.findings:
         is_of_stack = finding.signature in {THREAD, PROCESS} and finding.source not in crashed
         if is_of_stack and finding.line > job.last_records.get(finding.source, 0):
-            where = _process(job, finding)
+            where = _parse_process(job, finding)
             if frames := _parse_frames(finding):
                 command = finding.capture("command") or ""
                 found[finding.source, where, command] = Stack(where, finding.source, frames)
@@ -112,7 +112,7 @@ def _is_of_helper(stack: Stack) -> bool:
     )
 
 
-def _process(observed: Observed, finding: Finding) -> ProcessId:
+def _parse_process(observed: Observed, finding: Finding) -> ProcessId:
     """Name the process of a stack: by its label, its command, its file, or its number."""
     own = finding.where.filled(observed.processes.get(finding.source, NOWHERE))
     if finding.signature == THREAD:

@@ -108,7 +108,11 @@ def _find_faulty_worker(worker: ActiveSource, workers: Sequence[ActiveSource]) -
     """Find the only worker whose watcher is silent while all others print."""
     mute = [other for other in workers if other.beats is None and other.last is not None]
     has_one_mute = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
-    return mute[0]._replace(beats=worker.beats) if has_one_mute and worker.beats is not None else worker
+    return (
+        mute[0]._replace(beats=worker.beats)
+        if has_one_mute and worker.beats is not None
+        else worker
+    )
 
 
 def _is_through(observed: Observed) -> bool:

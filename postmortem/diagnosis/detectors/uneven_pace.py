@@ -133,7 +133,7 @@ def _detect_late_slowdown(observed: Observed) -> list[Anomaly]:
         )
         if place:
             first = statistics.median(point.value for point in points[:place])
-            message = _from_to(first, points[-1].value, unit)
+            message = _format_change(first, points[-1].value, unit)
             return [curves.shape("uneven-pace", message, points[place].line)]
     return []
 
@@ -191,7 +191,7 @@ def _find_drop_at_end(points: Sequence[Point]) -> int:
     return 0
 
 
-def _from_to(first: float, last: float, unit: str) -> Message:
+def _format_change(first: float, last: float, unit: str) -> Message:
     return say(
         "speed {first:.4g} → {last:.4g}{unit}",
         "速度 {first:.4g} → {last:.4g}{unit}",

@@ -83,12 +83,12 @@ def evaluate_predicate(predicate: Mapping[str, Any], case: Case) -> list[Hit] | 
     return hits
 
 
-def _as_list(wanted: Any) -> list[Any]:
+def _ensure_list(wanted: Any) -> list[Any]:
     return list(wanted) if isinstance(wanted, list) else [wanted]
 
 
 def _match_signature(wanted: Any, case: Case) -> list[Hit] | None:
-    events = [event for name in _as_list(wanted) for event in case.signatures(name)]
+    events = [event for name in _ensure_list(wanted) for event in case.signatures(name)]
     if not events:
         return None
     best = max(events, key=lambda event: event.factor)
@@ -107,7 +107,7 @@ def _match_signature(wanted: Any, case: Case) -> list[Hit] | None:
 
 
 def _match_anomaly(wanted: Any, case: Case) -> list[Hit] | None:
-    for name in _as_list(wanted):
+    for name in _ensure_list(wanted):
         if name in case.shapes:
             shape = case.shapes[name]
             return [Hit("shape", name, shape.message, shape.source, shape.where, shape.line)]
@@ -118,13 +118,13 @@ def _match_precision(wanted: Any, case: Case) -> list[Hit] | None:
     known = case.environment.precision
     return (
         [Hit("environment", "precision", add_label(say("precision", "精度"), known))]
-        if known in _as_list(wanted)
+        if known in _ensure_list(wanted)
         else None
     )
 
 
 def _match_framework(wanted: Any, case: Case) -> list[Hit] | None:
-    name = next((name for name in _as_list(wanted) if name in case.frameworks), None)
+    name = next((name for name in _ensure_list(wanted) if name in case.frameworks), None)
     return [Hit("environment", f"framework.{name}", quote(str(name)))] if name else None
 
 
@@ -201,7 +201,7 @@ def _match_traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
         traceback
         for traceback in case.tracebacks
         if all(
-            any(_TRACEBACK[key](traceback, alternative) for alternative in _as_list(condition))
+            any(_TRACEBACK[key](traceback, alternative) for alternative in _ensure_list(condition))
             for key, condition in wanted.items()
         )
     ]
@@ -292,7 +292,7 @@ _TRACEBACK: Final[Mapping[str, Callable[[Traceback, Any], bool]]] = {
 
 
 def _match_outcome(wanted: Any, case: Case) -> list[Hit] | None:
-    return [] if case.outcome in _as_list(wanted) else None
+    return [] if case.outcome in _ensure_list(wanted) else None
 
 
 def _match_all(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:

@@ -60,7 +60,7 @@ def rank_causes(
     scores = {cause.id: cause for cause in scored}
     _add_fallbacks(scores, case, knowledge)
     _hold_back(scores, case)
-    _give_way(scores)
+    _demote_library_errors(scores)
     for winner, loser in knowledge.precedence:
         _put_narrower_first(scores, winner, loser)
     ordered = sorted(scores.values(), key=lambda cause: (-cause.score, cause.id))[:_MOST_CAUSES]
@@ -171,7 +171,7 @@ def _hold_back(scores: dict[str, ScoredCause], case: Case) -> None:
             scores[cause] = ScoredCause(cause, score, scored.evidence)
 
 
-def _give_way(scores: dict[str, ScoredCause]) -> None:
+def _demote_library_errors(scores: dict[str, ScoredCause]) -> None:
     """Put an exception that a library raised behind what its frames or its class point to.
 
     That somebody's code is at fault is the last of all answers, unless a frame of it raised.

@@ -59,11 +59,11 @@ def score(
     `extra` is evidence that no rule has found, with the id of the cause that it is for or against.
     """
     items: _Items = defaultdict(list)
-    _from_signatures(case, knowledge, items)
-    _from_advisories(case, knowledge, items)
+    _add_signature_evidence(case, knowledge, items)
+    _add_advisory_evidence(case, knowledge, items)
     for cause, item in extra:
         items[cause].append(item)
-    _from_arguments(case, knowledge, items)
+    _add_argument_evidence(case, knowledge, items)
     scored = [_score_cause(cause, evidence) for cause, evidence in items.items()]
     return sorted(
         (cause for cause in scored if any(item.weight > 0 for item in cause.evidence)),
@@ -71,7 +71,7 @@ def score(
     )
 
 
-def _from_signatures(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+def _add_signature_evidence(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Take what each signature suggests, where it counts most."""
     best: dict[str, Occurrence] = {}
     for event in case.events:
@@ -99,7 +99,7 @@ def _build_signature_evidence(event: Occurrence, rule: Signature, level: str) ->
     )
 
 
-def _from_arguments(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+def _add_argument_evidence(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Take what each cause's own file says for and against it, where it holds."""
     arguments, due = _list_arguments(knowledge)
     for number in due.of(case):
@@ -127,7 +127,7 @@ def _list_arguments(
     return arguments, RuleIndex(infer_needs(argument.asked) for _, argument, _ in arguments)
 
 
-def _from_advisories(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+def _add_advisory_evidence(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Add the known defects of installed versions whose symptom the run shows."""
     for entry in list_matching_advisories(case, knowledge):
         hits = find_symptom(entry, case)

@@ -80,11 +80,11 @@ def combine_opinions(
     """
     if ranking.verdict.status == "established":
         return ranking
-    again = _combined(case, knowledge, ranking, ask(), extra)
-    return _without_guesses(again, case, knowledge) if again is not ranking else ranking
+    again = _combine(case, knowledge, ranking, ask(), extra)
+    return _drop_guesses(again, case, knowledge) if again is not ranking else ranking
 
 
-def _without_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
+def _drop_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
     """Leave out what nothing but the text proposes, and that as less likely than not."""
     causes = [cause for cause in ranking.causes if _is_shown(cause) or cause.probability >= _SHOWN]
     if not causes or len(causes) == len(ranking.causes):
@@ -94,7 +94,7 @@ def _without_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> 
     return Ranking(causes, build_verdict(causes, case, knowledge))
 
 
-def _combined(
+def _combine(
     case: Case,
     knowledge: KnowledgeBase,
     ranking: Ranking,
@@ -102,7 +102,7 @@ def _combined(
     extra: Sequence[tuple[str, Evidence[Message]]],
 ) -> Ranking:
     if _is_raised(ranking, case):
-        return _set_first_probability(ranking, _raised_belief(ranking.causes[0], opinion))
+        return _set_first_probability(ranking, _compute_raised_belief(ranking.causes[0], opinion))
     if _is_uninformative(opinion, case):
         return _set_fitted_probability(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_iter_evidence(ranking, knowledge, opinion)])
@@ -136,7 +136,7 @@ def _is_raised(ranking: Ranking, case: Case) -> bool:
     )
 
 
-def _raised_belief(best: RankedCause, opinion: Opinion) -> float:
+def _compute_raised_belief(best: RankedCause, opinion: Opinion) -> float:
     """Give the probability of what a traceback supports: a text makes it surer, never less sure."""
     evidence = opinion.model.evidence
     return max(

@@ -59,19 +59,19 @@ def build_verdict(
     Of what is disputed the answer is a hypothesis at most.
     """
     best = ranked[0]
-    abstains = _abstains(best, case)
+    abstains = _is_abstaining(best, case)
     status = (
         "unknown" if abstains else "hypothesis" if is_disputed else _decide_status(best, ranked)
     )
-    return _stated(ranked, status, case, knowledge)
+    return _state_verdict(ranked, status, case, knowledge)
 
 
 def restated(ranking: Ranking, status: str, case: Case, knowledge: KnowledgeBase) -> Ranking:
     """State the answer of a ranking anew, with another status; what it names stays."""
-    return Ranking(ranking.causes, _stated(ranking.causes, status, case, knowledge))
+    return Ranking(ranking.causes, _state_verdict(ranking.causes, status, case, knowledge))
 
 
-def _stated(
+def _state_verdict(
     ranked: Sequence[RankedCause], status: str, case: Case, knowledge: KnowledgeBase
 ) -> Verdict[Message]:
     best, abstains = ranked[0], status == "unknown"
@@ -87,20 +87,20 @@ def _stated(
         status=status,
         summary=_build_summary(best, ranked, status, case, knowledge),
         whose="unknown" if abstains else rule.whose,
-        retry="unknown" if abstains else _retry(rule, case),
+        retry="unknown" if abstains else _decide_retry(rule, case),
         not_checked=_list_unchecked(case),
         would_change=would_change,
         need=_list_needs(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
     )
 
 
-def _abstains(best: RankedCause, case: Case) -> bool:
+def _is_abstaining(best: RankedCause, case: Case) -> bool:
     """Say whether no cause is named: nothing is likely, or there is no log to judge."""
     is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
     return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
 
 
-def _retry(rule: CauseRule, case: Case) -> str:
+def _decide_retry(rule: CauseRule, case: Case) -> str:
     """Say whether running again may help: where its condition fails, only after a fix."""
     return rule.retry if evaluate_conditions(rule.retry_asked, case) is not None else "after-fix"
 

@@ -128,13 +128,13 @@ def _build_causes(
         _build_cause(ranked, best, case, knowledge, known, is_proved=ranked.id == proved)
         for ranked in ranking.causes
     ]
-    advice = _advice(case, best, knowledge, failure)
+    advice = _build_advice(case, best, knowledge, failure)
     if advice is None:
         return tuple(causes)
-    return tuple(_advised(cause, advice, is_best=cause.id == best.id) for cause in causes)
+    return tuple(_apply_advice(cause, advice, is_best=cause.id == best.id) for cause in causes)
 
 
-def _advice(
+def _build_advice(
     case: Case, best: RankedCause, knowledge: KnowledgeBase, failure: FirstFailure[Message] | None
 ) -> WordedAdvice | None:
     """Find what the message of the first failure asks for."""
@@ -148,7 +148,7 @@ def _advice(
     return None if found is None else word_advice(found, text_around(found, case))
 
 
-def _advised(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:
+def _apply_advice(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:
     """Put advice on the message before the general text and fixes of a cause."""
     if not advice.fits(cause.id, cause.evidence, is_best=is_best):
         return cause

@@ -27,26 +27,26 @@ def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure
     if failure is None:
         return None
     around = list(_find_tracebacks_around(failure, case))
-    if around and (file := _standing_in(around[0])):
+    if around and (file := _get_shadowing_file(around[0])):
         return replace(failure, frame=OwnFrame(file, 1, "", ""))
-    tracebacks = itertools.chain(around, *(_handed_to(traceback, case) for traceback in around))
+    tracebacks = itertools.chain(around, *(_iter_chained(traceback, case) for traceback in around))
     frames = (traceback.own_frame() for traceback in tracebacks)
     own = next((frame for frame in frames if frame is not None), None)
     if own is None:
-        own = _ended_in(failure, case)
+        own = _find_final_frame(failure, case)
     if own is None:
         return failure
     return replace(failure, frame=OwnFrame(own.file, own.line, own.function, own.code.strip()))
 
 
-def _standing_in(traceback: Traceback) -> str:
+def _get_shadowing_file(traceback: Traceback) -> str:
     """Give the user's own file that a library has imported for the module of that name."""
     named = _NAMED_FILE.search(traceback.message) if traceback.raised_in_library() else None
     is_of_an_import = traceback.exception.endswith(("ImportError", "AttributeError"))
     return named["file"] if named and is_of_an_import and not is_library(named["file"]) else ""
 
 
-def _ended_in(failure: FirstFailure[Message], case: Case) -> Frame | None:
+def _find_final_frame(failure: FirstFailure[Message], case: Case) -> Frame | None:
     """Give the frame in which a run ended whose first failure is a line before its traceback."""
     first = case.first
     if first is None or (first.source, first.line) != (failure.source, failure.line):
@@ -59,7 +59,7 @@ def _ended_in(failure: FirstFailure[Message], case: Case) -> Frame | None:
     return next((frame for frame in behind if frame is not None), None)
 
 
-def _handed_to(traceback: Traceback, case: Case) -> Iterator[Traceback]:
+def _iter_chained(traceback: Traceback, case: Case) -> Iterator[Traceback]:
     """Yield the tracebacks that are chained to one.
 
     Of an exception that a library has caught and raised again only the last one comes up to the

@@ -92,8 +92,8 @@ def compute_progress(
         logs: indexes of the sources that are logs.
     """
     stamps = list(known)
-    losses = _losses(gathered, case)
-    bad = _lasting_bad(gathered, case, failure, stamps, losses) if _is_unsound(cause) else None
+    losses = _collect_losses(gathered, case)
+    bad = _find_lasting_bad(gathered, case, failure, stamps, losses) if _is_unsound(cause) else None
     limit = bad or (
         _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
     )
@@ -142,7 +142,7 @@ def _is_unsound(cause: str) -> bool:
     return not has_trait(cause, Trait.SOUND)
 
 
-def _lasting_bad(
+def _find_lasting_bad(
     gathered: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
@@ -185,7 +185,7 @@ def _is_unfinished(
     )
 
 
-def _losses(gathered: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
+def _collect_losses(gathered: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
     """Give the points of the training losses of the last attempt, by source."""
     found: dict[int, list[Sequence[Point]]] = {}
     for series in gathered.copies.leading(gathered.series):
@@ -258,18 +258,22 @@ def _compute_lost_time(
     if failure is None:
         return None
     near = list(stamps)
-    over = _next_start(case, failure)
+    over = _find_next_start(case, failure)
     ends = [stamp.time for stamp in near if failure.line < stamp.line < over]
     failed = max((stamp for stamp in near if stamp.line <= failure.line), default=None)
     for source in logs:
-        if source != failure.source and failed is not None and _ran_at(gathered, source, failed):
+        if (
+            source != failure.source
+            and failed is not None
+            and _has_other_begun(gathered, source, failed)
+        ):
             found = _end_of(gathered, source)
             ends += [stamp.time for stamp in found if get_time_basis(stamp.time) == "full"]
     lasted = clock.compute_seconds_after(near, failure.line, ends)
     return None if lasted is None else round(lasted, 3)
 
 
-def _next_start(case: Case, failure: FirstFailure[Message]) -> float:
+def _find_next_start(case: Case, failure: FirstFailure[Message]) -> float:
     """Give the line behind a failure at which another attempt begins; infinity without one."""
     starts = (
         event.finding.line
@@ -280,7 +284,7 @@ def _next_start(case: Case, failure: FirstFailure[Message]) -> float:
     return min(starts, default=math.inf)
 
 
-def _ran_at(gathered: Extract, source: int, failed: clock.Stamp) -> bool:
+def _has_other_begun(gathered: Extract, source: int, failed: clock.Stamp) -> bool:
     """Say whether the log of another process had begun when the first one failed."""
     begun = clock.parse_stamps(1, gathered.heads.get(source, "").split("\n"))
     first = next((stamp.time for stamp in begun if get_time_basis(stamp.time) == "full"), None)

@@ -99,7 +99,7 @@ class BarDraws:
             offsets = (column.begins[first] + base, column.begins[last] + base)
             self._lines.read_serial(column.path, column.row(last), column.lines[last], offsets)
 
-    def _begun(
+    def _read_first_positions(
         self,
         draws: _Draws,
         kept: "np.ndarray[Any, Any]",
@@ -144,7 +144,7 @@ class BarDraws:
         marks: list[Sequence[object]] = [positions[kept].tolist()]
         if layout.epoch is not None:
             marks.append(draws.joined(kept, kept).texts(layout.epoch))
-        rest = self._begun(draws, kept, marks, lambda: bars.holds(layout, where))
+        rest = self._read_first_positions(draws, kept, marks, lambda: bars.holds(layout, where))
         if rest is None:
             return
         steps = self._steps(rest, layout, where, positions[rest.at])
@@ -186,7 +186,7 @@ class BarDraws:
         own = draws.joined(kept, kept)
         stream = build_stream_key(reader, where, self._points)
         marks = [own.texts(group) for group in groups]
-        rest = self._begun(draws, kept, marks, lambda: quick.redraws.holds(stream))
+        rest = self._read_first_positions(draws, kept, marks, lambda: quick.redraws.holds(stream))
         if rest is None:
             return
         values = [parse_floats(rest.draws.texts(group)) for group in range(len(column.own))]

@@ -122,10 +122,10 @@ class CutRegions:
         if self._missed < self._most_missed or self._cutter is None:
             return False
         self._missed, self._most_missed = 0, _AGAIN * self._most_missed
-        known, often = self._cutter.shapes, self._often(block.offset + start)
+        known, often = self._cutter.shapes, self._list_frequent_shapes(block.offset + start)
         return any(not any(shape is known_shape for known_shape in known) for shape in often)
 
-    def _often(self, at: int) -> list[LineShape]:
+    def _list_frequent_shapes(self, at: int) -> list[LineShape]:
         """Give the shapes that were frequent since the last choice, up to a place."""
         length, used = at - self._since, self.lines.shapes.used.values()
         often = [(shape, count) for shape, count in used if count >= max(OFTEN, length // SPARSE)]
@@ -134,7 +134,7 @@ class CutRegions:
 
     def _choose(self, at: int) -> None:
         """Choose the shapes that were most frequent lately, for the region at a place."""
-        often = self._often(at)
+        often = self._list_frequent_shapes(at)
         self.lines.shapes.used.clear()
         self._since = at
         if not often:

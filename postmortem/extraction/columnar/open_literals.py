@@ -67,7 +67,7 @@ class OpenLiterals:
         loose = self._machine.loose(is_more_than_metric=not is_idle)
         whole = np.arange(len(rows.begins))
         if self._are_abundant:
-            whole = self._in_doubt(loose, data, rows, shapes)
+            whole = self._select_doubtful_rows(loose, data, rows, shapes)
         if not len(whole):
             return
         starts, stops = rows.stretches(whole)
@@ -83,7 +83,7 @@ class OpenLiterals:
         ):
             yield loose.numbers[index], start, row
 
-    def _in_doubt(
+    def _select_doubtful_rows(
         self, loose: LiteralSubset, data: bytes, rows: RowPlaces, shapes: Sequence[LineShape]
     ) -> "np.ndarray[Any, Any]":
         """Give the rows of shapes in whose rows some literal stands that must be looked at."""

@@ -108,15 +108,15 @@ class SeriesRows:
         """Put rows into series, all those of a series at once."""
         if not due:
             return
-        steps = self._bar_steps(due)
+        steps = self._infer_bar_steps(due)
         parts = [
             part
             for (column, start, stop), of_bar in zip(due, steps, strict=True)
-            for part in self._parts(column, start, stop, of_bar)
+            for part in self._make_parts(column, start, stop, of_bar)
         ]
         self._points.add_parts(parts, self._base)
 
-    def _parts(
+    def _make_parts(
         self, column: RowColumn, start: int, stop: int, of_bar: "np.ndarray[Any, Any]"
     ) -> list[Part]:
         """Give the rows of each process."""
@@ -135,9 +135,9 @@ class SeriesRows:
             steps = select_step(path, values, of_bar)
         keys, lines = column.rows.begins[start:stop], column.rows.lines[start:stop]
         whole = _Rows(keys, steps, values, lines)
-        return self._by_process(column, start, whole) if len(keys) else []
+        return self._group_by_process(column, start, whole) if len(keys) else []
 
-    def _by_process(self, column: RowColumn, start: int, whole: "_Rows") -> list[Part]:
+    def _group_by_process(self, column: RowColumn, start: int, whole: "_Rows") -> list[Part]:
         """Give the rows of each process; `start` is the first of them."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -160,7 +160,7 @@ class SeriesRows:
         found.sort(key=lambda part: part[0])  # series are kept in the order of the log
         return [part for _, part in found]
 
-    def _bar_steps(self, due: list[Due]) -> "list[np.ndarray[Any, Any]]":
+    def _infer_bar_steps(self, due: list[Due]) -> "list[np.ndarray[Any, Any]]":
         """Give the steps of rows that print none, as bars give them."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -217,7 +217,7 @@ class RowColumns(SeriesRows):
         """Rows that are among the last findings: where they begin, and which they are."""
         for column in self._columns:
             if column.shape.verdict.found:
-                self._stops += self._late_rows(column)
+                self._stops += self._collect_late_rows(column)
         self._stops.sort(key=lambda stop: stop[0])
 
     def reach(self, end: int) -> None:
@@ -299,7 +299,7 @@ class RowColumns(SeriesRows):
         self._points.result.facts.add_course(what, texts, self._points.source, lines)
         return True
 
-    def _late_rows(self, column: RowColumn) -> list[tuple[int, RowColumn, int]]:
+    def _collect_late_rows(self, column: RowColumn) -> list[tuple[int, RowColumn, int]]:
         """Count the findings of rows; gives those that may be among the last of their process."""
         found, counts = [], [0] * len(column.wheres)
         codes = column.codes or [0] * len(column.begins)

@@ -153,24 +153,24 @@ class RowGaps:
 
     def hits(self) -> Iterator[Hit]:
         """Give the literals in the order in which they are read."""
-        of_several_lines = self._of_several_lines()
-        of_rows = self._of_rows()
+        of_several_lines = self._find_for_several_lines()
+        of_rows = self._find_in_rows()
         alike, is_of_signatures = self._machine.alike, self._machine.is_of_signatures
         self.is_of_others |= {
             self.inside[start].begin
             for number, start in [*of_several_lines, *of_rows]
             if not is_of_signatures[alike[number]]
         }
-        return heapq.merge(self._of_gaps(), of_several_lines, of_rows, key=lambda hit: hit[1])
+        return heapq.merge(self._find_in_gaps(), of_several_lines, of_rows, key=lambda hit: hit[1])
 
-    def _of_several_lines(self) -> list[Hit]:
+    def _find_for_several_lines(self) -> list[Hit]:
         """Find the literals in rows behind which stands what a rule of several lines may go by."""
         data, alike, hits = self._block.data, self._machine.alike, list[Hit]()
         for rows in self.rows:
             shape, verdict = rows.shape, rows.shape.verdict
             if verdict.behind is None:
                 continue
-            known_until = self._without(verdict.behind.rules)
+            known_until = self._build_end_finder(verdict.behind.rules)
             for begin, end in zip(rows.begins.tolist(), rows.ends.tolist(), strict=True):
                 known = shape.known_at(data, begin, end, known_until)
                 if known is verdict:
@@ -182,7 +182,7 @@ class RowGaps:
                         hits.append((number, start))
         return sorted(hits, key=lambda hit: hit[1])
 
-    def _without(self, rules: frozenset[int]) -> Callable[[int], int]:
+    def _build_end_finder(self, rules: frozenset[int]) -> Callable[[int], int]:
         """Give what finds the end of a row in which no match of these rules begins."""
         places = self._places
         is_without = [
@@ -197,7 +197,7 @@ class RowGaps:
 
         return until
 
-    def _of_gaps(self) -> list[Hit]:
+    def _find_in_gaps(self) -> list[Hit]:
         """Find the literals between rows."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -215,7 +215,7 @@ class RowGaps:
             if data.startswith(literals[number], start)
         ]
 
-    def _of_rows(self) -> list[Hit]:
+    def _find_in_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""
         machine, data, hits = self._machine, self._block.data, []
         telling: set[tuple[int, int]] = set()

@@ -61,16 +61,16 @@ class RuleTrials:
         Raises:
             TimeoutError: a search took too long, or the budget is spent.
         """
-        return self._answers(raw, self.literals.of(raw), is_read=is_read)
+        return self._try_rules(raw, self.literals.of(raw), is_read=is_read)
 
-    def _answers(self, raw: bytes, literals: set[int], *, is_read: bool) -> dict[Wanted, object]:
+    def _try_rules(self, raw: bytes, literals: set[int], *, is_read: bool) -> dict[Wanted, object]:
         self.trial_count += 1
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         wanted = dict.fromkeys(
             consumer for number in sorted(literals) for consumer in self._machine.consumers[number]
         )
         return {
-            consumer: self._answer(consumer, raw, cleaned, is_read=is_read) for consumer in wanted
+            consumer: self._try_rule(consumer, raw, cleaned, is_read=is_read) for consumer in wanted
         }
 
     def verdict(
@@ -84,7 +84,7 @@ class RuleTrials:
         literals = self.literals.of_each([raw for raw, _ in tried])
         outcomes = []
         for (raw, texts), numbers in zip(tried, literals, strict=True):
-            answers = self._answers(raw, numbers, is_read=is_read)
+            answers = self._try_rules(raw, numbers, is_read=is_read)
             if _has_figures(answers):
                 return NOTHING_KNOWN
             outcomes.append((answers, texts))
@@ -131,19 +131,19 @@ class RuleTrials:
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         try:
             return all(
-                self._answer(wanted, raw, cleaned, is_read=True) == VAIN
+                self._try_rule(wanted, raw, cleaned, is_read=True) == VAIN
                 for wanted in self._machine.consumers[number]
                 if make_claimed_key(wanted) not in verdict.known_rules
             )
         except TimeoutError:
             return False
 
-    def _answer(self, wanted: Wanted, raw: bytes, cleaned: Cleaned, *, is_read: bool) -> object:
+    def _try_rule(self, wanted: Wanted, raw: bytes, cleaned: Cleaned, *, is_read: bool) -> object:
         kind, index = wanted
         if kind in _FIGURES:
             return VAIN if is_read or self._has_no_figures(kind, index, raw) else UNSURE
         if kind == "signature":
-            return self._signature(self._machine.signatures[index], cleaned)
+            return self._try_signature(self._machine.signatures[index], cleaned)
         if kind == "fact":
             fact = self._machine.facts[index]
             return VAIN if self._is_enough(index) else _extract_fact(fact, cleaned, self._budget)
@@ -157,17 +157,17 @@ class RuleTrials:
         reader = self._machine.metrics[index]
         return reader.is_of_one_line and reader.read(view, self._budget) is None
 
-    def _signature(self, rule: Signature, cleaned: Cleaned) -> object:
+    def _try_signature(self, rule: Signature, cleaned: Cleaned) -> object:
         text = cleaned.text
         if text.lstrip().startswith("raise "):
             return UNSURE
         if not has_happened(rule, cleaned):
             return VAIN
         if rule.lines > 1:
-            return self._of_several_lines(rule, text)
+            return self._try_several_lines(rule, text)
         return VAIN if rule.search(text, self._budget) is None else FOUND
 
-    def _of_several_lines(self, rule: Signature, text: str) -> object:
+    def _try_several_lines(self, rule: Signature, text: str) -> object:
         if must_match(rule, text, self._budget):
             return FOUND
         is_known = find_required_word(rule.match) and has_no_match_start(rule, text, self._budget)

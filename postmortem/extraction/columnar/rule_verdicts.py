@@ -183,14 +183,14 @@ def _find_number_positions(
     for position, name in enumerate(names):
         values = [(captures[position][1], texts) for captures, texts in effects]
         spans = range(-1, len(values[0][1]))
-        figure = next(filter(None, map(functools.partial(_as_span, name, values), spans)), None)
+        figure = next(filter(None, map(functools.partial(_match_span, name, values), spans)), None)
         if figure is None:
             return UNSURE
         found.append(figure)
     return tuple(found)
 
 
-def _as_span(
+def _match_span(
     name: str, values: list[tuple[str, tuple[str, ...]]], span: int
 ) -> MachineFigure | None:
     """Give a figure as a text around the number of a span; None if it is not that number."""

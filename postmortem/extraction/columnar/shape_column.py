@@ -35,7 +35,7 @@ class RowColumn:
         self.is_idle = reader is None
         self.is_plain = not self.is_serial and not self.is_idle
         self.values = [parse_floats(column) for column in taken] if self.is_plain else []
-        self.codes, self.wheres = self._processes()
+        self.codes, self.wheres = self._number_processes()
         places = [index for index, _ in self.path.places]
         self.fresh = sum(
             tuple([groups[index] for index in places]) not in self.path.wheres
@@ -45,7 +45,7 @@ class RowColumn:
         self._of_process: dict[ProcessId, list[int]] | None = None
         """The numbers of a process in `codes`."""
 
-    def _processes(self) -> tuple[list[int] | None, list[tuple[bytes, ...]]]:
+    def _number_processes(self) -> tuple[list[int] | None, list[tuple[bytes, ...]]]:
         """Number the process of each row; gives the groups of each one's first row as well."""
         places = [index for index, _ in self.path.places]
         if not places:

@@ -96,16 +96,16 @@ class ShapeMaker:
         """
         found = self._paths.find(opening, data, begin, end) if self._paths.knows(opening) else None
         if found is None:
-            return self._of_no_figures(data[begin:end])
+            return self._make_without_figures(data[begin:end])
         (path, _), raw = found, data[begin:end]
         for is_plain in (False, True):
             line = open_template_numbers(path.template, raw, is_plain=is_plain)
-            shape = None if line is None else self._made(line, path, is_read=True)
+            shape = None if line is None else self._make_shape(line, path, is_read=True)
             if line is not None and shape is not None:
-                return self._of_known_figures(line, path, shape, raw) or shape
+                return self._make_with_closed_numbers(line, path, shape, raw) or shape
         return None
 
-    def _of_known_figures(
+    def _make_with_closed_numbers(
         self, line: OpenLine, path: TemplatePath, shape: LineShape, raw: bytes
     ) -> LineShape | None:
         """Close the numbers on which a literal of a line hangs, if its rules are known then.
@@ -116,12 +116,12 @@ class ShapeMaker:
         places = literals.find_unknown(shape.verdict.literals, line.raw.encode())
         if not places or not literals.find_unknown(shape.verdict.literals, raw):
             return None
-        narrower = self._made(line.closed(places), path, is_read=True)
+        narrower = self._make_shape(line.closed(places), path, is_read=True)
         if narrower is None or not re.fullmatch(narrower.line, raw):
             return None  # the line that its template was learnt from has another figure there
         return None if literals.find_unknown(narrower.verdict.literals, raw) else narrower
 
-    def _of_no_figures(self, raw: bytes) -> LineShape | None:
+    def _make_without_figures(self, raw: bytes) -> LineShape | None:
         """Make the shape of a line of which no figure is read.
 
         If not all rules are known that want such lines, one of those that are.
@@ -131,8 +131,8 @@ class ShapeMaker:
         if line is None or own is NOTHING_KNOWN:
             return None
         literals, in_part = self._trials.literals.of(raw), None
-        for narrower in _iter_narrower_lines(line, self._but_for_what_matters):
-            shape = self._made(
+        for narrower in _iter_narrower_lines(line, self._close_significant_numbers):
+            shape = self._make_shape(
                 narrower, _build_path_without_metrics(narrower, srun=self._srun), is_read=False
             )
             if shape is None:
@@ -142,25 +142,25 @@ class ShapeMaker:
             in_part = in_part or shape._replace(verdict=shape.verdict._replace(is_sure=False))
         return in_part
 
-    def _but_for_what_matters(self, line: OpenLine) -> OpenLine:
+    def _close_significant_numbers(self, line: OpenLine) -> OpenLine:
         """Close the numbers with which what rules do changes, but for those of few digits."""
         kept = []
         for span in line.spans:
             few = restrict_digit_count(span)
             for variant in [span] if few == span else [span, few]:
-                if not self._matters(line._replace(spans=(variant,))):
+                if not self._is_significant(line._replace(spans=(variant,))):
                     kept.append(variant)
                     break
         return line._replace(spans=tuple(kept))
 
-    def _matters(self, line: OpenLine) -> bool:
+    def _is_significant(self, line: OpenLine) -> bool:
         """Say whether what rules do changes with the only number that is open."""
         own = line.raw.encode()
         others = [(own, ()), *((raw, ()) for raw in line.changed(0))]
         verdict = self._trials.verdict(others, is_read=False)
         return not verdict.is_sure or not self._trials.literals.of(own) <= verdict.literals
 
-    def _made(self, line: OpenLine, path: TemplatePath, *, is_read: bool) -> LineShape | None:
+    def _make_shape(self, line: OpenLine, path: TemplatePath, *, is_read: bool) -> LineShape | None:
         """Make a shape if it is certain what the rules do on its lines."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
         reader = self._find_reader(line, path)

@@ -56,7 +56,7 @@ class ShapedLines:
         if found is None:
             return None
         shape, match = found
-        if not self._taken(shape, match, KnownLine(data, begin, end, line, base)):
+        if not self._take_line(shape, match, KnownLine(data, begin, end, line, base)):
             return None
         self.end = end
         return shape.known_at(data, begin, end)
@@ -108,7 +108,7 @@ class ShapedLines:
         if begin or not low:
             self.shapes.learn(opening, data, begin, end_of_line(data, start))
 
-    def _taken(self, shape: LineShape, match: "re.Match[bytes]", line: KnownLine) -> bool:
+    def _take_line(self, shape: LineShape, match: "re.Match[bytes]", line: KnownLine) -> bool:
         """Take a line of a shape; says whether all that it holds is taken."""
         groups = match.groups()
         own = tuple([groups[index] for index in shape.taken])

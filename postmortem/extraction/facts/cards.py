@@ -60,10 +60,10 @@ class Cards:
         if what == "count":
             self._count(max(1, int(figure)), here)
         elif what in {"memory_mib", "memory_gib"}:
-            name, gib = self._owner(here), figure / 1024 if what == "memory_mib" else figure
+            name, gib = self._find_owner(here), figure / 1024 if what == "memory_mib" else figure
             self.memory[name] = max(self.memory.get(name, 0.0), gib)
         elif what == "capability" and _CAPABILITIES[0] <= figure < _CAPABILITIES[1]:
-            self.capability.setdefault(self._owner(here), figure)
+            self.capability.setdefault(self._find_owner(here), figure)
 
     def _name(self, name: str, here: GpuName) -> None:
         known = self.names.get(name)
@@ -88,7 +88,7 @@ class Cards:
         else:
             self._announced = (count, here)
 
-    def _owner(self, here: GpuName) -> str:
+    def _find_owner(self, here: GpuName) -> str:
         return (
             self._last[0]
             if self._last is not None
@@ -128,14 +128,14 @@ class Cards:
             found[label] = Gpu(
                 label,
                 max(self.counts.get(name, 1), found[label].count if label in found else 0),
-                self._memory_of(name, names) or known["memory_gib"],
-                self.capability.get(name) or known["capability"] or self._capability_of(names),
+                self._get_memory(name, names) or known["memory_gib"],
+                self.capability.get(name) or known["capability"] or self._get_capability(names),
             )
         if not found and "" in self.capability:
             return (Gpu("GPU", 1, self.memory.get(""), self.capability[""]),)
         return tuple(found.values())
 
-    def _memory_of(self, name: str, names: Sequence[str]) -> float | None:
+    def _get_memory(self, name: str, names: Sequence[str]) -> float | None:
         """Give what is printed of a GPU's memory, in GiB.
 
         What was printed without a name holds if there is one name only, or none has its own.
@@ -143,7 +143,7 @@ class Cards:
         holds_for_all = len(names) == 1 or not set(names) & set(self.memory)
         return self.memory.get(name) or (self.memory.get("") if holds_for_all else None)
 
-    def _capability_of(self, names: Sequence[str]) -> float | None:
+    def _get_capability(self, names: Sequence[str]) -> float | None:
         """Give the capability that was printed without a name, if there is one name only."""
         return self.capability.get("") if len(names) == 1 else None
 

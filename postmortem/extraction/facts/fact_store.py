@@ -93,7 +93,7 @@ class FactStore:
         if kind == "gpu":
             self.cards.add(rest, fact.value, strength, source, line)
         elif kind == "machine":
-            self._testify(Testimony(rest, fact.value, source, line))
+            self._add_testimony(Testimony(rest, fact.value, source, line))
         elif name == "checkpoint":
             self.checkpoints.append(fact)
             if len(self.checkpoints) > _MOST_CHECKPOINTS:
@@ -132,7 +132,7 @@ class FactStore:
             for index in kept
         ]
 
-    def _testify(self, testimony: Testimony) -> None:
+    def _add_testimony(self, testimony: Testimony) -> None:
         """Keep a testimony; of phases, of which a long run has many, the later ones."""
         if testimony.what in COURSES:
             course = self.courses.setdefault((testimony.source, testimony.what), [])
@@ -195,10 +195,10 @@ class FactStore:
         self.testimonies += other.testimonies
         for phases in other.phases.values():
             for phase in phases:
-                self._testify(phase)
+                self._add_testimony(phase)
         for course in other.courses.values():
             for phase in course:
-                self._testify(phase)
+                self._add_testimony(phase)
 
     def get(self, key: str) -> str | None:
         """Give a value by its full name, or None."""

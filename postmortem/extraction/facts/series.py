@@ -146,13 +146,13 @@ class Series(Exact):
         self.max = max(self.max, high)
         if finite < fresh:
             self.nonfinite += fresh - finite
-            self.first_nonfinite = self.first_nonfinite or self._at(
+            self.first_nonfinite = self.first_nonfinite or self._get_point(
                 _find_first_nonfinite(self.values, start)
             )
         if start < _LOOKED_AT and len(self.steps) >= _LEAST:
             self.interleaved = self.interleaved or _has_repeated_steps(self.steps[:_LOOKED_AT])
-        self.first = self.first or self._at(0)
-        self.last = self._at(-1)
+        self.first = self.first or self._get_point(0)
+        self.last = self._get_point(-1)
         self.points += fresh
         self._settled = len(self.values)
 
@@ -183,7 +183,7 @@ class Series(Exact):
         around, count_around = split_point_budget(most)
         chosen = set(self._spread(most - count_around))
         chosen |= select_neighbourhoods(self.values, self.lines, chosen, line, around)
-        return [self._at(index) for index in sorted(chosen)]
+        return [self._get_point(index) for index in sorted(chosen)]
 
     def _spread(self, most: int) -> list[int]:
         """Choose indexes of about `most` kept points.
@@ -225,7 +225,7 @@ class Series(Exact):
         if len(self.values) > EXACT:
             self.thin()
 
-    def _at(self, index: int) -> Point:
+    def _get_point(self, index: int) -> Point:
         return _AS_POINT((self.steps[index], self.values[index], self.lines[index]))
 
 

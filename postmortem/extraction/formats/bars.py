@@ -70,9 +70,11 @@ class RunBar:
             return math.nan
         if float(first[2]) == run and data.find(_RECORD, end, first.end()) < 0:
             return float(first[1])  # whatever other bars there are
-        return self._among(data, end, total, is_training=is_training)
+        return self._read_position_among(data, end, total, is_training=is_training)
 
-    def _among(self, data: bytes, end: int, total: float, *, is_training: bool) -> float:
+    def _read_position_among(
+        self, data: bytes, end: int, total: float, *, is_training: bool
+    ) -> float:
         """Read the position of the run's bar among those behind a record."""
         behind = data[end : end + _NEAR]
         next_record = behind.find(_RECORD)

@@ -96,7 +96,7 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        names = self._canonical([text[start:end] for start, end in places.keys], budget)
+        names = self._canonicalize_keys([text[start:end] for start, end in places.keys], budget)
         called = [name and name + end for name, end in zip(names, places.endings, strict=True)]
         values = [text[start:end] for start, end in places.values]
         return list(zip(called, values, strict=True))
@@ -116,7 +116,7 @@ class PairReader:
             if found["rest"] is not None
         ]
 
-    def _canonical(self, keys: list[str], budget: Budget | None) -> list[str]:
+    def _canonicalize_keys(self, keys: list[str], budget: Budget | None) -> list[str]:
         """Give the canonical names of a record's keys; at most one of them stands for the loss."""
         get_name = self._names.get
         names = [get_name(key, key) for key in keys]

@@ -51,17 +51,17 @@ class PlaceFinder:
             TimeoutError: it took too long, or the budget is spent.
         """
         if len(text) > _LONGEST or not text.isascii() or not self._has_alike():
-            return self._searched(text, budget)
+            return self._search_places(text, budget)
         masked = text.encode().translate(_MASK)
         try:
             return self._known[masked]
         except KeyError:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = self._known[masked] = self._searched(text, budget)
+            found = self._known[masked] = self._search_places(text, budget)
             return found
 
-    def _searched(self, text: str, budget: Budget | None) -> RecordPlaces | None:
+    def _search_places(self, text: str, budget: Budget | None) -> RecordPlaces | None:
         match = self._format.search(text, budget)
         if match is None:
             return None

@@ -104,7 +104,7 @@ class MetricReader:
             TimeoutError: it took too long, or the budget is spent.
         """
         return self._record(
-            view.cleaned.text if self._lines == 1 else self._window(view),
+            view.cleaned.text if self._lines == 1 else self._get_window(view),
             view.cleaned.where,
             budget,
             columns,
@@ -141,7 +141,7 @@ class MetricReader:
             else None
         )
 
-    def _window(self, view: View) -> str:
+    def _get_window(self, view: View) -> str:
         """Give the line and the indented lines behind it, and a few more."""
         count, window = 1, [view.cleaned.text]
         while (
@@ -163,7 +163,7 @@ class MetricReader:
         shown = raw.decode("utf-8", "replace")
         line = locate_in_line(shown, text) if shown.encode() == raw and self._is_fit(raw) else None
         match = self.format.search(text, budget) if line is not None else None
-        values = self._spans(match, budget) if match is not None else None
+        values = self._find_spans(match, budget) if match is not None else None
         if line is None or match is None or values is None:
             return None
         where, names_process = view.cleaned.where, match.groupdict().get("rank") is None
@@ -184,7 +184,7 @@ class MetricReader:
         """Say whether a line may have a template."""
         return self._lines == 1 and len(raw) <= LONGEST and (raw.isascii() or self.redraws)
 
-    def _spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
+    def _find_spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
         """Give the rank and every value in the line, in order.
 
         None if they overlap or one is of an odd spelling.

@@ -52,14 +52,14 @@ class KeyTable:
         """Give what the leaves say: of several keys for one fact the best, of equals the first."""
         best: dict[int, tuple[int, StatedFact]] = {}
         for leaf in leaves:
-            for row in self._rows(_normalise_key(leaf.name)):
+            for row in self._iter_rows(_normalise_key(leaf.name)):
                 value = _parse_value(row.raw, leaf.value.strip())
                 known = best.get(row.number)
                 if value and (known is None or row.rank < known[0]):
                     best[row.number] = (row.rank, StatedFact(row.raw["to"], value, leaf.line))
         return [stated for _, (_, stated) in sorted(best.items())]
 
-    def _rows(self, name: str) -> Iterable[_RankedRow]:
+    def _iter_rows(self, name: str) -> Iterable[_RankedRow]:
         yield from self._whole.get(name, ())
         parts = name.split(".")
         for start in range(1, len(parts)):

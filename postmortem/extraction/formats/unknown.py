@@ -62,9 +62,9 @@ class GenericReader:
             is_owned = self._owners.is_owned(where)
             accepted = self.acceptance.take(looked.found, is_owned=is_owned)
             self.has_read = bool(accepted)
-            return [self._settled(found) for found in accepted]
+            return [self._settle_record(found) for found in accepted]
         self.has_read = looked.has_metrics()
-        return self._given(self.bars.read(looked, looked.bar, where))
+        return self._list_settled(self.bars.read(looked, looked.bar, where))
 
     def read_block(
         self, text: str, kind: str, where: ProcessId, line: int
@@ -73,14 +73,14 @@ class GenericReader:
         looked = parse_metric_line(text, where, line)
         accepted = []
         if looked is not None and looked.bar is None:
-            found = looked.found._replace(layout=self._whole(kind, where))
+            found = looked.found._replace(layout=self._get_full_kind(kind, where))
             accepted = self.acceptance.take(found, is_owned=self._owners.is_owned(where))
         self.has_read = bool(accepted)
         if accepted and len(self._kinds) < _MOST_KINDS:
             self._kinds.add(accepted[-1].layout)
-        return [self._settled(record) for record in accepted]
+        return [self._settle_record(record) for record in accepted]
 
-    def _whole(self, kind: str, where: ProcessId) -> str:
+    def _get_full_kind(self, kind: str, where: ProcessId) -> str:
         """Give the kind of record that one is the beginning of: the end of the log may cut it."""
         if " " not in kind or self.acceptance.is_known(kind, where):
             return kind
@@ -103,10 +103,14 @@ class GenericReader:
             epoch = math.nan if layout.counted is None else values[layout.counted]
             return [
                 LearntFigures(
-                    layout, where, self._counted(looked.found, where, step, epoch), values, line
+                    layout,
+                    where,
+                    self._compute_run_step(looked.found, where, step, epoch),
+                    values,
+                    line,
                 )
             ]
-        return self._given(self.bars.read_learnt(layout, looked.bar, where, groups, line))
+        return self._list_settled(self.bars.read_learnt(layout, looked.bar, where, groups, line))
 
     def is_known(self, layout: Layout, where: ProcessId) -> bool:
         """Say whether lines of a layout are metric lines of this process."""
@@ -121,29 +125,31 @@ class GenericReader:
 
     def settled(self, late: LearntFigures) -> tuple[Record, int]:
         """Make the record of a learnt line."""
-        return self._settled(late.found())
+        return self._settle_record(late.found())
 
     def rest(self) -> list[tuple[Record, int]]:
         """Give the records of bars that still stand at a position."""
         return [
-            self._settled(found if isinstance(found, Found) else found.found())
+            self._settle_record(found if isinstance(found, Found) else found.found())
             for found in self.bars.rest()
         ]
 
-    def _given(
+    def _list_settled(
         self, found: Found | LearntFigures | None
     ) -> list[tuple[Record, int] | LearntFigures]:
         """Give the record of a bar that is certain, if there is one."""
         return (
-            [] if found is None else [self._settled(found) if isinstance(found, Found) else found]
+            []
+            if found is None
+            else [self._settle_record(found) if isinstance(found, Found) else found]
         )
 
-    def _settled(self, found: Found) -> tuple[Record, int]:
+    def _settle_record(self, found: Found) -> tuple[Record, int]:
         """Decide whether the training loss of a record is the `loss` of its process."""
         record = found.record
         if found.layout:
             record = record._replace(
-                step=self._counted(
+                step=self._compute_run_step(
                     found, record.where, record.step, dict(record.values).get("epoch", math.nan)
                 )
             )
@@ -156,7 +162,7 @@ class GenericReader:
             )
         return record, found.line
 
-    def _counted(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
+    def _compute_run_step(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
         """Give the step of the run of a line of this layout."""
         if found.is_numbered and not self.acceptance.is_counted(found.layout, where):
             return math.nan
