@@ -339,15 +339,15 @@ def _place_of(finding: Finding) -> tuple[int, int, int, str]:
     return finding.source, finding.offset, finding.line, finding.signature
 
 
-def _add_records(gathered: Extract, other: Extract) -> None:
+def _add_records(extract: Extract, other: Extract) -> None:
     """Count the metric records of another part as well."""
     for source, count in other.records.items():
-        gathered.records[source] = gathered.records.get(source, 0) + count
+        extract.records[source] = extract.records.get(source, 0) + count
         if count:
-            gathered.last_record[source] = other.last_record[source]
-            gathered.first_record.setdefault(source, other.first_record[source])
+            extract.last_record[source] = other.last_record[source]
+            extract.first_record.setdefault(source, other.first_record[source])
     for process, count in other.records_of.items():
-        gathered.records_of[process] = gathered.records_of.get(process, 0) + count
+        extract.records_of[process] = extract.records_of.get(process, 0) + count
 
 
 def bound_series_points(every: Collection[Series], most: int) -> int:
@@ -367,21 +367,21 @@ def bound_series_points(every: Collection[Series], most: int) -> int:
     return held
 
 
-def count_records_after(gathered: Extract, item: Finding | Traceback, before: int) -> int:
+def count_records_after(extract: Extract, item: Finding | Traceback, before: int) -> int:
     """Count the records of a process after an event that has `before` records before it.
 
     Behind a failed test stand those that it had printed before.
     """
     if isinstance(item, Traceback) and item.aside == TEST:
         return 0
-    return gathered.count_records_of(item.source, item.where) - before
+    return extract.count_records_of(item.source, item.where) - before
 
 
-def process_of(gathered: Extract, source: int) -> ProcessId:
+def process_of(extract: Extract, source: int) -> ProcessId:
     """Give the process that the name of a source states; `NOWHERE` if it states none."""
-    return gathered.sources[source].where if source < len(gathered.sources) else NOWHERE
+    return extract.sources[source].where if source < len(extract.sources) else NOWHERE
 
 
-def select_sources_by_type(gathered: Extract, *kinds: str) -> frozenset[int]:
+def select_sources_by_type(extract: Extract, *kinds: str) -> frozenset[int]:
     """Name the sources of some kinds."""
-    return frozenset(index for index, source in enumerate(gathered.sources) if source.kind in kinds)
+    return frozenset(index for index, source in enumerate(extract.sources) if source.kind in kinds)

@@ -177,10 +177,10 @@ class RunFiles:
         framework: str,
     ) -> Extract:
         """Take the records of a file that holds nothing else."""
-        gathering = SourceExtractor(self._machine, index)
-        gathering.take_state(records, producer, framework)
-        gathering.feed(Block(b"", 0, 0, 0))
-        return gathering.finished()
+        extractor = SourceExtractor(self._machine, index)
+        extractor.take_state(records, producer, framework)
+        extractor.feed(Block(b"", 0, 0, 0))
+        return extractor.finished()
 
     def _read_settings(self, text: Text, head: str, index: int, path: str) -> ReadSource | None:
         """Take what a configuration states; None where it states too little to be one."""

@@ -131,7 +131,7 @@ class SourceReader:
     def _read_log(
         self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool
     ) -> Extract:
-        gathering = SourceExtractor(
+        extractor = SourceExtractor(
             self.machine,
             index,
             where,
@@ -140,21 +140,21 @@ class SourceReader:
             budget=self.budget,
         )
         for block in iter_blocks(text, self.block_size):
-            gathering.feed(block)
+            extractor.feed(block)
             if self.progress is not None:
-                self.progress(path, block.offset + block.hi, gathering.line)
-        return gathering.finished()
+                self.progress(path, block.offset + block.hi, extractor.line)
+        return extractor.finished()
 
     def _read_error_file(self, text: Text, index: int, where: ProcessId) -> Extract:
         """Read an error file: its one line holds a whole traceback, and all found stands on it."""
         raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
         # JSON may hold half a character.
         data = (error_file.extract_traceback(raw) or raw).encode("utf-8", "replace")
-        gathering = SourceExtractor(
+        extractor = SourceExtractor(
             self.machine, index, where, breaks_by_return=True, budget=self.budget
         )
-        gathering.feed(Block(data, 0, len(data), 0))
-        result = gathering.finished()
+        extractor.feed(Block(data, 0, len(data), 0))
+        result = extractor.finished()
         result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))
         result.error_files.add(index)
         result.tracebacks = [

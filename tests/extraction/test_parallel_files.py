@@ -107,7 +107,7 @@ def test_no_more_is_read_ahead_than_there_is_room_for(
         waiting.append(len(reading._done))
 
     alone = report(job, 1)
-    monkeypatch.setattr(parallel_files, "_ROOM", 1)
+    monkeypatch.setattr(parallel_files, "_MAX_WAITING_BYTES", 1)
     monkeypatch.setattr(ParallelReading, "_put", noted)
     assert report(job, 2) == alone
     assert max(waiting) <= 2

@@ -15,7 +15,7 @@ from postmortem.rules import machine_anomalies as machine_kinds
 from postmortem.rules import process_anomalies as process_kinds
 from postmortem.rules.anomaly_type import AnomalyType
 from postmortem.rules.catalogue import CATALOGUE
-from postmortem.rules.compile import ANOMALY_TYPES, iter_rules
+from postmortem.rules.compile import KINDS, iter_rules
 
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
 ROOM = PACKAGE / "diagnosis" / "detectors"
@@ -71,7 +71,7 @@ def test_every_shape_is_listed_once() -> None:
 def test_what_the_rules_ask_for_is_listed() -> None:
     """A rule that asks for a shape that nobody finds never holds."""
     patterns = resources.find_folder("patterns")
-    rules = [rule for kind in ANOMALY_TYPES for _, rule in iter_rules(patterns / kind)]
+    rules = [rule for kind in KINDS for _, rule in iter_rules(patterns / kind)]
     wanted = {name for rule in rules for name in asked(rule)}
     assert len(wanted) > 40
     assert wanted <= set(CATALOGUE)

@@ -23,7 +23,7 @@ _EXPLAINING: Final = frozenset({"cause", "consequence", "harmless"})
 
 
 def find_broad_matches(
-    gathered: Extract, seen: Sequence[Sighting], knowledge: KnowledgeBase
+    extract: Extract, seen: Sequence[Sighting], knowledge: KnowledgeBase
 ) -> Iterator[Sighting]:
     """Give what broad signatures find in the last exceptions that no signature knows."""
     known = {
@@ -34,7 +34,7 @@ def find_broad_matches(
         for line in range(found.finding.line, found.finding.end_line + 1)
     }
     matched: set[str] = set()
-    for traceback, before in _iter_exception_texts(gathered, known):
+    for traceback, before in _iter_exception_texts(extract, known):
         text = f"{traceback.exception}: {traceback.message}".removeprefix(": ")
         place = (traceback.source, traceback.exception_line)
         if not traceback.message or place in known or text in matched:
@@ -47,15 +47,15 @@ def find_broad_matches(
 
 
 def _iter_exception_texts(
-    gathered: Extract, known: Collection[tuple[int, int]]
+    extract: Extract, known: Collection[tuple[int, int]]
 ) -> Iterator[tuple[Traceback, int]]:
     """Give exceptions with their tracebacks, the last one first, then what logs end with."""
-    yield from reversed(gathered.tracebacks)
+    yield from reversed(extract.tracebacks)
     lines: dict[int, set[int]] = {}
     for source, line in known:
         lines.setdefault(source, set()).add(line)
-    for _, words in find_final_errors(gathered, lines):
-        yield words.traceback, sum(gathered.records.values())
+    for _, words in find_final_errors(extract, lines):
+        yield words.traceback, sum(extract.records.values())
 
 
 def _iter_matching_rules(text: str, rules: Collection[Signature]) -> Iterator[Signature]:

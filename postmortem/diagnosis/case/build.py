@@ -49,26 +49,26 @@ class _LastAttempt(NamedTuple):
         return self.begins.get(source, 0) <= self.gathered.lines.get(source, 0)
 
 
-def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
+def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
-    about = select_sources_by_type(gathered, "environment", "scheduler")
-    handed_on = forwarding(gathered.tracebacks)
-    seen = _drop_copies(_collect_findings(gathered, knowledge), gathered, handed_on, knowledge)
-    attempt = _select_last_attempt(gathered, seen, handed_on)
+    about = select_sources_by_type(extract, "environment", "scheduler")
+    handed_on = forwarding(extract.tracebacks)
+    seen = _drop_copies(_collect_findings(extract, knowledge), extract, handed_on, knowledge)
+    attempt = _select_last_attempt(extract, seen, handed_on)
     apart = _find_clock_skews(attempt)
-    clock = _build_clock(gathered, seen, _find_sources_needing_times(attempt, knowledge), apart)
-    observed = build_observed(gathered, attempt.seen, attempt.begins)
+    clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
+    observed = build_observed(extract, attempt.seen, attempt.begins)
     known = registry.detect_anomalies(observed)
     rules = knowledge.by_id
     closing = known.get("closing-words")
     tracebacks = [traceback for traceback, _ in attempt.tracebacks]
     ends = find_completion_notices(attempt.seen, tracebacks, rules, observed, closing)
-    passed = find_nonfatal(attempt.seen, attempt.tracebacks, gathered, rules, known, ends)
+    passed = find_nonfatal(attempt.seen, attempt.tracebacks, extract, rules, known, ends)
     outlived = SurvivedErrors(
         attempt.tracebacks,
         attempt.seen,
         rules,
-        gathered,
+        extract,
         passed,
         None if closing is None else (closing.source, closing.line),
         ends,
@@ -82,48 +82,48 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     first = ended_by[0] if ended_by else None
     is_over = spoken is None or spoken.is_end
     outcome = (
-        outcomes.infer_outcome(gathered, _drop_nonfatal_findings(attempt, passed), ended_by, known)
+        outcomes.infer_outcome(extract, _drop_nonfatal_findings(attempt, passed), ended_by, known)
         if is_over
         else "unknown"
     )
     return Case(
         events=tuple(
             standing.build_occurrences(
-                seen, knowledge.by_id, first, gathered, attempt.begins, clock, about, outlived
+                seen, knowledge.by_id, first, extract, attempt.begins, clock, about, outlived
             )
         ),
         tracebacks=_list_unsurvived_tracebacks(left),
         shapes=registry.add_outcome_anomalies(observed, known, outcome),
-        environment=env.build_environment(gathered.facts, knowledge.gpus),
-        settings=gathered.facts.settings(),
-        frameworks=outcomes.get_framework_versions(gathered, knowledge.stacks),
+        environment=env.build_environment(extract.facts, knowledge.gpus),
+        settings=extract.facts.settings(),
+        frameworks=outcomes.get_framework_versions(extract, knowledge.stacks),
         outcome=outcome,
         first=first,
         begins=attempt.begins,
         skews=apart,
-        gathered=gathered,
+        gathered=extract,
     )
 
 
-def _collect_findings(gathered: Extract, knowledge: KnowledgeBase) -> list[Sighting]:
+def _collect_findings(extract: Extract, knowledge: KnowledgeBase) -> list[Sighting]:
     """Give what was found, with what exceptions say that no rule knows, but what does not count."""
-    found = gathered.seen()
-    found += in_words.find_broad_matches(gathered, found, knowledge)
+    found = extract.seen()
+    found += in_words.find_broad_matches(extract, found, knowledge)
     return drop_less_specific(
-        found, knowledge.by_id, select_sources_by_type(gathered, "environment")
+        found, knowledge.by_id, select_sources_by_type(extract, "environment")
     )
 
 
 def _drop_copies(
     seen: Sequence[Sighting],
-    gathered: Extract,
+    extract: Extract,
     handed_on: Container[tuple[int, int]],
     knowledge: KnowledgeBase,
 ) -> list[Sighting]:
     """Leave out what broad rules say of an exception that only hands on another one."""
     lines = {
         (traceback.source, traceback.exception_line)
-        for traceback, _ in gathered.tracebacks
+        for traceback, _ in extract.tracebacks
         if (traceback.source, traceback.offset) in handed_on
     }
     return [
@@ -167,7 +167,7 @@ def _list_unsurvived_tracebacks(attempt: _LastAttempt) -> tuple[Traceback, ...]:
 
 
 def _select_last_attempt(
-    gathered: Extract, seen: Sequence[Sighting], handed_on: Container[tuple[int, int]]
+    extract: Extract, seen: Sequence[Sighting], handed_on: Container[tuple[int, int]]
 ) -> _LastAttempt:
     findings = [found.finding for found in seen]
     starts = [
@@ -179,16 +179,16 @@ def _select_last_attempt(
     for finding in findings:
         if finding.role in {"cause", "consequence"}:
             fatal.setdefault(finding.source, []).append(finding.line)
-    for traceback, _ in gathered.tracebacks:
+    for traceback, _ in extract.tracebacks:
         fatal.setdefault(traceback.source, []).append(traceback.line)
-    begins = attempts.begin_of_the_last(gathered, starts, fatal, gathered.sources)
+    begins = attempts.begin_of_the_last(extract, starts, fatal, extract.sources)
     return _LastAttempt(
-        gathered,
+        extract,
         begins,
         [found for found in seen if found.finding.line >= begins.get(found.finding.source, 0)],
         [
             (traceback, before)
-            for traceback, before in gathered.tracebacks
+            for traceback, before in extract.tracebacks
             if traceback.line >= begins.get(traceback.source, 0)
             and (traceback.source, traceback.offset) not in handed_on
         ],
@@ -204,12 +204,12 @@ def _list_failures(
     attempt: _LastAttempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
 ) -> list[failures.Failure]:
     """List what could have ended the run, by the logs, else by files about the run."""
-    gathered = attempt.gathered
+    extract = attempt.gathered
     in_logs = [found for found in attempt.seen if found.finding.source not in about]
 
     def among(seen: Sequence[Sighting]) -> list[failures.Failure]:
         return order.list_failures_in_order(
-            seen, attempt.tracebacks, gathered, knowledge.by_id, clock, gathered.sources
+            seen, attempt.tracebacks, extract, knowledge.by_id, clock, extract.sources
         )
 
     return among(in_logs) or among(attempt.seen)
@@ -217,13 +217,13 @@ def _list_failures(
 
 def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
     """Find clocks that stand apart among the files of the attempt."""
-    gathered = attempt.gathered
-    current = [source for source in gathered.lines if attempt.holds(source)]
+    extract = attempt.gathered
+    current = [source for source in extract.lines if attempt.holds(source)]
     if len(current) <= 1:
         return {}
     return estimate_clock_skews(
         {
-            source: (gathered.heads.get(source, ""), gathered.tails.get(source, (0, ""))[1])
+            source: (extract.heads.get(source, ""), extract.tails.get(source, (0, ""))[1])
             for source in current
         }
     )
@@ -234,12 +234,12 @@ def _find_final_error(attempt: _LastAttempt) -> FinalError | None:
 
     Of one that was not training only an exception counts: anything else may be another program's.
     """
-    gathered = attempt.gathered
-    is_training = any(gathered.records.values())
+    extract = attempt.gathered
+    is_training = any(extract.records.values())
     known = _collect_explained_lines(attempt)
-    for source, found in find_final_errors(gathered, known):
+    for source, found in find_final_errors(extract, known):
         if attempt.holds(source) and (is_training or found.is_end):
-            where = found.traceback.where.filled(gathered.sources[source].where)
+            where = found.traceback.where.filled(extract.sources[source].where)
             return found._replace(traceback=dataclasses.replace(found.traceback, where=where))
     return None
 
@@ -262,18 +262,18 @@ def _collect_explained_lines(attempt: _LastAttempt) -> dict[int, set[int]]:
 
 
 def _build_clock(
-    gathered: Extract, seen: Iterable[Sighting], needed: Iterable[int], apart: Mapping[int, float]
+    extract: Extract, seen: Iterable[Sighting], needed: Iterable[int], apart: Mapping[int, float]
 ) -> Clock:
     """Build the clock from the times of all findings, tracebacks and possible failures."""
     times: list[tuple[int, int, str | None]] = [
         (found.finding.source, found.finding.offset, found.finding.time) for found in seen
     ]
     times += [
-        (traceback.source, traceback.offset, traceback.time) for traceback, _ in gathered.tracebacks
+        (traceback.source, traceback.offset, traceback.time) for traceback, _ in extract.tracebacks
     ]
     times += [
         (source, offset, time)
-        for source, stamps in gathered.stamps.items()
+        for source, stamps in extract.stamps.items()
         for offset, time in stamps
     ]
     return Clock(times, apart, needed)

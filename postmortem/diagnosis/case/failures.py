@@ -103,7 +103,7 @@ class _Suspect(NamedTuple):
 def list_possible_failures(
     seen: Sequence[Sighting],
     tracebacks: Iterable[tuple[Traceback, int]],
-    gathered: Extract,
+    extract: Extract,
     rules: Mapping[str, Signature],
 ) -> list[Failure]:
     """List what could have ended the run; what it demonstrably survived is left out.
@@ -111,17 +111,17 @@ def list_possible_failures(
     Args:
         seen: the findings.
         tracebacks: each with the number of records before it.
-        gathered: tells how many records there are beside them.
+        extract: tells how many records there are beside them.
         rules: signatures by id.
     """
     suspects = [
-        *_list_finding_suspects(seen, gathered, rules),
-        *_list_traceback_suspects(tracebacks, gathered),
+        *_list_finding_suspects(seen, extract, rules),
+        *_list_traceback_suspects(tracebacks, extract),
     ]
     final = [suspect for suspect in suspects if suspect.records_after < SURVIVED_RECORDS]
     unquoted = [suspect for suspect in final if not suspect.is_quoted]
     kept = unquoted or final or _keep_delayed_tracebacks(suspects, seen)
-    find_process = build_process_lookup(seen, gathered.tracebacks)
+    find_process = build_process_lookup(seen, extract.tracebacks)
     return [
         suspect.failure._replace(
             reported_process=find_process(suspect.failure.source, suspect.failure.line)
@@ -131,12 +131,12 @@ def list_possible_failures(
 
 
 def _list_finding_suspects(
-    seen: Iterable[Sighting], gathered: Extract, rules: Mapping[str, Signature]
+    seen: Iterable[Sighting], extract: Extract, rules: Mapping[str, Signature]
 ) -> list[_Suspect]:
     return [
         _Suspect(
             build_from_finding(found.finding),
-            count_records_after(gathered, found.finding, found.records_before),
+            count_records_after(extract, found.finding, found.records_before),
             found.finding.level in QUOTED,
         )
         for found in seen
@@ -145,12 +145,12 @@ def _list_finding_suspects(
 
 
 def _list_traceback_suspects(
-    tracebacks: Iterable[tuple[Traceback, int]], gathered: Extract
+    tracebacks: Iterable[tuple[Traceback, int]], extract: Extract
 ) -> list[_Suspect]:
     return [
         _Suspect(
             build_from_traceback(traceback),
-            count_records_after(gathered, traceback, before),
+            count_records_after(extract, traceback, before),
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks

@@ -69,11 +69,11 @@ def find_faulty_process(case: Case, first: Failure) -> FaultyProcess | None:
     if finding is None:
         return None
     if has_trait(finding.signature, Trait.NAMES_A_PEER):
-        shape = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
-        if shape is None:
+        anomaly = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
+        if anomaly is None:
             return None
-        where = shape.where.filled(_get_node(case, shape))
-        return FaultyProcess(where, shape, _find_first_machine_finding(case, first, where))
+        where = anomaly.where.filled(_get_node(case, anomaly))
+        return FaultyProcess(where, anomaly, _find_first_machine_finding(case, first, where))
     return None if first.where.rank is not None else _resolve_process(case, first, finding)
 
 
@@ -143,12 +143,12 @@ def _find_first_machine_finding(case: Case, first: Failure, where: ProcessId) ->
     )
 
 
-def _get_node(case: Case, shape: Anomaly) -> ProcessId:
+def _get_node(case: Case, anomaly: Anomaly) -> ProcessId:
     """Give the machine of a rank, where a line or a file of it names one."""
     nodes = (
         event.finding.where
         for event in case.events
-        if shape.where.rank is not None and event.finding.where.rank == shape.where.rank
+        if anomaly.where.rank is not None and event.finding.where.rank == anomaly.where.rank
     )
     return next((where for where in nodes if where.node is not None), NOWHERE)
 

@@ -61,18 +61,18 @@ class FinalError(NamedTuple):
 
 
 def find_final_errors(
-    gathered: Extract, known: Mapping[int, Container[int]]
+    extract: Extract, known: Mapping[int, Container[int]]
 ) -> Iterator[tuple[int, FinalError]]:
     """Yield the logs that end with an error which nothing explains, with what they say.
 
     Args:
-        gathered: holds the ends.
+        extract: holds the ends.
         known: lines that a rule explains, by source.
     """
-    for source, tail in gathered.tails.items():
-        if source < len(gathered.sources) and gathered.sources[source].kind in _LOGS:
-            last_record = gathered.last_record.get(source, (0, 0))[0]
-            srun = has_srun_labels(gathered.heads.get(source, ""))
+    for source, tail in extract.tails.items():
+        if source < len(extract.sources) and extract.sources[source].kind in _LOGS:
+            last_record = extract.last_record.get(source, (0, 0))[0]
+            srun = has_srun_labels(extract.heads.get(source, ""))
             words = find_final_error(tail, source, last_record, known.get(source, ()), srun=srun)
             if words is not None:
                 yield source, words

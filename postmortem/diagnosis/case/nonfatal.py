@@ -32,7 +32,7 @@ Place = tuple[int, int]
 def find_nonfatal(
     seen: Sequence[Sighting],
     tracebacks: Iterable[tuple[Traceback, int]],
-    gathered: Extract,
+    extract: Extract,
     rules: Mapping[str, Signature],
     known: Mapping[str, Anomaly],
     ends: Mapping[int, int],
@@ -42,19 +42,19 @@ def find_nonfatal(
     Args:
         seen: the findings.
         tracebacks: each with the number of records before it.
-        gathered: tells how many records there are beside them.
+        extract: tells how many records there are beside them.
         rules: signatures by id.
         known: the shapes by id.
         ends: the line, by source, at which a process says that its run is through.
     """
     uncaught = [traceback for traceback, _ in tracebacks]
     survived = [
-        *_find_repeatedly_survived(seen, gathered, rules),
-        *_iter_handled(seen, gathered, ends),
+        *_find_repeatedly_survived(seen, extract, rules),
+        *_iter_handled(seen, extract, ends),
     ]
     usual = {_place(finding) for finding in survived if not _is_within(finding, uncaught)}
     return frozenset(
-        usual | {_place(finding) for finding in _find_shutdown_noise(seen, gathered, known)}
+        usual | {_place(finding) for finding in _find_shutdown_noise(seen, extract, known)}
     )
 
 
@@ -63,7 +63,7 @@ def _place(finding: Finding) -> Place:
 
 
 def _find_repeatedly_survived(
-    seen: Iterable[Sighting], gathered: Extract, rules: Mapping[str, Signature]
+    seen: Iterable[Sighting], extract: Extract, rules: Mapping[str, Signature]
 ) -> Iterator[Finding]:
     """Yield what was survived several times, the last times included."""
     same: dict[tuple[str, int, ProcessId], list[Sighting]] = defaultdict(list)
@@ -73,14 +73,14 @@ def _find_repeatedly_survived(
                 sighting.finding.signature, sighting.finding.source, sighting.finding.where
             ].append(sighting)
     for (_, source, where), group in same.items():
-        count = gathered.count_records_of(source, where)
+        count = extract.count_records_of(source, where)
         survived = sorted({count - sighting.records_before for sighting in group}, reverse=True)
         if sum(left >= SURVIVED_RECORDS for left in survived) >= _OFTEN:
             yield from (sighting.finding for sighting in group)
 
 
 def _iter_handled(
-    seen: Iterable[Sighting], gathered: Extract, ends: Mapping[int, int]
+    seen: Iterable[Sighting], extract: Extract, ends: Mapping[int, int]
 ) -> Iterator[Finding]:
     """Yield errors that were handled: the run completed or trained on after them."""
     for sighting in seen:
@@ -90,7 +90,7 @@ def _iter_handled(
         )
         if finding.role != "cause" or is_of_values or gives_up(finding.text, finding.level):
             continue
-        behind = count_records_after(gathered, finding, sighting.records_before)
+        behind = count_records_after(extract, finding, sighting.records_before)
         is_through = ends.get(finding.source, 0) > finding.line
         is_between = sighting.records_before > 0 and behind > 0
         is_survived = is_through and (is_between or is_handled(finding.text, finding.level))
@@ -110,14 +110,14 @@ def _is_within(finding: Finding, tracebacks: Iterable[Traceback]) -> bool:
 
 
 def _find_shutdown_noise(
-    seen: Sequence[Sighting], gathered: Extract, known: Mapping[str, Anomaly]
+    seen: Sequence[Sighting], extract: Extract, known: Mapping[str, Anomaly]
 ) -> Iterator[Finding]:
     """Yield what the processes print when they are stopped behind the end of the run."""
     ends = {
         sighting.finding.source: sighting.finding.line
         for sighting in seen
         if has_trait(sighting.finding.signature, Trait.SOUND)
-        and sighting.finding.line > gathered.last_record.get(sighting.finding.source, (0, 0))[0]
+        and sighting.finding.line > extract.last_record.get(sighting.finding.source, (0, 0))[0]
     }
     if _THROUGH in known:
         ends.setdefault(known[_THROUGH].source, known[_THROUGH].line)

@@ -39,7 +39,7 @@ Sources = Sequence[Source[Message]]
 def list_failures_in_order(
     seen: Sequence[Sighting],
     tracebacks: Sequence[tuple[Traceback, int]],
-    gathered: Extract,
+    extract: Extract,
     rules: Mapping[str, Signature],
     clock: Clock,
     sources: Sources = (),
@@ -50,7 +50,7 @@ def list_failures_in_order(
     """
     roots = find_root_cause_processes(seen)
     found = sorted(
-        list_possible_failures(seen, tracebacks, gathered, rules),
+        list_possible_failures(seen, tracebacks, extract, rules),
         key=lambda failure: _build_sort_key(failure, rules, clock, roots, sources),
     )
     found = put_failed_before_waiting(put_watchdog_before_stop(found), rules, clock)
@@ -58,7 +58,7 @@ def list_failures_in_order(
     found = _put_known_cause_first(found, rules, clock)
     if not found:
         return []
-    return [_select_own_file_failure(found[0], found, sources, gathered.error_files), *found]
+    return [_select_own_file_failure(found[0], found, sources, extract.error_files), *found]
 
 
 class _Key(NamedTuple):

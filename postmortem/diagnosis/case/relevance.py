@@ -58,7 +58,7 @@ def build_occurrences(
     seen: Iterable[Sighting],
     rules: Mapping[str, Signature],
     first: Failure | None,
-    gathered: Extract,
+    extract: Extract,
     attempt_starts: Mapping[int, int],
     clock: Clock,
     dumps: Container[int] = (),
@@ -70,7 +70,7 @@ def build_occurrences(
         seen: the kept findings.
         rules: signatures by id.
         first: the first failure, if there is one.
-        gathered: tells how many records followed.
+        extract: tells how many records followed.
         attempt_starts: raw line by source at which the last attempt begins.
         clock: the order of events.
         dumps: sources that tell how things stand: nothing in them is before or behind the failure.
@@ -84,7 +84,7 @@ def build_occurrences(
             is_behind = first is not None and _is_behind(finding, first, clock)
             is_passed = outlived is not None and outlived.is_passed(finding, first)
             is_earlier = finding.line < attempt_starts.get(finding.source, 0)
-            after = count_records_after(gathered, finding, sight.records_before)
+            after = count_records_after(extract, finding, sight.records_before)
             is_cause = is_fatal and finding.role == "cause"
             standing = _judge_relevance(
                 _Situation(finding, is_cause, first, after, is_earlier, is_behind, is_passed)

@@ -45,7 +45,7 @@ class SurvivedErrors:
         tracebacks: Iterable[tuple[Traceback, int]],
         seen: Sequence[Sighting],
         rules: Mapping[str, Signature],
-        gathered: Extract,
+        extract: Extract,
         passed: Container[tuple[int, int]] = (),
         closing: tuple[int, int] | None = None,
         ends: Mapping[int, int] | None = None,
@@ -56,7 +56,7 @@ class SurvivedErrors:
             tracebacks: with the records before each.
             seen: the findings.
             rules: signatures by id.
-            gathered: tells how many records there are beside them.
+            extract: tells how many records there are beside them.
             passed: places of the findings that ended nothing, by source and offset.
             closing: source and line of words with which the run closes, if there are any.
             ends: the line, by source, at which a process says that its run is through.
@@ -76,12 +76,12 @@ class SurvivedErrors:
             for traceback, before in tracebacks
             if traceback.aside == EXIT
             or self._is_survived(traceback)
-            or self._is_handled(traceback, before, count_records_after(gathered, traceback, before))
+            or self._is_handled(traceback, before, count_records_after(extract, traceback, before))
         }
         self._passed = {
             (traceback.source, traceback.offset)
             for traceback, before in tracebacks
-            if count_records_after(gathered, traceback, before) >= SURVIVED_RECORDS
+            if count_records_after(extract, traceback, before) >= SURVIVED_RECORDS
         }
 
     def has(self, traceback: Traceback) -> bool:

@@ -85,13 +85,13 @@ def _get_module_words(frame: Frame) -> str:
     return " ".join(inside).replace("_", " ")
 
 
-def _select_sources(gathered: Extract, tracebacks: Iterable[Traceback]) -> list[int]:
+def _select_sources(extract: Extract, tracebacks: Iterable[Traceback]) -> list[int]:
     """Choose a few logs: those that hold a traceback, then the first and the last."""
     logs = [
         source
-        for source, sample in sorted(gathered.samples.items())
+        for source, sample in sorted(extract.samples.items())
         if (sample.last or sample.telling)
-        and (source >= len(gathered.sources) or gathered.sources[source].kind != "ignored")
+        and (source >= len(extract.sources) or extract.sources[source].kind != "ignored")
     ]
     first = dict.fromkeys(
         [traceback.source for traceback in tracebacks if traceback.source in logs]

@@ -166,7 +166,7 @@ def detect_completion(observed: Observed) -> Iterable[Anomaly]:
         message = quote(cut(marker.text, _MOST_TEXT))
         return [Anomaly("finished", message, marker.source, NOWHERE, marker.line)]
     ends = (observed.known.get(name) for name in ("last-step", "closing-words", "last-epoch"))
-    end = next((shape for shape in ends if shape is not None), None)
+    end = next((anomaly for anomaly in ends if anomaly is not None), None)
     source, line = _find_last_record(observed)
     return [
         end._replace(id="finished")

@@ -100,43 +100,43 @@ Detector = Callable[[Observed], Iterable[Anomaly]]
 
 
 def build_observed(
-    gathered: Extract, seen: Iterable[Sighting], begins: Mapping[int, int]
+    extract: Extract, seen: Iterable[Sighting], begins: Mapping[int, int]
 ) -> Observed:
     """Put together what the detectors may look at.
 
     Args:
-        gathered: the evidence.
+        extract: the evidence.
         seen: the findings of the last attempt, in their order.
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
     """
     return Observed(
-        series=tuple(_select_unmirrored_series(gathered)),
-        facts=gathered.facts,
+        series=tuple(_select_unmirrored_series(extract)),
+        facts=extract.facts,
         findings=tuple((sighting.finding, sighting.records_before) for sighting in seen),
-        tracebacks=tuple(traceback for traceback, _ in gathered.tracebacks),
-        records=gathered.records,
-        first_records={source: line for source, (line, _) in gathered.first_record.items()},
-        last_records={source: line for source, (line, _) in gathered.last_record.items()},
-        tails=gathered.tails,
-        heads=gathered.heads,
+        tracebacks=tuple(traceback for traceback, _ in extract.tracebacks),
+        records=extract.records,
+        first_records={source: line for source, (line, _) in extract.first_record.items()},
+        last_records={source: line for source, (line, _) in extract.last_record.items()},
+        tails=extract.tails,
+        heads=extract.heads,
         around=_collect_nonfinite_context(seen),
         processes={
-            source: process_of(gathered, source)
-            for source in gathered.tails
-            if begins.get(source, 0) <= gathered.lines.get(source, 0)
+            source: process_of(extract, source)
+            for source in extract.tails
+            if begins.get(source, 0) <= extract.lines.get(source, 0)
         },
-        snapshots=select_sources_by_type(gathered, "environment"),
-        dumps=select_sources_by_type(gathered, "environment", "scheduler", "kernel"),
-        lines=sum(gathered.lines.values()),
-        total_steps=gathered.total_steps,
+        snapshots=select_sources_by_type(extract, "environment"),
+        dumps=select_sources_by_type(extract, "environment", "scheduler", "kernel"),
+        lines=sum(extract.lines.values()),
+        total_steps=extract.total_steps,
     )
 
 
-def _select_unmirrored_series(gathered: Extract) -> Iterable[Series]:
+def _select_unmirrored_series(extract: Extract) -> Iterable[Series]:
     """Give the series without those that only mirror another file."""
-    mirrored = gathered.copies.mirrored
+    mirrored = extract.copies.mirrored
     return (
-        curve for curve in gathered.series.values() if (curve.source, curve.where) not in mirrored
+        curve for curve in extract.series.values() if (curve.source, curve.where) not in mirrored
     )
 
 

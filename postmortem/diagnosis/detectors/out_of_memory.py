@@ -132,8 +132,8 @@ def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
             continue
         read.add(key)  # what a thousand processes say alike gives the same shapes
         for name, message in _iter_oom_conditions(finding, records_before, card):
-            shape = Anomaly(name, message, finding.source, finding.where, finding.line)
-            found.setdefault(name, shape)
+            anomaly = Anomaly(name, message, finding.source, finding.where, finding.line)
+            found.setdefault(name, anomaly)
     for present, absent in _CONTRARY:
         if present in found:
             found.pop(absent, None)

@@ -71,7 +71,7 @@ def _detect_float16_limit(curves: Curves, name: str) -> Iterator[Anomaly]:
 
 
 def _detect_exact_values(
-    curves: Curves, name: str, points: Sequence[Point], shape: str
+    curves: Curves, name: str, points: Sequence[Point], anomaly_id: str
 ) -> list[Anomaly]:
     """Detect figures that are all exact in a 16-bit type, one of them printed in full."""
     shown = next((point for point in points if count_digits(point.value) >= 5), points[0])
@@ -82,9 +82,9 @@ def _detect_exact_values(
         value=shown.value,
         place=format_position(shown),
         count=len(points),
-        kind=_TYPES[shape],
+        kind=_TYPES[anomaly_id],
     )
-    return [curves.shape(shape, message, shown.line)]
+    return [curves.shape(anomaly_id, message, shown.line)]
 
 
 def _is_telling(values: Sequence[float], least: int) -> bool:

@@ -49,9 +49,9 @@ def detect_first_nonfinite_process(observed: Observed) -> Iterable[Anomaly]:
         if _is_loss_of_a_process(series):
             by_name[series.name].append(series)
     for members in by_name.values():
-        shape = _compare_processes(members)
-        if shape is not None:
-            return [shape]
+        anomaly = _compare_processes(members)
+        if anomaly is not None:
+            return [anomaly]
     return []
 
 

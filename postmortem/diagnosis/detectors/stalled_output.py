@@ -46,9 +46,9 @@ def detect_stalled_output(observed: Observed) -> Iterator[Anomaly]:
     """Find sources behind whose last record nothing was done for long; the last one counts."""
     for source, record in reversed(list(observed.last_records.items())):
         if source in observed.tails:
-            shape = detect_stall_after_record(observed.tails[source], source, record)
-            if shape is not None:
-                yield shape
+            anomaly = detect_stall_after_record(observed.tails[source], source, record)
+            if anomaly is not None:
+                yield anomaly
 
 
 def detect_stall_after_record(

@@ -37,11 +37,11 @@ def _has_environment(case: Case) -> bool:
 
 def _has_every_rank(case: Case) -> bool:
     """Ask for lines of as many processes as the run has; a single process is all there is."""
-    gathered = case.gathered
+    extract = case.gathered
     wheres = [case.sources[index].where for index in case.logs]
     wheres += [event.finding.where for event in case.events]
-    wheres += [series.where for series in gathered.series.values()]
-    wheres += [traceback.where for traceback, _ in gathered.tracebacks]
+    wheres += [series.where for series in extract.series.values()]
+    wheres += [traceback.where for traceback, _ in extract.tracebacks]
     ranks = {where.rank for where in wheres if where.rank is not None}
     world = case.environment.world_size
     if world is None:

@@ -109,8 +109,10 @@ def _match_signature(wanted: Any, case: Case) -> list[Hit] | None:
 def _match_anomaly(wanted: Any, case: Case) -> list[Hit] | None:
     for name in _ensure_list(wanted):
         if name in case.shapes:
-            shape = case.shapes[name]
-            return [Hit("shape", name, shape.message, shape.source, shape.where, shape.line)]
+            anomaly = case.shapes[name]
+            return [
+                Hit("shape", name, anomaly.message, anomaly.source, anomaly.where, anomaly.line)
+            ]
     return None
 
 

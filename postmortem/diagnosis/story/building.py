@@ -36,15 +36,15 @@ from postmortem.rules.traits import Trait, get_id, has_trait
 
 def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     """Put together all that a report shows."""
-    gathered, best, is_sound = case.gathered, _select_best_cause(ranking), _is_sound(case, ranking)
+    extract, best, is_sound = case.gathered, _select_best_cause(ranking), _is_sound(case, ranking)
     failure = None
     if not is_sound:
         failure = first_failure.build_first_failure(case, knowledge, area=best.partition(".")[0])
         failure = own_code.add_frame(failure, case)
     excerpt = places.build_excerpt(case, failure)
-    clocks = progress.collect_stamps(gathered, failure, excerpt)
+    clocks = progress.collect_stamps(extract, failure, excerpt)
     failure = progress.add_time(failure, clocks)
-    done = progress.compute_progress(gathered, case, failure, best, clocks, case.logs)
+    done = progress.compute_progress(extract, case, failure, best, clocks, case.logs)
     happened, left = timeline.build_timeline(
         case,
         failure,
@@ -60,22 +60,20 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         frameworks=_list_frameworks(case),
         verdict=ranking.verdict,
         causes=_build_causes(case, ranking, knowledge, done, failure),
-        signatures=places.list_signature_hits(case, gathered, knowledge),
+        signatures=places.list_signature_hits(case, extract, knowledge),
         first_failure=failure,
         timeline=tuple(map(_mark_survived, happened)) if is_sound else happened,
         series=_build_curves(case, failure),
         environment=case.environment,
         settings=dict(case.settings),
         progress=done,
-        warnings=(*gathered.warnings, *remarks.iter_notes(case, ranking, knowledge)),
+        warnings=(*extract.warnings, *remarks.iter_notes(case, ranking, knowledge)),
         excerpt=excerpt,
-        marks=marks.list_marks(case, gathered, failure, is_sound=is_sound),
+        marks=marks.list_marks(case, extract, failure, is_sound=is_sound),
         events_left=left,
-        given=tuple(gathered.input_names),
+        given=tuple(extract.input_names),
     )
-    settled: Analysis = convert_texts(
-        quotes.add_quotes(analysis, gathered.origins), Message.settled
-    )
+    settled: Analysis = convert_texts(quotes.add_quotes(analysis, extract.origins), Message.settled)
     return settled
 
 

@@ -165,13 +165,13 @@ def _find_last_sign_of_life(case: Case) -> Anomaly | None:
 
 def _find_first_bad_value(case: Case) -> Anomaly | None:
     """Give the place where the curves go wrong first, as far as that may be the first failure."""
-    bad = [shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first]
+    bad = [anomaly for name, anomaly in case.shapes.items() if CATALOGUE[name].can_be_first]
     if not bad:
         return None
     if _HUGE_AT_FIRST in case.shapes:
         return case.shapes[_HUGE_AT_FIRST]
-    return min(bad, key=lambda shape: (_RANKED.get(shape.id, 2), shape.source, shape.line))
+    return min(bad, key=lambda anomaly: (_RANKED.get(anomaly.id, 2), anomaly.source, anomaly.line))
 
 
-def _is_before(shape: Anomaly, failure: Failure) -> bool:
-    return shape.source != failure.source or shape.line < failure.line
+def _is_before(anomaly: Anomaly, failure: Failure) -> bool:
+    return anomaly.source != failure.source or anomaly.line < failure.line

@@ -69,11 +69,11 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
             path=case.sources[source].path,
             ahead=ahead,
         )
-    gathered = case.gathered
+    extract = case.gathered
     for index, dump in enumerate(case.sources):
         if (
             dump.kind == "environment"
-            and index not in gathered.facts.tellers | _list_matched_sources(case)
+            and index not in extract.facts.tellers | _list_matched_sources(case)
         ):
             yield say(
                 "{path} states nothing that is known of environments: python -m"
@@ -83,13 +83,13 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
                 path=dump.path,
             )
     counts = {
-        "timeouts": gathered.timeouts,
-        "passed_over": gathered.passed_over,
-        "crowded_out": gathered.crowded_out,
+        "timeouts": extract.timeouts,
+        "passed_over": extract.passed_over,
+        "crowded_out": extract.crowded_out,
         "crowd": sum(
-            kept.count for (_, _, where), kept in gathered.findings.items() if where == CROWD
+            kept.count for (_, _, where), kept in extract.findings.items() if where == CROWD
         ),
-        "unkept": gathered.unkept,
+        "unkept": extract.unkept,
     }
     for name, english, chinese in _COUNTED:
         if counts[name]:

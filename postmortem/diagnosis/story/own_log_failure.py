@@ -117,14 +117,14 @@ def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> 
 
     A process that goes on while others have given it up has its say before they do.
     """
-    gathered = case.gathered
+    extract = case.gathered
     source = max(
         own,
-        key=lambda source: (gathered.records.get(source, 0), case.sources[source].lines, -source),
+        key=lambda source: (extract.records.get(source, 0), case.sources[source].lines, -source),
     )
-    if source not in gathered.tails:
+    if source not in extract.tails:
         return None
-    record = gathered.last_record.get(source, (0, 0))[0]
+    record = extract.last_record.get(source, (0, 0))[0]
     ends = [
         event.finding.line
         for event in case.events
@@ -132,7 +132,7 @@ def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> 
         and event.finding.line > record
         and event.finding.role in {"cause", "consequence"}
     ]
-    tail = gathered.tails[source]
+    tail = extract.tails[source]
     later = [
         moment.line
         for moment, _ in iter_timed_lines(tail)

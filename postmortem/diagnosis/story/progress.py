@@ -38,7 +38,7 @@ _EPOCHS: Final = 2
 
 
 def collect_stamps(
-    gathered: Extract, failure: FirstFailure[Message] | None, excerpt: Excerpt | None
+    extract: Extract, failure: FirstFailure[Message] | None, excerpt: Excerpt | None
 ) -> list[clock.Stamp]:
     """Collect the printed times around the first failure."""
     if failure is None:
@@ -46,17 +46,17 @@ def collect_stamps(
     source = failure.source
     found = [
         clock.Stamp(sighting.finding.line, sighting.finding.time)
-        for sighting in gathered.seen()
+        for sighting in extract.seen()
         if sighting.finding.source == source and sighting.finding.time is not None
     ]
     found += [
         clock.Stamp(traceback.line, traceback.time)
-        for traceback, _ in gathered.tracebacks
+        for traceback, _ in extract.tracebacks
         if traceback.source == source and traceback.time is not None
     ]
     if excerpt is not None and excerpt.source == source:
         found += clock.parse_stamps(excerpt.first_line, excerpt.lines)
-    return found + _end_of(gathered, source)
+    return found + _end_of(extract, source)
 
 
 def add_time(
@@ -68,13 +68,13 @@ def add_time(
     return replace(failure, time=clock.get_time_at(list(known), failure.line))
 
 
-def _end_of(gathered: Extract, source: int) -> list[clock.Stamp]:
-    first, text = gathered.tails.get(source, (1, ""))
+def _end_of(extract: Extract, source: int) -> list[clock.Stamp]:
+    first, text = extract.tails.get(source, (1, ""))
     return clock.parse_stamps(first, text.split("\n"))
 
 
 def compute_progress(
-    gathered: Extract,
+    extract: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
     cause: str,
@@ -84,7 +84,7 @@ def compute_progress(
     """Compute how far the run came and which checkpoint it can resume from.
 
     Args:
-        gathered: the evidence.
+        extract: the evidence.
         case: tells where the curves go wrong.
         failure: the first failure.
         cause: the id that stands first.
@@ -92,17 +92,17 @@ def compute_progress(
         logs: indexes of the sources that are logs.
     """
     stamps = list(known)
-    losses = _collect_losses(gathered, case)
-    bad = _find_lasting_bad(gathered, case, failure, stamps, losses) if _is_unsound(cause) else None
+    losses = _collect_losses(extract, case)
+    bad = _find_lasting_bad(extract, case, failure, stamps, losses) if _is_unsound(cause) else None
     limit = bad or (
-        _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
+        _place(extract, failure.source, failure.line, stamps) if failure is not None else None
     )
-    listed = checkpoints.list_in_save_order(gathered.facts.checkpoints)
+    listed = checkpoints.list_in_save_order(extract.facts.checkpoints)
     if (
         has_trait(cause, Trait.SPOILS_A_CHECKPOINT)
         and failure is not None
         and listed
-        and _is_unfinished(gathered, listed[-1].place, failure)
+        and _is_unfinished(extract, listed[-1].place, failure)
     ):
         listed.pop()
     before, good = _find_good_checkpoint(
@@ -112,7 +112,7 @@ def compute_progress(
         last_good_step=_select_last_good_step(_find_last_good_step(losses, bad), good, bad),
         last_checkpoint=listed[-1].value if listed else None,
         checkpoint_before_first_bad=before,
-        seconds_after_failure=_compute_lost_time(gathered, case, failure, stamps, logs),
+        seconds_after_failure=_compute_lost_time(extract, case, failure, stamps, logs),
         resume_from=good.value if good else None,
         first_bad=(normalise_step(bad.step), bad.line) if bad else None,
     )
@@ -131,10 +131,10 @@ def _find_good_checkpoint(
 
 
 def _place(
-    gathered: Extract, source: int, line: int, stamps: Iterable[clock.Stamp]
+    extract: Extract, source: int, line: int, stamps: Iterable[clock.Stamp]
 ) -> checkpoints.Place:
     return checkpoints.Place(
-        source, line, clock.get_time_at(list(stamps), line), gathered.step_at(source, line)
+        source, line, clock.get_time_at(list(stamps), line), extract.step_at(source, line)
     )
 
 
@@ -143,52 +143,54 @@ def _is_unsound(cause: str) -> bool:
 
 
 def _find_lasting_bad(
-    gathered: Extract,
+    extract: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
     losses: Mapping[int, Sequence[Sequence[Point]]],
 ) -> checkpoints.Place | None:
     """Give the place where the curves go wrong; none if the loss has outlived it."""
-    bad = _find_first_bad_place(gathered, case, failure, stamps)
+    bad = _find_first_bad_place(extract, case, failure, stamps)
     is_back = bad is not None and any(_is_back(point, bad) for point in losses.get(bad.source, ()))
     return None if is_back else bad
 
 
 def _find_first_bad_place(
-    gathered: Extract,
+    extract: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
 ) -> checkpoints.Place | None:
-    shapes = sorted(
-        (shape.source, shape.line) for name, shape in case.shapes.items() if CATALOGUE[name].spoils
+    anomalies = sorted(
+        (anomaly.source, anomaly.line)
+        for name, anomaly in case.shapes.items()
+        if CATALOGUE[name].spoils
     )
-    if not shapes:
+    if not anomalies:
         return None
     failing_place = (failure.source, failure.line) if failure is not None else None
     source, line = (
-        failing_place if failing_place is not None and failing_place in shapes else shapes[0]
+        failing_place if failing_place is not None and failing_place in anomalies else anomalies[0]
     )  # of several ranks, the one that went first
     return _place(
-        gathered, source, line, stamps if failure is not None and failure.source == source else ()
+        extract, source, line, stamps if failure is not None and failure.source == source else ()
     )
 
 
 def _is_unfinished(
-    gathered: Extract, place: checkpoints.Place, failure: FirstFailure[Message]
+    extract: Extract, place: checkpoints.Place, failure: FirstFailure[Message]
 ) -> bool:
     """Say whether nothing was trained between a saving and the failure."""
     return (
         place.source == failure.source
-        and gathered.last_record.get(place.source, (0, 0))[0] < place.line <= failure.line
+        and extract.last_record.get(place.source, (0, 0))[0] < place.line <= failure.line
     )
 
 
-def _collect_losses(gathered: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
+def _collect_losses(extract: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
     """Give the points of the training losses of the last attempt, by source."""
     found: dict[int, list[Sequence[Point]]] = {}
-    for series in gathered.copies.leading(gathered.series):
+    for series in extract.copies.leading(extract.series):
         begin = case.begins.get(series.source, 0)
         if series.name == names.LOSS:
             points = [point for point in series.kept() if point.line >= begin]
@@ -248,7 +250,7 @@ def _select_last_good_step(
 
 
 def _compute_lost_time(
-    gathered: Extract,
+    extract: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
@@ -265,9 +267,9 @@ def _compute_lost_time(
         if (
             source != failure.source
             and failed is not None
-            and _has_other_begun(gathered, source, failed)
+            and _has_other_begun(extract, source, failed)
         ):
-            found = _end_of(gathered, source)
+            found = _end_of(extract, source)
             ends += [stamp.time for stamp in found if get_time_basis(stamp.time) == "full"]
     lasted = clock.compute_seconds_after(near, failure.line, ends)
     return None if lasted is None else round(lasted, 3)
@@ -284,9 +286,9 @@ def _find_next_start(case: Case, failure: FirstFailure[Message]) -> float:
     return min(starts, default=math.inf)
 
 
-def _has_other_begun(gathered: Extract, source: int, failed: clock.Stamp) -> bool:
+def _has_other_begun(extract: Extract, source: int, failed: clock.Stamp) -> bool:
     """Say whether the log of another process had begun when the first one failed."""
-    begun = clock.parse_stamps(1, gathered.heads.get(source, "").split("\n"))
+    begun = clock.parse_stamps(1, extract.heads.get(source, "").split("\n"))
     first = next((stamp.time for stamp in begun if get_time_basis(stamp.time) == "full"), None)
     return (
         first is not None

@@ -51,14 +51,14 @@ def build_timeline(
         evidence: (source, line) of what speaks for the first causes; told even where much is left
             out.
     """
-    gathered, logs = case.gathered, case.logs
+    extract, logs = case.gathered, case.logs
     main = failure.source if failure is not None else min(logs, default=None)
     found = iter_entries(case, failure, done, titles, main)
     weighed = [_weigh_entry(entry, evidence) for entry in found if entry.event.source in logs]
     entries = _fold_entries(_merge_line_entries(weighed))
     taken = {_place(entry.event) for entry in entries}
     entries += [
-        entry for entry in iter_end_entries(gathered, main) if _place(entry.event) not in taken
+        entry for entry in iter_end_entries(extract, main) if _place(entry.event) not in taken
     ]
     kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]
     ordered = _sort_events([entry.event for entry in kept], case, failure)

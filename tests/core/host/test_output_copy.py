@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.core.host import kept as module
+from postmortem.core.host import output_copy as module
 from postmortem.core.host.output_copy import KeptLog
 
 
