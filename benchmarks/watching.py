@@ -162,7 +162,7 @@ def watched(label: Path) -> dict[str, Any]:
         "kinds": [warning.kind for warning in told],
         "line": first.line if first else None,
         "step": first.step if first else None,
-        "text": first.said.text("en") if first else "",
+        "text": first.message.text("en") if first else "",
         "stop": stops[first.path] if first else last,
         "before": bool(first and first.line < stops[first.path]),
         "has_sign": _has_sign(about, last),

@@ -29,7 +29,7 @@ from postmortem.diagnosis.story.building import build_analysis
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.job import read
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.parallel_reader import Helpers
+from postmortem.extraction.parallel_reader import ParallelReaders
 from postmortem.reading.sources import LogSource
 from postmortem.replay.rerun.as_evidence import fill_titles, iter_evidence
 from postmortem.rules.base import KnowledgeBase, load
@@ -55,7 +55,7 @@ def run_pipeline(
     """
     folders = tuple(Path(folder) for folder in patterns)
     machine, chosen = get_matcher(folders), open_model(model)
-    gathered = read(paths, machine, helpers=Helpers(workers, folders), **given)
+    gathered = read(paths, machine, helpers=ParallelReaders(workers, folders), **given)
     return judge(gathered, machine.knowledge, chosen, replayed)
 
 

@@ -36,7 +36,9 @@ SEARCHES: Final = frozenset(
 )
 COMPILED_RULES: Final = compile_folders([resources.find_folder("patterns")])
 RULES: Final = [
-    rule for kind in ("signatures", "formats", "conditions", "exceptions") for rule in COMPILED_RULES[kind]
+    rule
+    for kind in ("signatures", "formats", "conditions", "exceptions")
+    for rule in COMPILED_RULES[kind]
 ]
 
 

@@ -1,4 +1,4 @@
-"""Nouns of the program: frozen values that travel between the rooms.
+"""Frozen values that all packages share.
 
 They import nothing but each other.
 """

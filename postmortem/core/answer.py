@@ -1,4 +1,4 @@
-"""The answer: causes with their evidence and fixes, the verdict, what would decide.
+"""The answer to a job: ranked causes with evidence and fixes, the verdict, what to collect next.
 
 In: nothing. Out: frozen values, field for field as the JSON contract names them. Not here: weighing
 (`inference`), choosing fixes (`fixes`).
@@ -42,7 +42,7 @@ class Verdict(Generic[Text]):
 
 
 @dataclass(frozen=True, slots=True)
-class TellingWords:
+class DecisiveWords:
     """Words of the log that carry evidence of a classifier, and the line that they stand in."""
 
     text: str
@@ -72,7 +72,7 @@ class Evidence(Generic[Text]):
     end_line: int | None = None
     references: tuple[str, ...] = ()
     """Where a known defect is told of."""
-    carried: tuple[TellingWords, ...] = ()
+    carried: tuple[DecisiveWords, ...] = ()
     """Of a classifier: the words that carry it."""
 
 

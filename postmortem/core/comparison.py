@@ -13,7 +13,7 @@ from postmortem.core.wording import Text
 
 
 class Differing(NamedTuple):
-    """A fact that both runs may tell."""
+    """A fact that both runs may state."""
 
     name: str
     good: str | None

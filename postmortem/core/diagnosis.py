@@ -1,4 +1,4 @@
-"""What is found out about a job, field for field as the JSON contract names it.
+"""The complete result of a job, field for field as the JSON contract names it.
 
 In: nothing. Out: frozen values. Not here: computing them, storing them, rendering them (`report`).
 Secrets are still in them (rendering redacts).

@@ -22,7 +22,7 @@ about it is the caller's."""
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A signature (or a shape) seen in the log."""
+    """A signature or an anomaly found in the log."""
 
     signature: str
     role: str
@@ -67,7 +67,7 @@ _LOOKS_UP: Final = compile_lazily(
 _NOT_THERE: Final = ("KeyError", "IndexError", "AttributeError")
 
 
-def _passes_on(frame: Frame) -> bool:
+def _is_forwarding(frame: Frame) -> bool:
     """Say whether a frame only hands on what it was called with, or is text that was executed."""
     return frame.file.startswith("<") or _PASSES_ON.fullmatch(frame.function) is not None
 
@@ -104,13 +104,15 @@ class Traceback:
 
     def raising_frame(self) -> Frame | None:
         """Give the innermost frame but those that only pass on what they were called with."""
-        frames = [frame for frame in self.frames if not (frame.is_library and _passes_on(frame))]
-        own = max((at for at, one in enumerate(frames) if not one.is_library), default=-1)
-        asked = frames[own + 1] if 0 <= own < len(frames) - 1 else None
+        frames = [
+            frame for frame in self.frames if not (frame.is_library and _is_forwarding(frame))
+        ]
+        own = max((at for at, frame in enumerate(frames) if not frame.is_library), default=-1)
+        failed_lookup = frames[own + 1] if 0 <= own < len(frames) - 1 else None
         if (
-            asked is not None
+            failed_lookup is not None
             and self.exception.endswith(_NOT_THERE)
-            and _LOOKS_UP.fullmatch(asked.function)
+            and _LOOKS_UP.fullmatch(failed_lookup.function)
         ):
             return frames[own]  # what it looked up is not there, however deep that came to light
         return frames[-1] if frames else next(reversed(self.frames), None)
@@ -126,7 +128,7 @@ class Traceback:
         return inner is not None and (not inner.is_library or inner.file == "<string>")
 
     def was_caught(self) -> bool:
-        """Say whether somebody below the script itself has printed it: it ended nothing by itself.
+        """Say whether code below the script caught and printed it, so that it alone ended nothing.
 
         What ends a program is printed from the script's outermost frame on.
         """

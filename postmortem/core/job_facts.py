@@ -1,7 +1,7 @@
 """What is known of a job: its sources, attempts, frameworks, machines and settings.
 
 In: nothing. Out: frozen values, field for field as the JSON contract names them. Not here: reading
-them out of a log (`gathering`, `facts`).
+them out of a log (`extraction`).
 """
 
 from dataclasses import dataclass, field

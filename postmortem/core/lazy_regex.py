@@ -1,4 +1,4 @@
-"""The patterns of the code, each compiled when it is first asked something.
+"""Regular expressions that are compiled on first use.
 
 In: a pattern in the syntax of `re`, and its flags. Out: what is used as a `re.Pattern`. Not here:
 the patterns of rules (`rules.engine`).
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, AnyStr, Final, Generic, cast
 
-_ASKED: Final = (
+_METHODS: Final = (
     "search",
     "match",
     "fullmatch",
@@ -33,7 +33,7 @@ class LazyPattern(Generic[AnyStr]):
     From then on they are those of the `re.Pattern`, and a search costs what it does there.
     """
 
-    __slots__ = ("_with", "pattern", *_ASKED)
+    __slots__ = ("_with", "pattern", *_METHODS)
 
     def __init__(self, pattern: AnyStr, flags: int) -> None:
         self.pattern: AnyStr = pattern
@@ -42,8 +42,8 @@ class LazyPattern(Generic[AnyStr]):
     def __getattr__(self, name: str) -> Any:
         """Compile the pattern; this is called for what it does not have yet."""
         compiled = re.compile(self.pattern, self._with)
-        for one in _ASKED:
-            setattr(self, one, getattr(compiled, one))
+        for method in _METHODS:
+            setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 
 

@@ -1,6 +1,6 @@
 """The process that printed a line.
 
-In: nothing. Out: `ProcessId`. Not here: how it is told from a line (`reading`).
+In: nothing. Out: `ProcessId`. Not here: how it is read from a line (`reading`).
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class ProcessId(NamedTuple):
     pid: int | None = None
 
     def filled(self, known: "ProcessId") -> "ProcessId":
-        """Fill in what another source tells of the same process."""
+        """Fill in the missing parts from another label of the same process."""
         return ProcessId._make(
             mine if mine is not None else its for mine, its in zip(self, known, strict=True)
         )

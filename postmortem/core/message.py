@@ -1,6 +1,4 @@
-"""A sentence that the program works out.
-
-Its wording in every language, and the figures and names that fill it.
+"""A sentence in every language, with the values that fill it.
 
 In: nothing. Out: `Message`. Not here: texts of rules (`patterns/`), labels of the reports
 (`report.words`). Whoever finds something writes both wordings beside the finding; the text is made

@@ -1,4 +1,4 @@
-"""The vocabulary that rooms share: canonical series names, roles, levels, status words.
+"""Names that all packages share: canonical series names, roles, levels, status words.
 
 In: nothing. Out: constants. Not here: anything that computes.
 """

@@ -1,8 +1,8 @@
-"""Whole numbers of a log, whose digits somebody else has chosen.
+"""Parse whole numbers out of a log, safely for any number of digits.
 
 In: text of digits. Out: an `int`, or None where no counter has so many digits. Not here: numbers
-with a fraction (`formats.records`, `facts.numbers`). Python refuses to read more than 4,300 digits,
-and makes of fewer a number that no float holds and no loop counts to.
+with a fraction (`formats.records`, `facts.number_texts`). Python refuses to read more than 4,300
+digits, and makes of fewer a number that no float holds and no loop counts to.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""What running a capsule again has shown: trials, modules, the culprit, a verdict for each cause.
+"""The result of replaying a capsule: trials, modules, the faulty sample, a verdict for each cause.
 
 In: nothing. Out: frozen values. Not here: running (`replay`), rendering (`report`).
 """
@@ -26,7 +26,7 @@ class ReplayTrial(Generic[Text]):
 
 @dataclass(frozen=True, slots=True)
 class CauseTested(Generic[Text]):
-    """What the trials say of one cause."""
+    """The result of the trials for one cause."""
 
     cause: str
     title: Text
@@ -50,7 +50,7 @@ class ModulePeak:
 
 
 @dataclass(frozen=True, slots=True)
-class Culprit(Generic[Text]):
+class FaultySample(Generic[Text]):
     """A sample without which the window stays finite."""
 
     step: int
@@ -84,7 +84,7 @@ class Replayed(Generic[Text]):
     direction: str = ""
     """forward | backward | empty"""
     operation: str = ""
-    culprits: tuple[Culprit[Text], ...] = ()
+    culprits: tuple[FaultySample[Text], ...] = ()
     peaks: tuple[ModulePeak, ...] = ()
     limit: float = 0.0
     """The largest number of the type that the modules were computed in."""
@@ -96,4 +96,4 @@ class Replayed(Generic[Text]):
     @property
     def confirmed(self) -> tuple[CauseTested[Text], ...]:
         """Give the causes that the replay proves."""
-        return tuple(one for one in self.tested if one.verdict == "confirmed")
+        return tuple(cause for cause in self.tested if cause.verdict == "confirmed")

@@ -1,4 +1,4 @@
-"""Where the data files lie.
+"""Locate the data files, and read what is cached from start to start.
 
 In a wheel beside the package (`_data`), in a checkout or editable install at its root; and what is
 kept from start to start.
@@ -46,7 +46,7 @@ def find_shipped_model(name: str = "text.safetensors") -> Path | None:
 
 
 def read_compiled_stack(name: str) -> str:
-    """Give what was compiled into the wheel of one stack: it lies apart from all that a run reads.
+    """Read the compiled fixes of one stack, which the wheel keeps in a file of their own.
 
     Raises:
         OSError: it is not there.
@@ -76,7 +76,7 @@ def keep(kind: str, stamp: str, content: bytes) -> None:
     path = _get_cache_path(kind, stamp)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda one: one.stat().st_mtime)[
+        for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda file: file.stat().st_mtime)[
             :-_KEPT
         ]:
             old.unlink(missing_ok=True)

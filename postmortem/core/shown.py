@@ -1,4 +1,4 @@
-"""What a report shows beside the answer: findings, the timeline, curves, progress, quoted lines.
+"""What a report shows besides the verdict: findings, timeline, curves, progress, quoted lines.
 
 In: nothing. Out: frozen values, field for field as the JSON contract names them. Not here: making
 them (`story`).

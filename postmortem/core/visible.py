@@ -1,4 +1,4 @@
-r"""Text of a log made visible: nothing in it may steer a terminal, a page, a comment or a runner.
+"""Make control characters in log text visible, so that they steer no terminal, page or runner.
 
 In: text from a log. Out: text in which every control character can be seen. Not here: the length
 of what is shown (`report.plain`), escaping for HTML or Markdown, which each form does last.

@@ -44,7 +44,7 @@ class Sign(NamedTuple):
 
     kind: str
     """One of KINDS."""
-    said: Message
+    message: Message
     """The figures that show it."""
     line: int
     """Raw line that shows it."""
@@ -55,7 +55,7 @@ class Sign(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A warning, told once."""
+    """A warning, shown once."""
 
     kind: str
     path: str
@@ -63,7 +63,7 @@ class Warned:
     line: int
     """0 where no line shows it: a run that is silent."""
     step: float | None
-    said: Message
+    message: Message
     evidence: str
     """The raw line."""
     time: float
@@ -81,7 +81,7 @@ class Noted:
     kind: str
     """waiting | found | rotated | truncated | goes-on | unreadable"""
     path: str
-    said: Message | None = None
+    message: Message | None = None
     """Why, where that is known."""
 
 

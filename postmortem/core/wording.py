@@ -1,4 +1,4 @@
-"""Values that hold texts in every language, or in one of them.
+"""The type of texts that values hold: in every language, or in one of them.
 
 In: nothing. Out: `Text`, the kind of text that such a value holds: `Message`, or `str`. Not here:
 the values themselves.

@@ -1,1 +1,1 @@
-"""From the text of the sources to what was found in it."""
+"""Extract findings, tracebacks, series and facts from the text of the sources."""

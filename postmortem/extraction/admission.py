@@ -1,4 +1,4 @@
-"""Whether a line may be looked at: bounds of sources that are crowded, or full of long lines.
+"""Decide whether a line may be inspected, where a source is crowded or full of long lines.
 
 In: a literal and its place. Out: whether its line is read, and a count of those that are not. Not
 here: the bounds themselves (`extraction.points`, `reading.windows`).
@@ -7,13 +7,13 @@ here: the bounds themselves (`extraction.points`, `reading.windows`).
 from postmortem.extraction.literal_budget import LiteralBudget
 from postmortem.extraction.literals import FOLLOWED, Matcher
 from postmortem.extraction.points import Points
-from postmortem.reading.windows import Sight, View
+from postmortem.reading.windows import View, ViewContext
 
 
 class Admission:
-    """What of one source may still be looked at."""
+    """The limits on what of one source may still be inspected."""
 
-    def __init__(self, machine: Matcher, points: Points, sight: Sight) -> None:
+    def __init__(self, machine: Matcher, points: Points, sight: ViewContext) -> None:
         """Take what counts that which is passed over, and what long lines cost."""
         self.framed_until = 0
         """Offset up to which frames belong to a traceback that has been read."""

@@ -1,4 +1,4 @@
-"""Curves that stand in several files of one run: which of them leads, which are its copies.
+"""Find curves that stand in several files of one run: the original and its copies.
 
 In: the series of all sources, which of them are files of metrics. Out: the copies by their leaders.
 Not here: processes that are told apart (their curves are their own), what is shown
@@ -21,7 +21,7 @@ from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, join_list, say
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.printed_alike import (
+from postmortem.extraction.printed_rounding import (
     estimate_rounding,
     is_approximately_equal,
     is_mostly_true,
@@ -58,17 +58,20 @@ class Copies:
     """Sources, with their processes, that tell nothing that another does not."""
 
     def leading(self, series: Mapping[Key, Series]) -> list[Series]:
-        """Give the series that are told."""
-        return [one for key, one in series.items() if key not in self.leaders]
+        """Give the series without the copies."""
+        return [curve for key, curve in series.items() if key not in self.leaders]
 
     def notes(self, sources: Sequence[Source[Any]]) -> dict[int, Message]:
-        """Say of each source which of its curves are told by another."""
+        """List for each source the curves that another source holds as well."""
         by_source: dict[int, dict[int, list[str]]] = {}
         for (name, _, source, _), (_, _, leading, _) in self.leaders.items():
             by_source.setdefault(source, {}).setdefault(leading, []).append(name)
         return {
             source: join_list(
-                [_as_in(sources[leading].path, names) for leading, names in leaders.items()],
+                [
+                    _format_copy_note(sources[leading].path, names)
+                    for leading, names in leaders.items()
+                ],
                 "; ",
                 "；",
             )
@@ -82,7 +85,7 @@ def find_copies(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) ->
     kept = find_mirrored_logs([source.path for source in sources])
     if len({key[2] for key in series}) <= 1 or not metrics | kept:
         return Copies()
-    leaders = _CurvesBesideOthers(series, metrics, kept).leaders()
+    leaders = _CurveComparison(series, metrics, kept).leaders()
     own = {(key[2], key[3]) for key in series if key not in leaders}
     covered = (
         (copy[2], copy[3])
@@ -93,7 +96,7 @@ def find_copies(series: Mapping[Key, Series], sources: Sequence[Source[Any]]) ->
     return Copies(leaders, frozenset(covered) - own)
 
 
-def _as_in(path: str, names: Sequence[str]) -> Message:
+def _format_copy_note(path: str, names: Sequence[str]) -> Message:
     return say(
         "{names} as in {path}, which has most of it",
         "{names} 与 {path} 相同，后者最完整",
@@ -116,7 +119,7 @@ def find_mirrored_logs(paths: Sequence[str]) -> set[int]:
     }
 
 
-class _CurvesBesideOthers:
+class _CurveComparison:
     """The series of a job, compared with one another."""
 
     def __init__(
@@ -127,58 +130,58 @@ class _CurvesBesideOthers:
         """Sources that repeat what others tell."""
         self._steps: dict[Key, dict[float, float]] = {}
         self._coarse: dict[Key, float] = {}
-        self._beside = Counter[_Process]()
-        for key, one in series.items():
+        self._points_by_process = Counter[_Process]()
+        for key, curve in series.items():
             # A console may show each record twice, by a logger and by a print: that is no more.
-            self._beside[key[2:]] += len(self._by_step(key)) or one.points
+            self._points_by_process[key[2:]] += len(self._get_values_by_step(key)) or curve.points
 
     def leaders(self) -> dict[Key, Key]:
         """Give the fullest of each curve that stands in several files, by its copies."""
         found: dict[Key, Key] = {}
         related: set[frozenset[_Process]] = set()
-        pairs = list(itertools.islice(self._pairs(), _MOST_COMPARED))
+        pairs = list(itertools.islice(self._iter_pairs(), _MOST_COMPARED))
         # A curve that never changes tells nothing of itself: another of the same two files must.
         for is_second in (False, True):
-            for one, other in pairs:
-                both = frozenset((one[2:], other[2:]))
-                is_open = not {one, other} & found.keys() and (both in related or not is_second)
-                if not is_open or not self._is_same(one, other, is_flat=is_second):
+            for first, second in pairs:
+                both = frozenset((first[2:], second[2:]))
+                is_open = not {first, second} & found.keys() and (both in related or not is_second)
+                if not is_open or not self._is_same(first, second, is_flat=is_second):
                     continue
-                leader, copy = sorted((one, other), key=self._weight, reverse=True)
+                leader, copy = sorted((first, second), key=self._get_sort_key, reverse=True)
                 found[copy] = leader
                 related.add(both)
         return {copy: _end(leader, found) for copy, leader in found.items()}
 
-    def _pairs(self) -> Iterator[tuple[Key, Key]]:
+    def _iter_pairs(self) -> Iterator[tuple[Key, Key]]:
         """Yield the pairs of one name that may be copies, the fullest first."""
         by_name: dict[str, list[Key]] = {}
         for key in sorted(self._series, key=lambda key: -self._series[key].points):
             if self._series[key].points:
                 by_name.setdefault(key[0], []).append(key)
         for keys in by_name.values():
-            for place, one in enumerate(keys):
-                if one[2] not in self._free:
+            for place, first in enumerate(keys):
+                if first[2] not in self._free:
                     continue
-                for number, other in enumerate(keys):
-                    is_done = number < place and other[2] in self._free
-                    is_one_process = one[3] == other[3] or NOWHERE in {one[3], other[3]}
-                    if one[2] != other[2] and is_one_process and not is_done:
-                        yield one, other
+                for number, second in enumerate(keys):
+                    is_done = number < place and second[2] in self._free
+                    is_one_process = first[3] == second[3] or NOWHERE in {first[3], second[3]}
+                    if first[2] != second[2] and is_one_process and not is_done:
+                        yield first, second
 
-    def _weight(self, key: Key) -> tuple[bool, float, int, int]:
-        """Say what speaks for a curve as the one that leads; a process's own is no copy."""
-        steps = len(self._by_step(key))
+    def _get_sort_key(self, key: Key) -> tuple[bool, float, int, int]:
+        """Give the sort key that decides which of several equal curves is the original."""
+        steps = len(self._get_values_by_step(key))
         own = steps or _STEPLESS * self._series[key].points
         is_log = key[2] not in self._metrics
         full = own * (_FULLER if is_log else 1)
-        return key[3] != NOWHERE, full, self._beside[key[2:]], -key[2]
+        return key[3] != NOWHERE, full, self._points_by_process[key[2:]], -key[2]
 
-    def _is_same(self, one: Key, other: Key, *, is_flat: bool) -> bool:
+    def _is_same(self, first: Key, second: Key, *, is_flat: bool) -> bool:
         """Say whether the shorter of two curves is contained in the longer, flat ones too."""
-        short, long = sorted((one, other), key=lambda key: self._series[key].points)
+        short, long = sorted((first, second), key=lambda key: self._series[key].points)
         values, known = self._series[short].values, self._series[long].values
-        coarse = max(self._coarseness(short), self._coarseness(long))
-        by_step, at_steps = self._by_step(short), self._by_step(long)
+        coarse = max(self._get_rounding(short), self._get_rounding(long))
+        by_step, at_steps = self._get_values_by_step(short), self._get_values_by_step(long)
         if len(values) == 1:
             at_step = at_steps.get(self._series[short].steps[0], math.inf)
             return is_approximately_equal(values[0], known[-1], coarse) or is_approximately_equal(
@@ -191,20 +194,20 @@ class _CurvesBesideOthers:
             len(common),
         ):
             return True
-        is_told = is_flat or len(set(values[:_MOST_LOOKED_AT])) >= _FEWEST
+        is_distinctive = is_flat or len(set(values[:_MOST_LOOKED_AT])) >= _FEWEST
         denser = len(known) // len(values)
-        return is_told and is_within(values[:_MOST_LOOKED_AT], known, coarse, denser)
+        return is_distinctive and is_within(values[:_MOST_LOOKED_AT], known, coarse, denser)
 
-    def _coarseness(self, key: Key) -> float:
+    def _get_rounding(self, key: Key) -> float:
         if key not in self._coarse:
             self._coarse[key] = estimate_rounding(self._series[key].values[:_PRINTED])
         return self._coarse[key]
 
-    def _by_step(self, key: Key) -> dict[float, float]:
+    def _get_values_by_step(self, key: Key) -> dict[float, float]:
         """Give the last value at each step."""
         if key not in self._steps:
-            one = self._series[key]
-            pairs = zip(one.steps[:_MOST_POINTS], one.values[:_MOST_POINTS], strict=True)
+            curve = self._series[key]
+            pairs = zip(curve.steps[:_MOST_POINTS], curve.values[:_MOST_POINTS], strict=True)
             self._steps[key] = {step: value for step, value in pairs if not math.isnan(step)}
         return self._steps[key]
 

@@ -1,4 +1,4 @@
-"""A source literal by literal: which line each stands on, and whether anybody looks at it.
+"""Walk through a source literal by literal, and choose the lines that are inspected.
 
 In: the blocks of a source. Out: looks, each a literal and the line around it, and the number of the
 line. Not here: finding literals (`extraction.literals`), looking (`extraction.finding_lines` and
@@ -73,7 +73,7 @@ class Cursor(LineBeginnings):
         return self.shaped.cut(block, self.line, self.line_break)
 
     def _scan(self, block: Block) -> Scan:
-        """Look for literals where somebody will look at them."""
+        """Scan for literals where their lines may be inspected."""
         scan = self.machine.scan(block.data, block.lo, block.hi)
         if self.view is not None and self.view.is_spent:
             scan.until = self.covered

@@ -1,7 +1,7 @@
-"""What a source begins and ends with.
+"""The beginning and the end of a source, as text.
 
 In: its blocks. Out: the first and the last few kilobytes as text, and how many lines there are. Not
-here: what they mean (`shapes`, `story`).
+here: what they mean (`detectors`, `story`).
 """
 
 from typing import Final

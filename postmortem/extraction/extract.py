@@ -1,7 +1,7 @@
-"""What a pass over the sources has found, as one mergeable value in bounded memory.
+"""The result of a pass over the sources, as one mergeable value in bounded memory.
 
 In: findings, tracebacks, series and facts, one by one. Out: `Extract`. Not here: finding them
-(`gathering`), weighing them (`inference`).
+(`extraction`), weighing them (`inference`).
 """
 
 import bisect
@@ -35,8 +35,8 @@ _MOST_OF_ONE, _MOST_OF_ALL = 3072, 16_384
 _FEWEST_POINTS: Final = 200
 
 
-class Seen(NamedTuple):
-    """A finding with what only the gathering knows about it."""
+class Sighting(NamedTuple):
+    """A finding with what is known only while its source is read."""
 
     finding: Finding
     records_before: int
@@ -47,42 +47,44 @@ class Seen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Room:
-    """How many findings and processes are still kept, of a signature in a source."""
+class FindingLimits:
+    """How many more findings and processes of a signature may be kept in a source."""
 
     findings: int = _MOST_OF_ONE
     processes: int = _PROCESSES_OF_ONE
-    whole: "Room | None" = None
+    total: "FindingLimits | None" = None
 
-    def has_finding(self) -> bool:
-        """Take the room of a finding, if there is one."""
-        if self.findings <= 0 or (self.whole is not None and not self.whole.has_finding()):
+    def take_finding(self) -> bool:
+        """Count one more finding unless the limit is reached; say whether it may be kept."""
+        if self.findings <= 0 or (self.total is not None and not self.total.take_finding()):
             return False
         self.findings -= 1
         return True
 
-    def has_process(self) -> bool:
-        """Take the room of a process, if there is one."""
-        if self.processes <= 0 or (self.whole is not None and not self.whole.has_process()):
+    def take_process(self) -> bool:
+        """Count one more process unless the limit is reached; say whether it may be kept."""
+        if self.processes <= 0 or (self.total is not None and not self.total.take_process()):
             return False
         self.processes -= 1
         return True
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptFindings:
     """The first and last findings of one (signature, process), and how many there were."""
 
-    first: list[Seen] = field(default_factory=list)
-    last: deque[Seen | Callable[[], Seen]] = field(default_factory=lambda: deque(maxlen=LAST))
+    first: list[Sighting] = field(default_factory=list)
+    last: deque[Sighting | Callable[[], Sighting]] = field(
+        default_factory=lambda: deque(maxlen=LAST)
+    )
     """The last ones, or how to make them: of a line that comes a hundred thousand times, only five
     are made."""
     count: int = 0
     last_line: int = 0
-    room: Room = field(default_factory=Room, repr=False, compare=False)
-    """What is shared with other processes; one finding at either end needs none."""
+    limits: FindingLimits = field(default_factory=FindingLimits, repr=False, compare=False)
+    """Shared with the other processes; the first and the last finding are kept regardless."""
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: Sighting) -> None:
         """Count a finding and keep it if it is among the first or last."""
         if self._is_first():
             self.count += 1
@@ -91,7 +93,7 @@ class Kept:
         else:
             self._add_last(seen, seen.finding.line)
 
-    def add_later(self, make: Callable[[], Seen], line: int) -> None:
+    def add_later(self, make: Callable[[], Sighting], line: int) -> None:
         """Do the same with a finding that is made only if it is kept."""
         if self._is_first():
             self.count += 1
@@ -112,17 +114,17 @@ class Kept:
 
     def _is_first(self) -> bool:
         return not self.first or (
-            not self.last and len(self.first) < FIRST and self.room.has_finding()
+            not self.last and len(self.first) < FIRST and self.limits.take_finding()
         )
 
-    def _add_last(self, one: Seen | Callable[[], Seen], line: int) -> None:
+    def _add_last(self, sighting: Sighting | Callable[[], Sighting], line: int) -> None:
         self.count += 1
         self.last_line = line
-        if 0 < len(self.last) < LAST and not self.room.has_finding():
+        if 0 < len(self.last) < LAST and not self.limits.take_finding():
             self.last.popleft()
-        self.last.append(one)
+        self.last.append(sighting)
 
-    def take(self, later: "Kept") -> None:
+    def take(self, later: "KeptFindings") -> None:
         """Take in what a later part holds of the same process."""
         found = later.all()
         if self.count:
@@ -130,15 +132,24 @@ class Kept:
                 self.add(seen)
             self.count += later.count - len(found)
             return
-        has_room = [
-            number in {0, len(found) - 1} or self.room.has_finding() for number in range(len(found))
+        is_within_limit = [
+            number in {0, len(found) - 1} or self.limits.take_finding()
+            for number in range(len(found))
         ]
-        border = len(later.first) if found[len(later.first) :] or all(has_room) else len(found) - 1
+        border = (
+            len(later.first)
+            if found[len(later.first) :] or all(is_within_limit)
+            else len(found) - 1
+        )
         self.first = [
-            one for one, is_kept in zip(found[:border], has_room, strict=False) if is_kept
+            sighting
+            for sighting, is_kept in zip(found[:border], is_within_limit, strict=False)
+            if is_kept
         ]
         self.last.extend(
-            one for one, is_kept in zip(found[border:], has_room[border:], strict=True) if is_kept
+            sighting
+            for sighting, is_kept in zip(found[border:], is_within_limit[border:], strict=True)
+            if is_kept
         )
         self.count, self.last_line = later.count, later.last_line
 
@@ -146,13 +157,16 @@ class Kept:
         """Make the last ones."""
         self.last = deque(self.all()[len(self.first) :], maxlen=LAST)
 
-    def copy(self, room: Room) -> "Kept":
-        """Give the same, in a room of its own."""
-        return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), room=room)
+    def copy(self, limits: FindingLimits) -> "KeptFindings":
+        """Copy this under other limits."""
+        return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), limits=limits)
 
-    def all(self) -> list[Seen]:
+    def all(self) -> list[Sighting]:
         """Give what is kept, in order."""
-        return [*self.first, *(one if isinstance(one, Seen) else one() for one in self.last)]
+        return [
+            *self.first,
+            *(sighting if isinstance(sighting, Sighting) else sighting() for sighting in self.last),
+        ]
 
 
 @dataclass(slots=True)
@@ -163,9 +177,9 @@ class Extract:
     origins: list[Origin] = field(default_factory=list)
     """Where each source comes from; bytes can be read again."""
     warnings: list[Message] = field(default_factory=list)
-    given: list[str] = field(default_factory=list)
+    input_names: list[str] = field(default_factory=list)
     """The paths that were asked for, and the names of streams."""
-    findings: dict[tuple[str, int, ProcessId], Kept] = field(default_factory=dict)
+    findings: dict[tuple[str, int, ProcessId], KeptFindings] = field(default_factory=dict)
     """By (signature, source, process); the processes beyond those told apart are CROWD."""
     tracebacks: list[tuple[Traceback, int]] = field(default_factory=list)
     """With the number of metric records of its process before it."""
@@ -201,16 +215,22 @@ class Extract:
     """Sources that are a copy of an exception (`formats.error_file`)."""
     copies: Copies = field(default_factory=Copies)
     """Series that stand in another file of the run too."""
-    _room: Room = field(default_factory=lambda: Room(_MOST_OF_ALL, _PROCESSES_OF_ALL), repr=False)
-    _rooms: dict[tuple[str, int], Room] = field(default_factory=dict, repr=False)
+    _total_limits: FindingLimits = field(
+        default_factory=lambda: FindingLimits(_MOST_OF_ALL, _PROCESSES_OF_ALL), repr=False
+    )
+    _limits: dict[tuple[str, int], FindingLimits] = field(default_factory=dict, repr=False)
 
-    def kept(self, signature: str, source: int, where: ProcessId) -> Kept:
+    def kept(self, signature: str, source: int, where: ProcessId) -> KeptFindings:
         """Give the place for the findings of a process, or of all that have none of their own."""
         found = self.findings.get((signature, source, where))
         if found is None:
-            room = self._rooms.setdefault((signature, source), Room(whole=self._room))
-            where = where if room.has_process() else CROWD
-            found = self.findings.setdefault((signature, source, where), Kept(room=room))
+            limits = self._limits.setdefault(
+                (signature, source), FindingLimits(total=self._total_limits)
+            )
+            where = where if limits.take_process() else CROWD
+            found = self.findings.setdefault(
+                (signature, source, where), KeptFindings(limits=limits)
+            )
         return found
 
     def count_of(self, finding: Finding) -> int:
@@ -222,7 +242,7 @@ class Extract:
         return next((self.findings[place].count for place in places if place in self.findings), 1)
 
     def count_records_of(self, source: int, where: ProcessId) -> int:
-        """Count the records of a source that tell how this process fares.
+        """Count the records of a source that show the progress of this process.
 
         Its own and unlabelled ones; all, for a line without a label.
         """
@@ -247,7 +267,7 @@ class Extract:
         self.sources += other.sources
         self.origins += other.origins
         self.warnings += other.warnings
-        self.given += other.given
+        self.input_names += other.input_names
         for key, kept in other.findings.items():
             self.kept(*key).take(kept)
         self.tracebacks += other.tracebacks
@@ -273,16 +293,19 @@ class Extract:
 
     def copy(self) -> "Extract":
         """Give a value of its own, which shares nothing that can change."""
-        whole = dataclasses.replace(self._room)
-        rooms = {key: dataclasses.replace(room, whole=whole) for key, room in self._rooms.items()}
+        total = dataclasses.replace(self._total_limits)
+        limits_of = {
+            key: dataclasses.replace(limits, total=total) for key, limits in self._limits.items()
+        }
         return dataclasses.replace(
             self,
             sources=[*self.sources],
             origins=[*self.origins],
             warnings=[*self.warnings],
-            given=[*self.given],
+            input_names=[*self.input_names],
             findings={
-                key: kept.copy(rooms.get(key[:2], Room())) for key, kept in self.findings.items()
+                key: kept.copy(limits_of.get(key[:2], FindingLimits()))
+                for key, kept in self.findings.items()
             },
             tracebacks=[*self.tracebacks],
             series={key: series.copy() for key, series in self.series.items()},
@@ -297,18 +320,18 @@ class Extract:
             lines={**self.lines},
             stamps={source: [*stamps] for source, stamps in self.stamps.items()},
             error_files={*self.error_files},
-            _room=whole,
-            _rooms=rooms,
+            _total_limits=total,
+            _limits=limits_of,
         )
 
-    def seen(self) -> list[Seen]:
+    def seen(self) -> list[Sighting]:
         """Give every kept finding by source, place and, on one line, by id.
 
         In which order the rules were asked of a line depends on the borders of blocks and on what
         was learnt before.
         """
-        found = (one for kept in self.findings.values() for one in kept.all())
-        return sorted(found, key=lambda one: _place_of(one.finding))
+        found = (sighting for kept in self.findings.values() for sighting in kept.all())
+        return sorted(found, key=lambda sighting: _place_of(sighting.finding))
 
 
 def _place_of(finding: Finding) -> tuple[int, int, int, str]:
@@ -316,15 +339,15 @@ def _place_of(finding: Finding) -> tuple[int, int, int, str]:
     return finding.source, finding.offset, finding.line, finding.signature
 
 
-def _add_records(gathered: Extract, other: Extract) -> None:
+def _add_records(extract: Extract, other: Extract) -> None:
     """Count the metric records of another part as well."""
     for source, count in other.records.items():
-        gathered.records[source] = gathered.records.get(source, 0) + count
+        extract.records[source] = extract.records.get(source, 0) + count
         if count:
-            gathered.last_record[source] = other.last_record[source]
-            gathered.first_record.setdefault(source, other.first_record[source])
+            extract.last_record[source] = other.last_record[source]
+            extract.first_record.setdefault(source, other.first_record[source])
     for process, count in other.records_of.items():
-        gathered.records_of[process] = gathered.records_of.get(process, 0) + count
+        extract.records_of[process] = extract.records_of.get(process, 0) + count
 
 
 def bound_series_points(every: Collection[Series], most: int) -> int:
@@ -344,21 +367,21 @@ def bound_series_points(every: Collection[Series], most: int) -> int:
     return held
 
 
-def count_records_after(gathered: Extract, one: Finding | Traceback, before: int) -> int:
-    """Count the records that tell how a process fares behind what has so many before it.
+def count_records_after(extract: Extract, item: Finding | Traceback, before: int) -> int:
+    """Count the records of a process after an event that has `before` records before it.
 
     Behind a failed test stand those that it had printed before.
     """
-    if isinstance(one, Traceback) and one.aside == TEST:
+    if isinstance(item, Traceback) and item.aside == TEST:
         return 0
-    return gathered.count_records_of(one.source, one.where) - before
+    return extract.count_records_of(item.source, item.where) - before
 
 
-def process_of(gathered: Extract, source: int) -> ProcessId:
-    """Give the process that the name of a source tells; nowhere where it tells none."""
-    return gathered.sources[source].where if source < len(gathered.sources) else NOWHERE
+def process_of(extract: Extract, source: int) -> ProcessId:
+    """Give the process that the name of a source states; `NOWHERE` if it states none."""
+    return extract.sources[source].where if source < len(extract.sources) else NOWHERE
 
 
-def select_sources_by_type(gathered: Extract, *kinds: str) -> frozenset[int]:
+def select_sources_by_type(extract: Extract, *kinds: str) -> frozenset[int]:
     """Name the sources of some kinds."""
-    return frozenset(index for index, source in enumerate(gathered.sources) if source.kind in kinds)
+    return frozenset(index for index, source in enumerate(extract.sources) if source.kind in kinds)

@@ -1,4 +1,4 @@
-"""Lines that state something: an argument, a version, a card, a checkpoint.
+"""Read facts from lines: arguments, versions, GPUs, checkpoints.
 
 In: lines with a literal of a rule for facts. Out: named values in the `FactStore` of an `Extract`.
 Not here: what the values mean (`facts`).

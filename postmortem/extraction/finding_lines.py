@@ -1,4 +1,4 @@
-"""Lines with a literal of a signature.
+"""Match signatures on the lines that hold one of their literals.
 
 In: such lines. Out: findings of the signatures whose pattern holds, in an `Extract`. Not here: how
 many of them are kept (`extraction.extract`), what they mean (`inference`).
@@ -11,13 +11,13 @@ from postmortem.core.findings import Finding
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import cut
-from postmortem.extraction.extract import FIRST, LAST, Seen
+from postmortem.extraction.extract import FIRST, LAST, Sighting
 from postmortem.extraction.frames import parse_raise_statement
 from postmortem.extraction.points import Points
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.trailing_context import infer_level, is_script
 from postmortem.reading.prefixes import Cleaned, clean
-from postmortem.reading.windows import LONG, Sight, View
+from postmortem.reading.windows import LONG, View, ViewContext
 from postmortem.rules.base import Signature
 from postmortem.rules.engine import Match
 from postmortem.rules.traits import Trait, has_trait
@@ -72,7 +72,7 @@ class FindingLines:
         rules: tuple[Signature, ...],
         points: Points,
         searches: Searches,
-        sight: Sight,
+        sight: ViewContext,
         line_break: bytes,
     ) -> None:
         """Take the rules, where records are counted, who searches, and what the views share."""
@@ -95,9 +95,9 @@ class FindingLines:
         if kept.count > FIRST + LAST and kept.last_line == view.number:
             kept.count += 1
             return
-        is_told = rule.fatal or has_trait(rule.id, Trait.ABOUT_VALUES)
-        is_new = is_told and kept.count < 2  # a crowd's too, whose first is one
-        context = self._surroundings(view, base) if is_new else (0, "")
+        is_quoted = rule.fatal or has_trait(rule.id, Trait.ABOUT_VALUES)
+        is_new = is_quoted and kept.count < 2  # a crowd's too, whose first is one
+        context = self._get_surroundings(view, base) if is_new else (0, "")
         place = _FindingPlace(
             points.source,
             where,
@@ -134,7 +134,7 @@ class FindingLines:
             return
         raw, place = line.data[line.begin : line.end], (number, line.begin + line.base)
         make = functools.partial(
-            self._made_again, rule, raw, where, (*place, points.count_records_of(where))
+            self._make_again, rule, raw, where, (*place, points.count_records_of(where))
         )
         kept.add_later(make, number)
 
@@ -143,9 +143,9 @@ class FindingLines:
         points, rule = self._points, self._rules[index]
         points.result.findings[rule.id, points.source, where].count += count
 
-    def _made_again(
+    def _make_again(
         self, rule: Signature, raw: bytes, where: ProcessId, place: tuple[int, int, int]
-    ) -> Seen:
+    ) -> Sighting:
         """Make the finding of a line that was only counted."""
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._sight.srun)
         match = next(iter(self._searches.search(rule, cleaned.text)))
@@ -154,7 +154,7 @@ class FindingLines:
         found = _FindingPlace(source, where, line, offset, cleaned, before, (0, ""))
         return _build_finding(rule, cleaned.text, match, found)
 
-    def _surroundings(self, view: View, base: int) -> tuple[int, str]:
+    def _get_surroundings(self, view: View, base: int) -> tuple[int, str]:
         """Give the lines around a failure, and note the time nearest to it."""
         self._sight.stamp(view, base)
         if self._contexts >= _MOST_CONTEXTS:
@@ -174,13 +174,13 @@ def _find_last_statement(view: View) -> str | None:
     text = view.cleaned.text.lstrip()
     if not text.startswith("raise ") or _REST.match(view.data, view.end) is None:
         return None
-    told = parse_raise_statement(text)
-    return f"{told[0]}: {told[1]}" if told else None
+    raised = parse_raise_statement(text)
+    return f"{raised[0]}: {raised[1]}" if raised else None
 
 
 def _build_finding(
     rule: Signature, text: str, match: Match, place: _FindingPlace, most: int = _MOST_TEXT
-) -> Seen:
+) -> Sighting:
     """Make the finding of a match, with at most so many characters of its text."""
     last = place.line + text.count("\n", 0, match.end()) if rule.lines > 1 else place.line
     captures = tuple(
@@ -200,4 +200,4 @@ def _build_finding(
         place.cleaned.time,
         level=infer_level(place.cleaned),
     )
-    return Seen(finding, place.before, place.context)
+    return Sighting(finding, place.before, place.context)

@@ -119,7 +119,7 @@ def read_boxed_frames(rows: Iterator[Row]) -> tuple[list[Frame], Row | None]:
     frames: list[Frame] = []
     pending: re.Match[str] | None = None
     closed = False
-    for row in _joined_rows(rows):
+    for row in _join_rows(rows):
         if match := _BOXED.search(row.text):
             _add(frames, pending, "")
             pending = match
@@ -136,7 +136,7 @@ def read_boxed_frames(rows: Iterator[Row]) -> tuple[list[Frame], Row | None]:
     return frames, None
 
 
-def _joined_rows(rows: Iterator[Row]) -> Iterator[Row]:
+def _join_rows(rows: Iterator[Row]) -> Iterator[Row]:
     """Join the place of a frame that a narrow box has broken in two."""
     head: Row | None = None
     for row in rows:

@@ -1,4 +1,4 @@
-"""How often rules are looked up in vain: anchors that stand in the ordinary lines of healthy logs.
+"""Find anchors that stand in ordinary lines of healthy logs and so slow down every run.
 
 In: rules as plain mappings, a folder of labelled samples. Out: a `PatternError` for every anchor
 that is no rare literal. Not here: whether a rule fires wrongly (`extraction.proof`, and the
@@ -35,15 +35,19 @@ def list_healthy_logs(samples: Path) -> list[Path]:
         first = label.read_text(encoding="utf-8").partition("\n")[0]
         cause = first.removeprefix("cause:").strip()
         if first != cause and has_trait(cause, Trait.SOUND):
-            beside = [
+            siblings = [
                 label.with_suffix(""),
                 *(path for path in sorted(label.parent.glob(f"{label.stem}.*")) if path != label),
             ]
             found += [
                 path
-                for one in beside
+                for sibling in siblings
                 for path in (
-                    [one] if one.is_file() else sorted(one.rglob("*")) if one.is_dir() else []
+                    [sibling]
+                    if sibling.is_file()
+                    else sorted(sibling.rglob("*"))
+                    if sibling.is_dir()
+                    else []
                 )
                 if path.is_file()
             ]
@@ -59,7 +63,7 @@ def find_frequency_errors(
         for anchor in raw["anchors"]:
             owners.setdefault(anchor.encode(), []).append(Rule(raw["id"], (), raw["match"], raw))
     literals = list(owners)
-    told: set[tuple[str, bytes]] = set()
+    reported: set[tuple[str, bytes]] = set()
     finder = build_prefilter(literals)
     for log in logs:
         data = log.read_bytes()
@@ -68,12 +72,12 @@ def find_frequency_errors(
             [(literals[number], start) for number, start in finder.hits(data, 0, len(data))],
             owners,
         ).items():
-            rule = next(one for one in owners[anchor] if one.id == name)
+            rule = next(rule for rule in owners[anchor] if rule.id == name)
             most = (
                 _PER_LOG.get(rule.raw.get("kind", ""), _ELSEWHERE) + _PER_MEGABYTE * len(data) / 1e6
             )
-            if lines > most and (name, anchor) not in told:
-                told.add((name, anchor))
+            if lines > most and (name, anchor) not in reported:
+                reported.add((name, anchor))
                 yield PatternError(
                     f"{name}: the anchor {anchor.decode()!r} stands in vain in {lines} lines of a"
                     f" healthy log, {log.name} ({len(data) / 1e6:.2g} MB)",

@@ -1,7 +1,7 @@
-"""The sources of a job, one after the other, into one `Extract`.
+"""Read the sources of a job, one after the other, into one `Extract`.
 
-In: paths, the matching machine. Out: `Extract`, with its sources, what is to be said of each, and
-warnings. Not here: looking at lines, finding the files of a folder (`reading.discover`), judging.
+In: paths, the matcher. Out: `Extract`, with its sources, what is to be said of each, and warnings.
+Not here: looking at lines, finding the files of a folder (`reading.discover`), judging.
 """
 
 import os
@@ -18,11 +18,11 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, add_label, convert_to_message, cut, join_list, say
 from postmortem.extraction.copies import find_copies
 from postmortem.extraction.extract import Extract, bound_series_points
-from postmortem.extraction.facts.fact_store import TOLD
-from postmortem.extraction.helped_reading import HelpedReading, start_parallel_reading
+from postmortem.extraction.facts.fact_store import STATED_BY_CALLER
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.opened_source import WholeSource, read_whole_source
-from postmortem.extraction.parallel_reader import Helpers, create_local_reader
+from postmortem.extraction.opened_source import SourceResult, read_whole_source
+from postmortem.extraction.parallel_files import ParallelReading, start_parallel_reading
+from postmortem.extraction.parallel_reader import ParallelReaders, create_local_reader
 from postmortem.extraction.points import MOST_POINTS
 from postmortem.extraction.source_reader import Progress, SourceReader
 from postmortem.reading.block_reader import SIZE
@@ -38,7 +38,7 @@ from postmortem.reading.sources import (
 )
 from postmortem.rules.engine import A_JOB, Budget
 
-ALONE: Final = Helpers()
+ALONE: Final = ParallelReaders()
 _MOST_MESSAGE: Final = 200
 
 
@@ -52,7 +52,7 @@ def read(
     progress: Progress | None = None,
     within: Sequence[Path] | None = None,
     unpacking: Unpacking | None = None,
-    helpers: Helpers = ALONE,
+    helpers: ParallelReaders = ALONE,
 ) -> Extract:
     """Read one job.
 
@@ -70,14 +70,14 @@ def read(
     Raises:
         InputError: nothing could be read.
     """
-    given = list_origins(paths)
-    found = list(find_candidates(given, within))
+    origins = list_origins(paths)
+    found = list(find_candidates(origins, within))
     processes = parse_processes([candidate.path for candidate in found if not candidate.skip])
     reader = _Reader(machine, block_size, processes, progress, unpacking)
     with reader.helped(found, helpers if unpacking is None else ALONE):
         for candidate in found:
-            reader.take(candidate, is_alone=given == [candidate.origin])
-    reader.gathered.given += [name_of(origin) for origin in given]
+            reader.take(candidate, is_alone=origins == [candidate.origin])
+    reader.gathered.input_names += [name_of(origin) for origin in origins]
     reader.require_something()
     for origin in list_origins(env_files):
         reader.read(origin, is_alone=True, kind="environment")
@@ -97,12 +97,12 @@ class _Reader:
     ) -> None:
         self.gathered, self._processes, self._unpacking = Extract(), processes, unpacking
         self._sources = SourceReader(machine, block_size, Budget(A_JOB), progress)
-        self._helped: HelpedReading | None = None
+        self._helped: ParallelReading | None = None
         self._points = 0
         """Kept points of all sources."""
 
     @contextmanager
-    def helped(self, found: Sequence[Candidate], helpers: Helpers) -> Iterator[None]:
+    def helped(self, found: Sequence[Candidate], helpers: ParallelReaders) -> Iterator[None]:
         """Have others read some of the files meanwhile, where that pays."""
         sources = self._sources
         self._helped = start_parallel_reading(
@@ -129,8 +129,8 @@ class _Reader:
 
     def ignore(self, origin: Origin, why: Message) -> None:
         """List a file that is no part of the job's log."""
-        name, is_one = name_of(origin), is_file(origin)
-        ignored = Source(name, 0, 0, "", None, NOWHERE, "ignored", why, is_file=is_one)
+        name, is_regular_file = name_of(origin), is_file(origin)
+        ignored = Source(name, 0, 0, "", None, NOWHERE, "ignored", why, is_file=is_regular_file)
         self._list(origin, ignored)
 
     def read(self, origin: Origin, *, is_alone: bool, kind: str = "log") -> None:
@@ -160,14 +160,14 @@ class _Reader:
             self.ignore(origin, why)
 
     def settle(self, facts: Mapping[str, str]) -> Extract:
-        """Take what the caller knows, and what can be told only once all files have been read."""
+        """Add what the caller knows, and what is known only after all files have been read."""
         for name, value in facts.items():
-            self.gathered.facts.add(name, value, TOLD, 0, 0)
+            self.gathered.facts.add(name, value, STATED_BY_CALLER, 0, 0)
         self._sources.settle(self.gathered.facts)
         series, sources = self.gathered.series, self.gathered.sources
         self.gathered.copies = find_copies(series, sources)
         for index, note in self.gathered.copies.notes(sources).items():
-            notes = [one for one in (sources[index].note, note) if one]
+            notes = [sentence for sentence in (sources[index].note, note) if sentence]
             sources[index] = replace(sources[index], note=join_list(notes, "; ", "；"))
         return self.gathered
 
@@ -180,18 +180,18 @@ class _Reader:
         sources = self.gathered.sources
         if all(source.kind == "ignored" for source in sources):
             why = sources[0].note if sources else "nothing given"
-            given = ", ".join(self.gathered.given)
-            raise InputError(f"no log could be read: {why}", given, "name the text log of the run")
+            names = ", ".join(self.gathered.input_names)
+            raise InputError(f"no log could be read: {why}", names, "name the text log of the run")
 
     def _read(self, origin: Origin, kind: str) -> None:
         index = len(self.gathered.sources)
         apart = None if self._helped is None else self._helped.take(index)
-        read = self._whole(origin, index, kind) if apart is None else apart.whole
+        read = self._read_source(origin, index, kind) if apart is None else apart.whole
         self._merge(read.part)
         self.gathered.warnings += read.warnings
         self._list(origin, read.source)
 
-    def _whole(self, origin: Origin, index: int, kind: str) -> WholeSource:
+    def _read_source(self, origin: Origin, index: int, kind: str) -> SourceResult:
         where = self._processes.get(name_of(origin), NOWHERE) if kind == "log" else NOWHERE
         return read_whole_source(
             self._sources, origin, index, where, kind=kind, unpacking=self._unpacking

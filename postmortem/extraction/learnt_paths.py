@@ -1,6 +1,6 @@
-"""The templates that one source has taught, and what is done with the figures of each.
+"""The templates that were learnt from one source, and what is done with their figures.
 
-In: lines that were read slowly. Out: `Path`s, found by the first literal of a line and its
+In: lines that were read slowly. Out: `TemplatePath`s, found by the first literal of a line and its
 skeleton. Not here: making templates (`formats.records`, `formats.layouts`), taking figures
 (`extraction.template_reader`).
 
@@ -39,13 +39,13 @@ _LAYOUT_COSTS: Final = 4
 _MOST_SKELETONS: Final = 512
 _MOST_TEMPLATES: Final = 8
 """Of one skeleton."""
-_MISSED, _FEWEST, _MOST_TOLD = 8, 3, 64
+_MISSED, _FEWEST, _MOST_JOINED = 8, 3, 64
 """Lines that none of the templates of a literal has taken, and how many of these, for which it is
 worth while to compile what they begin with."""
 _MOST_SEEN: Final = 4096
 
 
-class Path(NamedTuple):
+class TemplatePath(NamedTuple):
     """A template and what is done with its figures."""
 
     template: Template
@@ -66,7 +66,7 @@ class Path(NamedTuple):
     """Groups that tell where a bar stands."""
 
     def where(self, groups: tuple[bytes, ...], points: Points) -> ProcessId:
-        """Give the process that a line tells, as far as processes are told apart."""
+        """Give the process that a line names, as far as processes are kept apart."""
         numbers = tuple([groups[index] for index, _ in self.places])
         where = self.wheres.get(numbers)
         if where is None:
@@ -85,9 +85,9 @@ class LearntPaths:
     def __init__(self, budget: Budget) -> None:
         """Know none; learning searches with this budget."""
         self._budget = budget
-        self.by_literal: dict[int, dict[bytes, list[Path]]] = {}
+        self.by_literal: dict[int, dict[bytes, list[TemplatePath]]] = {}
         """By first literal and skeleton."""
-        self.latest: dict[int, Path] = {}
+        self.latest: dict[int, TemplatePath] = {}
         """The one that has matched last, by first literal: a line is most often like another."""
         self._heads: dict[int, re.Pattern[bytes]] = {}
         """What every line begins with that one of them takes, by first literal."""
@@ -97,8 +97,8 @@ class LearntPaths:
         self._credit = CREDIT
 
     def find(
-        self, opening: int, data: bytes, begin: int, end: int, tried: Path | None = None
-    ) -> tuple[Path, "re.Match[bytes]"] | None:
+        self, opening: int, data: bytes, begin: int, end: int, tried: TemplatePath | None = None
+    ) -> tuple[TemplatePath, "re.Match[bytes]"] | None:
         """Find the template of the line from `begin` to `end`, which is not the one tried."""
         paths = self.by_literal[opening].get(build_skeleton(data, begin, end), [])
         for index, path in enumerate(paths):
@@ -126,7 +126,7 @@ class LearntPaths:
         return sum(len(paths) for known in self.by_literal.values() for paths in known.values())
 
     def takes_none(self, opening: int, data: bytes, begin: int) -> bool:
-        """Say whether it is told by how a line begins that none of them takes it.
+        """Say whether the beginning of a line rules out every template.
 
         So it is where a log has ever other names, in one look in the place of one for each.
         """
@@ -134,14 +134,14 @@ class LearntPaths:
         return head is not None and head.match(data, begin) is None
 
     def _miss(self, opening: int) -> None:
-        """Count a line that none has taken; after a few it pays to tell such by a look."""
+        """Count a line that no template took; after a few a check of the beginning pays."""
         missed = self._missed[opening] = self._missed.get(opening, 0) + 1
         if missed != _MISSED:
             return
         paths = [path for like in self.by_literal[opening].values() for path in like]
         latest = self.latest.get(opening)  # is among them, or was
         templates = [path.template for path in (*paths, *([latest] if latest is not None else []))]
-        head = build_common_prefix(templates) if _FEWEST <= len(templates) <= _MOST_TOLD else None
+        head = build_common_prefix(templates) if _FEWEST <= len(templates) <= _MOST_JOINED else None
         if head is not None:
             self._heads[opening] = head
 
@@ -163,7 +163,7 @@ class LearntPaths:
             return
         self._credit -= costs
         learnt = layouts.infer_layout(view) if reader is None else reader
-        template = self._template(learnt, view)
+        template = self._learn_template(learnt, view)
         if learnt is None or template is None:
             return
         if common not in known and len(known) >= _MOST_SKELETONS:
@@ -175,7 +175,7 @@ class LearntPaths:
         self._missed.pop(opening, None)
 
     def _comes_again(self, opening: int, common: bytes) -> bool:
-        """Say whether the like of a line was read slowly before."""
+        """Say whether a line of the same skeleton was read slowly before."""
         key = hash((opening, common))
         if key in self._seen:
             return True
@@ -184,20 +184,20 @@ class LearntPaths:
         self._seen.add(key)
         return False
 
-    def _template(self, learnt: MetricReader | Layout | None, view: View) -> Template | None:
+    def _learn_template(self, learnt: MetricReader | Layout | None, view: View) -> Template | None:
         if isinstance(learnt, MetricReader):
             return learnt.learn(view, self._budget)
         return None if learnt is None else learnt.template
 
 
-def _is_match(path: Path, view: View) -> bool:
+def _is_match(path: TemplatePath, view: View) -> bool:
     match = path.template.pattern.match(view.data, view.start)
     return match is not None and match.end() == view.end
 
 
 def build_path(
     template: Template, reader: MetricReader | Layout | None, *, needs_bar: bool = False
-) -> Path:
+) -> TemplatePath:
     """Give what is done with the figures of a template."""
     names = template.names
     epochs = next(
@@ -212,4 +212,4 @@ def build_path(
     step = names.index("step") if "step" in names else None
     position = tuple(names.index(name) if name in names else None for name in POSITION)
     known = is_training(names)
-    return Path(template, reader, places, {}, {}, step, epochs, needs_bar, known, position)
+    return TemplatePath(template, reader, places, {}, {}, step, epochs, needs_bar, known, position)

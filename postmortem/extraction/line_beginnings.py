@@ -1,4 +1,4 @@
-"""The line around its first literal: whether a template, a shape or nobody but a look reads it.
+"""Decide at the first literal of a line what reads it: a template, a shape or a full inspection.
 
 In: a literal that stands on no line that was begun. Out: the line, begun. Not here: the order of
 literals (`extraction.cursor`), the looks themselves.
@@ -13,7 +13,7 @@ from postmortem.extraction.columnar.row_cutter import RowPlace
 from postmortem.extraction.columnar.rule_verdicts import NOTHING_KNOWN
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.points import Points
-from postmortem.reading.windows import LONG, Sight, View
+from postmortem.reading.windows import LONG, View, ViewContext
 
 CLAIMED: Final = hash(("claimed",))
 """Marks a line whose figures are read."""
@@ -23,7 +23,7 @@ _BY_TEMPLATE: Final = -1
 Look = tuple[int, View, int]
 """The number of a literal, the line around it, and the offset of its block."""
 Take = Callable[[int, bytes, int, int, int], int]
-"""Reads the line around a literal with a template: `Quick.take`."""
+"""Reads the line around a literal with a template: `TemplateReader.take`."""
 
 
 class LineBeginnings:
@@ -47,7 +47,7 @@ class LineBeginnings:
         """Raw number of the line that is read."""
         self.opening = _BY_TEMPLATE
         """The first literal of the line that is looked at, by which its template is found."""
-        self.sight = Sight(srun=srun)
+        self.sight = ViewContext(srun=srun)
         self.admission = Admission(machine, points, self.sight)
         """Says which lines may be looked at."""
         self.machine, self.points, self.line_break = machine, points, line_break
@@ -79,13 +79,13 @@ class LineBeginnings:
                 self._claim(data, start, base)
             return True
         end = take(number, data, start, base, self.line)
-        if not self._opened(number, data, start, base, end):
+        if not self._open_line(number, data, start, base, end):
             return False
         self.lesson = (number, data, start)
         return True
 
-    def _opened(self, number: int, data: bytes, start: int, base: int, end: int) -> bool:
-        """Begin with a line of no known shape; says whether it is not passed over.
+    def _open_line(self, number: int, data: bytes, start: int, base: int, end: int) -> bool:
+        """Begin a line of no known shape; says whether it is inspected.
 
         `end` is where a template has found its end, 0 if there is none for it.
         """
@@ -116,4 +116,4 @@ class LineBeginnings:
         self.view, self.view_base = self.sight.view(data, start, self.line), base
         if not self.known.is_idle:
             self.view.claimed.add(CLAIMED)
-        self.view.claimed |= self.known.asked
+        self.view.claimed |= self.known.known_rules

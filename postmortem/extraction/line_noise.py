@@ -1,4 +1,4 @@
-"""What of a line is noise between two runs: what every run prints otherwise, and what says nothing.
+"""Mask what differs between any two runs, and recognise lines that say nothing.
 
 In: lines of a log, cleaned. Out: their wording without what is a run's own (numbers, paths, times,
 ids), and whether a line is a banner, a drawing, a bar, the voice of a launcher or of an import.
@@ -69,9 +69,9 @@ def _mask_id_token(match: re.Match[str]) -> str:
     token = match[0]
     is_id = len(_TURNS.findall(token)) >= _TURNS_OF_AN_ID or (
         len(token) >= 16
-        and any(one.islower() for one in token)
-        and sum(one.isupper() for one in token) > 4
-        and any(one.isdigit() for one in token)
+        and any(character.islower() for character in token)
+        and sum(character.isupper() for character in token) > 4
+        and any(character.isdigit() for character in token)
     )
     return "#" if is_id else token
 
@@ -80,8 +80,8 @@ def is_uninformative(text: str, worded: str) -> bool:
     """Say whether a line is a bar, a drawing, a heading, or holds only what is a run's own."""
     if not _WORD.search(worded) or _BAR.search(text):
         return True
-    shown = [one for one in text if not one.isspace()]
-    if sum(one.isalnum() for one in shown) < _LEAST_LETTERS * len(shown):
+    shown = [character for character in text if not character.isspace()]
+    if sum(character.isalnum() for character in shown) < _LEAST_LETTERS * len(shown):
         return True
     banner = _FRAMED.fullmatch(text)
     return (
@@ -92,7 +92,7 @@ def is_uninformative(text: str, worded: str) -> bool:
 
 
 def is_surrounding(raw: str, text: str, *, is_before: bool) -> bool:
-    """Say whether a launcher or an import speaks, not the run.
+    """Say whether a launcher or an import printed the line, not the run.
 
     Args:
         raw: the line as printed.

@@ -1,7 +1,7 @@
-"""What may still be looked at of a source that names more processes or metrics than are kept.
+"""Limit the inspections of a source that names more processes or metrics than are kept.
 
 In: literals that were found, and the places where they stand. Out: whether the line there may be
-read. Not here: the bounds themselves (`extraction.points`), reading (`gathering`).
+read. Not here: the bounds themselves (`extraction.points`), reading (`extraction`).
 
 A line with another process or another metric in it is never like those before it: no template
 helps, and each is read slowly. Once there are more of them than can be kept, a look at the line of

@@ -1,4 +1,4 @@
-"""One pass over a block for all literals at once.
+"""Scan a block for all literals in one pass.
 
 In: the literals (bytes), a block. Out: hits as (literal's number, start in the block), in the order
 of their ends. Not here: what a hit leads to.

@@ -1,7 +1,7 @@
-"""All literals of the knowledge base in one filter, and who wants to see the lines that hold them.
+"""All literals of the knowledge base in one filter, and the rules that each belongs to.
 
-In: the knowledge base. Out: `Machine`, built once and shared by all sources. Not here: looking at
-lines (`gathering`).
+In: the knowledge base. Out: `Matcher`, built once and shared by all sources. Not here: looking at
+lines (`extraction`).
 """
 
 import functools
@@ -32,7 +32,7 @@ Wanted = tuple[str, int]
 """The kind of whoever wants a line, and the index of its rule among those of the kind."""
 
 
-class Loose(NamedTuple):
+class LiteralSubset(NamedTuple):
     """Some of the literals, with a filter of their own."""
 
     numbers: list[int]
@@ -54,7 +54,7 @@ class Matcher:
         self.signatures = knowledge.signatures
         self.facts = [rule for rule in knowledge.formats if rule.kind == "facts"]
         self.metrics = [MetricReader(rule) for rule in knowledge.formats if rule.kind == "metrics"]
-        wanted = self._wanted()
+        wanted = self._collect_wanted()
         self.is_more_than_metric = [
             not _OF_METRICS.issuperset(map(_KIND, consumers)) for consumers in wanted.values()
         ]
@@ -72,10 +72,10 @@ class Matcher:
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
         self.filter: Prefilter = build_prefilter(self.literals)
-        self.alike = self._alike(wanted)
+        self.alike = self._group_alike(wanted)
         """By literal: the first of those that differ in the digit of their number alone."""
 
-    def _wanted(self) -> dict[bytes, list[Wanted]]:
+    def _collect_wanted(self) -> dict[bytes, list[Wanted]]:
         """Give who wants to see the lines of each literal, in the order in which they look."""
         wanted: dict[bytes, list[Wanted]] = {
             traceback.ANCHOR: [("traceback", 0)],
@@ -96,17 +96,25 @@ class Matcher:
                 wanted.setdefault(word, []).append((kind, 0))
         return wanted
 
-    def _alike(self, wanted: Mapping[bytes, Sequence[Wanted]]) -> list[int]:
+    def _group_alike(self, wanted: Mapping[bytes, Sequence[Wanted]]) -> list[int]:
         first: dict[tuple[bytes, tuple[Wanted, ...]], int] = {}
         bare = [literal.rstrip(b"123456789") for literal in wanted]
-        numbered = {one for one, literal in zip(bare, wanted, strict=True) if one != literal}
+        numbered = {
+            bare_literal
+            for bare_literal, literal in zip(bare, wanted, strict=True)
+            if bare_literal != literal
+        }
         return [
-            first.setdefault((one, tuple(consumers)), number) if one in numbered else number
-            for number, (one, consumers) in enumerate(zip(bare, wanted.values(), strict=True))
+            first.setdefault((bare_literal, tuple(consumers)), number)
+            if bare_literal in numbered
+            else number
+            for number, (bare_literal, consumers) in enumerate(
+                zip(bare, wanted.values(), strict=True)
+            )
         ]
 
     @functools.lru_cache(maxsize=2)  # noqa: B019 -- a machine lives as long as the program
-    def loose(self, *, is_more_than_metric: bool) -> "Loose":
+    def loose(self, *, is_more_than_metric: bool) -> "LiteralSubset":
         """Give the literals that hang on figures, on how they are padded, and on how full a bar is.
 
         Those alone whose lines must be looked at though a template has read them, or all.
@@ -117,7 +125,9 @@ class Matcher:
             if _LOOSE.search(text) and (self.is_more_than_metric[number] or not is_more_than_metric)
         ]
         literals = [self.literals[number] for number in numbers]
-        return Loose(numbers, build_prefilter(literals), build_prefilter(literals, is_once=True))
+        return LiteralSubset(
+            numbers, build_prefilter(literals), build_prefilter(literals, is_once=True)
+        )
 
     def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
         """Give every literal that starts in data[lo:hi]."""

@@ -1,4 +1,4 @@
-"""Lines with figures: records of known formats, of unknown layouts, rows of tables, draws of bars.
+"""Read lines with figures: records of known and unknown formats, table rows, bars.
 
 In: lines with a literal of a metric. Out: records and rows for `extraction.points`; what is learnt
 from them goes to `extraction.template_reader`. Not here: formats (`formats`), series.
@@ -12,14 +12,14 @@ from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
 from postmortem.extraction.formats.blocks import FigureEntry, parse_entry, read_block
-from postmortem.extraction.formats.learnt_layouts import Late
+from postmortem.extraction.formats.learnt_layouts import LearntFigures
 from postmortem.extraction.formats.records import MetricReader, Record
-from postmortem.extraction.formats.unfinished import FRAMEWORK, Unfinished
+from postmortem.extraction.formats.unfinished import FRAMEWORK, UnfinishedBars
 from postmortem.extraction.formats.unknown import GenericReader
 from postmortem.extraction.line_beginnings import CLAIMED
 from postmortem.extraction.points import Points
 from postmortem.extraction.table_rows import TableRows
-from postmortem.extraction.template_reader import Drawn, Quick, build_stream_key
+from postmortem.extraction.template_reader import DrawnRecord, TemplateReader, build_stream_key
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
@@ -42,10 +42,10 @@ class MetricLines:
         self._readers, self._points, self._cursor = readers, points, cursor
         self._budget, self._rows = budget, rows
         self._generic, self._table = GenericReader(), table.TableReader()
-        self._bar, self._unfinished = RunBar(), Unfinished()
-        self.quick = Quick(points, self._generic, self._bar, budget)
+        self._bar, self._unfinished = RunBar(), UnfinishedBars()
+        self.quick = TemplateReader(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
-        self.quick.redrawn = self._redrawn
+        self.quick.redrawn = self._take_redrawn
         self._waiting: tuple[View, int, int] | None = None
         """The last line with a metric word that no format has claimed, the offset of its block and
         its first literal."""
@@ -64,17 +64,17 @@ class MetricLines:
             return
         view.claimed.add(CLAIMED)
         self.read_until = max(self.read_until, base + _end_of(view, record.lines))
-        drawn = Drawn(
+        drawn = DrawnRecord(
             reader, record.where, record.place, view.number, base + view.start, None, (), record
         )
         if reader.framework == FRAMEWORK:
             self._unfinished.end(self._points.process(record.where))
         if reader.redraws:
-            self._redrawn(drawn)
+            self._take_redrawn(drawn)
             self.quick.paths.learn(self._cursor.opening, view, reader)
             return
         needs_bar = math.isnan(record.step) and reader.framework == _TRAINER
-        self._record(drawn, self._bar_step(record, view) if needs_bar else math.nan)
+        self._record(drawn, self._find_bar_step(record, view) if needs_bar else math.nan)
         self.quick.paths.learn(self._cursor.opening, view, reader, needs_bar=needs_bar)
 
     def take_row(self, _: int, view: View, base: int) -> None:
@@ -102,7 +102,7 @@ class MetricLines:
         if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
         own = parse_entry(view.cleaned.text)
-        for found in self._unknown(view, base, own):
+        for found in self._take_unknown(view, base, own):
             self.quick.put(found, place)
         if own is not None:  # of a longer record, maybe: looked at each time
             return
@@ -113,9 +113,9 @@ class MetricLines:
             where = self._points.process(view.cleaned.where)
             self._unfinished.take(view.cleaned.text, where, view.number, place)
 
-    def _unknown(
+    def _take_unknown(
         self, view: View, base: int, own: FigureEntry | None
-    ) -> Sequence[tuple[Record, int] | Late]:
+    ) -> Sequence[tuple[Record, int] | LearntFigures]:
         """Read a line of unknown layout, or the record of several lines that it is a part of."""
         where = self._points.process(view.cleaned.where)
         whole = read_block(view, own, self.read_until - base) if own is not None else None
@@ -136,7 +136,7 @@ class MetricLines:
         for found in self._generic.rest():
             self.quick.put(found, offset)
 
-    def _redrawn(self, drawn: Drawn) -> None:
+    def _take_redrawn(self, drawn: DrawnRecord) -> None:
         """Take a draw; the record of the position before is certain once the bar has left it."""
         if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
@@ -145,7 +145,7 @@ class MetricLines:
         if before is not None:
             self._record(before)
 
-    def _bar_step(self, record: Record, view: View) -> float:
+    def _find_bar_step(self, record: Record, view: View) -> float:
         return self._bar.step(
             view.data,
             view.end,
@@ -153,7 +153,7 @@ class MetricLines:
             is_training=is_training(dict(record.values)),
         )
 
-    def _record(self, drawn: Drawn, bar_step: float = math.nan) -> None:
+    def _record(self, drawn: DrawnRecord, bar_step: float = math.nan) -> None:
         reader = drawn.reader
         if drawn.record is None:
             if drawn.path is not None:

@@ -1,7 +1,7 @@
-"""One source of a job, from its opening to its end.
+"""Read one source of a job, from its opening to its end.
 
-In: where it comes from, its number in the job. Out: `WholeSource`: what it holds, how it is listed,
-warnings. Not here: the other sources of the job (`extraction.job`), looking at lines.
+In: where it comes from, its number in the job. Out: `SourceResult`: what it holds, how it is
+listed, warnings. Not here: the other sources of the job (`extraction.job`), looking at lines.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from postmortem.reading.opener import open_log
 from postmortem.reading.sources import Origin, Unpacking, is_file, name_of
 
 
-class WholeSource(NamedTuple):
+class SourceResult(NamedTuple):
     """A source that was read to its end."""
 
     part: Extract
@@ -32,7 +32,7 @@ def read_whole_source(
     *,
     kind: str = "log",
     unpacking: Unpacking | None = None,
-) -> WholeSource:
+) -> SourceResult:
     """Read the source of this number in its job to its end; raises InputError if it cannot be read.
 
     `where` is the process that its name tells, `kind` what the caller knows it to be; `unpacking`
@@ -61,4 +61,4 @@ def read_whole_source(
         opened.digest,
         is_file(origin),
     )
-    return WholeSource(read.part, source, [add_label(path, fault) for fault in faults])
+    return SourceResult(read.part, source, [add_label(path, fault) for fault in faults])

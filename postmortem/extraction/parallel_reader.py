@@ -1,8 +1,8 @@
-"""A file of a job, read apart from all others of it.
+"""Read a file of a job independently of the others.
 
-In: a file, its number in the job, the rules. Out: `Apart`, the same as if it had been read between
-the others. Not here: who reads which file (`extraction.helped_reading`), files whose meaning hangs
-on others.
+In: a file, its number in the job, the rules. Out: `FileResult`, the same as if it had been read
+between the others. Not here: who reads which file (`extraction.parallel_files`), files whose
+meaning depends on others.
 """
 
 import functools
@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.opened_source import WholeSource, read_whole_source
+from postmortem.extraction.opened_source import SourceResult, read_whole_source
 from postmortem.extraction.source_reader import Progress, SourceReader
 from postmortem.rules.base import load
 from postmortem.rules.engine import Budget
 
 
-class Helpers(NamedTuple):
+class ParallelReaders(NamedTuple):
     """Who else may read."""
 
     cores: int = 1
@@ -29,7 +29,7 @@ class Helpers(NamedTuple):
     """Further folders of rules."""
 
 
-class FileApart(NamedTuple):
+class FileTask(NamedTuple):
     """A file that is to be read."""
 
     number: int
@@ -41,26 +41,26 @@ class FileApart(NamedTuple):
     """What the job may still spend in searches that are slow."""
 
 
-class Apart(NamedTuple):
+class FileResult(NamedTuple):
     """A file that was read."""
 
-    whole: WholeSource
+    whole: SourceResult
     seconds: float
     """What was spent in searches that are slow."""
 
 
-ReadsApart = Callable[[FileApart], Apart | None]
+ReadsFile = Callable[[FileTask], FileResult | None]
 """Gives None of a file that must be read in its turn: it failed, or hangs on others."""
 
 
 def create_local_reader(
     machine: Matcher, block_size: int, progress: Progress | None = None
-) -> ReadsApart:
+) -> ReadsFile:
     """Give who reads files in this process."""
     return functools.partial(_read, machine, block_size, progress)
 
 
-def create_worker_reader(patterns: Sequence[Path], block_size: int) -> ReadsApart:
+def create_worker_reader(patterns: Sequence[Path], block_size: int) -> ReadsFile:
     """Give who reads files in a process that does nothing else: it loads the rules first."""
     gc.disable()
     machine = Matcher(load(patterns))
@@ -70,8 +70,8 @@ def create_worker_reader(patterns: Sequence[Path], block_size: int) -> ReadsApar
 
 
 def _read(
-    machine: Matcher, block_size: int, progress: Progress | None, file: FileApart
-) -> Apart | None:
+    machine: Matcher, block_size: int, progress: Progress | None, file: FileTask
+) -> FileResult | None:
     budget = Budget(file.seconds)
     sources = SourceReader(machine, block_size, budget, progress)
     try:
@@ -80,4 +80,4 @@ def _read(
         if os.environ.get("POSTMORTEM_DEBUG"):
             raise
         return None  # read once more in its turn, it fails again, and is told of there
-    return None if sources.is_shared else Apart(whole, file.seconds - budget.left)
+    return None if sources.is_shared else FileResult(whole, file.seconds - budget.left)

@@ -1,4 +1,4 @@
-"""The points of one source: records and rows of figures become series, counts and places.
+"""Put the records of one source into series, counts and places.
 
 In: records one by one, or rows of a learnt template, in the order of the log. Out: the series and
 counts of an `Extract`, the same either way. Not here: reading lines (`formats`), templates
@@ -30,7 +30,7 @@ class Points:
     """Puts what one source prints into its series."""
 
     def __init__(self, result: Extract, source: int, where: ProcessId) -> None:
-        """Start without any; `where` is what the file's name tells of lines that say nothing."""
+        """Start empty; `where` is the process in the file's name, for lines without a label."""
         self.result, self.source = result, source
         result.records[source] = 0
         self.is_crowded = False
@@ -50,7 +50,7 @@ class Points:
         return process
 
     def stranger(self) -> ProcessId:
-        """Give the process of a line whose own is one too many to be told apart."""
+        """Give the process that stands for all those beyond the limit."""
         process = self.processes.stranger()
         self._meet_strangers()
         return process
@@ -66,10 +66,11 @@ class Points:
         """Give columns for rows of these figures of a process; None is a figure of no series."""
         where = self.process(where)
         series = [
-            None if name is None else self._series(name, producer, where, units) for name in names
+            None if name is None else self._get_series(name, producer, where, units)
+            for name in names
         ]
         unkept = sum(
-            name is not None and one is None for name, one in zip(names, series, strict=True)
+            name is not None and curve is None for name, curve in zip(names, series, strict=True)
         )
         return Columns(series, framework, where, unkept)
 
@@ -106,13 +107,13 @@ class Points:
         bar_step: float,
         units: Mapping[str, str],
     ) -> None:
-        """Take a record; its step may have been told by a bar."""
+        """Store a record; its step may come from a bar."""
         step = bar_step if math.isnan(record.step) else record.step
         where = self.process(record.where)
         self.total(record.total)
         self.flush()
         for name, value in record.values:
-            series = self._series(name, producer, where, units)
+            series = self._get_series(name, producer, where, units)
             if series is None:
                 self.result.unkept += 1
             else:
@@ -132,7 +133,7 @@ class Points:
         self.waiting.flush()
 
     def count_records_of(self, where: ProcessId) -> int:
-        """Count the records that tell how a process fares, those that wait included."""
+        """Count the records of a process, those that wait included."""
         return self.result.count_records_of(self.source, where) + self.waiting.count_records_of(
             where
         )
@@ -163,7 +164,7 @@ class Points:
         result.first_record[source] = min(result.first_record.get(source, first), first)
         self.recognise(framework, count)
 
-    def _series(
+    def _get_series(
         self, name: str, producer: str, where: ProcessId, units: Mapping[str, str]
     ) -> Series | None:
         key, unit = (name, producer, self.source, where), units.get(name, "")

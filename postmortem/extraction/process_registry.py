@@ -1,4 +1,4 @@
-"""The processes of one source that are told apart.
+"""The distinct processes that one source names.
 
 In: the process that a line names. Out: the process that it counts for. Not here: reading the label
 of a line (`reading.prefixes`).
@@ -16,7 +16,7 @@ class ProcessRegistry:
     """The processes that a source has named so far."""
 
     def __init__(self, where: ProcessId) -> None:
-        """Know none; `where` is what the file's name tells of lines that say nothing."""
+        """Start empty; `where` is the process in the file's name, for lines without a label."""
         self.where = where
         self.strangers = 0
         """Lines of processes that are one too many, so far."""
@@ -24,7 +24,7 @@ class ProcessRegistry:
 
     @property
     def count(self) -> int:
-        """How many were told apart so far."""
+        """How many processes are kept apart so far."""
         return len(self._known)
 
     def process(self, where: ProcessId) -> ProcessId:
@@ -38,6 +38,6 @@ class ProcessRegistry:
         return where
 
     def stranger(self) -> ProcessId:
-        """Give the process of a line whose own is one too many to be told apart."""
+        """Give the process that stands for all those beyond the limit."""
         self.strangers += 1
         return self.where

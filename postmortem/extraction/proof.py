@@ -1,4 +1,4 @@
-"""Prove rules on their own examples, with the cleaning and the anchors that a real log meets.
+"""Test rules on their own examples, with the cleaning and the anchors that a real log meets.
 
 In: rules as plain mappings. Out: a `PatternError` for every example that misbehaves.
 Not here: the shape of a rule (`rules.check`).
@@ -23,7 +23,7 @@ def match_captures(rule: dict[str, Any], text: str) -> dict[str, str] | None:
     for index, line in enumerate(lines):
         if any(anchor in line for anchor in rule["anchors"]):
             window = "\n".join(
-                clean(one).text for one in lines[index : index + rule.get("lines", 1)]
+                clean(line).text for line in lines[index : index + rule.get("lines", 1)]
             )
             if match := searched.search(window):
                 return {

@@ -53,10 +53,10 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
             break
         if (place := _PLACE.match(text)) is not None:
             is_open = place["function"] is not None  # its source follows
-            frames.append(_frame(place, function, "" if is_open else code))
+            frames.append(_build_frame(place, function, "" if is_open else code))
             code, end = "", row.number
-        elif (told := _read_raised(text)) is not None:
-            raised = raised if raised is not None else row._replace(text=told)
+        elif (exception := _read_raised(text)) is not None:
+            raised = raised if raised is not None else row._replace(text=exception)
             end = row.number
         elif is_open and text.strip():
             frames[-1] = dataclasses.replace(frames[-1], code=text.strip()[:_MOST_CODE])
@@ -68,15 +68,15 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
     return frames, raised, end
 
 
-def _frame(place: re.Match[str], function: str, code: str) -> Frame:
+def _build_frame(place: re.Match[str], function: str, code: str) -> Frame:
     file, line = place["file"], parse_whole_number(place["line"]) or 0
     return Frame(file, line, place["function"] or function, code, is_library(file))
 
 
 def _read_raised(text: str) -> str | None:
-    """Give what a line tells of what was raised; the mark may be peeled off already."""
+    """Read the exception on a line of pytest; its `E` may be stripped already."""
     match = _RAISED.match(text)
     if match is not None:
-        said = match["text"]
-        return f"AssertionError: {said}" if said.startswith("assert ") else said
+        message = match["text"]
+        return f"AssertionError: {message}" if message.startswith("assert ") else message
     return text if is_exception_line(text) else None

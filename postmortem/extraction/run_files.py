@@ -1,8 +1,8 @@
-"""The files of a run folder that are no logs: metrics, configurations, event files.
+"""Read the files of a run folder that are not logs: metrics, configurations, event files.
 
-In: the path and the text (or bytes) of a source. Out: `Read`: what it holds, its kind, what is to
-be said of it; None of a file that is read as a log. Not here: what stands in each kind of file
-(`formats`), which files of a folder are looked at (`reading.discover`).
+In: the path and the text (or bytes) of a source. Out: `ReadSource`: what it holds, its kind, what
+is to be said of it; None of a file that is read as a log. Not here: what stands in each kind of
+file (`formats`), which files of a folder are looked at (`reading.discover`).
 """
 
 from collections.abc import Callable, Iterable
@@ -25,14 +25,14 @@ from postmortem.extraction.formats import (
 )
 from postmortem.extraction.formats.plain_pickle import MOST_BYTES
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.setting_keys import KeyTable, Stated
+from postmortem.extraction.formats.setting_keys import KeyTable, StatedFact
 from postmortem.extraction.formats.tensorboard_events import is_event_file
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import Gathering
-from postmortem.extraction.unlike_logs import Read
+from postmortem.extraction.non_log_files import ReadSource
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import Block, iter_blocks
 from postmortem.reading.decode import SNIFF, Text
-from postmortem.reading.readable import Counted, fill, iter_lines
+from postmortem.reading.readable import LineCounter, fill, iter_lines
 from postmortem.reading.sources import Readable
 
 _ROW_BYTES: Final = 1 << 20
@@ -60,25 +60,25 @@ class RunFiles:
         """Take what names mean, and how many bytes are read at a time."""
         self._machine, self._block_size = machine, block_size
         self._keys = KeyTable(machine.knowledge.keys)
-        self._likely: list[tuple[int, Stated]] = []
+        self._likely: list[tuple[int, StatedFact]] = []
         """What configurations of unknown origin state, by source."""
         self._others = 0
         """Files that may be such a configuration."""
 
-    def read(self, text: Text, head: str, index: int, path: str) -> Read | None:
+    def read(self, text: Text, head: str, index: int, path: str) -> ReadSource | None:
         """Read a source that is no log; None of any other."""
-        how = self._records_in(head, path)
+        how = self._find_record_reader(head, path)
         if how is not None:
-            return self._taken(text, index, how)
+            return self._take_records(text, index, how)
         if not config_files.may_be(path, head):
             return None
         if not config_files.is_of_tool(path, head):
             self._others += 1
             if self._others > _MOST_OTHERS:
                 return None
-        return self._settings(text, head, index, path)
+        return self._read_settings(text, head, index, path)
 
-    def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
+    def read_binary(self, opened: Readable, index: int, path: str) -> ReadSource | None:
         """Read a file of figures that is no text; None of any other, of which nothing is taken.
 
         Raises:
@@ -86,31 +86,33 @@ class RunFiles:
         """
         rank = flight_recorder.rank_of_dump(path)
         if rank is not None:
-            return self._recorded(opened, index, path, rank)
-        return self._events(opened, index, path) if is_event_file(path) else None
+            return self._read_flight_recorder(opened, index, path, rank)
+        return self._read_tensorboard_events(opened, index, path) if is_event_file(path) else None
 
-    def _recorded(self, opened: Readable, index: int, path: str, rank: int) -> Read:
+    def _read_flight_recorder(
+        self, opened: Readable, index: int, path: str, rank: int
+    ) -> ReadSource:
         data = fill(opened, MOST_BYTES)
         try:
             found = flight_recorder.read_dump(data, rank)
         except ValueError as error:
             raise InputError(flight_recorder.REFUSED, path, "name the log of the run") from error
         part = Extract(lines={index: 1}, records={index: 0})
-        for one in found:
-            value = f"{one.group} {one.rank} {one.enqueued}"
+        for group in found:
+            value = f"{group.group} {group.rank} {group.enqueued}"
             part.facts.add(f"machine_{COLLECTIVES}", value, config_files.SURE, index, 1)
-        return Read(part, [flight_recorder.note_of_dump(found)], _METRICS)
+        return ReadSource(part, [flight_recorder.note_of_dump(found)], _METRICS)
 
-    def _events(self, opened: Readable, index: int, path: str) -> Read:
+    def _read_tensorboard_events(self, opened: Readable, index: int, path: str) -> ReadSource:
         parse = tensorboard_events.load_parser()
         if parse is None:
             raise InputError(tensorboard_events.MISSING, path, "or name the log of the run")
         file = tensorboard_events.EventFile(opened, parse)
-        part = self._gathered(index, file.records(), tensorboard_events.PRODUCER, "")
+        part = self._extract_records(index, file.records(), tensorboard_events.PRODUCER, "")
         if not file.count:
             raise InputError(tensorboard_events.GARBAGE, path, "name the log of the run")
         part.lines[index] = file.count
-        return Read(part, tensorboard_events.note_of(file), _METRICS)
+        return ReadSource(part, tensorboard_events.note_of(file), _METRICS)
 
     @property
     def is_shared(self) -> bool:
@@ -120,13 +122,13 @@ class RunFiles:
     def settle(self, facts: FactStore) -> None:
         """Add what the configurations of unknown origin state and none of them denies."""
         values: dict[str, set[str]] = {}
-        for _, one in self._likely:
-            values.setdefault(one.name, set()).add(one.value)
-        for index, one in self._likely:
-            if len(values[one.name]) == 1:
-                facts.add(one.name, one.value, config_files.LIKELY, index, one.line)
+        for _, fact in self._likely:
+            values.setdefault(fact.name, set()).add(fact.value)
+        for index, fact in self._likely:
+            if len(values[fact.name]) == 1:
+                facts.add(fact.name, fact.value, config_files.LIKELY, index, fact.line)
 
-    def _records_in(self, head: str, path: str) -> _Records | None:
+    def _find_record_reader(self, head: str, path: str) -> _Records | None:
         """Say how the records of a file are read; None where it is no file of records."""
         if trainer_state.is_trainer_state(head):
             return _Records(
@@ -160,14 +162,14 @@ class RunFiles:
             )
         return None
 
-    def _taken(self, text: Text, index: int, how: _Records) -> Read:
-        source = Counted(text)
-        part = self._gathered(index, how.of(source), how.producer, how.framework)
+    def _take_records(self, text: Text, index: int, how: _Records) -> ReadSource:
+        source = LineCounter(text)
+        part = self._extract_records(index, how.of(source), how.producer, how.framework)
         _read_to_end(source)
         part.lines[index] = source.lines
-        return Read(part, how.notes, _METRICS)
+        return ReadSource(part, how.notes, _METRICS)
 
-    def _gathered(
+    def _extract_records(
         self,
         index: int,
         records: Iterable[tuple[Record, int]],
@@ -175,31 +177,31 @@ class RunFiles:
         framework: str,
     ) -> Extract:
         """Take the records of a file that holds nothing else."""
-        gathering = Gathering(self._machine, index)
-        gathering.take_state(records, producer, framework)
-        gathering.feed(Block(b"", 0, 0, 0))
-        return gathering.finished()
+        extractor = SourceExtractor(self._machine, index)
+        extractor.take_state(records, producer, framework)
+        extractor.feed(Block(b"", 0, 0, 0))
+        return extractor.finished()
 
-    def _settings(self, text: Text, head: str, index: int, path: str) -> Read | None:
+    def _read_settings(self, text: Text, head: str, index: int, path: str) -> ReadSource | None:
         """Take what a configuration states; None where it states too little to be one."""
         config = config_files.read_config(path, head)
         stated = self._keys.stated(config.leaves)
         if len(stated) < config.fewest:
             return None
-        part, source = Extract(), Counted(text)
+        part, source = Extract(), LineCounter(text)
         _read_to_end(source)
         part.lines[index], part.records[index] = source.lines, 0
         if config.strength == config_files.SURE:
-            for one in stated:
-                part.facts.add(one.name, one.value, config.strength, index, one.line)
+            for fact in stated:
+                part.facts.add(fact.name, fact.value, config.strength, index, fact.line)
         else:
-            self._likely += [(index, one) for one in stated]
+            self._likely += [(index, fact) for fact in stated]
         notes = [config.note]
         if len(head) >= SNIFF:
             notes.append(_CUT)
         elif config.broken is not None:
             notes.append(say("breaks off at line {line}", "在第 {line} 行中断", line=config.broken))
-        return Read(part, notes, _SETTINGS)
+        return ReadSource(part, notes, _SETTINGS)
 
 
 def _read_head(source: Readable) -> str:

@@ -1,4 +1,4 @@
-"""Searches of texts for rules, each once for all processes that print the same line.
+"""Run the searches of rules, once for all processes that print the same line.
 
 In: a rule, a text, the budget of the source. Out: matches. Not here: which lines are searched, and
 what a match becomes.

@@ -1,7 +1,7 @@
-"""A source as what it says it is: a log, a metrics file, an error file.
+"""Read a source by its type: a log, a metrics file, an error file.
 
-In: the text of a source, the matching machine. Out: `Extract`, what kind of source it is, what is
-to be said of it. Not here: opening it, the other sources of the job (`extraction.job`).
+In: the text of a source, the matcher. Out: `Extract`, what kind of source it is, what is to be said
+of it. Not here: opening it, the other sources of the job (`extraction.job`).
 """
 
 import dataclasses
@@ -16,13 +16,13 @@ from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import error_file
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import Gathering
-from postmortem.extraction.unlike_logs import (
-    Read,
+from postmortem.extraction.non_log_files import (
+    ReadSource,
     is_record_lines,
     may_be_figures,
     may_be_no_log,
 )
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import Block, iter_blocks
 from postmortem.reading.decode import Text
 from postmortem.reading.documents import is_document
@@ -66,12 +66,12 @@ class SourceReader:
     def __init__(
         self, machine: Matcher, block_size: int, budget: Budget, progress: Progress | None
     ) -> None:
-        """Take what is looked for, how many bytes at a time, and who is told how far it is."""
+        """Store the matcher, the size of blocks and the progress callback."""
         self.machine, self.block_size = machine, block_size
         self.budget, self.progress = budget, progress
         self._files: RunFiles | None = None
 
-    def read(self, text: Text, index: int, where: ProcessId, path: str) -> Read:
+    def read(self, text: Text, index: int, where: ProcessId, path: str) -> ReadSource:
         """Read a source to its end.
 
         Args:
@@ -89,16 +89,18 @@ class SourceReader:
             if other is not None:
                 return other._replace(notes=[*other.notes, *_list_notes(text)])
         if error_file.is_error_file(head):
-            part = self._error_file(text, index, where)
+            part = self._read_error_file(text, index, where)
             is_cut = bool(text.read(1))
-            return Read(part, [error_file.NOTE, *([_CUT] if is_cut else []), *_list_notes(text)])
-        part = self._log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
+            return ReadSource(
+                part, [error_file.NOTE, *([_CUT] if is_cut else []), *_list_notes(text)]
+            )
+        part = self._read_log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
         if _is_document(part, text, head, index):
             nothing = Extract(lines={index: part.lines[index]}, records={index: 0})
-            return Read(nothing, [_DOCUMENT], "ignored")
-        return Read(part, _list_notes(text))
+            return ReadSource(nothing, [_DOCUMENT], "ignored")
+        return ReadSource(part, _list_notes(text))
 
-    def read_binary(self, opened: Readable, index: int, path: str) -> Read | None:
+    def read_binary(self, opened: Readable, index: int, path: str) -> ReadSource | None:
         """Read a file of figures that is no text; None of any other, of which nothing is taken.
 
         Raises:
@@ -114,7 +116,7 @@ class SourceReader:
         return self._files is not None and self._files.is_shared
 
     def settle(self, facts: FactStore) -> None:
-        """Add what can be told only once all sources have been read."""
+        """Add what is known only after all sources have been read."""
         if self._files is not None:
             self._files.settle(facts)
 
@@ -126,8 +128,10 @@ class SourceReader:
             self._files = RunFiles(self.machine, self.block_size)
         return self._files
 
-    def _log(self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool) -> Extract:
-        gathering = Gathering(
+    def _read_log(
+        self, text: Text, index: int, where: ProcessId, path: str, *, srun: bool
+    ) -> Extract:
+        extractor = SourceExtractor(
             self.machine,
             index,
             where,
@@ -136,19 +140,21 @@ class SourceReader:
             budget=self.budget,
         )
         for block in iter_blocks(text, self.block_size):
-            gathering.feed(block)
+            extractor.feed(block)
             if self.progress is not None:
-                self.progress(path, block.offset + block.hi, gathering.line)
-        return gathering.finished()
+                self.progress(path, block.offset + block.hi, extractor.line)
+        return extractor.finished()
 
-    def _error_file(self, text: Text, index: int, where: ProcessId) -> Extract:
+    def _read_error_file(self, text: Text, index: int, where: ProcessId) -> Extract:
         """Read an error file: its one line holds a whole traceback, and all found stands on it."""
         raw = fill(text, _ERROR_FILE_BYTES).decode("utf-8", "replace")
         # JSON may hold half a character.
         data = (error_file.extract_traceback(raw) or raw).encode("utf-8", "replace")
-        gathering = Gathering(self.machine, index, where, breaks_by_return=True, budget=self.budget)
-        gathering.feed(Block(data, 0, len(data), 0))
-        result = gathering.finished()
+        extractor = SourceExtractor(
+            self.machine, index, where, breaks_by_return=True, budget=self.budget
+        )
+        extractor.feed(Block(data, 0, len(data), 0))
+        result = extractor.finished()
         result.lines[index] = raw.count("\n") + (not raw.endswith("\n"))
         result.error_files.add(index)
         result.tracebacks = [
@@ -158,11 +164,11 @@ class SourceReader:
         return result
 
 
-def identify_source_type(given: str, text: Text, read: Read, index: int, path: str) -> str:
-    """Tell what a source is, as `core.job_facts.Source` names it.
+def identify_source_type(kind: str, text: Text, read: ReadSource, index: int, path: str) -> str:
+    """Identify the type of a source, as `core.job_facts.Source` names it.
 
     Args:
-        given: `log`, or what the caller knows it to be.
+        kind: `log`, or what the caller knows it to be.
         text: of the source.
         read: what was found in it.
         index: its number among the sources of the job.
@@ -171,8 +177,8 @@ def identify_source_type(given: str, text: Text, read: Read, index: int, path: s
     if read.kind:
         return read.kind
     head, part = _decode_head(text), read.part
-    if given != "log":
-        return given
+    if kind != "log":
+        return kind
     if text.printed is not None:
         return "notebook"
     if part.records.get(index):
@@ -198,7 +204,7 @@ def _ends_in_message(part: Extract, index: int) -> bool:
 
 
 def _is_document(part: Extract, text: Text, head: str, index: int) -> bool:
-    """Say whether a source is a document; one that only states settings tells of a run."""
+    """Say whether a source is a document; a file of nothing but settings is none."""
     is_of_settings = bool(part.facts.facts) and not part.findings
     is_raised = any(traceback.frames for traceback, _ in part.tracebacks)
     if (
@@ -209,11 +215,11 @@ def _is_document(part: Extract, text: Text, head: str, index: int) -> bool:
         or detect_text_type(head)
     ):
         return False
-    return is_document(head, {one.finding.line for one in part.seen()})
+    return is_document(head, {sighting.finding.line for sighting in part.seen()})
 
 
 def _list_notes(text: Text) -> list[Message]:
-    """Say what of the text a reader of the report should know."""
+    """List notes on the text for the reader of the report."""
     notes = [_FRAMES] if text.breaks_by_return else []
     if text.printed is not None and text.printed.passed_over:
         notes.append(

@@ -1,4 +1,4 @@
-"""The quick path: lines that a learnt template matches are neither decoded nor searched.
+"""Read lines that a learnt template matches, without decoding or searching them.
 
 In: hits of literals in a block, and lines that were read slowly, to learn from. Out: rows for
 `Points`, the same as the slow path would have put there. Not here: the templates themselves
@@ -12,11 +12,11 @@ from typing import Any, Final, NamedTuple
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.facts.columns import Columns
 from postmortem.extraction.formats.bars import Redraws, RunBar
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.formats.records import EPOCHS, MetricReader, Record
 from postmortem.extraction.formats.templates import LONGEST, PLACES
 from postmortem.extraction.formats.unknown import GenericReader
-from postmortem.extraction.learnt_paths import LearntPaths, Path
+from postmortem.extraction.learnt_paths import LearntPaths, TemplatePath
 from postmortem.extraction.points import Points
 from postmortem.extraction.process_registry import MOST_PROCESSES
 from postmortem.rules.engine import Budget
@@ -25,7 +25,7 @@ PYTORCH: Final = "pytorch"
 _NO_SERIES: Final = frozenset({"step", "per_epoch", *EPOCHS, *PLACES})
 
 
-class Drawn(NamedTuple):
+class DrawnRecord(NamedTuple):
     """A record of a format that is drawn again at the same position."""
 
     reader: MetricReader
@@ -34,22 +34,22 @@ class Drawn(NamedTuple):
     """Epoch and step as printed."""
     line: int
     offset: int
-    path: Path | None
+    path: TemplatePath | None
     """Of a line that a template has matched, with its figures."""
     groups: tuple[bytes, ...] = ()
     record: Record | None = None
     """Of any other."""
 
 
-class Quick:
+class TemplateReader:
     """Reads the lines of one source that are like others before them."""
 
     def __init__(self, points: Points, generic: GenericReader, bar: RunBar, budget: Budget) -> None:
         """Know no template."""
         self._points, self.generic, self._bar = points, generic, bar
-        self.redrawn: Callable[[Drawn], None] = lambda _: None
+        self.redrawn: Callable[[DrawnRecord], None] = lambda _: None
         """Takes draws of bars of known formats."""
-        self.redraws: Redraws[Drawn] = Redraws()
+        self.redraws: Redraws[DrawnRecord] = Redraws()
         self.paths = LearntPaths(budget)
         self._late: dict[tuple[int, ProcessId, int], tuple[Layout, Columns | None]] = {}
         """Rows of a layout and a process, as long as the names of the process stay."""
@@ -81,7 +81,7 @@ class Quick:
 
     def taken(
         self,
-        path: Path,
+        path: TemplatePath,
         groups: tuple[bytes, ...],
         data: bytes,
         end: int,
@@ -113,12 +113,12 @@ class Quick:
             return
         (layout, where, groups, line, offset), self._waiting = self._waiting, None
         if offset >= read_until:
-            for one in self.generic.read_learnt(layout, where, groups, line):
-                self.put(one, offset)
+            for record in self.generic.read_learnt(layout, where, groups, line):
+                self.put(record, offset)
 
-    def put(self, found: "tuple[Record, int] | Late", offset: int) -> None:
+    def put(self, found: "tuple[Record, int] | LearntFigures", offset: int) -> None:
         """Put what the generic reader gives into the series."""
-        if isinstance(found, Late):
+        if isinstance(found, LearntFigures):
             rows = self.late_rows(found)
             if rows is not None:
                 self._points.total(found.layout.looked.found.record.total)
@@ -130,7 +130,7 @@ class Quick:
 
     def _add(
         self,
-        path: Path,
+        path: TemplatePath,
         reader: MetricReader,
         where: ProcessId,
         values: list[float],
@@ -142,18 +142,22 @@ class Quick:
         self._points.add(rows, select_step(path, values, bar_step), values, *place)
 
     def redraw(
-        self, path: Path, reader: MetricReader, groups: tuple[bytes, ...], place: tuple[int, int]
+        self,
+        path: TemplatePath,
+        reader: MetricReader,
+        groups: tuple[bytes, ...],
+        place: tuple[int, int],
     ) -> None:
         """Take a draw of a bar of a known format."""
         where = path.where(groups, self._points)
         self.redrawn(build_draw(path, reader, where, groups, place))
 
-    def put_drawn(self, drawn: Drawn, path: Path) -> None:
+    def put_drawn(self, drawn: DrawnRecord, path: TemplatePath) -> None:
         """Put the last draw at a position into its series."""
         values, place = list(map(float, drawn.groups)), (drawn.line, drawn.offset)
         self._add(path, drawn.reader, drawn.where, values, math.nan, place)
 
-    def rows_of(self, path: Path, reader: MetricReader, where: ProcessId) -> Columns:
+    def rows_of(self, path: TemplatePath, reader: MetricReader, where: ProcessId) -> Columns:
         """Give the rows of a process for lines of a known format."""
         rows = path.rows.get(where)
         if rows is None:
@@ -164,13 +168,13 @@ class Quick:
             path.rows[where] = rows
         return rows
 
-    def bar_step(self, path: Path, data: bytes, end: int) -> float:
-        """Give the step that the bar behind a line tells."""
+    def bar_step(self, path: TemplatePath, data: bytes, end: int) -> float:
+        """Give the step of the bar behind a line."""
         return self._bar.step(
             data, end, self._points.result.total_steps, is_training=path.is_training
         )
 
-    def late_rows(self, late: Late) -> Columns | None:
+    def late_rows(self, late: LearntFigures) -> Columns | None:
         """Give the rows for a line of a layout; None if two of its values have one name."""
         key = (id(late.layout), late.where, self.generic.owners)
         known = self._late.get(key)
@@ -193,7 +197,7 @@ class Quick:
         return known[1]
 
 
-def select_step(path: Path, values: Sequence[Any], bar_step: Any) -> Any:
+def select_step(path: TemplatePath, values: Sequence[Any], bar_step: Any) -> Any:
     """Give the step of a line of a known format, or those of many from columns of figures."""
     step = values[path.step] if path.step is not None else bar_step
     if path.epochs is not None:
@@ -203,20 +207,20 @@ def select_step(path: Path, values: Sequence[Any], bar_step: Any) -> Any:
 
 
 def build_stream_key(reader: MetricReader, where: ProcessId, points: Points) -> Hashable:
-    """Give what tells a bar of a known format from others."""
+    """Build the key that identifies a bar of a known format."""
     return reader.format.id, points.process(where)
 
 
 def build_draw(
-    path: Path,
+    path: TemplatePath,
     reader: MetricReader,
     where: ProcessId,
     groups: tuple[bytes, ...],
     place: tuple[int, int],
-) -> Drawn:
+) -> DrawnRecord:
     """Give a draw of a bar of a known format: its raw line and offset are its place."""
     printed = tuple([None if at is None else groups[at].decode() for at in path.position])
-    return Drawn(reader, where, printed, *place, path, groups)
+    return DrawnRecord(reader, where, printed, *place, path, groups)
 
 
 def end_of_line(data: bytes, start: int) -> int:

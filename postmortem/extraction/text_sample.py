@@ -1,7 +1,7 @@
-"""The few lines of a source that tell most, chosen without any rule.
+"""Choose the most informative lines of a source, without any rule.
 
 In: the blocks of a source. Out: `TextSample`. Not here: tracebacks (`extraction.traceback`), what
-the lines mean (`classify`).
+the lines mean (`classifier`).
 
 Only the last kilobytes are looked at: what stopped a run stands near its end, or in a traceback.
 Of lines that differ in their figures alone one is kept.

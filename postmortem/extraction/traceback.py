@@ -39,7 +39,7 @@ from postmortem.extraction.trailing_context import (
     is_logged,
     is_reported,
 )
-from postmortem.reading.windows import LONG_REACH, Passed, View, is_same_process
+from postmortem.reading.windows import LONG_REACH, FollowedLine, View, is_same_process
 
 ANCHOR: Final = b"(most recent call last)"
 """Without the word before it, which may have a colour of its own."""
@@ -91,11 +91,11 @@ def read(view: View, source: int, base: int) -> Traceback | None:
     head = view.cleaned
     rows = _iter_rows(view)
     if (test := parse_test_name(head.text)) is not None:
-        return _of_a_test(view, source, base, rows, test)
+        return _read_test_failure(view, source, base, rows, test)
     if _HEAD not in head.text:
         return None
     if _GROUPED.match(head.text) is not None:
-        rows = _without_bars(rows)
+        rows = _strip_bars(rows)
         frames, last = read_plain_frames(rows, 0)
     elif (name := parse_exception_class(head.text)) is not None:
         frames, last = read_cell_frames(rows, name)
@@ -111,16 +111,16 @@ def read(view: View, source: int, base: int) -> Traceback | None:
 
 
 def _cut_off(found: Traceback, name: str = "") -> Traceback:
-    """Take what an exception is from what else tells it, where its own line is missing.
+    """Infer the exception from its `raise` statement or its name where its own line is missing.
 
     From the head that names its class, and from the statement that raised it.
     """
     if found.exception or not found.frames:
         return found
-    told = parse_raise_statement(found.frames[-1].code)
-    if told is None:
+    raised = parse_raise_statement(found.frames[-1].code)
+    if raised is None:
         return dataclasses.replace(found, exception=name)
-    return dataclasses.replace(found, exception=name or told[0], message=told[1])
+    return dataclasses.replace(found, exception=name or raised[0], message=raised[1])
 
 
 def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None, int]:
@@ -150,7 +150,7 @@ def read_headless(view: View, source: int, base: int) -> tuple[Traceback | None,
     return _build_traceback(view, source, base, frames, last, rows), base + last.end
 
 
-def _of_a_test(
+def _read_test_failure(
     view: View, source: int, base: int, rows: Iterator[Row], test: str
 ) -> Traceback | None:
     """Read the section of a failed test; what it printed stands behind it and is no sequel."""
@@ -161,7 +161,7 @@ def _of_a_test(
     return dataclasses.replace(found, end_line=max(end, found.end_line), aside=TEST, went_on=0)
 
 
-def _without_bars(rows: Iterator[Row]) -> Iterator[Row]:
+def _strip_bars(rows: Iterator[Row]) -> Iterator[Row]:
     """Yield the lines of one member of an exception group, without what is drawn before them."""
     for row in rows:
         if _GROUP_RULE.match(row.text) is not None:
@@ -185,7 +185,7 @@ def _build_traceback(
             message, exception, looked = _read_whole_message(message, last, rows, view.data)
         if _COMPILER in name:
             looked += itertools.islice(rows, _MOST_ADVICE)
-            frames = [*frames, *_user_code(looked)]
+            frames = [*frames, *_read_compiled_frames(looked)]
     before = view.data[max(0, view.start - 300) : view.start]
     ordinary = find_first_ordinary_line(itertools.chain(looked, rows))
     return Traceback(
@@ -203,20 +203,20 @@ def _build_traceback(
         level=head.level,
         chained=any(phrase in before for phrase in CHAINS),
         wrapped="Original Traceback" in head.text,
-        aside=identify_reporter(view) or _logged(view, ordinary),
+        aside=identify_reporter(view) or _infer_logging(view, ordinary),
         went_on=ordinary.number if ordinary is not None else 0,
     )
 
 
-def _logged(view: View, ordinary: Row | None) -> str:
-    """Say whether the program tells of the error, and whether its logger writes on behind it."""
+def _infer_logging(view: View, ordinary: Row | None) -> str:
+    """Say whether the program logged the error, and whether its logger goes on behind it."""
     if not is_reported(view):
         return ""
     is_going_on = ordinary is not None and ordinary.level != ""
     return LOGGED if is_going_on and is_logged(view) else REPORTED
 
 
-def _user_code(rows: Iterable[Row]) -> list[Frame]:
+def _read_compiled_frames(rows: Iterable[Row]) -> list[Frame]:
     """Read the frames of the code that was compiled, which stand behind what went wrong with it."""
     behind = itertools.dropwhile(lambda row: _FROM_USER_CODE not in row.text, rows)
     next(behind, None)
@@ -230,13 +230,13 @@ def _iter_rows(view: View) -> Iterator[Row]:
     end, where = b"\n" if data.find(b"\n", view.start, limit) >= 0 else b"\r", view.cleaned.where
     passed, spend = view.passed, view.rows.spend
     while position < limit:
-        one = passed.get(position)
-        if one is None or one.end >= limit:
+        line = passed.get(position)
+        if line is None or line.end >= limit:
             newline = data.find(end, position, limit)
             if newline < 0:
                 return
-            one = _inspect_line(view, position, newline + 1, end, limit)
-        position, cleaned = one.end, one.cleaned
+            line = _inspect_line(view, position, newline + 1, end, limit)
+        position, cleaned = line.end, line.cleaned
         number += 1
         spend(1)
         foreign += 1
@@ -251,21 +251,21 @@ def _iter_rows(view: View) -> Iterator[Row]:
                 number,
                 cleaned.text,
                 position,
-                (one.begin, one.close) if cleaned.time is not None or cleaned.level else None,
+                (line.begin, line.close) if cleaned.time is not None or cleaned.level else None,
                 cleaned.level,
                 cleaned.where == where,
             )
 
 
-def _inspect_line(view: View, before: int, start: int, end: bytes, limit: int) -> Passed:
+def _inspect_line(view: View, before: int, start: int, end: bytes, limit: int) -> FollowedLine:
     """Look at a line, and keep it for other tracebacks.
 
     What a limit or a carriage return ends may end elsewhere for another one, and is not kept.
     """
     close = view.data.find(end, start, limit)
     borders = _find_last_redraw(view.data, start, close if close >= 0 else limit)
-    one = Passed(*borders, close if close >= 0 else limit, view.clean_at(*borders))
-    return view.passed_at(before, one) if close >= 0 and end == b"\n" else one
+    line = FollowedLine(*borders, close if close >= 0 else limit, view.clean_at(*borders))
+    return view.passed_at(before, line) if close >= 0 and end == b"\n" else line
 
 
 def _get_stamp_form(data: bytes, row: Row) -> str:

@@ -1,4 +1,4 @@
-"""Lines with which a traceback begins, or with a frame of one whose beginning is cut off.
+"""Find the lines where a traceback begins, or a frame of one whose beginning is cut off.
 
 In: such lines. Out: `Traceback`s in an `Extract`, the first and last of very many. Not here:
 reading a traceback (`extraction.traceback`).

@@ -1,4 +1,4 @@
-"""What stands around an error: who tells of it, and whether the program goes on behind it.
+"""Judge by the lines around an error who reported it, and whether the program went on.
 
 In: the line with which a traceback begins, the lines of its process behind it, a line that quotes
 an error. Out: whether it is told aside, how many lines of ordinary output follow, the level at
@@ -99,7 +99,7 @@ def is_script(text: str) -> bool:
 
 
 def identify_reporter(view: View) -> str:
-    """Say who tells of the traceback that begins on a line, if it is not the run itself."""
+    """Identify who printed the traceback that begins on a line, if not the run itself."""
     for text in itertools.islice(_iter_lines_before(view), _LINES_BEFORE):
         if _AT_EXIT.match(text):
             return EXIT
@@ -109,21 +109,21 @@ def identify_reporter(view: View) -> str:
 
 
 def is_logged(view: View) -> bool:
-    """Say whether a logger tells of an error right before the traceback that begins on a line."""
-    before = _line_before(view)
+    """Say whether a logger reports an error right before the traceback that begins on a line."""
+    before = _find_line_before(view)
     return before is not None and before.level in LOUD and view.cleaned.level == ""
 
 
 def is_reported(view: View) -> bool:
     """Say whether the line before a traceback announces an error with which the run may go on."""
-    before = _line_before(view)
+    before = _find_line_before(view)
     return before is not None and is_handled(before.text, before.level)
 
 
 def is_handled(text: str, level: str) -> bool:
-    """Say whether a line tells of an error of which whoever tells it does not end."""
-    is_told = level in _REPORTING or goes_on(text)
-    return is_told and not gives_up(text, level) and not is_exception_line(text)
+    """Say whether a line reports an error that the program handles."""
+    is_report = level in _REPORTING or goes_on(text)
+    return is_report and not gives_up(text, level) and not is_exception_line(text)
 
 
 def goes_on(text: str) -> bool:
@@ -136,7 +136,7 @@ def gives_up(text: str, level: str) -> bool:
     return level in _LAST_WORDS or _GIVES_UP.search(text) is not None
 
 
-def _line_before(view: View) -> Cleaned | None:
+def _find_line_before(view: View) -> Cleaned | None:
     """Give the line right before one, if the same process has printed it."""
     end = view.start - 1
     start = view.data.rfind(b"\n", max(0, view.start - _BYTES_BEFORE), max(0, end)) + 1
@@ -151,9 +151,9 @@ def _iter_lines_before(view: View) -> Iterator[str]:
     where = view.cleaned.where
     while end > low:
         start = view.data.rfind(b"\n", low, end) + 1 or low
-        one = view.clean_at(start, end)
-        if one.text.strip() and is_same_process(one.where, where):
-            yield one.text.strip()
+        cleaned = view.clean_at(start, end)
+        if cleaned.text.strip() and is_same_process(cleaned.where, where):
+            yield cleaned.text.strip()
         end = start - 1
 
 
@@ -184,7 +184,7 @@ def _is_ordinary(text: str, level: str) -> bool:
 
 
 def infer_level(cleaned: Cleaned) -> str:
-    """Give the level at which a line is to be read: its logger's, or what it says of itself."""
+    """Infer the level of a line: its logger's, or one that its text states."""
     if _SAYS_CAUGHT.search(cleaned.text) and not is_exception_line(cleaned.text):
         return CAUGHT
     return cleaned.level or ("WARNING" if _PYTHON_WARNING.search(cleaned.text) else "")

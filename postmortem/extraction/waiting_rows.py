@@ -1,4 +1,4 @@
-"""Rows of figures that are not yet in their series: they go there many at once.
+"""Rows of figures that wait to be put into their series, many at once.
 
 In: columns that have got a row. Out: the same rows in their series, in the order of the log. Not
 here: what becomes of their number (`extraction.points`).
@@ -19,7 +19,7 @@ class WaitingRows:
     """The columns of one source that have rows which wait."""
 
     def __init__(self, note: Callable[[Columns], None]) -> None:
-        """Take who is told of rows before they go into their series."""
+        """Store the callback for rows that are about to go into their series."""
         self._note = note
         self._waiting: dict[ProcessId, dict[int, Columns]] = {}
         """By process."""
@@ -51,7 +51,7 @@ class WaitingRows:
             self._writers.clear()
 
     def count_records_of(self, where: ProcessId) -> int:
-        """Count the rows that wait and tell how a process fares: its own and unlabelled ones."""
+        """Count the waiting rows of a process: its own and unlabelled ones."""
         ahead = self.ahead(where)
         if where == NOWHERE:  # all of them do
             return ahead + self.count

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from postmortem.diagnosis.classifier.evidence_model import UNFITTED, EvidenceModel, Weighed
+from postmortem.diagnosis.classifier.evidence_model import UNFITTED, EvidenceModel, LogOddsSum
 from postmortem.diagnosis.inference.belief import (
     compute_features,
     compute_proposal_features,
@@ -102,7 +102,7 @@ def fit_evidence_model(rows: Sequence[Answered]) -> EvidenceModel:
 
 def _fit_question(
     rows: Sequence[Answered], names: Sequence[str], each: Sequence[float]
-) -> Weighed | None:
+) -> LogOddsSum | None:
     hits = [row.right for row in rows]
     if len({*hits}) < 2:
         return None
@@ -113,4 +113,4 @@ def _fit_question(
     slopes = found.coef_[0] / spread
     start = float(found.intercept_[0] - (slopes * middle).sum())
     weights = {name: round(float(one), 3) for name, one in zip(names, slopes, strict=True)}
-    return Weighed(round(start, 3), weights)
+    return LogOddsSum(round(start, 3), weights)

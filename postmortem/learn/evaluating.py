@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from postmortem.diagnosis.classifier.failing_text import Saying
+from postmortem.diagnosis.classifier.failing_text import TextPassage
 from postmortem.diagnosis.classifier.hashed_words import compute_buckets
 from postmortem.diagnosis.classifier.opinion import Opinion
 from postmortem.diagnosis.classifier.text_model import TextModel
@@ -146,11 +146,11 @@ def _build_row(way: str, sample: Sampled, guess: Guess) -> JudgedOneWay:
     )
 
 
-def _build_opinion(model: TextModel, filled: dict[int, Saying]) -> Opinion:
+def _build_opinion(model: TextModel, filled: dict[int, TextPassage]) -> Opinion:
     return Opinion(model, model.shares(filled) if filled else {}, filled)
 
 
-def _select_last_error(sample: Sampled) -> dict[int, Saying]:
+def _select_last_error(sample: Sampled) -> dict[int, TextPassage]:
     """Give what the last telling line alone fills."""
     lines = [
         passage
@@ -166,7 +166,7 @@ def _guess_from_ranking(ranking: Ranking) -> Guess:
     return Guess(names, ranking.verdict.cause, ranking.causes[0].probability)
 
 
-def _guess_from_text(model: TextModel, filled: dict[int, Saying]) -> Guess:
+def _guess_from_text(model: TextModel, filled: dict[int, TextPassage]) -> Guess:
     opinion = _build_opinion(model, filled)
     if not opinion.shares:
         return Guess((), None, 0.0)

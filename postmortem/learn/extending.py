@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.svm import LinearSVC
 
-from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, Saying
+from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, TextPassage
 from postmortem.diagnosis.classifier.text_model import RARITY_UNIT, TextModel, parse_text_model
 from postmortem.learn.fitting import Weights
 from postmortem.learn.samples import Sampled
@@ -51,7 +51,7 @@ class Lesson(NamedTuple):
     """What a model is taught."""
 
     samples: Sequence[Sampled]
-    sound: Sequence[Mapping[int, Saying]]
+    sound: Sequence[Mapping[int, TextPassage]]
     """What is worded like none of them: logs of these runs before anything failed."""
     seed: int = 0
 

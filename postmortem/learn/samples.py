@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.classifier.failing_text import Saying, extract_failure_passages
+from postmortem.diagnosis.classifier.failing_text import TextPassage, extract_failure_passages
 from postmortem.diagnosis.classifier.hashed_words import compute_buckets
 from postmortem.diagnosis.inference.active_conditions import find_active_conditions
 from postmortem.diagnosis.inference.verdict import Ranking, rank
@@ -34,7 +34,7 @@ class Sampled(NamedTuple):
     case: Case
     ranking: Ranking
     """What the rules alone make of it."""
-    filled: dict[int, Saying]
+    filled: dict[int, TextPassage]
 
     def fold(self, folds: int) -> int:
         """Give the fold of its group: the same in every run."""
@@ -60,7 +60,7 @@ def read_samples(cases: Iterable[Labelled], patterns: Sequence[Path] = ()) -> li
 
 def compute_first_half_buckets(
     samples: Iterable[Sampled], patterns: Sequence[Path] = ()
-) -> list[dict[int, Saying]]:
+) -> list[dict[int, TextPassage]]:
     """Give the buckets that the first half of each log fills: of a run in which nothing has failed.
 
     A log of several files, or of a sound run, has none.
@@ -76,7 +76,7 @@ def compute_first_half_buckets(
     return [one for one in found if one]
 
 
-def _compute_case_buckets(case: Case, knowledge: KnowledgeBase) -> dict[int, Saying]:
+def _compute_case_buckets(case: Case, knowledge: KnowledgeBase) -> dict[int, TextPassage]:
     return compute_buckets(extract_failure_passages(case, find_active_conditions(case, knowledge)))
 
 

@@ -1,4 +1,4 @@
-"""A log as it is stored: its bytes counted and hashed while they are read, and unpacked.
+"""Count and hash the bytes of a stored log while they are read, and unpack them.
 
 In: a binary file. Out: `Stored`, and what reads an archive of a kind. Not here: opening files, what
 is said of a broken archive (`reading.opener`).
@@ -29,7 +29,7 @@ _PIECE: Final = 1 << 10
 
 
 def detect_archive_type(head: bytes) -> str | None:
-    """Tell the kind of an archive by its first bytes; None if it is none."""
+    """Detect the type of an archive by its first bytes; None if it is no archive."""
     return next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
 
 

@@ -1,4 +1,4 @@
-"""Cut a log into blocks whose borders change nothing.
+"""Cut a log into blocks so that the borders change no result.
 
 In: a `Text`. Out: `Block`s: fresh bytes with as much context before and behind as any rule may look
 at. Not here: what is looked for.

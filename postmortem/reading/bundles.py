@@ -1,4 +1,4 @@
-"""A folder of files sent as one: a zip or a tar, packed or not, laid out as files again.
+"""Unpack a zip or tar that holds a folder of files.
 
 In: the bytes of one, an empty folder, bounds. Out: the files in it. Not here: which of them are
 logs (`reading.discover`), what they hold.
@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final, NamedTuple
@@ -77,8 +78,8 @@ def unpack_bundle(name: str, content: bytes, folder: Path, unpacking: Unpacking,
     """
     written: set[Path] = set()
     try:
-        with TemporaryFile(dir=folder.parent) as room:
-            for count, member in enumerate(_iter_members(name, content, unpacking, room), 1):
+        with TemporaryFile(dir=folder.parent) as unpacked:
+            for count, member in enumerate(_iter_members(name, content, unpacking, unpacked), 1):
                 if count > most:
                     raise _build_too_many_error(name, most)
                 path = _find_free_path(folder / make_plain_path(member.name), written)
@@ -95,21 +96,23 @@ def unpack_bundle(name: str, content: bytes, folder: Path, unpacking: Unpacking,
 
 
 def _iter_members(
-    name: str, content: bytes, unpacking: Unpacking, room: IO[bytes]
+    name: str, content: bytes, unpacking: Unpacking, unpacked: IO[bytes]
 ) -> Iterator[_Member]:
     if content.startswith(_ZIPS):
         with zipfile.ZipFile(io.BytesIO(content)) as bundle:
-            for one in bundle.infolist():
-                if not one.is_dir() and not _is_link(one):
-                    yield _Member(one.filename, one.compress_size, lambda one=one: bundle.open(one))  # type: ignore[misc]
+            for member in bundle.infolist():
+                if not member.is_dir() and not _is_link(member):
+                    yield _Member(
+                        member.filename, member.compress_size, partial(bundle.open, member)
+                    )
         return
     opened = open_log(Stream(name, content), unpacking)
     while piece := opened.read(_PIECE):
-        room.write(piece)
+        unpacked.write(piece)
     if unpacking.is_exceeded:
         return
-    room.seek(0)
-    with tarfile.open(fileobj=room, mode="r:") as archive:
+    unpacked.seek(0)
+    with tarfile.open(fileobj=unpacked, mode="r:") as archive:
         for entry in archive:
             # A sparse file is mostly holes, which take no room in the bundle.
             if (
@@ -120,8 +123,8 @@ def _iter_members(
                 yield _Member(entry.name, None, lambda file=file: file)  # type: ignore[misc]
 
 
-def _is_link(one: zipfile.ZipInfo) -> bool:
-    return (one.external_attr >> 28) == 0o12
+def _is_link(member: zipfile.ZipInfo) -> bool:
+    return (member.external_attr >> 28) == 0o12
 
 
 def _write(member: _Member, path: Path, unpacking: Unpacking) -> None:
@@ -142,9 +145,9 @@ def make_plain_path(name: str) -> str:
 
 
 def _find_free_path(path: Path, written: set[Path]) -> Path:
-    """Give a name that no other file has, nor a folder that another lies in."""
+    """Give a path that is taken neither by a file nor by a folder of another file."""
     taken, count = path, 1
-    while taken in written or any(taken in one.parents for one in written):
+    while taken in written or any(taken in path.parents for path in written):
         count += 1
         taken = path.with_name(f"{path.stem}-{count}{path.suffix}")
     written.add(taken)

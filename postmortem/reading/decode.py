@@ -1,4 +1,4 @@
-r"""Any encoding in, UTF-8 bytes out.
+r"""Decode a log in any encoding into UTF-8.
 
 In: an `Opened` stream. Out: `Text`: UTF-8 chunks, the encoding's name, whether `\r` is the only
 line break, and whether it is a notebook, of which only the printed text is given. Not here:
@@ -15,7 +15,7 @@ from typing import Final
 from postmortem.core.errors import InputError
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
-from postmortem.reading import notebook, repacked
+from postmortem.reading import notebook, rewrapped_logs
 from postmortem.reading.opener import Opened
 from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
@@ -37,7 +37,7 @@ class Text:
     """A log as UTF-8 chunks."""
 
     def __init__(self, opened: Opened) -> None:
-        """Look at the first megabyte to tell encoding and line breaks.
+        """Detect encoding and line breaks from the first megabyte.
 
         Raises:
             InputError: the input is binary, or cannot be read.
@@ -49,15 +49,15 @@ class Text:
         self._head = source.head
         self.is_whole = len(head) < SNIFF
         """Whether `head` holds all of it."""
-        self.printed: notebook.Printed | None = None
+        self.printed: notebook.NotebookOutput | None = None
         """What the cells of a notebook printed, where this is one."""
         if notebook.is_notebook(self._head):
-            self.printed, self.is_whole = notebook.Printed(source), False
+            self.printed, self.is_whole = notebook.NotebookOutput(source), False
             self._head = fill(self.printed, SNIFF)
         else:
             source.head = b""
             self._head = (
-                self.is_whole and repacked.extract_printed_lines(self._head)
+                self.is_whole and rewrapped_logs.extract_printed_lines(self._head)
             ) or self._head
         self._source: Readable = self.printed or source
         self.head = self._head
@@ -110,7 +110,7 @@ class _Decoded:
 
 
 def detect(head: bytes, path: str) -> tuple[str, int]:
-    """Tell the encoding of a log from its beginning.
+    """Detect the encoding of a log from its beginning.
 
     Returns:
         The codec's name (utf-8, utf-16-le, utf-16-be, gb18030) and how many bytes of byte-order

@@ -1,4 +1,4 @@
-"""Which files make up the job: a folder's logs, and why the others are left out.
+"""Choose the files of a folder that belong to a job; give the reason for the others.
 
 In: the paths and streams that a user gave. Out: `Candidate`s in a fixed order. Not here: opening
 them.

@@ -1,4 +1,4 @@
-"""Whether a text is source code or a document: something that no run has printed.
+"""Tell source code and documents from text that a run has printed.
 
 In: a whole text. Out: yes or no. Not here: configurations and tables, which have readers of their
 own (`extraction.run_files`), what a log holds.
@@ -81,19 +81,19 @@ def is_document(text: str, found: Collection[int] = ()) -> bool:
 
 
 def _is_shaped_so(text: str, rows: list[tuple[int, str]], found: Collection[int]) -> bool:
-    """Say whether a text has the shape of a document, whatever its lines say."""
+    """Say whether a text is laid out as a document, whatever its lines say."""
     if _PATCH.match(text) and _HUNK.search(text):
         return True
     if text.lstrip().startswith("# ") and _SECTION.search(text):
         return True
     if all(_PAIR.match(row.strip()) for _, row in rows):
         return any(row.rstrip().endswith(":") for _, row in rows)
-    judged = dict(_statements(rows))
+    judged = dict(_iter_code_flags(rows))
     is_mostly = sum(judged.values()) >= max(_FEWEST_LINES, _CODE_SHARE * len(judged))
     return is_mostly and all(judged.get(number, True) for number in found)
 
 
-def _statements(rows: list[tuple[int, str]]) -> Iterator[tuple[int, bool]]:
+def _iter_code_flags(rows: list[tuple[int, str]]) -> Iterator[tuple[int, bool]]:
     """Say of each line but remarks whether it is code; an indented one goes with that above it."""
     is_quoted = is_code = False
     for number, row in rows:

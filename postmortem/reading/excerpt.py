@@ -104,12 +104,12 @@ class _Piece:
     """Bytes behind what is kept."""
 
     def take(self, data: bytes) -> None:
-        """Keep what there is room for."""
-        room = _MOST_KEPT - len(self.kept)
-        self.kept += data[:room]
-        if len(data) > room:
-            self.left_out += len(data) - room
-            self.end = (self.end + data[max(room, len(data) - _END_KEPT) :])[-_END_KEPT:]
+        """Keep as much as the limit allows."""
+        left = _MOST_KEPT - len(self.kept)
+        self.kept += data[:left]
+        if len(data) > left:
+            self.left_out += len(data) - left
+            self.end = (self.end + data[max(left, len(data) - _END_KEPT) :])[-_END_KEPT:]
 
 
 def _split(piece: _Piece, mark: str) -> list[RawLine]:

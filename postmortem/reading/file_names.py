@@ -1,4 +1,4 @@
-"""Which process wrote a file, and in which attempt, as far as the paths of a job tell.
+"""Read from the paths of a job which process wrote a file, and in which attempt.
 
 In: paths. Out: `ProcessId`, attempt numbers. Not here: labels inside the lines
 (`reading.prefixes`). Layouts: torchrun `--redirects` (<dir>/attempt_<n>/<local rank>/stderr.log),
@@ -116,12 +116,12 @@ def parse_processes(paths: Sequence[str]) -> dict[str, ProcessId]:
 
 
 def _parse_machine(name: str) -> str | None:
-    """Read the host off the name of a machine's log: what is left of it beside the kind of log."""
+    """Read the host from the name of a machine's log: the name without the kind of log."""
     stem = re.sub(r"(?:\.(?:txt|log|out|gz|xz|zst|bz2|\d))+\Z", "", name, flags=re.IGNORECASE)
     if _OF_MACHINE.search(stem) is None:
         return None
     rest = _OF_MACHINE.sub("", stem).strip("_.-")
-    is_host = _HOST.match(rest) and any(one.isdigit() for one in rest)
+    is_host = _HOST.match(rest) and any(part.isdigit() for part in rest)
     return rest if is_host else None
 
 

@@ -39,7 +39,7 @@ class Unavailable(InputError):  # noqa: N818 -- what became of the file
     """The file cannot be read now; that may pass."""
 
 
-class Followed:
+class FollowedFile:
     """A file as it grows."""
 
     def __init__(self, path: str) -> None:
@@ -72,7 +72,7 @@ class Followed:
             InputError: it is packed or binary.
         """
         try:
-            yield from self._news()
+            yield from self._read_news()
         except Unavailable:
             raise
         except InputError:
@@ -82,21 +82,21 @@ class Followed:
             self.close()
             raise self._unavailable(f"cannot be read: {error.strerror}") from error
 
-    def _news(self) -> Iterator[bytes | Change]:
+    def _read_news(self) -> Iterator[bytes | Change]:
         try:
             found = os.stat(self.path)  # noqa: PTH116 -- the identity of what bears the name now
         except FileNotFoundError:
             # the old file may have been renamed with its last lines unread
-            yield from self._added()
+            yield from self._read_added()
             return
         except OSError as error:
-            yield from self._added()
+            yield from self._read_added()
             raise self._unavailable(f"cannot be read: {error.strerror}") from error
         if stat.S_ISDIR(found.st_mode):
-            yield from self._added()
+            yield from self._read_added()
             raise self._unavailable("this is a folder")
         if self._file is not None and (found.st_dev, found.st_ino) != self._identity:
-            yield from self._added()
+            yield from self._read_added()
             self.close()
             yield Change.ROTATED
         if self._file is None and self._open():
@@ -104,7 +104,7 @@ class Followed:
         if self._has_begun_anew():
             self._start_over()
             yield Change.TRUNCATED
-        yield from self._added()
+        yield from self._read_added()
 
     def close(self) -> None:
         """Release the file."""
@@ -135,7 +135,7 @@ class Followed:
         self._file.seek(self._position - len(self._mark))
         return self._file.read(len(self._mark)) != self._mark
 
-    def _added(self) -> Iterator[bytes]:
+    def _read_added(self) -> Iterator[bytes]:
         if self._file is None:
             return
         self.modified = os.fstat(self._file.fileno()).st_mtime

@@ -1,4 +1,4 @@
-"""What a text is if it is no program's output: the kernel's log, or what a scheduler says of a job.
+"""Recognise texts that no training prints: the kernel's log, and reports of schedulers.
 
 In: the beginning of a text. Out: `kernel`, `scheduler` or an empty string. Not here: what stands in
 it. Sources: `dmesg` (with seconds since boot, or -T), syslog lines of the kernel, journalctl -k;

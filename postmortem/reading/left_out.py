@@ -80,7 +80,7 @@ def get_skip_reason(path: PurePath) -> Message | None:
 
 
 def _get_tracker_skip_reason(path: PurePath, suffix: str) -> Message | None:
-    """Say what of wandb's and MLflow's files is their own."""
+    """Give the reason why a file of wandb or MLflow is not read."""
     if suffix == ".wandb":
         return say(
             "wandb's binary record; what the run printed is in files/output.log",

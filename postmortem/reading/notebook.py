@@ -1,4 +1,4 @@
-r"""What the cells of a Jupyter notebook printed, on the lines of the file where it stands.
+r"""The printed output of a Jupyter notebook, on the raw lines of its file.
 
 In: the bytes of an `.ipynb` file (nbformat 4) as they are read. Out: text with as many lines as the
 file: streams, errors, plain and HTML results in the order of the cells, each on its raw line;
@@ -47,7 +47,7 @@ def is_notebook(head: bytes) -> bool:
     return _HEAD.match(head) is not None and b'"cell_type"' in head
 
 
-class Printed:
+class NotebookOutput:
     """What the cells printed, to be read like a file."""
 
     def __init__(self, source: Readable) -> None:
@@ -151,7 +151,7 @@ class Printed:
         self._key = ""
 
     def _place(self) -> tuple[str, ...]:
-        """Say where within an output a string stands; nothing outside of one."""
+        """Give the key path of a string within a cell's output; empty outside of outputs."""
         path = self._path
         if not _OUTPUT <= self._depth <= _DEEPEST or (path[1], path[3]) != ("cells", "outputs"):
             return ()
@@ -171,8 +171,8 @@ class _Lines:
 
     def written(self, until: int, *, is_all: bool) -> bytes:
         """Write all lines before one, and all that waits if nothing can come before it any more."""
-        self._waiting.sort(key=lambda one: one[0])
-        ready = self._waiting if is_all else [one for one in self._waiting if one[0] < until]
+        self._waiting.sort(key=lambda entry: entry[0])
+        ready = self._waiting if is_all else [entry for entry in self._waiting if entry[0] < until]
         self._waiting = self._waiting[len(ready) :]
         parts = []
         for line, text in ready:

@@ -4,9 +4,9 @@ In: a path, `-` for standard input, or a `Stream`. Out: `Opened`: a raw byte str
 compression, its digest, and what went wrong while reading, if anything did. Not here: text
 encodings (`reading.decode`), blocks (`reading.block_reader`), folders (`reading.discover`).
 
-Compression is told by magic bytes, not by the name. A broken archive gives what can be read from
-it, and says so: half a log is worth more than an error message. So does one that unpacks to more
-than a log can, and a file that is shortened or replaced while it is read.
+Compression is recognised by magic bytes, not by the name. A broken archive gives what can be read
+from it, and says so: half a log is worth more than an error message. So does one that unpacks to
+more than a log can, and a file that is shortened or replaced while it is read.
 """
 
 import io
@@ -78,18 +78,18 @@ class Opened:
             data = self._read(size)
         except BROKEN as error:
             if not self.bytes_read:
-                raise self._unreadable(error) from error
-            self.fault = self._broken(error)
+                raise self._build_unreadable_error(error) from error
+            self.fault = self._describe_broken(error)
             return b""
         self.bytes_read += len(data)
-        self.fault = self._too_dense(len(data)) if data else self._changed()
+        self.fault = self._check_density(len(data)) if data else self._describe_change()
         return data
 
     def close(self) -> None:
         """Close the file behind it; a stream that the caller holds stays open."""
         self._stored.close()
 
-    def _too_dense(self, size: int) -> Message | None:
+    def _check_density(self, size: int) -> Message | None:
         """Say that an archive unpacks to more than a log can."""
         allowed = self._unpacking
         if not self.compression or allowed.takes(size, self.bytes_read, self._stored.count):
@@ -110,7 +110,7 @@ class Opened:
             count=self.bytes_read,
         )
 
-    def _changed(self) -> Message | None:
+    def _describe_change(self) -> Message | None:
         """Say what became of a file while it was read to its end."""
         if self._status is None:
             return None
@@ -137,7 +137,7 @@ class Opened:
             return say("{kind}", "{kind} 压缩包", kind=self.compression)
         return say("file", "文件")
 
-    def _unreadable(self, error: Exception) -> InputError:
+    def _build_unreadable_error(self, error: Exception) -> InputError:
         return InputError(
             say(
                 "the {what} cannot be read: {error}",
@@ -149,7 +149,7 @@ class Opened:
             "copy it again, or unpack it as far as it goes",
         )
 
-    def _broken(self, error: Exception) -> Message:
+    def _describe_broken(self, error: Exception) -> Message:
         return say(
             "{what} breaks off after {count} bytes: {error}",
             "{what}在 {count} 字节之后中断：{error}",
@@ -159,8 +159,8 @@ class Opened:
         )
 
 
-class _Lent(io.RawIOBase):
-    """A stream that belongs to somebody else: closing this leaves it open."""
+class _BorrowedStream(io.RawIOBase):
+    """A stream owned by the caller: closing this leaves it open."""
 
     def __init__(self, stream: Readable, name: str) -> None:
         super().__init__()
@@ -229,7 +229,7 @@ def open_log(origin: Origin, unpacking: Unpacking | None = None) -> Opened:
 
 
 def _wrap_stream(stream: Readable, name: str) -> io.BufferedReader:
-    return io.BufferedReader(_Lent(stream, name))
+    return io.BufferedReader(_BorrowedStream(stream, name))
 
 
 def _open_file(path: str) -> tuple[io.BufferedReader, os.stat_result]:

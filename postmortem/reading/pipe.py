@@ -1,4 +1,4 @@
-"""A pipe that somebody else writes: opened without waiting for ever.
+"""Open a named pipe without waiting for ever.
 
 In: the path of a FIFO or of a pipe of the shell's (`/dev/fd/63`). Out: a buffered stream. Not here:
 what may be opened at all (`reading.opener`).

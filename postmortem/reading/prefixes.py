@@ -1,10 +1,8 @@
-"""Peel what wraps a line: colours, container stamps, rank labels, logger prefixes.
+"""Strip what wraps a line: colours, container stamps, rank labels, logger prefixes.
 
-Keep the process and the time.
-
-In: one raw line (or one frame of it) as text.
-Out: the text that the program printed, `ProcessId` and the printed time as ISO 8601.
-Not here: which line to look at (`gathering.prefilter`), what it means.
+In: one raw line (or one frame of it) as text. Out: the text that the program printed, `ProcessId`
+and the printed time as ISO 8601. Not here: which line to look at (`extraction.cursor`), what it
+means.
 
 Forms after the sources named beside them. The peeling repeats, since wrappers nest: a kubectl stamp
 around an `srun -l` label around a `[rank3]:` label around a logger prefix is common.
@@ -178,7 +176,7 @@ _CLOCKS: Final = ("clock", *(f"clock{number}" for number in range(2, 12)))
 _GROUP: Final = compile_lazily(r"\(\?P<(\w+)>")
 
 
-class _Forms(NamedTuple):
+class _PrefixForms(NamedTuple):
     """The forms that one first character can start, as one pattern.
 
     A line is tried against all of them in one go.
@@ -189,8 +187,8 @@ class _Forms(NamedTuple):
     """By the empty group that ends a form: what its own groups hold, and their numbers."""
 
     @classmethod
-    def starting_with(cls, start: str) -> "_Forms":
-        """Join them in their order; of two forms with a group of one name each gets its own."""
+    def starting_with(cls, start: str) -> "_PrefixForms":
+        """Join patterns in their order; groups of the same name are kept apart."""
         joined, names, groups = [], list[str](), {}
         for form in (pattern for starts, pattern in _FORMS if start in starts):
             own = _GROUP.findall(form)
@@ -202,7 +200,7 @@ class _Forms(NamedTuple):
 
 
 _BY_START: Final = {
-    start: _Forms.starting_with(start) for start in f"0123[IWEFVCD(JMASON R>#\t{_LETTERS}"
+    start: _PrefixForms.starting_with(start) for start in f"0123[IWEFVCD(JMASON R>#\t{_LETTERS}"
 }
 _RANKS: Final = ("rank", "rank2", "rank3", "rank4", "rank5", "rank6", "task")
 _PIDS: Final = ("pid", "pid2", "pid3", "pid4")
@@ -248,7 +246,7 @@ _EMPHASIS: Final = compile_lazily(
 
 def has_gaps(data: bytes, start: int, end: int) -> bool:
     """Say whether cleaning may take something from the midst of a line, where words then meet."""
-    return any(data.find(one, start, end) >= 0 for one in (b"\x1b", b"\x00", b"**"))
+    return any(data.find(sign, start, end) >= 0 for sign in (b"\x1b", b"\x00", b"**"))
 
 
 def _strip_prefixes(raw: str, found: dict[str, str], *, srun: bool) -> str:
@@ -267,7 +265,7 @@ def _strip_prefixes(raw: str, found: dict[str, str], *, srun: bool) -> str:
 
 
 def _strip_backtick(text: str) -> str:
-    """Take off the only back-tick of a line: whoever pasted several lines put them between two."""
+    """Strip a lone backtick, as at either end of several pasted lines."""
     is_alone = text.count("`") == 1 and text.strip(" `") != ""
     return text.strip("`") if is_alone else text
 

@@ -1,4 +1,4 @@
-"""Whether a Python file is a configuration that was dumped, and no code.
+"""Tell a dumped Python configuration from code.
 
 In: the beginning of the file. Out: a yes or no. Not here: what it holds (`formats.python_config`).
 """

@@ -1,4 +1,4 @@
-"""Reading from whatever gives bytes: so many at once, line by line, counted.
+"""Read from anything that gives bytes: so many at once, line by line, counted.
 
 In: a `Readable`. Out: bytes, lines, a count. Not here: where the bytes come from
 (`reading.opener`), blocks (`reading.block_reader`).
@@ -34,7 +34,7 @@ def iter_lines(source: Readable, longest: int) -> Iterator[str]:
         yield rest.decode("utf-8", "replace")
 
 
-class Counted:
+class LineCounter:
     """Counts the lines of what is read through it."""
 
     def __init__(self, source: Readable) -> None:

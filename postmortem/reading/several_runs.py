@@ -1,4 +1,4 @@
-"""Which run of a folder counts where trackers keep several side by side: the last.
+"""Select the last run of a folder in which a tracker keeps several.
 
 In: the paths below a folder. Out: the files of earlier runs, each with the folder by which it is
 analyzed alone. Not here: attempts within a job (`reading.file_names`, `case.attempts`).
@@ -59,9 +59,9 @@ def _order_by_meta(folder: Path, _: str) -> _Order:
 def _order_by_event(folder: Path, _: str) -> _Order:
     """Read when TensorBoard's first file of a run was begun off its name."""
     times = [
-        re.search(r"\.tfevents\.(\d{1,12})\.", one.name) for one in folder.glob("*.tfevents.*")
+        re.search(r"\.tfevents\.(\d{1,12})\.", file.name) for file in folder.glob("*.tfevents.*")
     ]
-    return min((int(one[1]) for one in times if one), default=0), ""
+    return min((int(match[1]) for match in times if match), default=0), ""
 
 
 def _build_family(
@@ -82,7 +82,7 @@ _FAMILIES: Final = (
 
 
 def find_earlier_runs(paths: Iterable[Path], folder: Path) -> dict[Path, Message]:
-    """Give the files of runs that others beside them followed, each with the reason."""
+    """Give the files of earlier runs in the same folder, each with the reason."""
     groups: dict[tuple[int, Path], dict[Path, list[Path]]] = defaultdict(lambda: defaultdict(list))
     for path in paths:
         for number, family in enumerate(_FAMILIES):
@@ -113,7 +113,9 @@ def sort_folders(folders: Iterable[Path]) -> list[Path]:
     """Sort run folders that lie side by side by when they began, as far as names and files tell."""
 
     def began(folder: Path) -> tuple[_Order, str]:
-        order = next((one.order for one in _FAMILIES if _is_of(folder, one)), _order_by_text)
+        order = next(
+            (family.order for family in _FAMILIES if _is_of(folder, family)), _order_by_text
+        )
         return order(folder, folder.name), str(folder)
 
     return sorted(folders, key=began)

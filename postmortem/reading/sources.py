@@ -44,16 +44,16 @@ class Unpacking:
     is_exceeded: bool = False
     """Less was read than there is."""
 
-    def takes(self, size: int, of_one: int, packed: int) -> bool:
+    def takes(self, size: int, per_source: int, packed: int) -> bool:
         """Count bytes that were unpacked, and say whether more may be.
 
         Args:
             size: how many.
-            of_one: how many of the same source, with these.
+            per_source: how many of the same source, with these.
             packed: how many it is made of.
         """
         self.spent += size
-        is_too_dense = of_one > max(self.free, self.times * packed)
+        is_too_dense = per_source > max(self.free, self.times * packed)
         self.is_exceeded = self.is_exceeded or is_too_dense or self.spent > self.most
         return not self.is_exceeded
 
@@ -82,7 +82,7 @@ LogSource: TypeAlias = str | Path | bytes | Readable | Stream
 """What a caller may name as a log. Text is a path, never the log itself."""
 
 
-def list_origins(given: LogSource | Sequence[LogSource]) -> list[Origin]:
+def list_origins(logs: LogSource | Sequence[LogSource]) -> list[Origin]:
     """List what a caller names, in its order.
 
     Bytes have no name, and a stream may have none: such a log is called `log`, of several sources
@@ -91,8 +91,8 @@ def list_origins(given: LogSource | Sequence[LogSource]) -> list[Origin]:
     Raises:
         TypeError: something is none of what a log can be read from.
     """
-    is_one = isinstance(given, (str, Path, bytes, Readable, Stream))
-    sources: Sequence[LogSource] = [given] if is_one else given  # type: ignore[assignment,list-item]  # told apart in the line before
+    is_single = isinstance(logs, (str, Path, bytes, Readable, Stream))
+    sources: Sequence[LogSource] = [logs] if is_single else logs  # type: ignore[assignment,list-item]  # told apart in the line before
     return [
         _build_origin(source, f"log-{place}" if len(sources) > 1 else "log")
         for place, source in enumerate(sources, 1)

@@ -1,9 +1,7 @@
-"""Lines around a position of a block.
+"""The line around a position of a block, cleaned, and the lines that follow it.
 
-The raw line (or frame), cleaned, and the lines that follow it.
-
-In: a `Block`'s bytes and a position. Out: `View`; `Sight`, what the views of a source share. Not
-here: line numbers (the caller counts breaks), meaning.
+In: a `Block`'s bytes and a position. Out: `View`; `ViewContext`, what the views of a source share.
+Not here: line numbers (the caller counts breaks), meaning.
 
 A window is laid around the anchor, never around the block: at most REACH bytes on either side,
 wherever the block ends. Windows overlap, and what a log repeats without end may be looked at
@@ -67,7 +65,7 @@ class Allowance:
         self._left -= amount
 
 
-class Passed(NamedTuple):
+class FollowedLine(NamedTuple):
     """A line over which a traceback is followed.
 
     The many tracebacks of a crowd are followed over the same ones.
@@ -110,7 +108,7 @@ class View:
         srun: bool,
         known: dict[bytes, Cleaned] | None = None,
         rows: Allowance | None = None,
-        passed: dict[int, Passed] | None = None,
+        passed: dict[int, FollowedLine] | None = None,
     ) -> None:
         """Find the borders: a line break, a carriage return, or REACH.
 
@@ -155,16 +153,16 @@ class View:
         What a process repeats is cleaned once.
         """
         raw = self.data[start:end]
-        one = self._known.get(raw)
-        if one is None:
-            one = clean(raw.decode("utf-8", "replace"), srun=self.srun)
+        cleaned = self._known.get(raw)
+        if cleaned is None:
+            cleaned = clean(raw.decode("utf-8", "replace"), srun=self.srun)
             if end - start <= _KEPT_LENGTH:
                 if len(self._known) >= _MOST_CLEANED:
                     self._known.clear()
-                self._known[raw] = one
-        return one
+                self._known[raw] = cleaned
+        return cleaned
 
-    def passed_at(self, position: int, passed: Passed) -> Passed:
+    def passed_at(self, position: int, passed: FollowedLine) -> FollowedLine:
         """Keep what the line behind a position was found to be."""
         if passed.end - position <= _KEPT_LENGTH:
             if len(self.passed) >= _MOST_KNOWN:
@@ -199,23 +197,23 @@ class View:
         while len(self._after) < count - 1 and self._next < limit and self._passed < _MOST_BEHIND:
             start = self._next + (2 if data.startswith(b"\r\n", self._next) else 1)
             self._next = _end(data, start, limit)
-            one = self.clean_at(start, self._next)
+            cleaned = self.clean_at(start, self._next)
             self._passed += 1
-            if one.where is where or is_same_process(one.where, where):
-                self._after.append(one.text)
+            if cleaned.where is where or is_same_process(cleaned.where, where):
+                self._after.append(cleaned.text)
         return [self.cleaned.text, *self._after[: count - 1]]
 
 
-class Sight:
+class ViewContext:
     """What the views of one source share."""
 
     def __init__(self, *, srun: bool) -> None:
         """Know nothing yet."""
         self.srun = srun
         self._known: dict[bytes, Cleaned] = {}
-        self._passed: dict[int, Passed] = {}
+        self._passed: dict[int, FollowedLine] = {}
         self._data = b""
-        self._times = _Times()
+        self._times = _TimeFinder()
         self.stamps: list[tuple[int, str]] = []
         """Printed times beside what may be a failure: (byte offset, time)."""
         self._text, self._rows = Allowance(_TEXT, _TEXT_PER_BYTE), Allowance(_ROWS, _ROWS_PER_BYTE)
@@ -258,7 +256,7 @@ class Sight:
         return True
 
 
-class _Times:
+class _TimeFinder:
     """Finds the printed time nearest before a line of a source.
 
     Asked for rising places, it looks at each line once.
@@ -275,24 +273,24 @@ class _Times:
 
     def nearest(self, view: View, base: int) -> tuple[int, str] | None:
         """Give the time in this line, or in one before it, and the offset of its line."""
-        start, low, passed, one = view.start, max(0, view.start - REACH), 0, view.cleaned
+        start, low, passed, cleaned = view.start, max(0, view.start - REACH), 0, view.cleaned
         found = None
         while found is None:
-            if one.time is not None:
-                found = (base + start, one.time, passed)
+            if cleaned.time is not None:
+                found = (base + start, cleaned.time, passed)
             elif base + start <= self._place:
-                found = self._earlier(base + low, passed)
+                found = self._get_earlier(base + low, passed)
                 break
             elif passed + 1 == _LINES_BACK or start - 1 <= low:
                 break
             else:
                 passed, end = passed + 1, start - 1
                 start = view.data.rfind(b"\n", low, end) + 1 or low
-                one = view.clean_at(start, end)
+                cleaned = view.clean_at(start, end)
         self._place, self._found = base + view.start, found
         return found and found[:2]
 
-    def _earlier(self, low: int, passed: int) -> tuple[int, str, int] | None:
+    def _get_earlier(self, low: int, passed: int) -> tuple[int, str, int] | None:
         """Take what was found from the last place backwards, if that is within reach."""
         if self._found is None or self._found[0] < low or self._found[2] + passed >= _LINES_BACK:
             return None
@@ -316,11 +314,11 @@ def end_of_lines_behind(data: bytes, start: int, end: int, count: int | None) ->
     return stop
 
 
-def is_same_process(one: ProcessId, other: ProcessId) -> bool:
+def is_same_process(first: ProcessId, second: ProcessId) -> bool:
     """Say whether two labels can be of one process; a missing part says nothing."""
-    if one is other or one is NOWHERE or other is NOWHERE:
+    if first is second or first is NOWHERE or second is NOWHERE:
         return True
-    for part, its in zip(one, other, strict=True):
+    for part, its in zip(first, second, strict=True):
         if part is not None and its is not None and part != its:
             return False
     return True

@@ -8,7 +8,7 @@ here: layout, judging.
 
 from typing import Final
 
-from postmortem.core.answer import Cause, Evidence, TellingWords, has_rival
+from postmortem.core.answer import Cause, DecisiveWords, Evidence, has_rival
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.shown import SeriesView, SignatureHit
 from postmortem.core.visible import escape_control_characters
@@ -64,7 +64,7 @@ def format_evidence_terms(diagnosis: Diagnosis, item: Evidence, words: Words) ->
     return words("carried", what=words("semicolon").join(groups)) if groups else ""
 
 
-def format_terms(one: TellingWords, words: Words) -> str:
+def format_terms(one: DecisiveWords, words: Words) -> str:
     """Quote the words of a line."""
     return words("listed").join(
         words("quoted", text=format_one_line(term, _LONGEST_TERM)) for term in one.terms

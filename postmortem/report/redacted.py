@@ -12,7 +12,7 @@ import operator
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, TypeVar, get_args
 
-from postmortem.core.answer import TellingWords
+from postmortem.core.answer import DecisiveWords
 from postmortem.core.job_facts import Setting
 from postmortem.core.lines import ProcessId
 from postmortem.core.shown import Excerpt, SignatureHit
@@ -144,14 +144,14 @@ def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
             (key, redactor.text(text, addresses=not any(word in key for word in _VERSION_NAMES)))
             for key, text in value
         )
-    if isinstance(owner, TellingWords) and name == "terms":
+    if isinstance(owner, DecisiveWords) and name == "terms":
         return _filter_terms(owner, redactor)
     if isinstance(owner, Excerpt) and name == "lines":
         return redactor.lines(value)
     return _redact_value(value, redactor)
 
 
-def _filter_terms(carried: TellingWords, redactor: Redactor) -> tuple[str, ...]:
+def _filter_terms(carried: DecisiveWords, redactor: Redactor) -> tuple[str, ...]:
     """Give the terms that still stand in their line: a word alone does not tell a secret."""
     shown = redactor.text(carried.text)
     return tuple(term for term in carried.terms if term in shown)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.core.replayed import CauseTested, Culprit, ModulePeak, Replayed, ReplayTrial
+from postmortem.core.replayed import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
 from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.words import Words
 
@@ -76,7 +76,7 @@ def format_replay_verdict(one: CauseTested, words: Words) -> str:
     return format_one_line(f"{said}{words('colon')}{named} — {because}", _LONGEST)
 
 
-def describe_faulty_sample(one: Culprit, words: Words) -> str:
+def describe_faulty_sample(one: FaultySample, words: Words) -> str:
     """Say which sample it is, and what it looks like."""
     said = words("replay.culprit", step=one.step, position=one.position)
     if one.index is not None:

@@ -95,7 +95,7 @@ class Teller:
         phrases = self._phrases
         return phrases.say[event.kind].format(
             path=phrases.shown(event.path),
-            text=phrases.shown(phrases.figures(event.said)) if event.said else "",
+            text=phrases.shown(phrases.figures(event.message)) if event.message else "",
         )
 
     def terminal(self, event: Warned | Ended, *, color: bool = False) -> str:
@@ -109,7 +109,7 @@ class Teller:
         body = [
             f"{red}{phrases.say['warning']}{plain} {clock} "
             f" {bold}{phrases.say[event.kind]}{plain}  {phrases.place(event)}",
-            f"  {phrases.shown(phrases.figures(event.said))}",
+            f"  {phrases.shown(phrases.figures(event.message))}",
         ]
         body += [f"  > {phrases.shown(event.evidence)}"] if event.evidence else []
         return "\n".join([*body, f"  {phrases.advice(event)}", f"  {phrases.following()}"]) + "\n"
@@ -118,7 +118,7 @@ class Teller:
         """Say a warning or the end in one line."""
         phrases, say = self._phrases, self._phrases.say
         if isinstance(event, Warned):
-            figures = phrases.shown(phrases.figures(event.said))
+            figures = phrases.shown(phrases.figures(event.message))
             return f"{say[event.kind]}: {figures} ({phrases.place(event)})"
         key = {0: "end.none", 1: "end.one"}.get(event.warnings, "end.warnings")
         warnings = say[key].format(count=event.warnings)
@@ -164,7 +164,7 @@ class Teller:
             | {"node": phrases.hidden(event.where.node or "") or None},
             "line": event.line or None,
             "step": event.step,
-            "figures": phrases.hidden(phrases.figures(event.said)),
+            "figures": phrases.hidden(phrases.figures(event.message)),
             "evidence": phrases.hidden(event.evidence),
             "advice": phrases.advice(event),
             "checkpoint": phrases.hidden(event.checkpoint or "") or None,

@@ -1,6 +1,6 @@
-"""What is known of a shape whatever the run: what it means, and what follows from it.
+"""What is known of an anomaly in general: its meaning, and what follows from it.
 
-In: nothing. Out: `Kind`. Not here: the rows (`rules.catalogue`), a shape that was found
+In: nothing. Out: `AnomalyType`. Not here: the rows (`rules.catalogue`), an anomaly that was found
 (`detectors.anomaly`).
 """
 
@@ -10,7 +10,7 @@ from postmortem.core.message import Message
 
 
 class AnomalyType(NamedTuple):
-    """A row of the catalogue of shapes."""
+    """A row of the catalogue of anomalies."""
 
     id: str
     meaning: Message

@@ -1,4 +1,4 @@
-"""How long a search takes on texts that are made to be slow, and how that grows.
+"""Measure how long a search takes on adversarial texts, and how that time grows.
 
 In: a search, `Attack`s. Out: the attack on which the search is slowest, with its CPU time and
 growth. Not here: the texts (`rules.attack_texts`); the engine that searches
@@ -63,7 +63,7 @@ def find_worst_attack(search: Callable[[str], object], attacks: Iterable[Attack]
         outcome = _measure_attack(search, attack)
         if outcome.is_slow:
             return outcome
-        found = max(found, outcome, key=lambda one: one.seconds)
+        found = max(found, outcome, key=lambda candidate: candidate.seconds)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Texts that make a pattern slow, built from its own structure.
+"""Build texts that make a pattern slow, from the pattern's own structure.
 
 In: a pattern. Out: `Attack`s, texts of any length. Not here: how long a search takes on them
 (`rules.attack`); whether a pattern is right (`extraction.proof`).
@@ -90,8 +90,8 @@ def build_attacks(
             Attack("", f"{whole[:-1]} "),
         ]
     if not many_lines:
-        found = [Attack(*(part.replace("\n", " ") for part in one)) for one in found]
-    return list(dict.fromkeys(one for one in found if one.unit))
+        found = [Attack(*(part.replace("\n", " ") for part in fields)) for fields in found]
+    return list(dict.fromkeys(attack for attack in found if attack.unit))
 
 
 def _parse_pattern(pattern: str, flags: int) -> Nodes:
@@ -130,7 +130,9 @@ def _iter_sequence_attacks(nodes: Nodes, lead: str, behind: str) -> Iterator[Att
 def _iter_repeat_attacks(part: Nodes, lead: str, follow: str) -> Iterator[Attack]:
     """Repeat a part in all its ways, alone, with what leads up to it, and with what follows."""
     units = dict.fromkeys(_sample(part, choice) for choice in range(_CHOICES))
-    units |= dict.fromkeys(one for one in (follow[:1], follow[:-1]) if _can_match_each(part, one))
+    units |= dict.fromkeys(
+        text for text in (follow[:1], follow[:-1]) if _can_match_each(part, text)
+    )
     for unit in units:
         yield Attack(lead, unit)
         yield Attack("", lead + unit * _RUN)
@@ -153,7 +155,7 @@ def _iter_assertion_attacks(part: Nodes, lead: str, follow: str) -> Iterator[Att
 
 
 def _can_match_each(part: Nodes, text: str) -> bool:
-    """Say whether a part of one character takes each character of a text."""
+    """Say whether a part that matches one character matches each character of a text."""
     return (
         bool(text)
         and len(part) == 1

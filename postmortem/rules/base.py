@@ -27,13 +27,13 @@ from postmortem.rules.causes import (
     build_fix_rule,
 )
 from postmortem.rules.conditions import Conditions
-from postmortem.rules.engine import LITTLE, Budget, Match, Pattern, compile_pattern
+from postmortem.rules.engine import BROAD_MEMORY, Budget, Match, Pattern, compile_pattern
 from postmortem.rules.exception_rules import Advice, ExceptionRule, advice, type_rules
 from postmortem.rules.stack_rules import StackRules, build_file_format, build_stack_rule
 
 _FORM: Final = "packed stacks, exceptions"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
-BESIDE: Final = 200
+NEARBY: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
 
 
@@ -58,7 +58,7 @@ class Rule:
         """
         if not self._compiled:
             try:
-                self._compiled.append(self._in_its_room(self.match))
+                self._compiled.append(self._compile_within_limit(self.match))
             except ValueError as error:
                 raise PatternError(
                     f"{self.id}: not a valid regex: {error}",
@@ -74,9 +74,9 @@ class Rule:
             TimeoutError: it took too long, or the budget is spent.
         """
         found = (self._compiled[0] if self._compiled else self.pattern()).search(text, budget)
-        if found is None or self._is_another(text, budget):
+        if found is None or self._is_excluded(text, budget):
             return None
-        return found if self._is_in_company(found, budget) else None
+        return found if self._has_nearby_words(found, budget) else None
 
     def finditer(self, text: str, budget: Budget | None = None) -> Iterable[Match]:
         """Find all matches in a window; where `unless` matches, none.
@@ -84,25 +84,32 @@ class Rule:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        return () if self._is_another(text, budget) else self.pattern().finditer(text, budget)
+        return () if self._is_excluded(text, budget) else self.pattern().finditer(text, budget)
 
-    def _is_another(self, text: str, budget: Budget | None) -> bool:
+    def _is_excluded(self, text: str, budget: Budget | None) -> bool:
         unless: str | None = self.raw.get("unless") or None
-        return unless is not None and self._in_its_room(unless).search(text, budget) is not None
-
-    def _in_its_room(self, pattern: str) -> Pattern:
-        """Compile a pattern, of words in little room."""
         return (
-            compile_pattern(pattern, LITTLE) if self.raw.get("broad") else compile_pattern(pattern)
+            unless is not None
+            and self._compile_within_limit(unless).search(text, budget) is not None
         )
 
-    def _is_in_company(self, found: Match, budget: Budget | None) -> bool:
+    def _compile_within_limit(self, pattern: str) -> Pattern:
+        """Compile a pattern; for a broad signature, within a lower memory limit."""
+        return (
+            compile_pattern(pattern, BROAD_MEMORY)
+            if self.raw.get("broad")
+            else compile_pattern(pattern)
+        )
+
+    def _has_nearby_words(self, found: Match, budget: Budget | None) -> bool:
         """Say whether each of `beside` stands near a match, on either side of it or within it."""
         words = self.raw.get("beside")
         if not words:
             return True
-        near = found.string[max(0, found.start() - BESIDE) : found.end() + BESIDE]
-        return all(self._in_its_room(word).search(near, budget) is not None for word in words)
+        near = found.string[max(0, found.start() - NEARBY) : found.end() + NEARBY]
+        return all(
+            self._compile_within_limit(word).search(near, budget) is not None for word in words
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +173,7 @@ class KnowledgeBase:
     """What exceptions mean, those that are asked first in front."""
 
     def title(self, cause: str) -> Message:
-        """Give a cause's title; an unknown id stands for itself."""
+        """Give a cause's title, or its id where there is none."""
         known = self.titles.get(cause)
         return quote(cause) if known is None else parse_bilingual(known)
 
@@ -305,7 +312,9 @@ def _iter_formats(value: Mapping[str, Any]) -> Iterator[Format]:
     """Yield the rules of `formats`, and those that recognise stacks by their files."""
     yield from map(_format, value["formats"])
     yield from (
-        _format(rule) for one in value["stacks"] if (rule := build_file_format(one)) is not None
+        _format(rule)
+        for file_format in value["stacks"]
+        if (rule := build_file_format(file_format)) is not None
     )
 
 

@@ -1,4 +1,4 @@
-"""The bytes that stand for characters in re2: one each, so that places need no conversion.
+"""Encode text for re2 with one byte for each character, so that positions need no conversion.
 
 In: a text, the characters beyond ASCII that a pattern has of its own. Out: as many bytes as
 characters: ASCII as it is, for everything else a stand-in of the same class, for each of the
@@ -34,21 +34,21 @@ _RARE: Final = 0.1
 _MOST_RUNS: Final = 256
 
 
-class _Runs(dict[str, str]):
-    """What stands for a run of characters beyond ASCII: few come over and over."""
+class _EncodedRuns(dict[str, str]):
+    """The encoding of runs of characters beyond ASCII, cached since few recur often."""
 
-    def __init__(self, stand_ins: "StandIns") -> None:
+    def __init__(self, stand_ins: "CharacterBytes") -> None:
         super().__init__()
         self._stand_ins = stand_ins
 
     def __missing__(self, run: str) -> str:
         if len(self) >= _MOST_RUNS:
             self.clear()
-        told = self[run] = run.translate(self._stand_ins)
-        return told
+        encoded = self[run] = run.translate(self._stand_ins)
+        return encoded
 
 
-class StandIns(dict[int, int]):
+class CharacterBytes(dict[int, int]):
     """The byte that each character is to re2; filled as characters are met."""
 
     def __init__(self, own: str) -> None:
@@ -57,7 +57,7 @@ class StandIns(dict[int, int]):
             {code: code for code in range(0x80)}
             | {ord(char): _OWN + index for index, char in enumerate(own)}
         )
-        self._runs = _Runs(self)
+        self._runs = _EncodedRuns(self)
         self._last = ("", b"")
         """What was read last: many patterns are searched in one text, one behind the other."""
 
@@ -83,11 +83,11 @@ class StandIns(dict[int, int]):
             is_rare = len(text.encode("utf-8", "replace")) < len(text) * (1 + _RARE)
             self._last = (
                 text,
-                (self._pieced(text) if is_rare else text.translate(self)).encode("latin-1"),
+                (self._encode_runs(text) if is_rare else text.translate(self)).encode("latin-1"),
             )
         return self._last[1]
 
-    def _pieced(self, text: str) -> str:
+    def _encode_runs(self, text: str) -> str:
         """Translate a text of which little is beyond ASCII."""
         pieces = _BEYOND.split(text)
         pieces[1::2] = map(self._runs.__getitem__, pieces[1::2])
@@ -95,14 +95,14 @@ class StandIns(dict[int, int]):
 
 
 @functools.lru_cache(maxsize=128)
-def get_byte_encoding(own: str) -> StandIns:
+def get_byte_encoding(own: str) -> CharacterBytes:
     """Give the stand-ins for all patterns that have the same characters of their own."""
-    return StandIns(own)
+    return CharacterBytes(own)
 
 
 @functools.lru_cache(maxsize=512)
 def get_class_members(name: str, own: str) -> str:
-    r"""Give what \d, \w, \s and their opposites stand for, as ranges of bytes.
+    r"""Give the byte ranges of \d, \w, \s and their opposites.
 
     Nothing for another escape.
     """

@@ -1,7 +1,8 @@
-"""Every kind of shape once: the one place that says which shapes there are and what follows.
+"""The catalogue of all anomaly types.
 
-In: the kinds of curves, jobs, machines and told reasons. Out: `CATALOGUE`, by id. Not here: finding
-shapes (`detectors.registry`), what a shape means for a cause (`patterns/causes`).
+In: the anomaly types of curves, jobs, machines, processes and hints. Out: `CATALOGUE`, by id. Not
+here: finding anomalies (`detectors.registry`), what an anomaly means for a cause
+(`patterns/causes`).
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from postmortem.rules import curve_anomalies as curve_kinds
-from postmortem.rules import departure_kinds, told_kinds, unlearnt_kinds
+from postmortem.rules import divergence_anomalies, no_learning_anomalies, nonfinite_hint_anomalies
 from postmortem.rules import job_anomalies as job_kinds
 from postmortem.rules import machine_anomalies as machine_kinds
 from postmortem.rules import process_anomalies as process_kinds
@@ -20,13 +21,13 @@ CATALOGUE: Final[Mapping[str, AnomalyType]] = MappingProxyType(
         kind.id: kind
         for module in (
             curve_kinds,
-            departure_kinds,
+            divergence_anomalies,
             job_kinds,
             machine_kinds,
             process_kinds,
-            told_kinds,
-            unlearnt_kinds,
+            nonfinite_hint_anomalies,
+            no_learning_anomalies,
         )
-        for kind in module.KINDS
+        for kind in module.ANOMALY_TYPES
     }
 )

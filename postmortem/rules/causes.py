@@ -8,7 +8,7 @@ whose texts carry every language. Not here: weighing (`inference.rules`), choosi
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from postmortem.rules.conditions import ALWAYS, Asked, Conditions
+from postmortem.rules.conditions import ALWAYS, Conditions, ConditionSet
 from postmortem.rules.snippets import Snippet, parse_snippet
 
 Text = Mapping[str, str]
@@ -18,7 +18,7 @@ Text = Mapping[str, str]
 class Argument(NamedTuple):
     """One item of evidence for or against a cause."""
 
-    asked: Asked
+    asked: ConditionSet
     level: str
     """decisive | strong | moderate | weak"""
     text: Text
@@ -54,7 +54,7 @@ class CauseRule(NamedTuple):
     opposing: tuple[Argument, ...] = ()
     separations: tuple[Separation, ...] = ()
     deciders: tuple[Decider, ...] = ()
-    retry_asked: Asked = ALWAYS
+    retry_asked: ConditionSet = ALWAYS
     """Where this does not hold, a fix comes before another run, whatever `retry` says."""
 
 
@@ -70,7 +70,7 @@ class FixRule(NamedTuple):
     title: Text
     why: Text
     safety: str
-    asked: Asked
+    asked: ConditionSet
     needs: str | None
     """good-checkpoint | gpu | several-samples-per-step"""
     snippets: Mapping[str, Snippet]
@@ -88,9 +88,9 @@ class Advisory(NamedTuple):
     range: str
     beside: Mapping[str, str]
     """Ranges of other packages that must be installed too, by name."""
-    where: Asked
+    where: ConditionSet
     """On which machines, with which settings it shows."""
-    asked: Asked
+    asked: ConditionSet
     """What the run must show for it to be evidence."""
     message: str
     """A regex that an error must match too; empty where any will do."""
@@ -152,7 +152,7 @@ def build_fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
         entry["safety"],
         conditions.asked(entry, str(entry.get("file", ""))),
         entry.get("needs"),
-        {name: parse_snippet(one) for name, one in (entry.get("snippets") or {}).items()},
+        {name: parse_snippet(snippet) for name, snippet in (entry.get("snippets") or {}).items()},
         tuple(entry.get("references") or ()),
         frozenset(entry.get("stacks") or ()),
     )

@@ -2,7 +2,7 @@
 
 In: folders. Out: a list of `PatternError`, empty if all is well. Not here: whether examples fire,
 which needs the matching engine (`extraction.proof`), and whether conditions hold in theirs
-(`inference.rehearsal`).
+(`inference.example_cases`).
 """
 
 import collections
@@ -16,7 +16,12 @@ from postmortem.core.errors import PatternError
 from postmortem.rules import attack, attack_texts, exception_rules, schema, snippets
 from postmortem.rules.compile import KINDS, iter_rules
 from postmortem.rules.engine import compile_pattern
-from postmortem.rules.named import Names, find_name_faults, find_unused_conditions, iter_regexes
+from postmortem.rules.name_checks import (
+    Names,
+    find_name_faults,
+    find_unused_conditions,
+    iter_regexes,
+)
 from postmortem.rules.version_ranges import find_version_faults
 from postmortem.rules.yamlfile import find_line, read_yaml
 
@@ -28,7 +33,7 @@ _REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 
 def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
-    """Check the shape of all rules in `folders`.
+    """Check all rules in `folders` against the schema.
 
     `known` folders are only consulted for the ids that rules refer to. Conditions that nothing
     names are looked for where all else is well: a file that cannot be read names nothing.
@@ -47,7 +52,7 @@ def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[Pat
 
 
 def find_malformed_rules(folder: Path) -> Iterator[PatternError]:
-    """Yield what a run could not work with: the wrong shape of a rule, a regex that is none.
+    """Yield faults with which no run could work: rules that break the schema, invalid patterns.
 
     What serves only the proof of a rule, its examples, may be missing here.
     """
@@ -185,13 +190,13 @@ def find_slow_patterns(entry: Mapping[str, Any]) -> Iterator[PatternError]:
             compile_pattern(word).search, attack_texts.build_attacks(word)
         )
         yield from _report_slowness(entry, f"`beside` {word}", outcome)
-    for asked in dict.fromkeys(
+    for expression in dict.fromkeys(
         (*iter_regexes(entry.get("holds")), *filter(None, (entry.get("message"),)))
     ):
         outcome = attack.find_worst_attack(
-            compile_pattern(f"(?i){asked}").search, attack_texts.build_attacks(asked)
+            compile_pattern(f"(?i){expression}").search, attack_texts.build_attacks(expression)
         )
-        yield from _report_slowness(entry, f"the predicate ~{asked}", outcome)
+        yield from _report_slowness(entry, f"the predicate ~{expression}", outcome)
 
 
 def _report_slowness(

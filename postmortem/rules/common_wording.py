@@ -1,4 +1,4 @@
-"""What several lines have in common, as a pattern that meets all of them.
+"""Build a pattern from what several lines have in common.
 
 In: lines, each as the parts that stay and the places that change from run to run. Out: parts that
 all share, with gaps. Not here: the rule that is written around the pattern (`rules.skeleton`).
@@ -36,7 +36,7 @@ _MARK: Final = "\0"
 """Begins an atom that is a place."""
 _GAP: Final = "\0gap"
 _MOST_GAPS: Final = 3
-_LEAST_BESIDE_A_GAP: Final = 5
+_MIN_TEXT_AT_GAP: Final = 5
 """Characters of what stands beside a gap; of less nobody could say that it belongs there."""
 
 
@@ -91,7 +91,7 @@ def _merge_atoms(shared: Sequence[str], other: Sequence[str]) -> list[str]:
 
 
 def _reduce_gaps(atoms: Sequence[str]) -> list[str]:
-    """Leave out what is too short beside a gap, and places there; keep the longest if too many."""
+    """Drop text next to a gap that is too short, and variable places; keep the longest parts."""
     islands = _split_at_gaps(atoms)
     last = len(islands) - 1
     for number, island in enumerate(islands):
@@ -99,7 +99,7 @@ def _reduce_gaps(atoms: Sequence[str]) -> list[str]:
             island.pop()
         while number and island and island[0].startswith(_MARK):
             del island[0]
-    kept = [one for one in islands if _sum_text_length(one) >= _LEAST_BESIDE_A_GAP]
+    kept = [island for island in islands if _sum_text_length(island) >= _MIN_TEXT_AT_GAP]
     while len(kept) - 1 > _MOST_GAPS:
         del kept[min(range(len(kept)), key=lambda number: _sum_text_length(kept[number]))]
     return [atom for island in kept for atom in (_GAP, *island)][1:]
@@ -117,7 +117,7 @@ def _split_at_gaps(atoms: Iterable[str]) -> list[list[str]]:
 
 
 def _strip_leading_places(atoms: Sequence[str]) -> Sequence[str]:
-    """Leave places at the beginning out: they would be looked for everywhere, and tell nothing."""
+    """Drop variable places at the beginning, which would match anywhere."""
     begin = next((at for at, atom in enumerate(atoms) if not atom.startswith(_MARK)), len(atoms))
     return atoms[begin:]
 

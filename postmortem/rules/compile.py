@@ -104,17 +104,17 @@ def _resolve_predicate(name: str, within: tuple[str, ...], conditions: Mapping[s
     return _replace_names(conditions[name]["holds"], (*within, name), conditions)
 
 
-def _replace_names(asked: Any, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
+def _replace_names(predicate: Any, within: tuple[str, ...], conditions: Mapping[str, Any]) -> Any:
     """Replace names in a predicate, or in a list of them; several names mean any of them."""
-    if isinstance(asked, list):
-        return [_replace_names(one, within, conditions) for one in asked]
-    if not isinstance(asked, dict):
-        return asked
+    if isinstance(predicate, list):
+        return [_replace_names(part, within, conditions) for part in predicate]
+    if not isinstance(predicate, dict):
+        return predicate
     parts = [
         _resolve_names(value, within, conditions)
         if key == "condition"
         else {key: _replace_names(value, within, conditions) if key in _NESTING else value}
-        for key, value in asked.items()
+        for key, value in predicate.items()
     ]
     return parts[0] if len(parts) == 1 else {"all": parts}
 

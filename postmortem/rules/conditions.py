@@ -1,7 +1,7 @@
 """Named conditions: what a rule asks of a case, by name.
 
 In: the compiled conditions, and the names that an item of a cause, a fix or an advisory gives. Out:
-`Condition`s, and `Asked` where an item names them. Not here: whether they hold in a case
+`Condition`s, and `ConditionSet` where an item names them. Not here: whether they hold in a case
 (`inference.predicates`), how a predicate is written (`rules.schema`).
 
 A name is a condition of `patterns/conditions`, the id of a signature (it has dots, and `.*` takes
@@ -33,19 +33,19 @@ class Condition(NamedTuple):
     """In the form of patterns/README.md, without names of other conditions."""
 
 
-class Asked(NamedTuple):
-    """What an item of a rule asks: all of these, and none of those."""
+class ConditionSet(NamedTuple):
+    """The conditions of an item of a rule: all wanted ones must hold, and no unwanted one."""
 
     wanted: tuple[Condition, ...] = ()
     unwanted: tuple[Condition, ...] = ()
 
 
-ALWAYS: Final = Asked()
+ALWAYS: Final = ConditionSet()
 """An item that names no condition."""
 
 
 class Conditions:
-    """The conditions of a knowledge base by name, signatures and shapes among them."""
+    """The conditions of a knowledge base by name, including signatures and anomalies."""
 
     def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """Take the compiled entries."""
@@ -54,8 +54,8 @@ class Conditions:
             for entry in entries
         }
 
-    def asked(self, entry: Mapping[str, Any], place: str) -> Asked:
-        """Give what an item asks under `if` and `not`; `place` is told if something is wrong.
+    def asked(self, entry: Mapping[str, Any], place: str) -> ConditionSet:
+        """Read the conditions that an item names under `if` and `not`; errors name `place`.
 
         Raises:
             PatternError: a predicate stands where names belong, or there is no such condition.
@@ -64,18 +64,21 @@ class Conditions:
             if "when" in entry:
                 raise PatternError("`when` is now `if` and `not`", place, INLINE)
             return ALWAYS
-        return Asked(
-            self._named(entry.get("if", ()), place), self._named(entry.get("not", ()), place)
+        return ConditionSet(
+            self._find_conditions(entry.get("if", ()), place),
+            self._find_conditions(entry.get("not", ()), place),
         )
 
-    def _named(self, names: Any, place: str) -> tuple[Condition, ...]:
+    def _find_conditions(self, names: Any, place: str) -> tuple[Condition, ...]:
         if not isinstance(names, (list, tuple)):
             raise PatternError("a predicate stands where names belong", place, INLINE)
         known = self._known
-        return tuple([known[name] if name in known else self._leaf(name, place) for name in names])
+        return tuple(
+            [known[name] if name in known else self._make_leaf(name, place) for name in names]
+        )
 
-    def _leaf(self, name: Any, place: str) -> Condition:
-        """Make a condition of the id of a signature or shape."""
+    def _make_leaf(self, name: Any, place: str) -> Condition:
+        """Make a condition of the id of a signature or an anomaly."""
         kind = get_predicate_type(name)
         if kind is None:
             raise PatternError(
@@ -86,7 +89,7 @@ class Conditions:
 
 
 def get_predicate_type(name: Any) -> str | None:
-    """Say which predicate a name that is no condition's stands for: signature, shape or none."""
+    """Say whether a name that is no condition is a signature, an anomaly (`shape`) or neither."""
     if not isinstance(name, str):
         return None
     return "signature" if "." in name else "shape" if name in CATALOGUE else None

@@ -1,7 +1,7 @@
-"""The kinds of shapes that the curves of training have: loss, gradients, scale, rates, rewards.
+"""Anomaly types of training curves: loss, gradients, scale, rates, rewards.
 
-In: nothing. Out: `KINDS`. Not here: the kinds that tell of the machine, the processes and the end
-(`rules.job_anomalies`), those of a run that does not learn (`rules.unlearnt_kinds`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types that tell of the machine, the processes and
+the end (`rules.job_anomalies`), those of a run that does not learn (`rules.no_learning_anomalies`).
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "hidden-nan",
         say(

@@ -1,8 +1,8 @@
-"""The engine that searches log text for a pattern, in time that grows as the text does.
+"""Search log text for a pattern, in time linear in the text.
 
 In: a pattern in the syntax of the `regex` module, a text, the `Budget` of its source. Out: matches
 with the surface of `re.Match`, as far as it is used. Not here: which lines are searched
-(`gathering`), how a pattern is written for re2 (`rules.re2_syntax`), how it fares under attack
+(`extraction`), how a pattern is written for re2 (`rules.re2_syntax`), how it fares under attack
 (`rules.attack`).
 
 What needs no look-around and no back-reference runs in re2, whose time is linear in the text
@@ -34,7 +34,7 @@ _MEMORY: Final = 1 << 19
 A hostile text fills them, and there are more than a thousand patterns.
 """
 
-LITTLE: Final = 1 << 17
+BROAD_MEMORY: Final = 1 << 17
 """The same for a pattern of words in any order: there are hundreds, and each meets little text."""
 
 _T = TypeVar("_T")
@@ -111,12 +111,12 @@ class Pattern(Protocol):
 
 
 @functools.lru_cache(maxsize=4096)
-def compile_pattern(pattern: str, room: int = _MEMORY) -> Pattern:
+def compile_pattern(pattern: str, max_memory: int = _MEMORY) -> Pattern:
     """Compile a pattern for re2, or for `regex` where re2 cannot hold to its meaning.
 
     Args:
         pattern: in the syntax of `regex`.
-        room: bytes that re2 may take for it.
+        max_memory: bytes that re2 may take for it.
 
     Raises:
         ValueError: it is no valid pattern.
@@ -126,7 +126,7 @@ def compile_pattern(pattern: str, room: int = _MEMORY) -> Pattern:
     options = re2.Options()
     options.encoding, options.max_mem, options.log_errors = (
         re2.Options.Encoding.LATIN1,
-        room,
+        max_memory,
         False,
     )
     try:
@@ -160,7 +160,7 @@ class _Linear:
         self._engine, self._own = engine, own
         self._numbers = {
             name.decode(): number
-            for name, number in sorted(engine.groupindex.items(), key=lambda one: int(one[1]))
+            for name, number in sorted(engine.groupindex.items(), key=lambda entry: int(entry[1]))
         }
 
     @property

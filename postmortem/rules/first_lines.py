@@ -1,4 +1,4 @@
-r"""What a rule of several lines does, as far as the first of them alone tells it.
+"""Evaluate a rule of several lines on its first line alone, as far as that decides.
 
 In: a rule, the text of the line that its window begins with. Out: whether it holds there whatever
 stands behind that line; whether none of its matches begins in that line; the word that each of its

@@ -1,4 +1,4 @@
-"""Whose words a fix uses: no code of one stack is offered in the name of another.
+"""Check that no fix offers code of one stack in the name of another.
 
 In: compiled rules. Out: faults. Not here: the shape of rules (`rules.schema`), the platform's
 words, which are looked at when a fix is chosen (`fixes.stack_selection`).
@@ -30,9 +30,11 @@ def find_idiom_faults(rules: Mapping[str, Sequence[Mapping[str, Any]]]) -> Itera
     words = _Vocabulary(stacks)
     for fix in fixes.values():
         yield from _find_fix_faults(fix, words, files)
-    for one in stacks:
-        for name, own in one.snippets.items():
-            yield from words.foreign(f"{name} for {one.id}", own.code, [one.id], files[one.id])
+    for stack in stacks:
+        for name, own in stack.snippets.items():
+            yield from words.foreign(
+                f"{name} for {stack.id}", own.code, [stack.id], files[stack.id]
+            )
 
 
 def _find_stack_faults(
@@ -75,9 +77,9 @@ def _find_fix_faults(
     for text in ("title", "why"):
         for language in ("en", "zh"):
             yield from words.foreign(f"{fix['id']}.{text}", fix[text][language], meant, place)
-    for name, one in (fix.get("snippets") or {}).items():
+    for name, snippet in (fix.get("snippets") or {}).items():
         mine = meant if name in {ANY, MODEL} else [name, *meant]
-        yield from words.foreign(f"{fix['id']} for {name}", one["code"], mine, place)
+        yield from words.foreign(f"{fix['id']} for {name}", snippet["code"], mine, place)
 
 
 class _Vocabulary:
@@ -87,10 +89,10 @@ class _Vocabulary:
         """Take all stacks."""
         self._stacks = stacks
         self._owners: dict[str, set[str]] = {}
-        for one in stacks:
-            if one.kind == TRAINER:
-                for word in one.words:
-                    self._owners.setdefault(word, set()).add(one.id)
+        for stack in stacks:
+            if stack.kind == TRAINER:
+                for word in stack.words:
+                    self._owners.setdefault(word, set()).add(stack.id)
         patterns = (
             f"(?:{compile_word_pattern(word).pattern})"
             for word in sorted(self._owners, reverse=True)
@@ -99,13 +101,13 @@ class _Vocabulary:
 
     def subjects(self, fix: Mapping[str, Any]) -> list[str]:
         """Name the stacks of which all causes of a fix are."""
-        return [one.id for one in self._stacks if one.causes.issuperset(fix["causes"])]
+        return [stack.id for stack in self._stacks if stack.causes.issuperset(fix["causes"])]
 
     def foreign(
         self, what: str, text: str, mine: Sequence[str], place: str
     ) -> Iterator[PatternError]:
         """Yield a fault for each word of a stack that is none of these and that they do not use."""
-        allowed = {one for name in mine for one in self._near(name)}
+        allowed = {near for name in mine for near in self._list_near_stacks(name)}
         for word in dict.fromkeys(self._any.findall(text)):
             owners = self._owners[word]
             if not owners & allowed:
@@ -115,8 +117,12 @@ class _Vocabulary:
                     "say it without, or in the snippet of that stack",
                 )
 
-    def _near(self, name: str) -> set[str]:
+    def _list_near_stacks(self, name: str) -> set[str]:
         """Name the stacks whose words the users of a stack know: its own, and what it uses."""
         taken = self._stacks.taken(name)
-        beside = (one for key in taken for one in self._stacks.get(key).beside)
-        return {*taken, *beside, *(one for key in taken for one in self._stacks.below(key))}
+        accompanying = (stack for key in taken for stack in self._stacks.get(key).beside)
+        return {
+            *taken,
+            *accompanying,
+            *(below for key in taken for below in self._stacks.below(key)),
+        }

@@ -1,7 +1,7 @@
-"""The kinds of shapes that tell of the machine and of the end.
+"""Anomaly types of the end of a run and of its machine.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`rules.curve_anomalies`),
-of processes that wait or differ (`rules.process_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of the curves of training
+(`rules.curve_anomalies`), of processes that wait or differ (`rules.process_anomalies`).
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "input-bound",
         say(

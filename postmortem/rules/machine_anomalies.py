@@ -1,7 +1,7 @@
-"""The kinds of shapes that tell how the machine stands: GPUs, torch, limits, disks, packages.
+"""Anomaly types of the machine: GPUs, torch, limits, disks, packages.
 
-In: nothing. Out: `KINDS`. Not here: the kinds that tell of the run (`rules.curve_anomalies`,
-`rules.job_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types that tell of the run
+(`rules.curve_anomalies`, `rules.job_anomalies`).
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "gpu-held",
         say(

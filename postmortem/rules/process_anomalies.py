@@ -1,6 +1,7 @@
-"""The kinds of shapes that tell of several processes, of waiting and of standing still.
+"""Anomaly types of several processes, of waiting and of standing still.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of the curves of training (`rules.curve_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of the curves of training
+(`rules.curve_anomalies`).
 """
 
 from typing import Final
@@ -8,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "ranks-differ",
         say(

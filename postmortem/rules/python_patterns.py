@@ -1,4 +1,4 @@
-"""Python's own parser of patterns, and the names of what it gives.
+"""Python's own parser of regular expressions, and its opcodes.
 
 In: nothing. Out: `parser`, `codes`. Not here: what a pattern's parts are asked for
 (`rules.attack_texts`, `rules.first_lines`).

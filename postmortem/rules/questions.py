@@ -1,4 +1,4 @@
-"""The shape of a predicate, and of the made-up cases that prove a condition.
+"""Schema of predicates, and of the example cases that test a condition.
 
 In: plain values read from YAML. Out: pydantic models, in which each key of a predicate stands with
 what it takes. Not here: whether a predicate holds (`inference.predicates`), whether the names in it
@@ -25,9 +25,9 @@ class Strict(BaseModel):
 
 
 def _check_regexes(value: Any) -> Any:
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, str) and one.startswith("~"):
-            compile_pattern(f"(?i){one[1:]}")
+    for expression in value if isinstance(value, list) else [value]:
+        if isinstance(expression, str) and expression.startswith("~"):
+            compile_pattern(f"(?i){expression[1:]}")
     return value
 
 
@@ -112,8 +112,8 @@ class PredicateEntry(Strict):
     @field_validator("setting", "package", mode="after")
     @classmethod
     def _are_regexes(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        for one in (value or {}).values():
-            _check_regexes(one)
+        for condition in (value or {}).values():
+            _check_regexes(condition)
         return value
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-r"""A pattern in the syntax of the `regex` module, written as re2 reads it.
+r"""Translate a pattern of the `regex` module into the syntax of re2.
 
 In: a pattern. Out: the pattern in bytes of `rules.byte_encoding`, which means the same to re2, or
 `UnfitError` where re2 cannot hold to its meaning. Not here: searching (`rules.engine`).
@@ -61,22 +61,24 @@ def _convert_token(token: str, own: str, *, is_first: bool) -> str:
 
 def _convert_class(token: str, own: str) -> str:
     """Write [...] as re2 reads it, which takes a dash beside a class for a range."""
-    begin = next(one for one in ("[^]", "[^", "[]", "[") if token.startswith(one))
+    begin = next(opening for opening in ("[^]", "[^", "[]", "[") if token.startswith(opening))
     tokens = _IN_CLASS.findall(token[len(begin) : -1])
     if not token.endswith("]") or "\\" in tokens or ("[" in tokens and "[:" in token[1:]):
         raise UnfitError  # a class that does not end; or [[:alpha:]], which is of ASCII in re2
-    members = [get_class_members(one[1], own) if one[0] == "\\" else "" for one in tokens]
+    members = [get_class_members(token[1], own) if token[0] == "\\" else "" for token in tokens]
     written = [
         shown
-        or _convert_class_member(one, is_beside_class=any(members[max(0, index - 1) : index + 2]))
-        for index, (one, shown) in enumerate(zip(tokens, members, strict=True))
+        or _convert_class_member(
+            token, is_next_to_class=any(members[max(0, index - 1) : index + 2])
+        )
+        for index, (token, shown) in enumerate(zip(tokens, members, strict=True))
     ]
     return "".join([begin, *written, "]"])
 
 
-def _convert_class_member(part: str, *, is_beside_class: bool) -> str:
+def _convert_class_member(part: str, *, is_next_to_class: bool) -> str:
     """Write one character or escape within [...], and escape what re2 would take for more."""
-    if part == "[" or (part == "-" and is_beside_class):
+    if part == "[" or (part == "-" and is_next_to_class):
         return f"\\{part}"
     return _escape(part) if part[0] == "\\" else part
 

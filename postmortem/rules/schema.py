@@ -156,7 +156,7 @@ class SignatureEntry(AdviceEntry):
     examples: ExamplesEntry
 
     @model_validator(mode="after")
-    def _role_fits(self) -> "SignatureEntry":
+    def _check_role(self) -> "SignatureEntry":
         if self.role == "harmless" and self.suggests:
             raise ValueError("a harmless signature suggests no cause")
         if (
@@ -188,7 +188,7 @@ class AskingEntry(Strict):
         return value
 
     @model_validator(mode="after")
-    def _few_names(self) -> "AskingEntry":
+    def _limit_names(self) -> "AskingEntry":
         if len(self.if_) + len(self.not_) > MOST_NAMES:
             raise ValueError(
                 f"it names more than {MOST_NAMES} conditions: make one condition of those that"

@@ -1,4 +1,4 @@
-"""A signature's skeleton for lines that no rule knows.
+"""Write a draft signature for lines that no rule matches.
 
 In: a line or several that fail alike, cleaned, and the cause that somebody gives them. Out: YAML
 for `patterns/signatures`, with places for what only a person can say. Not here: which lines of

@@ -34,8 +34,8 @@ def parse_snippet(entry: Mapping[str, Any]) -> Snippet:
 def translate_comments(snippet: Snippet) -> Message:
     """Give the code with its comments in either language."""
     chinese = snippet.code
-    for comment, said in snippet.zh.items():
-        chinese = _place(comment).sub(r"\g<1>" + said.replace("\\", r"\\"), chinese)
+    for comment, translation in snippet.zh.items():
+        chinese = _place(comment).sub(r"\g<1>" + translation.replace("\\", r"\\"), chinese)
     return Message(snippet.code, chinese)
 
 

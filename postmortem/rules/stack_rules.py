@@ -1,4 +1,4 @@
-"""Stacks: the frameworks, trainers and engines in whose terms a fix is said, and the platforms.
+"""Stacks: frameworks, trainers, engines and platforms, in whose terms a fix is written.
 
 In: compiled entries of `patterns/stacks`. Out: `StackRules`, and for each stack a rule that
 recognises its files in frames and commands. Not here: which stacks a job has (`case.outcomes`),
@@ -78,20 +78,22 @@ class StackRules:
 
     def below(self, name: str) -> frozenset[str]:
         """Name all stacks on which a stack stands."""
-        return frozenset(self._reached(name, lambda stack: stack.over))
+        return frozenset(self._collect_reached(name, lambda stack: stack.over))
 
     def taken(self, name: str) -> list[str]:
         """Name the stacks whose snippets hold for a stack, its own first, the nearest next."""
-        return [name, *self._reached(name, lambda stack: stack.takes)]
+        return [name, *self._collect_reached(name, lambda stack: stack.takes)]
 
-    def _reached(self, name: str, nearest: Callable[[StackRule], Iterable[str]]) -> list[str]:
+    def _collect_reached(
+        self, name: str, nearest: Callable[[StackRule], Iterable[str]]
+    ) -> list[str]:
         found: list[str] = []
         left = list(nearest(self.get(name)))
         while left:
-            one = left.pop(0)
-            if one not in found and one != name:
-                found.append(one)
-                left += nearest(self.get(one))
+            stack = left.pop(0)
+            if stack not in found and stack != name:
+                found.append(stack)
+                left += nearest(self.get(stack))
         return found
 
 
@@ -132,7 +134,9 @@ def _load_packed_snippets(name: str, packed: str | None) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=256)
 def _parse_snippets(name: str, packed: str | None) -> dict[str, Snippet]:
-    return {fix: parse_snippet(one) for fix, one in _load_packed_snippets(name, packed).items()}
+    return {
+        fix: parse_snippet(snippet) for fix, snippet in _load_packed_snippets(name, packed).items()
+    }
 
 
 def build_file_format(entry: Mapping[str, Any]) -> dict[str, Any] | None:

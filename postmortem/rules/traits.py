@@ -1,4 +1,4 @@
-"""Traits: what holds of causes and signatures, by their ids, as `patterns/traits.json` lists it.
+"""Traits of causes and signatures, as `patterns/traits.json` lists them.
 
 Code asks for a trait and never names a cause. A trait lists ids, or beginnings of ids.
 """
@@ -11,7 +11,7 @@ from postmortem.core import resources
 
 
 class Trait(Enum):
-    """The traits that code asks for; their meanings stand beside their ids in the file."""
+    """The traits that code asks for; the file explains each."""
 
     SOUND = "sound"
     COMPLETED = "completed"

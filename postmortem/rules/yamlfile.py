@@ -1,4 +1,4 @@
-"""YAML with a place for every fault: duplicate keys are refused, and each document knows its lines.
+"""Load YAML safely and with the line of every value; duplicate keys are refused.
 
 What would exhaust the machine is refused before anything is built of it: a file is bounded in size
 and in depth (the loader in C calls itself for each level, and has no limit). Anchors are refused
@@ -111,7 +111,7 @@ def _require_bounded(path: Path) -> None:
 
 
 def find_line(path: Path, needle: str) -> int:
-    """Find the line in which a value is written, for error messages; 1 if it cannot be told."""
+    """Find the line of a value, for error messages; 1 if it is unknown."""
     for number, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         if needle in text:
             return number

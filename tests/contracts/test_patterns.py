@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from postmortem.core import resources
-from postmortem.diagnosis.inference import rehearsal
+from postmortem.diagnosis.inference import example_cases
 from postmortem.extraction import proof
 from postmortem.rules import check
 from postmortem.rules.base import load
@@ -105,7 +105,7 @@ def test_bf16_is_native_from_compute_capability_8_on() -> None:
 @pytest.mark.parametrize("condition", COMPILED["conditions"], ids=lambda condition: condition["id"])
 def test_a_condition_is_proved_on_its_own_examples(condition: dict[str, Any]) -> None:
     """Each holds in the cases that say so, and in none of its near misses."""
-    assert [str(fault) for fault in rehearsal.find_condition_errors([condition])] == []
+    assert [str(fault) for fault in example_cases.find_condition_errors([condition])] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

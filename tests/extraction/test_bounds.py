@@ -19,12 +19,12 @@ from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.formats.templates import Template
 from postmortem.extraction.frames import match_frame
 from postmortem.extraction.job import read
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading import windows
 from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
-from postmortem.reading.windows import REACH, Sight, View
+from postmortem.reading.windows import REACH, View, ViewContext
 from postmortem.rules.engine import Budget
 
 GROWTH = 3.0
@@ -81,7 +81,7 @@ def test_a_size_is_read_at_once() -> None:
 
 def gathered(text: str) -> Extract:
     """What is found in a text."""
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     data = text.encode()
     gathering.feed(Block(data, 0, len(data), 0))
     return gathering.snapshot()
@@ -194,7 +194,7 @@ def test_the_nearest_printed_time(lines: list[str], expected: str | None) -> Non
     What an earlier look has found is used again.
     """
     data = "\n".join(lines).encode()
-    sight, position, found = Sight(srun=False), -1, None
+    sight, position, found = ViewContext(srun=False), -1, None
     while (position := data.find(b"needle", position + 1)) >= 0:
         count = len(sight.stamps)
         sight.stamp(sight.view(data, position, 1), 0)
@@ -238,7 +238,7 @@ def test_what_nobody_will_look_at_is_not_looked_for(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(machine.filter, "hits", counted)
     data = words() * 40
-    gathering = Gathering(machine, 0)
+    gathering = SourceExtractor(machine, 0)
     gathering.feed(Block(data, 0, len(data), 0))
     assert gathering.snapshot().passed_over > 0
     assert found < len(hits(data, 0, len(data))) / 3

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.extraction.copies import find_mirrored_logs
-from postmortem.extraction.printed_alike import estimate_rounding, is_approximately_equal
+from postmortem.extraction.printed_rounding import estimate_rounding, is_approximately_equal
 from postmortem.reading.left_out import get_skip_reason
 from postmortem.reading.several_runs import find_earlier_runs
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import SIZE, iter_blocks
 
@@ -16,7 +16,7 @@ Points = dict[str, list[tuple[float, float, int]]]
 
 def read(text: str, size: int = SIZE) -> Points:
     """The points of each name, with their steps and lines."""
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     for block in iter_blocks(io.BytesIO(text.encode()), size):
         gathering.feed(block)
     found: Points = {}
@@ -66,7 +66,7 @@ def test_rows_are_read_where_they_stand() -> None:
 def test_rows_count_before_what_stands_below_them() -> None:
     """A traceback below a table has all its rows before it, and none behind."""
     text = TABLE + "30  2.0  0.1\n" + TRACEBACK
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     for block in iter_blocks(io.BytesIO(text.encode()), SIZE):
         gathering.feed(block)
     assert [before for _, before in gathering.snapshot().tracebacks] == [3]
@@ -125,7 +125,7 @@ def test_a_bar_that_never_ended(loss: str, shown: list[str]) -> None:
 
 def test_a_snapshot_gives_an_unfinished_bar_once() -> None:
     """However often it is asked for."""
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     for block in iter_blocks(io.BytesIO(KERAS.format(loss="nan").encode())):
         gathering.feed(block)
     gathering.snapshot()

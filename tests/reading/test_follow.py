@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import InputError
-from postmortem.reading.follow import Change, Followed
+from postmortem.reading.follow import Change, FollowedFile
 
 
 @pytest.fixture
-def follow() -> Iterator[Callable[[Path], Followed]]:
+def follow() -> Iterator[Callable[[Path], FollowedFile]]:
     """Follow files, and let go of them in the end."""
-    known: list[Followed] = []
+    known: list[FollowedFile] = []
 
-    def one(path: Path) -> Followed:
-        known.append(Followed(str(path)))
+    def one(path: Path) -> FollowedFile:
+        known.append(FollowedFile(str(path)))
         return known[-1]
 
     yield one
@@ -25,12 +25,14 @@ def follow() -> Iterator[Callable[[Path], Followed]]:
         followed.close()
 
 
-def text_of(followed: Followed) -> str:
+def text_of(followed: FollowedFile) -> str:
     """What was added, as text."""
     return b"".join(piece for piece in followed.news() if isinstance(piece, bytes)).decode()
 
 
-def test_a_file_may_come_later_and_grow(tmp_path: Path, follow: Callable[[Path], Followed]) -> None:
+def test_a_file_may_come_later_and_grow(
+    tmp_path: Path, follow: Callable[[Path], FollowedFile]
+) -> None:
     """Nothing is there, then a line, then half a line and its end: each byte is given once."""
     log = tmp_path / "run.log"
     followed = follow(log)
@@ -48,7 +50,7 @@ def test_a_file_may_come_later_and_grow(tmp_path: Path, follow: Callable[[Path],
 
 
 def test_a_replaced_file_is_read_to_its_end_first(
-    tmp_path: Path, follow: Callable[[Path], Followed]
+    tmp_path: Path, follow: Callable[[Path], FollowedFile]
 ) -> None:
     """What was written between the last look and the rotation is not lost.
 
@@ -70,7 +72,7 @@ def test_a_replaced_file_is_read_to_its_end_first(
     "now", ["a new run\n", "a new run that has written more than the old one had already\n" * 2]
 )
 def test_an_emptied_file_is_read_anew(
-    tmp_path: Path, follow: Callable[[Path], Followed], now: str
+    tmp_path: Path, follow: Callable[[Path], FollowedFile], now: str
 ) -> None:
     """It is shorter than before, or has grown beyond where we stood."""
     log = tmp_path / "run.log"
@@ -84,7 +86,7 @@ def test_an_emptied_file_is_read_anew(
 
 
 def test_a_hole_left_by_a_truncation_is_no_text(
-    tmp_path: Path, follow: Callable[[Path], Followed]
+    tmp_path: Path, follow: Callable[[Path], FollowedFile]
 ) -> None:
     """A program that goes on writing at its old place leaves zeros before it."""
     log = tmp_path / "run.log"
@@ -98,7 +100,7 @@ def test_a_hole_left_by_a_truncation_is_no_text(
     assert text_of(followed) == "step 2\n"
 
 
-def test_utf16_is_followed_as_utf8(tmp_path: Path, follow: Callable[[Path], Followed]) -> None:
+def test_utf16_is_followed_as_utf8(tmp_path: Path, follow: Callable[[Path], FollowedFile]) -> None:
     """A transcript of PowerShell; a character may be cut between two looks."""
     log = tmp_path / "run.log"
     raw = "第 1 步 loss 2.5\n".encode("utf-16")
@@ -114,7 +116,7 @@ def test_utf16_is_followed_as_utf8(tmp_path: Path, follow: Callable[[Path], Foll
     [(gzip.compress(b"step 1\n", mtime=0), "gz archive"), (bytes(range(256)) * 4, "binary")],
 )
 def test_what_does_not_grow_line_by_line_is_refused(
-    tmp_path: Path, follow: Callable[[Path], Followed], content: bytes, what: str
+    tmp_path: Path, follow: Callable[[Path], FollowedFile], content: bytes, what: str
 ) -> None:
     """With what it is, and what to do instead."""
     log = tmp_path / "run.log"
@@ -125,7 +127,7 @@ def test_what_does_not_grow_line_by_line_is_refused(
     assert caught.value.mend
 
 
-def test_a_folder_is_refused(tmp_path: Path, follow: Callable[[Path], Followed]) -> None:
+def test_a_folder_is_refused(tmp_path: Path, follow: Callable[[Path], FollowedFile]) -> None:
     """A folder is listed by the watcher, not followed."""
     with pytest.raises(InputError, match="folder"):
         list(follow(tmp_path).news())

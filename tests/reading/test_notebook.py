@@ -53,7 +53,7 @@ class Trickle:
 
 def outputs(raw: bytes, most: int = 1 << 20) -> bytes:
     """What a notebook printed, read in pieces."""
-    printed = notebook.Printed(Trickle(raw, most))
+    printed = notebook.NotebookOutput(Trickle(raw, most))
     return b"".join(iter(lambda: printed.read(1 << 16), b""))
 
 
@@ -309,7 +309,7 @@ def test_a_string_without_end_is_passed_over(monkeypatch: pytest.MonkeyPatch) ->
             stream(long, "after it\n"),
         )
     )
-    printed = notebook.Printed(io.BytesIO(raw))
+    printed = notebook.NotebookOutput(io.BytesIO(raw))
     found = b"".join(iter(lambda: printed.read(100), b""))
     assert [line for line in found.decode().split("\n") if line] == ["shown", "after it"]
     assert found.count(b"\n") == raw.count(b"\n")

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from math import inf, nan
 from typing import Any
 
-from postmortem.core.answer import Cause, Evidence, Fix, Need, TellingWords, Verdict
+from postmortem.core.answer import Cause, DecisiveWords, Evidence, Fix, Need, Verdict
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.job_facts import Attempt, Environment, Framework, Gpu, Setting, Source
 from postmortem.core.lines import NOWHERE, ProcessId
@@ -270,7 +270,7 @@ def _causes(texts: dict[str, str]) -> tuple[Cause, ...]:
             "text",
             "0.71",
             0.4,
-            carried=(TellingWords(quote, ("'loss': nan", "grad_norm"), 0.6, 0, 1832),),
+            carried=(DecisiveWords(quote, ("'loss': nan", "grad_norm"), 0.6, 0, 1832),),
         ),
         Evidence(
             "shape", "nan-at-zero-rate", "rate", "learning_rate 4.5e-05 > 0", -0.5, 0, RANK_3, 1832

@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.core import resources
 from postmortem.core.errors import PatternError
-from postmortem.rules.base import BESIDE, Rule, _build_knowledge_base, load
+from postmortem.rules.base import NEARBY, Rule, _build_knowledge_base, load
 from postmortem.rules.causes import CauseRule
 from postmortem.rules.compile import compile_folders, strip_examples
 
@@ -109,5 +109,5 @@ def test_words_beside_a_match_may_stand_on_either_side_within_reach() -> None:
     rule = Rule("an.example", (b"memory",), "memory", raw)
     for text in ("gpu memory: Failed", "FAILED for want of memory on gpu 3"):
         assert rule.search(text) is not None, text
-    for text in ("gpu memory", "memory failed", f"gpu failed {'.' * BESIDE} memory"):
+    for text in ("gpu memory", "memory failed", f"gpu failed {'.' * NEARBY} memory"):
         assert rule.search(text) is None, text

@@ -9,7 +9,7 @@ import pytest
 
 from postmortem.core import resources
 from postmortem.rules import curve_anomalies as curve_kinds
-from postmortem.rules import departure_kinds, told_kinds, unlearnt_kinds
+from postmortem.rules import divergence_anomalies, no_learning_anomalies, nonfinite_hint_anomalies
 from postmortem.rules import job_anomalies as job_kinds
 from postmortem.rules import machine_anomalies as machine_kinds
 from postmortem.rules import process_anomalies as process_kinds
@@ -57,14 +57,14 @@ def test_every_shape_is_listed_once() -> None:
     """Two rows of one id would hide one of them."""
     modules = (
         curve_kinds,
-        departure_kinds,
+        divergence_anomalies,
         job_kinds,
         machine_kinds,
         process_kinds,
-        told_kinds,
-        unlearnt_kinds,
+        nonfinite_hint_anomalies,
+        no_learning_anomalies,
     )
-    rows = [kind.id for module in modules for kind in module.KINDS]
+    rows = [kind.id for module in modules for kind in module.ANOMALY_TYPES]
     assert sorted(rows) == sorted(set(rows)) == sorted(CATALOGUE)
 
 

@@ -1,4 +1,4 @@
-"""The machine that the program itself runs on: running a command, dumping the environment.
+"""The host machine: running a command, worker processes, dumping the environment.
 
 Knows nothing of logs.
 """

@@ -1,4 +1,4 @@
-"""The environment dump: what decides between causes, in lines that the program (and people) read.
+"""The environment dump: versions, GPUs and settings, as lines for people and for the parser.
 
 In: this machine, this Python or another one. Out: text. Not here: reading dumps
 (`patterns/formats/environment.yaml`). torch is not imported: a broken installation is often what is
@@ -289,7 +289,7 @@ def _run_program(words: Sequence[str], seconds: float) -> subprocess.CompletedPr
         start_new_session=True,
     )
     try:
-        said, errors = process.communicate(timeout=seconds)
+        output, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -299,7 +299,7 @@ def _run_program(words: Sequence[str], seconds: float) -> subprocess.CompletedPr
             if pipe is not None:
                 pipe.close()
         raise
-    return subprocess.CompletedProcess(words, process.returncode, said, errors)
+    return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A file that is written whole or not at all.
+"""Write a file completely or not at all.
 
 In: a path as a user names it, and bytes. Out: the file. Not here: what stands in it, and saying
 what went wrong.
@@ -24,9 +24,7 @@ _OPEN_FILES: Final = compile_lazily(
     r"/(?:proc/(?:\d+/(?:task/\d+/)?|self/|thread-self/)fd|dev/fd)$"
 )
 _MOST_LINKS: Final = 40
-_NO_ROOM_BESIDE: Final = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
-)
+_NO_NEW_FILE: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV})
 """The folder takes no new file, or the file is a mount of its own; it may be writable though."""
 
 
@@ -52,13 +50,13 @@ def replace(path: Path, data: bytes) -> None:
     try:
         _write_and_rename(target, data, old)
     except OSError as error:
-        if error.errno not in _NO_ROOM_BESIDE or old is None:
+        if error.errno not in _NO_NEW_FILE or old is None:
             raise
         _write_into(target, data, os.O_WRONLY | os.O_TRUNC)
 
 
 def _open_number(path: Path) -> int | None:
-    """Give the number of the open file that a name such as /dev/stdout stands for.
+    """Give the file descriptor that a name such as /dev/stdout refers to.
 
     To open it anew would truncate it, to rename over it would miss it.
     """

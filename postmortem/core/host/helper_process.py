@@ -1,4 +1,4 @@
-"""A process that does pieces of work for this one, one after the other.
+"""A helper process that does tasks for this one, one after the other.
 
 In: a picklable function that gives who does the work; pieces of work. Out: what the work gives. Not
 here: the work, who does which piece, servers (`core.host.work_pool`).
@@ -93,7 +93,7 @@ class HelperProcess:
         self._process.wait()
 
     def close(self) -> None:
-        """Close what leads to it, once it has ended and nobody waits for it."""
+        """Close the pipes to the process after it has ended."""
         for pipe in (self._asks, self._answers):
             with suppress(OSError):  # what it never took
                 pipe.close()
@@ -115,10 +115,10 @@ def serve() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what anybody prints is no answer
     sys.stdout = sys.stderr
-    asked: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_read_requests, args=[asked], daemon=True).start()
+    requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_read_requests, args=[requests], daemon=True).start()
     try:
-        _serve_requests(asked, answers)
+        _serve_requests(requests, answers)
     except BrokenPipeError:  # nobody listens any more
         pass
     except Exception:  # noqa: BLE001 -- the parent learns that this process is lost
@@ -128,20 +128,20 @@ def serve() -> None:
         os._exit(1)  # an orderly end would wait for the thread that listens
 
 
-def _serve_requests(asked: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
-    work = asked.get()()
+def _serve_requests(requests: "queue.SimpleQueue[Any]", answers: IO[bytes]) -> None:
+    work = requests.get()()
     while True:
-        packed = packed_values.pack_value(work(asked.get()))
+        packed = packed_values.pack_value(work(requests.get()))
         answers.write(len(packed).to_bytes(_SIZE, "little"))
         answers.write(packed)
         answers.flush()
 
 
-def _read_requests(asked: "queue.SimpleQueue[Any]") -> None:
+def _read_requests(requests: "queue.SimpleQueue[Any]") -> None:
     """Take what is asked for as it comes; end the process with its input, in whatever it is."""
     try:
         while True:
-            asked.put(pickle.load(sys.stdin.buffer))  # noqa: S301 -- written by our parent
+            requests.put(pickle.load(sys.stdin.buffer))  # noqa: S301 -- written by our parent
     finally:
         os._exit(1)
 

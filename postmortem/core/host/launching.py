@@ -1,9 +1,9 @@
 """Run a command, pass its output through and keep a copy.
 
 In: a command line. Out: `Done`: exit status as a shell would show it, and the signal's name. Not
-here: analysing the copy, what each place does with the output (`core.host.kept`,
-`core.host.outlet`). Standard output and standard error stay apart for whoever reads them, and are
-joined in the copy in the order in which they came.
+here: analysing the copy, what each place does with the output (`core.host.output_copy`,
+`core.host.output_forwarder`). Standard output and standard error stay apart for whoever reads them,
+and are joined in the copy in the order in which they came.
 
 The command must not notice: its pipes are read to the end whatever becomes of the copy, of our own
 streams and of us. A sidecar holds them open, and reads on where this process is killed, or where
@@ -20,8 +20,8 @@ from functools import partial
 from typing import IO, Final, NamedTuple
 
 from postmortem.core.errors import UsageError
-from postmortem.core.host.kept import KeptLog
-from postmortem.core.host.outlet import Outlet
+from postmortem.core.host.output_copy import KeptLog
+from postmortem.core.host.output_forwarder import OutputForwarder
 from postmortem.core.host.sidecar import Sidecar
 from postmortem.core.host.signals import Signals
 
@@ -52,7 +52,7 @@ def run_command(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done
     Raises:
         UsageError: the command cannot be started.
     """
-    child, streams, reader = _started(command, kept, signals)
+    child, streams, reader = _start_process(command, kept, signals)
     outlets = _open_outlets()
     pipes = {streams[0]: outlets[0], streams[1]: outlets[-1]}
     problems = []
@@ -82,7 +82,7 @@ def run_command(command: Sequence[str], kept: KeptLog, signals: Signals) -> Done
     )
 
 
-def _started(
+def _start_process(
     command: Sequence[str], kept: KeptLog, signals: Signals
 ) -> tuple["subprocess.Popen[bytes]", list[IO[bytes]], Sidecar]:
     """Start the command; gives it, its output and error stream, and who else can read them.
@@ -110,19 +110,19 @@ def _started(
     return child, streams, reader
 
 
-def _open_outlets() -> list[Outlet]:
+def _open_outlets() -> list[OutputForwarder]:
     """Give an outlet for each of our streams.
 
     One for both where they are the same file, so that what comes stays in order.
     """
     if os.path.sameopenfile(1, 2):
-        return [Outlet(1, "standard output")]
-    return [Outlet(1, "standard output"), Outlet(2, "standard error")]
+        return [OutputForwarder(1, "standard output")]
+    return [OutputForwarder(1, "standard output"), OutputForwarder(2, "standard error")]
 
 
 def _copy_streams(
     child: "subprocess.Popen[bytes]",
-    pipes: dict[IO[bytes], Outlet],
+    pipes: dict[IO[bytes], OutputForwarder],
     kept: KeptLog,
     signals: Signals,
 ) -> None:
@@ -140,7 +140,7 @@ def _copy_streams(
             # something it left behind holds the pipes open
             if ended is not None and (not ready or time.monotonic() - ended > _LONGEST_GRACE):
                 return
-            for pipe in [one for one in pipes if one.fileno() in ready]:
+            for pipe in [pipe for pipe in pipes if pipe.fileno() in ready]:
                 if not _copy_chunk(pipe, pipes[pipe], kept, is_waiting):
                     selector.unregister(pipe)
                     del pipes[pipe]
@@ -153,7 +153,7 @@ def _may_wait(child: "subprocess.Popen[bytes]", signals: Signals) -> bool:
 
 
 def _copy_chunk(
-    pipe: IO[bytes], outlet: Outlet, kept: KeptLog, is_waiting: Callable[[], bool]
+    pipe: IO[bytes], outlet: OutputForwarder, kept: KeptLog, is_waiting: Callable[[], bool]
 ) -> bool:
     """Copy what a stream holds; false at its end."""
     data = os.read(pipe.fileno(), _CHUNK)

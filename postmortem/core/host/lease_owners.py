@@ -1,4 +1,4 @@
-"""Who computes: the name under which a process holds its leases, and whether it still lives.
+"""Names of the processes that hold leases, and whether such a process is still alive.
 
 In: a name. Out: whether that process is known to be gone. Not here: leases (`store`).
 """

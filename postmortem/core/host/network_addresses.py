@@ -1,4 +1,4 @@
-"""What an address leads to: the open network, or a machine's own surroundings.
+"""Tell public network addresses from those of a machine and its own network.
 
 In: an address as text. Out: a truth. Not here: looking names up, this machine's own addresses
 (`core.host.own_addresses`).
@@ -44,17 +44,19 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 def is_public(text: str) -> bool:
     """Say whether an address is one of the open network, and so is each that it carries."""
-    address = _parsed(text)
-    return address is not None and all(map(_is_open, (address, *_carried(address))))
+    address = _parse_address(text)
+    return address is not None and all(map(_is_open, (address, *_list_carried_addresses(address))))
 
 
 def is_link_local(text: str) -> bool:
     """Say whether an address, or one that it carries, is link-local; a name is not."""
-    address = _parsed(text)
-    return address is not None and any(one.is_link_local for one in (address, *_carried(address)))
+    address = _parse_address(text)
+    return address is not None and any(
+        carried.is_link_local for carried in (address, *_list_carried_addresses(address))
+    )
 
 
-def _parsed(text: str) -> _Address | None:
+def _parse_address(text: str) -> _Address | None:
     try:
         return ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -75,7 +77,7 @@ def _is_open(address: _Address) -> bool:
     )
 
 
-def _carried(address: _Address) -> Iterator[ipaddress.IPv4Address]:
+def _list_carried_addresses(address: _Address) -> Iterator[ipaddress.IPv4Address]:
     """Yield the IPv4 addresses in an IPv6 one."""
     if isinstance(address, ipaddress.IPv4Address):
         return

@@ -1,4 +1,4 @@
-"""Which addresses lead to this machine itself.
+"""Tell whether an address leads to this machine.
 
 In: a host as an address names it. Out: whether it is this machine. Not here: looking names up.
 """

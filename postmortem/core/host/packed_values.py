@@ -1,4 +1,4 @@
-"""Values as bytes for another process of this program, long arrays of figures in little room.
+"""Serialize values for another process of this program, with long arrays compressed.
 
 In: any value that can be pickled. Out: bytes, and the value again, the same to the last bit. Not
 here: sending them (`core.host.helper_process`).

@@ -1,4 +1,4 @@
-"""What a sidecar of `run` does; `core.host.sidecar` starts this file as a script.
+"""The script that a sidecar process of `run` executes; `core.host.sidecar` starts it.
 
 In: numbers of open files: a socket to `run`, the log's, the pipes'. Out: when this process last
 received a signal; what is left in the pipes, in the log. Not here: anything else; the standard
@@ -37,13 +37,13 @@ def answer_until_closed(control: int) -> None:
     times: dict[int, float] = {}
     while True:
         ready = select.select([control, received], [], [])[0]
-        asked = os.read(control, 1) if control in ready else None
+        request = os.read(control, 1) if control in ready else None
         with suppress(BlockingIOError):
             times |= dict.fromkeys(os.read(received, _CHUNK), time.monotonic())
-        if asked is not None:
-            if not asked:
+        if request is not None:
+            if not request:
                 return
-            os.write(control, ANSWER.pack(times.get(asked[0], NEVER)))
+            os.write(control, ANSWER.pack(times.get(request[0], NEVER)))
 
 
 def drain(log: int, pipes: Sequence[int]) -> None:

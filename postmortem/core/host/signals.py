@@ -1,4 +1,4 @@
-"""Signals that are sent to this process and meant for the command that it runs.
+"""Forward signals to the command that this process runs.
 
 In: signals. Out: the same signals, sent to the command unless it received them itself. Not here:
 starting it for a purpose (`core.host.launching`).
@@ -107,7 +107,7 @@ class Signals:
             OSError: it cannot be started.
         """
         self._target, started = None, time.monotonic()
-        with self._unblocked():
+        with self._unblock_signals():
             process = subprocess.Popen(list(words), **options)
         with self._lock:
             self._target = _Target(process, started)
@@ -116,7 +116,7 @@ class Signals:
         return process
 
     @contextmanager
-    def _unblocked(self) -> Iterator[None]:
+    def _unblock_signals(self) -> Iterator[None]:
         """Start a process within this: what is blocked here would be blocked there."""
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self._numbers)
         try:
@@ -138,14 +138,14 @@ class Signals:
             elif not self._is_over:
                 self.heard.set()
                 target, received = self._target, time.monotonic()
-                if target is not None and self._had_ended(target, number):
+                if target is not None and self._has_ended(target, number):
                     self.unheard.set()
                     continue
                 time.sleep(_SPREAD)
                 repeated |= {number} & signal.sigpending()
                 self._settle(number, received, target or self._target)
 
-    def _had_ended(self, target: _Target, number: signal.Signals) -> bool:
+    def _has_ended(self, target: _Target, number: signal.Signals) -> bool:
         """Say whether a process ended before a signal came, rather than by it."""
         status = target.process.poll()
         is_first = self._settled.get(number, 0.0) < target.started
@@ -167,7 +167,7 @@ class Signals:
 
     def _has_reached(self, target: _Target, number: signal.Signals, received: float) -> bool:
         """Say whether a process received a signal by itself."""
-        if target.process.poll() == -number:  # and did not end before: see `_had_ended`
+        if target.process.poll() == -number:  # and did not end before: see `_has_ended`
             return True
         if self._sidecars is None:
             return False

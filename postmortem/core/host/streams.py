@@ -1,6 +1,6 @@
-"""The standard streams of this process, whatever state it was given them in.
+"""Read and write the standard streams of this process, whatever state they are in.
 
-Closed, full, broken, not waiting.
+They may be closed, full, broken or non-blocking.
 
 In: bytes and the number of an open file. Out: how many bytes were left over, and why. Not here:
 texts, and saying what went wrong (`cli.messages`).
@@ -19,7 +19,7 @@ _PATIENCE: Final = 1.0
 
 
 class _ClosedInput(io.RawIOBase):
-    """What stands for a standard input that is closed: reading it says so."""
+    """A replacement for a closed standard input; reading it raises an error."""
 
     def readable(self) -> bool:
         """It is there to be read."""

@@ -1,4 +1,4 @@
-"""How many cores this process may use.
+"""Count the CPU cores that this process may use.
 
 In: nothing. Out: a count. Not here: what to do with them.
 """

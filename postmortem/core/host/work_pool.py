@@ -1,4 +1,4 @@
-"""Processes that do pieces of work for a server, which goes on whatever a piece of work meets.
+"""A pool of worker processes for a server, which survives tasks that crash or hang.
 
 In: a function of a module and its arguments. Out: what it gives, later. Not here: the work, what is
 said of a piece of work that was not done.
@@ -21,7 +21,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from postmortem.core.host.worker_process import end_with_parent
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 Ready = Callable[[], object]
 """What a process does before its first piece of work, outside of the time that work may take."""
 
@@ -107,7 +107,7 @@ class WorkPool:
         """Have the processes get ready before the first work comes."""
         return [self._pool.schedule(self._ready) for _ in range(self._workers)]
 
-    async def done(self, work: Callable[..., _Given], *given: Any) -> _Given:
+    async def done(self, work: Callable[..., _Result], *arguments: Any) -> _Result:
         """Do a piece of work in one of the processes; if it is cancelled, its process ends.
 
         Raises:
@@ -118,7 +118,7 @@ class WorkPool:
             raise NoRoomForWork
         self.under_way += 1
         try:
-            return await asyncio.wrap_future(self._begun(work, *given))
+            return await asyncio.wrap_future(self._begin_task(work, *arguments))
         except asyncio.TimeoutError as error:  # as asyncio converts the pool's; from 3.11 on one
             raise WorkTooLong from error
         except (ProcessExpired, BrokenProcessPool, MemoryError) as error:
@@ -126,14 +126,14 @@ class WorkPool:
         finally:
             self.under_way -= 1
 
-    def _begun(
-        self, work: Callable[..., _Given], *given: Any
-    ) -> "concurrent.futures.Future[_Given]":
+    def _begin_task(
+        self, work: Callable[..., _Result], *arguments: Any
+    ) -> "concurrent.futures.Future[_Result]":
         if not self._pool.active:  # closed, or its processes ended again and again
             self.close()
             self._pool = create_process_pool(self._workers, self._ready)
-        future: concurrent.futures.Future[_Given] = self._pool.schedule(
-            work, args=given, timeout=self._seconds
+        future: concurrent.futures.Future[_Result] = self._pool.schedule(
+            work, args=arguments, timeout=self._seconds
         )
         self._waited_for.add(future)
         future.add_done_callback(self._waited_for.discard)

@@ -1,4 +1,4 @@
-"""What a process does that works for another: end with it, and hold no more memory than it may.
+"""Set up a worker process: it ends with its parent and keeps to a memory limit.
 
 In: nothing, a limit, a folder. Out: nothing. Not here: the work, who starts the process.
 """

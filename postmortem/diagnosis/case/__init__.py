@@ -1,1 +1,1 @@
-"""A job as evidence: which attempt counts, in which order, what failed first, how it ended."""
+"""A job as evidence: the attempt that counts, the order of events, first failure, outcome."""

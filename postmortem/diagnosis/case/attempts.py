@@ -1,4 +1,4 @@
-"""Which attempt counts: of several the last, in one file or over the folders of a launcher.
+"""Choose the attempt that is judged: the last one, in one file or over a launcher's folders.
 
 In: start markers, lines of failures, the sources' paths. Out: the line of each source at which the
 last attempt begins. Not here: what happened in it (`case.order`).
@@ -18,7 +18,7 @@ COMMAND: Final = "context.command"
 
 
 def begin_of_the_last(
-    gathered: Extract,
+    extract: Extract,
     starts: Iterable[Finding],
     fatal_lines: Mapping[int, Sequence[int]],
     sources: Sequence[Source[Message]] = (),
@@ -26,24 +26,24 @@ def begin_of_the_last(
     """Give the line at which the last attempt of each source begins; absent: at its first.
 
     Args:
-        gathered: tells how many lines each source has.
+        extract: tells how many lines each source has.
         starts: start markers and commands of the shell.
         fatal_lines: by source, where something failed.
         sources: the files of the job.
     """
-    return _find_starts_within_files(gathered, starts, fatal_lines) | _find_starts_across_folders(
-        gathered, sources
+    return _find_starts_within_files(extract, starts, fatal_lines) | _find_starts_across_folders(
+        extract, sources
     )
 
 
 def _find_starts_within_files(
-    gathered: Extract, starts: Iterable[Finding], fatal_lines: Mapping[int, Sequence[int]]
+    extract: Extract, starts: Iterable[Finding], fatal_lines: Mapping[int, Sequence[int]]
 ) -> dict[int, int]:
     """Begin at a start marker that stands behind a failure and has something behind it."""
     begins: dict[int, int] = {}
     for finding in _iter_restarts(starts):
         earlier = [line for line in fatal_lines.get(finding.source, ()) if line < finding.line]
-        has_more = gathered.lines.get(finding.source, 0) > finding.line + 1
+        has_more = extract.lines.get(finding.source, 0) > finding.line + 1
         if earlier and has_more:
             begins[finding.source] = max(begins.get(finding.source, 0), finding.line)
     return begins
@@ -61,7 +61,7 @@ def _iter_restarts(starts: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _find_starts_across_folders(
-    gathered: Extract, sources: Sequence[Source[Message]]
+    extract: Extract, sources: Sequence[Source[Message]]
 ) -> dict[int, int]:
     """Let the last attempt begin behind the end of the files of an earlier one.
 
@@ -71,7 +71,7 @@ def _find_starts_across_folders(
     numbers = parse_attempts(read)
     last = max(numbers.values(), default=0)
     return {
-        read[path]: gathered.lines.get(read[path], 0) + 1
+        read[path]: extract.lines.get(read[path], 0) + 1
         for path, number in numbers.items()
         if number < last
     }

@@ -1,4 +1,4 @@
-"""What the words of an exception tell, where no rule knows its line.
+"""Match broad signatures on exceptions whose line no rule knows.
 
 In: tracebacks and findings of a log, the signatures. Out: findings of broad signatures, which go by
 words of the field. Not here: whether they count (`case.specificity`).
@@ -13,7 +13,7 @@ from typing import Final
 from postmortem.core.findings import Finding, Traceback
 from postmortem.diagnosis.case.final_errors import find_final_errors
 from postmortem.diagnosis.case.specificity import is_any_exception
-from postmortem.extraction.extract import Extract, Seen
+from postmortem.extraction.extract import Extract, Sighting
 from postmortem.rules.base import KnowledgeBase, Signature
 
 _MOST: Final = 8
@@ -23,8 +23,8 @@ _EXPLAINING: Final = frozenset({"cause", "consequence", "harmless"})
 
 
 def find_broad_matches(
-    gathered: Extract, seen: Sequence[Seen], knowledge: KnowledgeBase
-) -> Iterator[Seen]:
+    extract: Extract, seen: Sequence[Sighting], knowledge: KnowledgeBase
+) -> Iterator[Sighting]:
     """Give what broad signatures find in the last exceptions that no signature knows."""
     known = {
         (found.finding.source, line)
@@ -33,29 +33,29 @@ def find_broad_matches(
         and not is_any_exception(knowledge.by_id[found.finding.signature])
         for line in range(found.finding.line, found.finding.end_line + 1)
     }
-    asked: set[str] = set()
-    for traceback, before in _iter_exception_texts(gathered, known):
+    matched: set[str] = set()
+    for traceback, before in _iter_exception_texts(extract, known):
         text = f"{traceback.exception}: {traceback.message}".removeprefix(": ")
         place = (traceback.source, traceback.exception_line)
-        if not traceback.message or place in known or text in asked:
+        if not traceback.message or place in known or text in matched:
             continue
-        asked.add(text)
+        matched.add(text)
         for rule in _iter_matching_rules(text, knowledge.signatures):
-            yield Seen(_build_finding(rule, traceback, text), before, (0, ""))
-        if len(asked) == _MOST:
+            yield Sighting(_build_finding(rule, traceback, text), before, (0, ""))
+        if len(matched) == _MOST:
             return
 
 
 def _iter_exception_texts(
-    gathered: Extract, known: Collection[tuple[int, int]]
+    extract: Extract, known: Collection[tuple[int, int]]
 ) -> Iterator[tuple[Traceback, int]]:
     """Give exceptions with their tracebacks, the last one first, then what logs end with."""
-    yield from reversed(gathered.tracebacks)
+    yield from reversed(extract.tracebacks)
     lines: dict[int, set[int]] = {}
     for source, line in known:
         lines.setdefault(source, set()).add(line)
-    for _, words in find_final_errors(gathered, lines):
-        yield words.said, sum(gathered.records.values())
+    for _, words in find_final_errors(extract, lines):
+        yield words.traceback, sum(extract.records.values())
 
 
 def _iter_matching_rules(text: str, rules: Collection[Signature]) -> Iterator[Signature]:

@@ -1,9 +1,9 @@
-"""From what was gathered to the case.
+"""Build the case of a job from its extract.
 
 The last attempt, the order of events over all processes, what failed first, how it ended.
 
-In: `Extract`, the knowledge base. Out: `Case`. Not here: weighing causes (`inference`), what is
-told beside them (`story`).
+In: `Extract`, the knowledge base. Out: `Case`. Not here: weighing causes (`inference`), what a
+report shows besides (`story`).
 """
 
 import dataclasses
@@ -14,17 +14,22 @@ from postmortem.core.findings import Traceback
 from postmortem.diagnosis.case import attempts, failures, order, outcomes
 from postmortem.diagnosis.case import broad_matches as in_words
 from postmortem.diagnosis.case import relevance as standing
-from postmortem.diagnosis.case.final_errors import LastWords, find_final_errors
+from postmortem.diagnosis.case.completion_notices import find_completion_notices
+from postmortem.diagnosis.case.final_errors import FinalError, find_final_errors
 from postmortem.diagnosis.case.forwarded import forwarding
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
-from postmortem.diagnosis.case.own_end import own_ends
 from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.observed import build_observed
-from postmortem.extraction.extract import Extract, Seen, count_records_after, select_sources_by_type
+from postmortem.extraction.extract import (
+    Extract,
+    Sighting,
+    count_records_after,
+    select_sources_by_type,
+)
 from postmortem.extraction.facts import fact_store as env
 from postmortem.rules.base import KnowledgeBase
 
@@ -35,7 +40,7 @@ class _LastAttempt(NamedTuple):
     gathered: Extract
     begins: Mapping[int, int]
     """The raw line at which it begins, by source."""
-    seen: Sequence[Seen]
+    seen: Sequence[Sighting]
     tracebacks: Sequence[tuple[Traceback, int]]
     """But those that only hand on another one."""
 
@@ -44,26 +49,26 @@ class _LastAttempt(NamedTuple):
         return self.begins.get(source, 0) <= self.gathered.lines.get(source, 0)
 
 
-def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
+def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered into order; nothing in it is changed, and no file is read."""
-    about = select_sources_by_type(gathered, "environment", "scheduler")
-    handed_on = forwarding(gathered.tracebacks)
-    seen = _without_copies(_collect_findings(gathered, knowledge), gathered, handed_on, knowledge)
-    attempt = _select_last_attempt(gathered, seen, handed_on)
+    about = select_sources_by_type(extract, "environment", "scheduler")
+    handed_on = forwarding(extract.tracebacks)
+    seen = _drop_copies(_collect_findings(extract, knowledge), extract, handed_on, knowledge)
+    attempt = _select_last_attempt(extract, seen, handed_on)
     apart = _find_clock_skews(attempt)
-    clock = _build_clock(gathered, seen, _find_sources_needing_times(attempt, knowledge), apart)
-    observed = build_observed(gathered, attempt.seen, attempt.begins)
+    clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
+    observed = build_observed(extract, attempt.seen, attempt.begins)
     known = registry.detect_anomalies(observed)
     rules = knowledge.by_id
     closing = known.get("closing-words")
-    told = [traceback for traceback, _ in attempt.tracebacks]
-    ends = own_ends(attempt.seen, told, rules, observed, closing)
-    passed = find_nonfatal(attempt.seen, attempt.tracebacks, gathered, rules, known, ends)
+    tracebacks = [traceback for traceback, _ in attempt.tracebacks]
+    ends = find_completion_notices(attempt.seen, tracebacks, rules, observed, closing)
+    passed = find_nonfatal(attempt.seen, attempt.tracebacks, extract, rules, known, ends)
     outlived = SurvivedErrors(
         attempt.tracebacks,
         attempt.seen,
         rules,
-        gathered,
+        extract,
         passed,
         None if closing is None else (closing.source, closing.line),
         ends,
@@ -72,54 +77,54 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     ended_by = _list_failures(left, about, knowledge, clock)
     spoken = None if ended_by else _find_final_error(attempt)
     ended_by = ended_by or (
-        [failures.build_from_traceback(spoken.said)] if spoken is not None else []
+        [failures.build_from_traceback(spoken.traceback)] if spoken is not None else []
     )
     first = ended_by[0] if ended_by else None
     is_over = spoken is None or spoken.is_end
     outcome = (
-        outcomes.infer_outcome(gathered, _drop_nonfatal_findings(attempt, passed), ended_by, known)
+        outcomes.infer_outcome(extract, _drop_nonfatal_findings(attempt, passed), ended_by, known)
         if is_over
         else "unknown"
     )
     return Case(
         events=tuple(
             standing.build_occurrences(
-                seen, knowledge.by_id, first, gathered, attempt.begins, clock, about, outlived
+                seen, knowledge.by_id, first, extract, attempt.begins, clock, about, outlived
             )
         ),
         tracebacks=_list_unsurvived_tracebacks(left),
         shapes=registry.add_outcome_anomalies(observed, known, outcome),
-        environment=env.build_environment(gathered.facts, knowledge.gpus),
-        settings=gathered.facts.settings(),
-        frameworks=outcomes.get_framework_versions(gathered, knowledge.stacks),
+        environment=env.build_environment(extract.facts, knowledge.gpus),
+        settings=extract.facts.settings(),
+        frameworks=outcomes.get_framework_versions(extract, knowledge.stacks),
         outcome=outcome,
         first=first,
         begins=attempt.begins,
         skews=apart,
-        gathered=gathered,
+        gathered=extract,
     )
 
 
-def _collect_findings(gathered: Extract, knowledge: KnowledgeBase) -> list[Seen]:
+def _collect_findings(extract: Extract, knowledge: KnowledgeBase) -> list[Sighting]:
     """Give what was found, with what exceptions say that no rule knows, but what does not count."""
-    found = gathered.seen()
-    found += in_words.find_broad_matches(gathered, found, knowledge)
+    found = extract.seen()
+    found += in_words.find_broad_matches(extract, found, knowledge)
     return drop_less_specific(
-        found, knowledge.by_id, select_sources_by_type(gathered, "environment")
+        found, knowledge.by_id, select_sources_by_type(extract, "environment")
     )
 
 
-def _without_copies(
-    seen: Sequence[Seen],
-    gathered: Extract,
+def _drop_copies(
+    seen: Sequence[Sighting],
+    extract: Extract,
     handed_on: Container[tuple[int, int]],
     knowledge: KnowledgeBase,
-) -> list[Seen]:
+) -> list[Sighting]:
     """Leave out what broad rules say of an exception that only hands on another one."""
     lines = {
-        (one.source, one.exception_line)
-        for one, _ in gathered.tracebacks
-        if (one.source, one.offset) in handed_on
+        (traceback.source, traceback.exception_line)
+        for traceback, _ in extract.tracebacks
+        if (traceback.source, traceback.offset) in handed_on
     }
     return [
         found
@@ -131,9 +136,13 @@ def _without_copies(
 
 def _drop_nonfatal_findings(
     attempt: _LastAttempt, passed: Container[tuple[int, int]]
-) -> list[Seen]:
+) -> list[Sighting]:
     """Give what was found but what ended nothing."""
-    return [one for one in attempt.seen if (one.finding.source, one.finding.offset) not in passed]
+    return [
+        sighting
+        for sighting in attempt.seen
+        if (sighting.finding.source, sighting.finding.offset) not in passed
+    ]
 
 
 def _drop_survived_tracebacks(outlived: SurvivedErrors, attempt: _LastAttempt) -> _LastAttempt:
@@ -158,7 +167,7 @@ def _list_unsurvived_tracebacks(attempt: _LastAttempt) -> tuple[Traceback, ...]:
 
 
 def _select_last_attempt(
-    gathered: Extract, seen: Sequence[Seen], handed_on: Container[tuple[int, int]]
+    extract: Extract, seen: Sequence[Sighting], handed_on: Container[tuple[int, int]]
 ) -> _LastAttempt:
     findings = [found.finding for found in seen]
     starts = [
@@ -170,16 +179,16 @@ def _select_last_attempt(
     for finding in findings:
         if finding.role in {"cause", "consequence"}:
             fatal.setdefault(finding.source, []).append(finding.line)
-    for traceback, _ in gathered.tracebacks:
+    for traceback, _ in extract.tracebacks:
         fatal.setdefault(traceback.source, []).append(traceback.line)
-    begins = attempts.begin_of_the_last(gathered, starts, fatal, gathered.sources)
+    begins = attempts.begin_of_the_last(extract, starts, fatal, extract.sources)
     return _LastAttempt(
-        gathered,
+        extract,
         begins,
         [found for found in seen if found.finding.line >= begins.get(found.finding.source, 0)],
         [
             (traceback, before)
-            for traceback, before in gathered.tracebacks
+            for traceback, before in extract.tracebacks
             if traceback.line >= begins.get(traceback.source, 0)
             and (traceback.source, traceback.offset) not in handed_on
         ],
@@ -194,13 +203,13 @@ def _find_sources_needing_times(attempt: _LastAttempt, knowledge: KnowledgeBase)
 def _list_failures(
     attempt: _LastAttempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
 ) -> list[failures.Failure]:
-    """List what could have ended the run: what the logs tell of, else what files about it do."""
-    gathered = attempt.gathered
+    """List what could have ended the run, by the logs, else by files about the run."""
+    extract = attempt.gathered
     in_logs = [found for found in attempt.seen if found.finding.source not in about]
 
-    def among(seen: Sequence[Seen]) -> list[failures.Failure]:
+    def among(seen: Sequence[Sighting]) -> list[failures.Failure]:
         return order.list_failures_in_order(
-            seen, attempt.tracebacks, gathered, knowledge.by_id, clock, gathered.sources
+            seen, attempt.tracebacks, extract, knowledge.by_id, clock, extract.sources
         )
 
     return among(in_logs) or among(attempt.seen)
@@ -208,30 +217,30 @@ def _list_failures(
 
 def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
     """Find clocks that stand apart among the files of the attempt."""
-    gathered = attempt.gathered
-    current = [source for source in gathered.lines if attempt.holds(source)]
+    extract = attempt.gathered
+    current = [source for source in extract.lines if attempt.holds(source)]
     if len(current) <= 1:
         return {}
     return estimate_clock_skews(
         {
-            source: (gathered.heads.get(source, ""), gathered.tails.get(source, (0, ""))[1])
+            source: (extract.heads.get(source, ""), extract.tails.get(source, (0, ""))[1])
             for source in current
         }
     )
 
 
-def _find_final_error(attempt: _LastAttempt) -> LastWords | None:
-    """Give what ends the log of a run, where nothing tells of a failure.
+def _find_final_error(attempt: _LastAttempt) -> FinalError | None:
+    """Find the final error of a log in which nothing else reports a failure.
 
     Of one that was not training only an exception counts: anything else may be another program's.
     """
-    gathered = attempt.gathered
-    is_training = any(gathered.records.values())
+    extract = attempt.gathered
+    is_training = any(extract.records.values())
     known = _collect_explained_lines(attempt)
-    for source, found in find_final_errors(gathered, known):
+    for source, found in find_final_errors(extract, known):
         if attempt.holds(source) and (is_training or found.is_end):
-            where = found.said.where.filled(gathered.sources[source].where)
-            return found._replace(said=dataclasses.replace(found.said, where=where))
+            where = found.traceback.where.filled(extract.sources[source].where)
+            return found._replace(traceback=dataclasses.replace(found.traceback, where=where))
     return None
 
 
@@ -253,18 +262,18 @@ def _collect_explained_lines(attempt: _LastAttempt) -> dict[int, set[int]]:
 
 
 def _build_clock(
-    gathered: Extract, seen: Iterable[Seen], needed: Iterable[int], apart: Mapping[int, float]
+    extract: Extract, seen: Iterable[Sighting], needed: Iterable[int], apart: Mapping[int, float]
 ) -> Clock:
-    """Build the clock from every time beside a finding, a traceback or a possible failure."""
+    """Build the clock from the times of all findings, tracebacks and possible failures."""
     times: list[tuple[int, int, str | None]] = [
         (found.finding.source, found.finding.offset, found.finding.time) for found in seen
     ]
     times += [
-        (traceback.source, traceback.offset, traceback.time) for traceback, _ in gathered.tracebacks
+        (traceback.source, traceback.offset, traceback.time) for traceback, _ in extract.tracebacks
     ]
     times += [
         (source, offset, time)
-        for source, stamps in gathered.stamps.items()
+        for source, stamps in extract.stamps.items()
         for offset, time in stamps
     ]
     return Clock(times, apart, needed)

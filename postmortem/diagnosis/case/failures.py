@@ -1,4 +1,4 @@
-"""What may have ended the run: fatal findings, and tracebacks that no signature explains.
+"""List what may have ended the run: fatal findings, and tracebacks that no signature explains.
 
 In: findings and tracebacks of all sources, how many records followed each. Out: `Failure`s, in no
 order yet. Not here: which of them came first (`case.order`), what each of the other findings is
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.diagnosis.case.forwarded_exceptions import build_process_lookup
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.trailing_context import CAUGHT
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
@@ -31,7 +31,7 @@ CONSEQUENCE_EXCEPTIONS: Final = (
     "KeyboardInterrupt",
     "SystemExit",
 )
-_MOST_SAID: Final = 160
+_MAX_TEXT: Final = 160
 
 
 class Failure(NamedTuple):
@@ -47,14 +47,14 @@ class Failure(NamedTuple):
     end_line: int
     finding: Finding | None
     traceback: Traceback | None
-    told_of: ProcessId = NOWHERE
+    reported_process: ProcessId = NOWHERE
     """The process whose exception another one prints."""
 
     @property
     def where(self) -> ProcessId:
         """The process, as far as it is printed."""
-        teller = self.finding or self.traceback
-        return NOWHERE if teller is None else teller.where
+        reporter = self.finding or self.traceback
+        return NOWHERE if reporter is None else reporter.where
 
     def format_line(self) -> str:
         """Give what a copy of it in another file says as well."""
@@ -62,7 +62,7 @@ class Failure(NamedTuple):
             text = f"{self.traceback.exception}: {self.traceback.message}"
         else:
             text = self.finding.text if self.finding is not None else ""
-        return text.split("\n")[0].strip()[:_MOST_SAID]
+        return text.split("\n")[0].strip()[:_MAX_TEXT]
 
 
 def build_from_finding(finding: Finding) -> Failure:
@@ -100,10 +100,10 @@ class _Suspect(NamedTuple):
     """Logged below ERROR: whoever logged it has caught it."""
 
 
-def may_have_ended_it(
-    seen: Sequence[Seen],
+def list_possible_failures(
+    seen: Sequence[Sighting],
     tracebacks: Iterable[tuple[Traceback, int]],
-    gathered: Extract,
+    extract: Extract,
     rules: Mapping[str, Signature],
 ) -> list[Failure]:
     """List what could have ended the run; what it demonstrably survived is left out.
@@ -111,30 +111,32 @@ def may_have_ended_it(
     Args:
         seen: the findings.
         tracebacks: each with the number of records before it.
-        gathered: tells how many records there are beside them.
+        extract: tells how many records there are beside them.
         rules: signatures by id.
     """
     suspects = [
-        *_list_finding_suspects(seen, gathered, rules),
-        *_list_traceback_suspects(tracebacks, gathered),
+        *_list_finding_suspects(seen, extract, rules),
+        *_list_traceback_suspects(tracebacks, extract),
     ]
     final = [suspect for suspect in suspects if suspect.records_after < SURVIVED_RECORDS]
     unquoted = [suspect for suspect in final if not suspect.is_quoted]
     kept = unquoted or final or _keep_delayed_tracebacks(suspects, seen)
-    told_of = build_process_lookup(seen, gathered.tracebacks)
+    find_process = build_process_lookup(seen, extract.tracebacks)
     return [
-        suspect.failure._replace(told_of=told_of(suspect.failure.source, suspect.failure.line))
+        suspect.failure._replace(
+            reported_process=find_process(suspect.failure.source, suspect.failure.line)
+        )
         for suspect in kept
     ]
 
 
 def _list_finding_suspects(
-    seen: Iterable[Seen], gathered: Extract, rules: Mapping[str, Signature]
+    seen: Iterable[Sighting], extract: Extract, rules: Mapping[str, Signature]
 ) -> list[_Suspect]:
     return [
         _Suspect(
             build_from_finding(found.finding),
-            count_records_after(gathered, found.finding, found.records_before),
+            count_records_after(extract, found.finding, found.records_before),
             found.finding.level in QUOTED,
         )
         for found in seen
@@ -143,12 +145,12 @@ def _list_finding_suspects(
 
 
 def _list_traceback_suspects(
-    tracebacks: Iterable[tuple[Traceback, int]], gathered: Extract
+    tracebacks: Iterable[tuple[Traceback, int]], extract: Extract
 ) -> list[_Suspect]:
     return [
         _Suspect(
             build_from_traceback(traceback),
-            count_records_after(gathered, traceback, before),
+            count_records_after(extract, traceback, before),
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks
@@ -157,11 +159,13 @@ def _list_traceback_suspects(
 
 
 def is_consequence(traceback: Traceback) -> bool:
-    """Say whether an exception only tells that another process has failed."""
+    """Say whether an exception only reports that another process failed."""
     return traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS)
 
 
-def _keep_delayed_tracebacks(suspects: Iterable[_Suspect], seen: Iterable[Seen]) -> list[_Suspect]:
+def _keep_delayed_tracebacks(
+    suspects: Iterable[_Suspect], seen: Iterable[Sighting]
+) -> list[_Suspect]:
     """Keep the tracebacks that may still have ended the run, some records behind them.
 
     Standard output may arrive long after standard error. One in front of the program's own end
@@ -188,17 +192,17 @@ def move_to_front(first: Failure | None, failures: list[Failure]) -> list[Failur
     return [first, *(failure for failure in failures if failure is not first)]
 
 
-def has_end_marker(seen: Iterable[Seen]) -> bool:
-    """Say whether a program has told that it came to its end."""
+def has_end_marker(seen: Iterable[Sighting]) -> bool:
+    """Say whether a program stated that it is complete."""
     return any(has_trait(found.finding.signature, Trait.SOUND) for found in seen)
 
 
 def find_reporting_sources(
-    seen: Iterable[Seen],
+    seen: Iterable[Sighting],
     tracebacks: Iterable[tuple[Traceback, int]],
     rules: Mapping[str, Signature],
 ) -> set[int]:
-    """Name the sources that may hold the failure: one that a process tells itself."""
+    """List the sources that may hold a failure reported by the process itself."""
     found = {
         sight.finding.source
         for sight in seen

@@ -1,7 +1,8 @@
-"""Which process is meant where another tells of the failure: a peer, a watchdog, the kernel.
+"""Find the process at fault where a peer, a watchdog or the kernel reports the failure.
 
-In: the case. Out: `Meant`, or nothing where whoever tells it is the one. Not here: which failure
-came first (`case.order`), finding the odd one among the processes (`detectors.outlier_process`).
+In: the case. Out: `FaultyProcess`, or nothing where whoever tells it is the one. Not here: which
+failure came first (`case.order`), finding the odd one among the processes
+(`detectors.outlier_process`).
 
 The line of the first failure stays whose it is; the process that the report names is the one at
 fault. A line of the odd process itself is the better witness and stands in its place.
@@ -14,7 +15,7 @@ from postmortem.core.findings import Finding
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.diagnosis.case.failures import Failure
-from postmortem.diagnosis.case.named_elsewhere import (
+from postmortem.diagnosis.case.reported_process import (
     find_child_process,
     find_named_log,
     find_process_in_agent_table,
@@ -40,8 +41,8 @@ _PLACED: Final = compile_lazily(
 _OWN_PID: Final = compile_lazily(r"\b(?:pid|PID)[ =:]{1,2}(?P<pid>[1-9]\d{1,9})\b")
 
 
-class Meant(NamedTuple):
-    """The process at fault, and the shape that shows it; None where two logs name one process."""
+class FaultyProcess(NamedTuple):
+    """The process at fault, and the anomaly that shows it, if any."""
 
     where: ProcessId
     shape: Anomaly | None = None
@@ -52,33 +53,35 @@ class Meant(NamedTuple):
 
     @property
     def witness(self) -> Anomaly | None:
-        """Give the shape whose line the process at fault prints itself."""
+        """Give the anomaly whose line the process at fault printed itself."""
         return self.shape if self.shape is not None and self.shape.id == _ODD[0] else None
 
 
-def find_faulty_process(case: Case, first: Failure) -> Meant | None:
-    """Name the process that is meant by a first failure that another one tells of."""
+def find_faulty_process(case: Case, first: Failure) -> FaultyProcess | None:
+    """Find the process at fault where another one reported the first failure."""
     finding = first.finding
-    is_anothers = first.told_of != NOWHERE and not is_of(first.told_of, first.where)
-    other = first.told_of if is_anothers else _find_unreported_rank(case, first)
+    is_anothers = first.reported_process != NOWHERE and not is_of(
+        first.reported_process, first.where
+    )
+    other = first.reported_process if is_anothers else _find_unreported_rank(case, first)
     if other is not None:
-        return Meant(other)
+        return FaultyProcess(other)
     if finding is None:
         return None
     if has_trait(finding.signature, Trait.NAMES_A_PEER):
-        shape = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
-        if shape is None:
+        anomaly = next((case.shapes[name] for name in _ODD if name in case.shapes), None)
+        if anomaly is None:
             return None
-        where = shape.where.filled(_get_node(case, shape))
-        return Meant(where, shape, _find_first_machine_finding(case, first, where))
+        where = anomaly.where.filled(_get_node(case, anomaly))
+        return FaultyProcess(where, anomaly, _find_first_machine_finding(case, first, where))
     return None if first.where.rank is not None else _resolve_process(case, first, finding)
 
 
-def _resolve_process(case: Case, first: Failure, finding: Finding) -> Meant | None:
-    """Name the process of a line that bears no rank: its own words, else who tells of it."""
+def _resolve_process(case: Case, first: Failure, finding: Finding) -> FaultyProcess | None:
+    """Find the process of a line without a rank: by its text, else by who reports it."""
     named = _parse_named_rank(finding) or find_process_in_agent_table(case, finding)
     if named is not None:
-        return Meant(named.filled(first.where))
+        return FaultyProcess(named.filled(first.where))
     return (
         None
         if _is_of_a_process(case, first.source)
@@ -101,24 +104,28 @@ def _find_unreported_rank(case: Case, first: Failure) -> ProcessId | None:
     return silent.where if is_before else None
 
 
-def _find_reported_process(case: Case, first: Failure, finding: Finding) -> Meant | None:
-    """Name the process that a kernel, an agent or a cluster tells of."""
+def _find_reported_process(case: Case, first: Failure, finding: Finding) -> FaultyProcess | None:
+    """Find the process that a kernel, an agent or a cluster reports as failed."""
     victim = next(_find_victims(case, finding), None) or find_child_process(case, finding)
     if victim is not None:
-        return Meant(victim.filled(first.where))
-    said = find_named_log(case, finding)
-    return None if said is None else Meant(case.sources[said].where.filled(first.where), file=said)
+        return FaultyProcess(victim.filled(first.where))
+    file = find_named_log(case, finding)
+    return (
+        None
+        if file is None
+        else FaultyProcess(case.sources[file].where.filled(first.where), file=file)
+    )
 
 
 def _parse_named_rank(finding: Finding) -> ProcessId | None:
-    """Give the one rank that a line names as the place of what it tells, beside node or device."""
+    """Give the only rank that a line names as the place of the failure, with node or device."""
     if has_trait(finding.signature, Trait.NAMES_NO_PROCESS):
         return None
-    told = {
+    processes = {
         ProcessId(rank=int(match["rank"]), node=match["node"])
         for match in _PLACED.finditer(finding.text)
     }
-    return told.pop() if len(told) == 1 else None
+    return processes.pop() if len(processes) == 1 else None
 
 
 def _find_first_machine_finding(case: Case, first: Failure, where: ProcessId) -> Finding | None:
@@ -136,18 +143,18 @@ def _find_first_machine_finding(case: Case, first: Failure, where: ProcessId) ->
     )
 
 
-def _get_node(case: Case, shape: Anomaly) -> ProcessId:
+def _get_node(case: Case, anomaly: Anomaly) -> ProcessId:
     """Give the machine of a rank, where a line or a file of it names one."""
     nodes = (
         event.finding.where
         for event in case.events
-        if shape.where.rank is not None and event.finding.where.rank == shape.where.rank
+        if anomaly.where.rank is not None and event.finding.where.rank == anomaly.where.rank
     )
     return next((where for where in nodes if where.node is not None), NOWHERE)
 
 
 def _is_of_a_process(case: Case, source: int) -> bool:
-    """Say whether a file's name, or a record in it, tells that a process of the run wrote it."""
+    """Say whether a file's name or a record in it shows that a process of the run wrote it."""
     is_named = process_of(case.gathered, source).rank is not None
     return is_named or bool(case.gathered.records.get(source))
 
@@ -166,7 +173,7 @@ def _find_victims(case: Case, finding: Finding) -> Iterator[ProcessId]:
     others = [event for event in case.events if event.finding.source != finding.source]
     for event in others:
         if any(match["pid"] in numbers for match in _PID.finditer(event.finding.text)):
-            yield from _process_of(case, event)
+            yield from _iter_processes(case, event)
     yield from _find_processes_by_number(case, numbers)
     for event in others:
         is_own = event.is_fatal and not has_trait(event.finding.signature, Trait.NAMES_NO_PROCESS)
@@ -182,7 +189,7 @@ def _find_processes_by_number(case: Case, numbers: Container[str]) -> Iterator[P
             yield own
 
 
-def _process_of(case: Case, event: Occurrence) -> Iterator[ProcessId]:
+def _iter_processes(case: Case, event: Occurrence) -> Iterator[ProcessId]:
     """Give the process of a line, by its label or by the file that it stands in."""
     where = event.finding.where.filled(process_of(case.gathered, event.finding.source))
     if where != NOWHERE:

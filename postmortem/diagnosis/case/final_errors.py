@@ -1,8 +1,8 @@
-"""What a process says last when nothing else explains its end.
+"""Find the last error of a process when nothing else explains its end.
 
 An exception without its traceback, a fatal error, a line logged as an error.
 
-In: the end of a source as text, the line of its last metric record. Out: `LastWords`.
+In: the end of a source as text, the line of its last metric record. Out: `FinalError`.
 Not here: lines that a rule knows (`patterns/signatures`), tracebacks (`extraction.traceback`).
 
 Only the last few lines behind the last record count. A line is passed over if its figures make it a
@@ -29,7 +29,7 @@ _EXCEPTION: Final = compile_lazily(
     r"(?:Error|Exception|Failure|Interrupt|Abort(?:ed)?|Timeout|StopIteration))"
     r"(?::\s?(?P<message>.*))?$",
 )
-_SAID: Final = compile_lazily(
+_ERROR_LINE: Final = compile_lazily(
     r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) "
     r"|(?:fatal|critical) error\b)(?P<message>.*)",
     re.IGNORECASE,
@@ -49,10 +49,10 @@ _END: Final = 1 << 62
 _MOVES: Final = compile_lazily(r"\d%\|")
 
 
-class LastWords(NamedTuple):
-    """A line that tells of an error at the end of a log."""
+class FinalError(NamedTuple):
+    """A line at the end of a log that reports an error."""
 
-    said: Traceback
+    traceback: Traceback
     """The line as an exception without frames; of an error line that names no class, the text
     alone."""
     is_end: bool
@@ -61,18 +61,18 @@ class LastWords(NamedTuple):
 
 
 def find_final_errors(
-    gathered: Extract, known: Mapping[int, Container[int]]
-) -> Iterator[tuple[int, LastWords]]:
+    extract: Extract, known: Mapping[int, Container[int]]
+) -> Iterator[tuple[int, FinalError]]:
     """Yield the logs that end with an error which nothing explains, with what they say.
 
     Args:
-        gathered: holds the ends.
+        extract: holds the ends.
         known: lines that a rule explains, by source.
     """
-    for source, tail in gathered.tails.items():
-        if source < len(gathered.sources) and gathered.sources[source].kind in _LOGS:
-            last_record = gathered.last_record.get(source, (0, 0))[0]
-            srun = has_srun_labels(gathered.heads.get(source, ""))
+    for source, tail in extract.tails.items():
+        if source < len(extract.sources) and extract.sources[source].kind in _LOGS:
+            last_record = extract.last_record.get(source, (0, 0))[0]
+            srun = has_srun_labels(extract.heads.get(source, ""))
             words = find_final_error(tail, source, last_record, known.get(source, ()), srun=srun)
             if words is not None:
                 yield source, words
@@ -85,7 +85,7 @@ def find_final_error(
     known: Container[int],
     *,
     srun: bool = False,
-) -> LastWords | None:
+) -> FinalError | None:
     """Find an error that nothing explains in the last lines of a source, behind its last record.
 
     An exception if there is one, else the first such line.
@@ -103,29 +103,29 @@ def find_final_error(
         for number, line in enumerate(text.split("\n"), first)
         if number > last_record and line.strip()
     ][-_MOST_LINES:]
-    found: list[LastWords] = []
+    found: list[FinalError] = []
     for number, line in lines:
         if _MOVES.search(line):
             found.clear()  # a bar drawn behind the line: the run went on
         elif number not in known:
             found += _read(clean(line[:_MOST_TEXT], srun=srun), source, number)
-    return next((words for words in found if words.said.exception), next(iter(found), None))
+    return next((words for words in found if words.traceback.exception), next(iter(found), None))
 
 
-def _read(peeled: Cleaned, source: int, line: int) -> Iterator[LastWords]:
+def _read(peeled: Cleaned, source: int, line: int) -> Iterator[FinalError]:
     text = peeled.text.strip()
     if not text or peeled.level in _QUIET or _GOES_ON.search(text):
         return
-    exception, said = _EXCEPTION.match(text), _SAID.match(text)
+    exception, error = _EXCEPTION.match(text), _ERROR_LINE.match(text)
     if exception is not None and not _is_figure(exception["message"]):
         message = (exception["message"] or "").strip()
-        named = _as_exception(peeled, source, line, exception["name"], message)
-        yield LastWords(named, is_end=True)
-    elif said is not None and not _is_figure(said["message"]):
-        yield LastWords(_as_exception(peeled, source, line, "", text), is_end=True)
+        named = _build_exception(peeled, source, line, exception["name"], message)
+        yield FinalError(named, is_end=True)
+    elif error is not None and not _is_figure(error["message"]):
+        yield FinalError(_build_exception(peeled, source, line, "", text), is_end=True)
     elif peeled.level in LOUD and not _is_figure(text):
-        unnamed = _as_exception(peeled, source, line, "", text)
-        yield LastWords(unnamed, is_end=peeled.level != "ERROR")
+        unnamed = _build_exception(peeled, source, line, "", text)
+        yield FinalError(unnamed, is_end=peeled.level != "ERROR")
 
 
 def _is_figure(text: str | None) -> bool:
@@ -133,7 +133,7 @@ def _is_figure(text: str | None) -> bool:
     return text is not None and _FIGURE.match(text.strip()) is not None
 
 
-def _as_exception(peeled: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
+def _build_exception(peeled: Cleaned, source: int, line: int, name: str, message: str) -> Traceback:
     return Traceback(
         exception=name,
         message=message,

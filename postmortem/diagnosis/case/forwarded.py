@@ -1,4 +1,4 @@
-"""Exceptions that only hand on another one, whose traceback stands beside them.
+"""Find exceptions that only forward another one, whose traceback is printed as well.
 
 In: the tracebacks of an attempt. Out: those that hand on, and the lines that name their exception.
 Not here: which process is told of (`case.forwarded_exceptions`), which failure came first
@@ -29,21 +29,24 @@ _MOST_CHAINED: Final = 6
 
 def forwarding(tracebacks: Iterable[tuple[Traceback, int]]) -> dict[Place, Place]:
     """Give the tracebacks that hand on another one: source and offset of both."""
-    ordered = sorted((one for one, _ in tracebacks), key=lambda one: (one.source, one.offset))
-    return dict(_pairs(ordered))
+    ordered = sorted(
+        (traceback for traceback, _ in tracebacks),
+        key=lambda traceback: (traceback.source, traceback.offset),
+    )
+    return dict(_iter_pairs(ordered))
 
 
-def _pairs(ordered: Sequence[Traceback]) -> Iterator[tuple[Place, Place]]:
+def _iter_pairs(ordered: Sequence[Traceback]) -> Iterator[tuple[Place, Place]]:
     for outer, inner in itertools.pairwise(ordered):
         if not (outer.source == inner.source and is_same_process(outer.where, inner.where)):
             continue
-        if _quotes(outer, inner):
+        if _is_quoting(outer, inner):
             yield _place(outer), _place(inner)
-        elif _raises_again(inner, outer):
+        elif _is_raising_again(inner, outer):
             yield _place(inner), _place(outer)
 
 
-def _quotes(outer: Traceback, inner: Traceback) -> bool:
+def _is_quoting(outer: Traceback, inner: Traceback) -> bool:
     """Say whether the message of an exception is the traceback of another one."""
     is_behind = 0 < inner.line - outer.exception_line <= _MOST_BETWEEN
     is_near = is_behind or outer.exception_line < inner.line <= outer.end_line
@@ -53,18 +56,20 @@ def _quotes(outer: Traceback, inner: Traceback) -> bool:
     return bool(outer.exception) and not inner.chained and is_near and is_quoted
 
 
-def _raises_again(later: Traceback, first: Traceback) -> bool:
+def _is_raising_again(later: Traceback, first: Traceback) -> bool:
     """Say whether an exception is that of the traceback before it, which it is chained to."""
     return (
         later.chained
         and later.line - first.end_line <= _MOST_CHAINED
-        and _words(later) == _words(first)
+        and _get_words(later) == _get_words(first)
     )
 
 
-def _words(one: Traceback) -> tuple[str, str]:
-    return one.exception.rpartition(".")[2], (one.message.splitlines() or [""])[0].strip()
+def _get_words(traceback: Traceback) -> tuple[str, str]:
+    return traceback.exception.rpartition(".")[2], (traceback.message.splitlines() or [""])[
+        0
+    ].strip()
 
 
-def _place(one: Traceback) -> Place:
-    return one.source, one.offset
+def _place(traceback: Traceback) -> Place:
+    return traceback.source, traceback.offset

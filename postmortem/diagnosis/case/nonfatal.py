@@ -1,4 +1,4 @@
-"""Findings that ended nothing: what comes again while training goes on, and the take-down.
+"""Find what ended nothing: errors that recur while training goes on, and noise of a shutdown.
 
 In: findings and tracebacks of the last attempt, where a source says that the run is through. Out:
 the places of the findings that count for nothing. Not here: tracebacks (`case.survived_errors`),
@@ -16,7 +16,7 @@ from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import ProcessId
 from postmortem.diagnosis.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.trailing_context import gives_up, goes_on, is_handled
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
@@ -30,9 +30,9 @@ Place = tuple[int, int]
 
 
 def find_nonfatal(
-    seen: Sequence[Seen],
+    seen: Sequence[Sighting],
     tracebacks: Iterable[tuple[Traceback, int]],
-    gathered: Extract,
+    extract: Extract,
     rules: Mapping[str, Signature],
     known: Mapping[str, Anomaly],
     ends: Mapping[int, int],
@@ -42,15 +42,20 @@ def find_nonfatal(
     Args:
         seen: the findings.
         tracebacks: each with the number of records before it.
-        gathered: tells how many records there are beside them.
+        extract: tells how many records there are beside them.
         rules: signatures by id.
         known: the shapes by id.
         ends: the line, by source, at which a process says that its run is through.
     """
-    told = [traceback for traceback, _ in tracebacks]
-    survived = [*_find_repeatedly_survived(seen, gathered, rules), *_handled(seen, gathered, ends)]
-    usual = {_place(one) for one in survived if not _is_within(one, told)}
-    return frozenset(usual | {_place(one) for one in _find_shutdown_noise(seen, gathered, known)})
+    uncaught = [traceback for traceback, _ in tracebacks]
+    survived = [
+        *_find_repeatedly_survived(seen, extract, rules),
+        *_iter_handled(seen, extract, ends),
+    ]
+    usual = {_place(finding) for finding in survived if not _is_within(finding, uncaught)}
+    return frozenset(
+        usual | {_place(finding) for finding in _find_shutdown_noise(seen, extract, known)}
+    )
 
 
 def _place(finding: Finding) -> Place:
@@ -58,61 +63,65 @@ def _place(finding: Finding) -> Place:
 
 
 def _find_repeatedly_survived(
-    seen: Iterable[Seen], gathered: Extract, rules: Mapping[str, Signature]
+    seen: Iterable[Sighting], extract: Extract, rules: Mapping[str, Signature]
 ) -> Iterator[Finding]:
     """Yield what was survived several times, the last times included."""
-    same: dict[tuple[str, int, ProcessId], list[Seen]] = defaultdict(list)
-    for one in seen:
-        if one.finding.role == "cause" and rules[one.finding.signature].fatal:
-            same[one.finding.signature, one.finding.source, one.finding.where].append(one)
+    same: dict[tuple[str, int, ProcessId], list[Sighting]] = defaultdict(list)
+    for sighting in seen:
+        if sighting.finding.role == "cause" and rules[sighting.finding.signature].fatal:
+            same[
+                sighting.finding.signature, sighting.finding.source, sighting.finding.where
+            ].append(sighting)
     for (_, source, where), group in same.items():
-        count = gathered.count_records_of(source, where)
-        survived = sorted({count - one.records_before for one in group}, reverse=True)
+        count = extract.count_records_of(source, where)
+        survived = sorted({count - sighting.records_before for sighting in group}, reverse=True)
         if sum(left >= SURVIVED_RECORDS for left in survived) >= _OFTEN:
-            yield from (one.finding for one in group)
+            yield from (sighting.finding for sighting in group)
 
 
-def _handled(seen: Iterable[Seen], gathered: Extract, ends: Mapping[int, int]) -> Iterator[Finding]:
-    """Yield what whoever tells it has handled: the run is through behind it, or it trains on."""
-    for one in seen:
-        finding = one.finding
+def _iter_handled(
+    seen: Iterable[Sighting], extract: Extract, ends: Mapping[int, int]
+) -> Iterator[Finding]:
+    """Yield errors that were handled: the run completed or trained on after them."""
+    for sighting in seen:
+        finding = sighting.finding
         is_of_values = has_trait(finding.signature, Trait.ABOUT_VALUES) and not goes_on(
             finding.text
         )
         if finding.role != "cause" or is_of_values or gives_up(finding.text, finding.level):
             continue
-        behind = count_records_after(gathered, finding, one.records_before)
+        behind = count_records_after(extract, finding, sighting.records_before)
         is_through = ends.get(finding.source, 0) > finding.line
-        is_between = one.records_before > 0 and behind > 0
+        is_between = sighting.records_before > 0 and behind > 0
         is_survived = is_through and (is_between or is_handled(finding.text, finding.level))
         is_quiet = finding.level in {"", *QUOTED} and goes_on(finding.text)
         if is_survived or (is_quiet and behind):
             yield finding
 
 
-def _is_within(finding: Finding, told: Iterable[Traceback]) -> bool:
+def _is_within(finding: Finding, tracebacks: Iterable[Traceback]) -> bool:
     """Say whether a finding is part of an exception that nobody caught."""
     return any(
-        one.source == finding.source
-        and one.line <= finding.line <= one.end_line
-        and is_same_process(finding.where, one.where)
-        for one in told
+        traceback.source == finding.source
+        and traceback.line <= finding.line <= traceback.end_line
+        and is_same_process(finding.where, traceback.where)
+        for traceback in tracebacks
     )
 
 
 def _find_shutdown_noise(
-    seen: Sequence[Seen], gathered: Extract, known: Mapping[str, Anomaly]
+    seen: Sequence[Sighting], extract: Extract, known: Mapping[str, Anomaly]
 ) -> Iterator[Finding]:
     """Yield what the processes print when they are stopped behind the end of the run."""
     ends = {
-        one.finding.source: one.finding.line
-        for one in seen
-        if has_trait(one.finding.signature, Trait.SOUND)
-        and one.finding.line > gathered.last_record.get(one.finding.source, (0, 0))[0]
+        sighting.finding.source: sighting.finding.line
+        for sighting in seen
+        if has_trait(sighting.finding.signature, Trait.SOUND)
+        and sighting.finding.line > extract.last_record.get(sighting.finding.source, (0, 0))[0]
     }
     if _THROUGH in known:
         ends.setdefault(known[_THROUGH].source, known[_THROUGH].line)
-    for one in seen:
-        is_behind = one.finding.line > ends.get(one.finding.source, one.finding.line)
-        if is_behind and has_trait(one.finding.signature, Trait.TAKE_DOWN):
-            yield one.finding
+    for sighting in seen:
+        is_behind = sighting.finding.line > ends.get(sighting.finding.source, sighting.finding.line)
+        if is_behind and has_trait(sighting.finding.signature, Trait.TAKE_DOWN):
+            yield sighting.finding

@@ -1,4 +1,4 @@
-"""Which failure came first: over files, processes and attempts.
+"""Order the failures of a job over files, processes and attempts.
 
 In: what may have ended the run (`case.failures`), with a clock. Out: `Failure`s, the first the
 first. Not here: what each of the other findings is still worth (`case.relevance`), which attempt
@@ -18,7 +18,7 @@ from postmortem.core.findings import Traceback
 from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message
-from postmortem.diagnosis.case.failures import Failure, may_have_ended_it, move_to_front
+from postmortem.diagnosis.case.failures import Failure, list_possible_failures, move_to_front
 from postmortem.diagnosis.case.order_of_time import Clock
 from postmortem.diagnosis.case.reporter_rank import (
     ITSELF,
@@ -28,7 +28,7 @@ from postmortem.diagnosis.case.reporter_rank import (
 )
 from postmortem.diagnosis.case.stops import put_stop_reason_first, put_watchdog_before_stop
 from postmortem.diagnosis.case.waiting import put_failed_before_waiting
-from postmortem.extraction.extract import Extract, Seen
+from postmortem.extraction.extract import Extract, Sighting
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
@@ -37,9 +37,9 @@ Sources = Sequence[Source[Message]]
 
 
 def list_failures_in_order(
-    seen: Sequence[Seen],
+    seen: Sequence[Sighting],
     tracebacks: Sequence[tuple[Traceback, int]],
-    gathered: Extract,
+    extract: Extract,
     rules: Mapping[str, Signature],
     clock: Clock,
     sources: Sources = (),
@@ -50,7 +50,7 @@ def list_failures_in_order(
     """
     roots = find_root_cause_processes(seen)
     found = sorted(
-        may_have_ended_it(seen, tracebacks, gathered, rules),
+        list_possible_failures(seen, tracebacks, extract, rules),
         key=lambda failure: _build_sort_key(failure, rules, clock, roots, sources),
     )
     found = put_failed_before_waiting(put_watchdog_before_stop(found), rules, clock)
@@ -58,7 +58,7 @@ def list_failures_in_order(
     found = _put_known_cause_first(found, rules, clock)
     if not found:
         return []
-    return [_select_own_file_failure(found[0], found, sources, gathered.error_files), *found]
+    return [_select_own_file_failure(found[0], found, sources, extract.error_files), *found]
 
 
 class _Key(NamedTuple):
@@ -104,7 +104,9 @@ def _put_known_cause_first(
     if first is None or first.finding is not None or clock.is_of_use:
         return failures
     heads: dict[int, Failure] = {}
-    for failure in sorted(failures, key=lambda one: (one.line, one.finding is None)):
+    for failure in sorted(
+        failures, key=lambda candidate: (candidate.line, candidate.finding is None)
+    ):
         heads.setdefault(failure.source, failure)
     own = [head for head in heads.values() if _is_self_explained(head, rules)]
     if len(own) != 1 or len(heads) <= len(own) + 1:
@@ -113,7 +115,7 @@ def _put_known_cause_first(
 
 
 def _is_self_explained(failure: Failure, rules: Mapping[str, Signature]) -> bool:
-    """Say whether a process tells what happened to itself, in words that are known."""
+    """Say whether a process reports its own failure in a wording that a rule knows."""
     finding = failure.finding
     return (
         finding is not None
@@ -125,7 +127,7 @@ def _is_self_explained(failure: Failure, rules: Mapping[str, Signature]) -> bool
 def _select_own_file_failure(
     first: Failure, found: Sequence[Failure], sources: Sources, copies: Container[int]
 ) -> Failure:
-    """Of one failure told in several files, take the telling of the process's own file."""
+    """Of one failure reported in several files, choose the process's own file."""
     if len(sources) <= 1:
         return first
 

@@ -111,8 +111,8 @@ def _read(times: Iterable[tuple[int, int, str | None]]) -> dict[int, list[_Print
     """Give the printed times of each source that can be compared with those of another."""
     found: dict[int, list[_PrintedTime]] = {}
     for source, offset, time in times:
-        if time is not None and (told := _parse_time(time)) is not None:
-            found.setdefault(source, []).append(_PrintedTime(offset, *told))
+        if time is not None and (parsed := _parse_time(time)) is not None:
+            found.setdefault(source, []).append(_PrintedTime(offset, *parsed))
     return found
 
 

@@ -1,7 +1,7 @@
-"""How a run ended, and in which framework it ran.
+"""Determine how a run ended, and in which frameworks it ran.
 
-In: gathered evidence, failures, shapes. Out: the outcome, the frameworks. Not here: what failed
-first (`case.order`).
+In: the extract, failures, anomalies. Out: the outcome, the frameworks. Not here: what failed first
+(`case.order`).
 """
 
 import bisect
@@ -11,8 +11,8 @@ from typing import Final
 from postmortem.core import names
 from postmortem.diagnosis.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.extraction.extract import Extract, Seen, count_records_after
-from postmortem.extraction.facts.fact_store import TOLD, FactStore
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
+from postmortem.extraction.facts.fact_store import STATED_BY_CALLER, FactStore
 from postmortem.rules.stack_rules import StackRules
 from postmortem.rules.traits import Trait, has_trait
 
@@ -30,12 +30,12 @@ _NO_OUTPUT: Final = frozenset({"environment", "ignored"})
 NO_LOG: Final = "not-a-training-log"
 
 
-def get_framework_versions(gathered: Extract, stacks: StackRules) -> dict[str, str | None]:
+def get_framework_versions(extract: Extract, stacks: StackRules) -> dict[str, str | None]:
     """Name the stacks that were recognised, with versions.
 
     Those that stand on others come first, then the most talkative.
     """
-    facts = gathered.facts
+    facts = extract.facts
     counts = dict(facts.framework_lines)
     for key in facts.facts:
         if key.startswith("framework."):
@@ -56,72 +56,73 @@ def _find_framework_version(name: str, facts: FactStore, stacks: StackRules) -> 
 
 
 def infer_outcome(
-    gathered: Extract,
-    seen: Sequence[Seen],
+    extract: Extract,
+    seen: Sequence[Sighting],
     failures: Sequence[Failure],
     known: Mapping[str, Anomaly],
 ) -> str:
-    """Tell how the run ended.
+    """Infer how the run ended.
 
     Failed, completed, stalled, running, incomplete, or that this is no training log.
     """
-    if _has_failure_status(gathered):
+    if _has_failure_status(extract):
         return "failed"
-    successes = [found for found in seen if _is_end(found, gathered)]
+    successes = [found for found in seen if _is_end(found, extract)]
     if successes and not any(_find_real_failures(failures, successes)):
         return "completed"
-    if failures or _is_ended(gathered, seen, known):
+    if failures or _is_ended(extract, seen, known):
         return "failed"
-    if known.keys() & _STILL or any(_is_stalled(found, gathered, known) for found in seen):
+    if known.keys() & _STILL or any(_is_stalled(found, extract, known) for found in seen):
         return "stalled"
-    return _infer_outcome_without_end(gathered, seen, known)
+    return _infer_outcome_without_end(extract, seen, known)
 
 
-def _is_end(found: Seen, gathered: Extract) -> bool:
+def _is_end(found: Sighting, extract: Extract) -> bool:
     """Say whether this is the marker of an end, behind which nothing is trained."""
     return has_trait(found.finding.signature, Trait.SOUND) and not _is_training_continued(
-        found, gathered
+        found, extract
     )
 
 
-def _is_ended(gathered: Extract, seen: Iterable[Seen], known: Mapping[str, Anomaly]) -> bool:
+def _is_ended(extract: Extract, seen: Iterable[Sighting], known: Mapping[str, Anomaly]) -> bool:
     """Say whether a consequence ends the log; what peers print behind a run's end is noise."""
-    ends = [found for found in seen if _is_final_consequence(found, gathered)]
+    ends = [found for found in seen if _is_final_consequence(found, extract)]
     is_through = bool(_ENDS.intersection(known))
     return any(
-        not (is_through and has_trait(one.finding.signature, Trait.AMONG_PROCESSES)) for one in ends
+        not (is_through and has_trait(sighting.finding.signature, Trait.AMONG_PROCESSES))
+        for sighting in ends
     )
 
 
 def _infer_outcome_without_end(
-    gathered: Extract, seen: Sequence[Seen], known: Mapping[str, Anomaly]
+    extract: Extract, seen: Sequence[Sighting], known: Mapping[str, Anomaly]
 ) -> str:
-    """Say what an input is that tells of no end."""
+    """Infer the outcome where nothing reports an end."""
     if "traceback-cut" in known:
         return "failed"
-    if any(gathered.records.values()) or ("lines-count" in known and not _has_troubles(seen)):
+    if any(extract.records.values()) or ("lines-count" in known and not _has_troubles(seen)):
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if known.keys() & _OPEN else "running"
     if _has_troubles(seen):
         return "unknown"
-    facts = gathered.facts
-    is_begun = (seen or facts.facts or facts.phases) and not is_without_log(gathered)
+    facts = extract.facts
+    is_begun = (seen or facts.facts or facts.phases) and not is_without_log(extract)
     return "incomplete" if is_begun or "waits-at-start" in known else NO_LOG
 
 
-def is_without_log(gathered: Extract) -> bool:
-    """Say whether all that was read tells how things stand, and nothing what happened."""
-    return all(source.kind in _NO_OUTPUT for source in gathered.sources)
+def is_without_log(extract: Extract) -> bool:
+    """Say whether the input holds only reports on a state, and no log of a run."""
+    return all(source.kind in _NO_OUTPUT for source in extract.sources)
 
 
-def _has_troubles(seen: Iterable[Seen]) -> bool:
+def _has_troubles(seen: Iterable[Sighting]) -> bool:
     """Say whether anything was found that no sound run prints."""
     return any(found.finding.role in {"cause", "consequence", "warning"} for found in seen)
 
 
 def _find_real_failures(
-    failures: Iterable[Failure], successes: Sequence[Seen]
+    failures: Iterable[Failure], successes: Sequence[Sighting]
 ) -> Iterator[Failure]:
     """Yield the failures that an end marker does not explain.
 
@@ -136,38 +137,40 @@ def _find_real_failures(
             yield failure
 
 
-def _is_training_continued(found: Seen, gathered: Extract) -> bool:
+def _is_training_continued(found: Sighting, extract: Extract) -> bool:
     """Say whether training goes on behind an end marker: it was the end of a part, of a fold."""
     return any(
         series.name == names.LOSS
         and series.source == found.finding.source
         and len(series.lines) - bisect.bisect_right(series.lines, found.finding.line)
         >= SURVIVED_RECORDS
-        for series in gathered.series.values()
+        for series in extract.series.values()
     )
 
 
-def _is_final_consequence(found: Seen, gathered: Extract) -> bool:
-    return found.finding.role == "consequence" and _is_last(found, gathered)
+def _is_final_consequence(found: Sighting, extract: Extract) -> bool:
+    return found.finding.role == "consequence" and _is_last(found, extract)
 
 
-def _is_stalled(found: Seen, gathered: Extract, known: Mapping[str, Anomaly]) -> bool:
-    """Say whether somebody says that the run stands still, and its figures do not say otherwise."""
+def _is_stalled(found: Sighting, extract: Extract, known: Mapping[str, Anomaly]) -> bool:
+    """Say whether the run is reported to stand still and its metrics do not contradict it."""
     signature = found.finding.signature
     if signature.startswith(_STANDS_STILL):
         return not _MOVING.intersection(known)
-    return signature == _DUMPED and _is_last(found, gathered)
+    return signature == _DUMPED and _is_last(found, extract)
 
 
-def _has_failure_status(gathered: Extract) -> bool:
-    """Say whether whoever ran the command has told how it ended, and it was not well."""
-    told = {
+def _has_failure_status(extract: Extract) -> bool:
+    """Say whether the caller stated an exit status that is a failure."""
+    exit_facts = {
         name: fact
         for name in ("exit_status", "signal")
-        if (fact := gathered.facts.facts.get(f"env.{name}")) and fact.strength >= TOLD
+        if (fact := extract.facts.facts.get(f"env.{name}")) and fact.strength >= STATED_BY_CALLER
     }
-    return "signal" in told or ("exit_status" in told and told["exit_status"].value != "0")
+    return "signal" in exit_facts or (
+        "exit_status" in exit_facts and exit_facts["exit_status"].value != "0"
+    )
 
 
-def _is_last(found: Seen, gathered: Extract) -> bool:
-    return count_records_after(gathered, found.finding, found.records_before) < SURVIVED_RECORDS
+def _is_last(found: Sighting, extract: Extract) -> bool:
+    return count_records_after(extract, found.finding, found.records_before) < SURVIVED_RECORDS

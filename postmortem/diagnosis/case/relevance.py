@@ -1,9 +1,9 @@
-"""What each finding is worth, given the first failure.
+"""Weigh each finding by its relation to the first failure.
 
-What came after it, was survived or belongs to an earlier attempt counts less.
+A finding that came after it, was survived or belongs to an earlier attempt counts less.
 
-In: gathered findings of all sources, the first failure. Out: `Occurrence`s with a factor.
-Not here: which failure came first (`case.order`), weights of signatures.
+In: findings of all sources, the first failure. Out: `Occurrence`s with a factor. Not here: which
+failure came first (`case.order`), weights of signatures.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping
@@ -15,7 +15,7 @@ from postmortem.diagnosis.case.order_of_time import Clock
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors
 from postmortem.diagnosis.case.values import Occurrence
 from postmortem.diagnosis.case.waiting import is_collective_wait, may_have_waited
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
@@ -55,10 +55,10 @@ class _Standing(NamedTuple):
 
 
 def build_occurrences(
-    seen: Iterable[Seen],
+    seen: Iterable[Sighting],
     rules: Mapping[str, Signature],
     first: Failure | None,
-    gathered: Extract,
+    extract: Extract,
     attempt_starts: Mapping[int, int],
     clock: Clock,
     dumps: Container[int] = (),
@@ -70,7 +70,7 @@ def build_occurrences(
         seen: the kept findings.
         rules: signatures by id.
         first: the first failure, if there is one.
-        gathered: tells how many records followed.
+        extract: tells how many records followed.
         attempt_starts: raw line by source at which the last attempt begins.
         clock: the order of events.
         dumps: sources that tell how things stand: nothing in them is before or behind the failure.
@@ -84,7 +84,7 @@ def build_occurrences(
             is_behind = first is not None and _is_behind(finding, first, clock)
             is_passed = outlived is not None and outlived.is_passed(finding, first)
             is_earlier = finding.line < attempt_starts.get(finding.source, 0)
-            after = count_records_after(gathered, finding, sight.records_before)
+            after = count_records_after(extract, finding, sight.records_before)
             is_cause = is_fatal and finding.role == "cause"
             standing = _judge_relevance(
                 _Situation(finding, is_cause, first, after, is_earlier, is_behind, is_passed)
@@ -104,17 +104,17 @@ def _is_behind(finding: Finding, first: Failure, clock: Clock) -> bool:
 
 
 def _judge_relevance(it: _Situation) -> _Standing:
-    """Judge a finding by the first case that holds: by itself, then beside the first failure."""
+    """Judge a finding by the first case that holds: alone, then relative to the first failure."""
     for holds, standing in _BY_ITSELF:
         if holds(it):
             return standing
     if (first := it.first) is None:
         return _Standing(_FULL)
-    beside = (standing for holds, standing in _BESIDE_THE_FAILURE if holds(it, first))
-    standing = next(beside, _Standing(_LONG_AFTER, _BEHIND))
+    applicable = (standing for holds, standing in _STANDINGS if holds(it, first))
+    standing = next(applicable, _Standing(_LONG_AFTER, _BEHIND))
     # What is not fatal is no consequence, however late it comes.
-    is_told = it.is_fatal or standing.because != _BEHIND
-    return standing if is_told else _Standing(standing.factor)
+    is_kept = it.is_fatal or standing.because != _BEHIND
+    return standing if is_kept else _Standing(standing.factor)
 
 
 def _is_harmless(it: _Situation) -> bool:
@@ -193,8 +193,8 @@ def _is_within(it: _Situation, first: Failure, lines: int) -> bool:
     return it.finding.source == first.source and it.finding.line <= first.end_line + lines
 
 
-def _place(told: Finding | Failure) -> tuple[int, int]:
-    return told.source, told.line
+def _place(event: Finding | Failure) -> tuple[int, int]:
+    return event.source, event.line
 
 
 _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = (
@@ -203,7 +203,7 @@ _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = 
     (_is_survived, _Standing(_SURVIVED, "survived")),
     (_is_outlived, _Standing(_SURVIVED, "survived")),
 )
-_BESIDE_THE_FAILURE: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
+_STANDINGS: Final[tuple[tuple[Callable[[_Situation, Failure], bool], _Standing], ...]] = (
     (_is_caught, _Standing(_QUOTED, "survived")),
     (_is_not_behind, _Standing(_FULL)),
     (_is_echo, _Standing(_LONG_AFTER, _BEHIND)),

@@ -1,6 +1,6 @@
-"""Who tells of a failure: the process itself, a launcher, one that waited, one that lost its peer.
+"""Rank who reports a failure: the process itself, a launcher, a peer that waited or lost another.
 
-In: failures, findings. Out: the distance of the teller from the origin, the processes that an agent
+In: failures, findings. Out: how far the reporter is from the origin, the processes that an agent
 names as the root cause. Not here: the order of failures (`case.order`).
 """
 
@@ -12,7 +12,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.numerals import parse_whole_number
 from postmortem.diagnosis.case.failures import Failure
-from postmortem.extraction.extract import Seen
+from postmortem.extraction.extract import Sighting
 from postmortem.rules.base import Signature
 
 ROOT_CAUSE: Final = "context.elastic-root-cause"
@@ -45,7 +45,7 @@ _OF_SOME: Final = compile_lazily(r"\bCheckpointException\Z")
 
 
 def compute_reporter_rank(failure: Failure, rules: Mapping[str, Signature]) -> int:
-    """Say how far from the origin its teller stands: `ITSELF` for whom it happened to."""
+    """Rank the reporter of a failure: `ITSELF` for the process that failed."""
     finding, traceback = failure.finding, failure.traceback
     if _is_of_another(failure):
         return _LAUNCHER
@@ -58,7 +58,7 @@ def compute_reporter_rank(failure: Failure, rules: Mapping[str, Signature]) -> i
 
 
 def _rank_by_exception(traceback: Traceback) -> int:
-    """Tell one that speaks of others by the class of its exception, else by its words."""
+    """Rank the reporter by the class of its exception, else by its text."""
     if traceback.exception.endswith("ProcessRaisedException"):
         return _LOST
     if _OF_ANOTHER.search(traceback.exception.partition("(")[0]):
@@ -70,19 +70,19 @@ def _rank_by_exception(traceback: Traceback) -> int:
 
 def _is_of_another(failure: Failure) -> bool:
     """Say whether a process prints the exception of another rank than its own."""
-    told, own = failure.told_of.rank, failure.where.rank
-    return told is not None and own is not None and told != own
+    reported, own = failure.reported_process.rank, failure.where.rank
+    return reported is not None and own is not None and reported != own
 
 
 def _rank_by_text(text: str) -> int:
-    """Tell one that waited or lost its peer by its words."""
-    told = text[:_MOST_TEXT]
-    if _IN_VAIN.search(told):
+    """Recognise by the text a process that waited for its peer or lost it."""
+    beginning = text[:_MOST_TEXT]
+    if _IN_VAIN.search(beginning):
         return _WAITED
-    return _LOST if _PEER_GONE.search(told) else ITSELF
+    return _LOST if _PEER_GONE.search(beginning) else ITSELF
 
 
-def find_root_cause_processes(seen: Iterable[Seen]) -> dict[bool, set[ProcessId]]:
+def find_root_cause_processes(seen: Iterable[Sighting]) -> dict[bool, set[ProcessId]]:
     """Give the processes that agents name as the root cause.
 
     By whether they have left a record of their exception.
@@ -90,11 +90,14 @@ def find_root_cause_processes(seen: Iterable[Seen]) -> dict[bool, set[ProcessId]
     found: dict[bool, set[ProcessId]] = {True: set(), False: set()}
     for sight in seen:
         if sight.finding.signature == ROOT_CAUSE:
-            told = dict(sight.finding.captures)
+            captures = dict(sight.finding.captures)
             process = ProcessId(
-                parse_whole_number(told["rank"]), parse_whole_number(told["local_rank"]), None, None
+                parse_whole_number(captures["rank"]),
+                parse_whole_number(captures["local_rank"]),
+                None,
+                None,
             )
-            found[told.get("error_file", NO_FILE) != NO_FILE].add(process)
+            found[captures.get("error_file", NO_FILE) != NO_FILE].add(process)
     return found
 
 

@@ -1,7 +1,7 @@
-"""What narrower rules make of a log counts before what its words suggest.
+"""Drop findings of broad signatures where more specific rules explain the log.
 
-In: gathered findings, the signatures. Out: those that count, in the order of the log. Not here: how
-much each counts (`case.relevance`).
+In: findings, the signatures. Out: those that count, in the order of the log. Not here: how much
+each counts (`case.relevance`).
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.extraction.extract import Seen
+from postmortem.extraction.extract import Sighting
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
@@ -31,8 +31,8 @@ _ENDS: Final = compile_lazily(
 
 
 def drop_less_specific(
-    seen: Iterable[Seen], rules: Mapping[str, Signature], dumps: Container[int] = ()
-) -> list[Seen]:
+    seen: Iterable[Sighting], rules: Mapping[str, Signature], dumps: Container[int] = ()
+) -> list[Sighting]:
     """Leave out the findings of broad signatures where another one names what ended the run.
 
     On a line that a narrower rule explains they count nowhere, nor in `dumps`: sources that tell
@@ -43,31 +43,32 @@ def drop_less_specific(
     if any(_is_fatal_cause(found, rules[found.finding.signature]) for found in ordered):
         return [found for found in ordered if not rules[found.finding.signature].broad]
     left = _drop_explained_matches(ordered, rules, dumps)
-    told = {_get_line(found) for found in left if _is_broad_cause(found, rules)}
+    broad_lines = {_get_line(found) for found in left if _is_broad_cause(found, rules)}
     return [
         found
         for found in left
-        if _get_line(found) not in told or not is_any_exception(rules[found.finding.signature])
+        if _get_line(found) not in broad_lines
+        or not is_any_exception(rules[found.finding.signature])
     ]
 
 
 def _drop_explained_matches(
-    seen: Sequence[Seen], rules: Mapping[str, Signature], dumps: Container[int]
-) -> list[Seen]:
-    """Leave out words where no program speaks, and where something else explains the line."""
+    seen: Sequence[Sighting], rules: Mapping[str, Signature], dumps: Container[int]
+) -> list[Sighting]:
+    """Drop matches on lines that no program printed, and on lines that are explained."""
     explained = _collect_explained_lines(seen, rules)
 
-    def counts(found: Seen) -> bool:
-        is_told = found.finding.source not in dumps and _get_line(found) not in explained
+    def counts(found: Sighting) -> bool:
+        is_unexplained = found.finding.source not in dumps and _get_line(found) not in explained
         text = found.finding.text
         is_over = _GOES_ON.search(text) is not None and _ENDS.search(text) is None
-        return is_told and not is_over and not _OF_A_COMMAND.search(text)
+        return is_unexplained and not is_over and not _OF_A_COMMAND.search(text)
 
     return [found for found in seen if not rules[found.finding.signature].broad or counts(found)]
 
 
 def _collect_explained_lines(
-    seen: Iterable[Seen], rules: Mapping[str, Signature]
+    seen: Iterable[Sighting], rules: Mapping[str, Signature]
 ) -> set[tuple[int, int]]:
     return {
         (found.finding.source, line)
@@ -77,7 +78,7 @@ def _collect_explained_lines(
     }
 
 
-def _is_explanation(found: Seen, rule: Signature) -> bool:
+def _is_explanation(found: Sighting, rule: Signature) -> bool:
     is_known = found.finding.role == "harmless" or (
         found.finding.role == "consequence"
         and not has_trait(_select_strongest_cause(rule), Trait.UNEXPLAINED)
@@ -85,7 +86,7 @@ def _is_explanation(found: Seen, rule: Signature) -> bool:
     return is_known and not rule.broad and not is_any_exception(rule)
 
 
-def _is_fatal_cause(found: Seen, rule: Signature) -> bool:
+def _is_fatal_cause(found: Sighting, rule: Signature) -> bool:
     is_cause = found.finding.role == "cause" and rule.fatal and not rule.told_by
     return is_cause and not rule.broad and not is_any_exception(rule)
 
@@ -102,9 +103,9 @@ def _select_strongest_cause(rule: Signature) -> str:
 _LEVELS: Final = {"weak": 0, "moderate": 1, "strong": 2, "decisive": 3}
 
 
-def _is_broad_cause(found: Seen, rules: Mapping[str, Signature]) -> bool:
+def _is_broad_cause(found: Sighting, rules: Mapping[str, Signature]) -> bool:
     return found.finding.role == "cause" and rules[found.finding.signature].broad
 
 
-def _get_line(found: Seen) -> tuple[int, int]:
+def _get_line(found: Sighting) -> tuple[int, int]:
     return found.finding.source, found.finding.line

@@ -1,4 +1,4 @@
-"""What stops a whole job from outside, and who only tells that it was hit.
+"""Put what stopped a whole job from outside before the processes that were only hit by it.
 
 In: failures in their order so far. Out: the same, who tells the reason first. Not here: the order
 of all other failures (`case.order`), watchdogs (`case.waiting`).
@@ -12,7 +12,7 @@ from postmortem.rules.traits import Trait, has_trait
 
 
 def put_watchdog_before_stop(failures: list[Failure]) -> list[Failure]:
-    """Put a watchdog before a bare stop from outside that a file without its clock tells of.
+    """Put a watchdog before a stop from outside that is reported without a comparable clock.
 
     A collective that has waited for its whole time-out began to wait long before anything that
     ends the job in seconds.

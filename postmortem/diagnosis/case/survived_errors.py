@@ -1,4 +1,4 @@
-"""Which tracebacks the run has outlived: told aside, or caught by a program that went on.
+"""Find the tracebacks that the run survived: reported in passing, or caught.
 
 In: tracebacks and findings of the last attempt. Out: `SurvivedErrors`, which judges a traceback
 and what is found within one, or is nonfatal (`case.nonfatal`). Not here: what may have ended the
@@ -23,13 +23,13 @@ from postmortem.diagnosis.case.failures import (
     has_end_marker,
     is_consequence,
 )
-from postmortem.extraction.extract import Extract, Seen, count_records_after
+from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.trailing_context import ASIDE, EXIT, LOGGED, REPORTED, THREAD
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
-_Found = TypeVar("_Found", Traceback, Seen)
+_Found = TypeVar("_Found", Traceback, Sighting)
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
 _HELPERS: Final = compile_lazily(
     r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
@@ -43,9 +43,9 @@ class SurvivedErrors:
     def __init__(
         self,
         tracebacks: Iterable[tuple[Traceback, int]],
-        seen: Sequence[Seen],
+        seen: Sequence[Sighting],
         rules: Mapping[str, Signature],
-        gathered: Extract,
+        extract: Extract,
         passed: Container[tuple[int, int]] = (),
         closing: tuple[int, int] | None = None,
         ends: Mapping[int, int] | None = None,
@@ -56,7 +56,7 @@ class SurvivedErrors:
             tracebacks: with the records before each.
             seen: the findings.
             rules: signatures by id.
-            gathered: tells how many records there are beside them.
+            extract: tells how many records there are beside them.
             passed: places of the findings that ended nothing, by source and offset.
             closing: source and line of words with which the run closes, if there are any.
             ends: the line, by source, at which a process says that its run is through.
@@ -64,24 +64,24 @@ class SurvivedErrors:
         self._closing, self._ends = closing, ends or {}
         self._over = passed
         tracebacks = list(tracebacks)
-        told = [traceback for traceback, _ in tracebacks]
-        self._told, self._found = _group_by_source(told), _group_by_source(seen)
+        all_tracebacks = [traceback for traceback, _ in tracebacks]
+        self._tracebacks, self._found = _group_by_source(all_tracebacks), _group_by_source(seen)
         self._seen, self._rules = seen, rules
         self._is_of_many = any(
             found.finding.signature.startswith(_OF_MANY) or found.finding.where != NOWHERE
             for found in seen
         )
         self._gone = {
-            (one.source, one.offset)
-            for one, before in tracebacks
-            if one.aside == EXIT
-            or self._was_survived(one)
-            or self._was_handled(one, before, count_records_after(gathered, one, before))
+            (traceback.source, traceback.offset)
+            for traceback, before in tracebacks
+            if traceback.aside == EXIT
+            or self._is_survived(traceback)
+            or self._is_handled(traceback, before, count_records_after(extract, traceback, before))
         }
         self._passed = {
-            (one.source, one.offset)
-            for one, before in tracebacks
-            if count_records_after(gathered, one, before) >= SURVIVED_RECORDS
+            (traceback.source, traceback.offset)
+            for traceback, before in tracebacks
+            if count_records_after(extract, traceback, before) >= SURVIVED_RECORDS
         }
 
     def has(self, traceback: Traceback) -> bool:
@@ -91,7 +91,7 @@ class SurvivedErrors:
     def holds(self, finding: Finding) -> bool:
         """Say whether a finding stands within a traceback that the run has outlived."""
         is_over = (finding.source, finding.offset) in self._over
-        return is_over or any(self.has(one) for one in self._around(finding))
+        return is_over or any(self.has(traceback) for traceback in self._iter_around(finding))
 
     def is_passed(self, finding: Finding, first: Failure | None) -> bool:
         """Say whether it does, or records follow the traceback, and the run ended otherwise.
@@ -101,72 +101,72 @@ class SurvivedErrors:
         if (finding.source, finding.offset) in self._over:
             return True
         return any(
-            (one.source, one.offset) in self._passed
-            or (self.has(one) and self._is_explained(first))
-            for one in self._around(finding)
-            if first is None or not _is_enclosing(one, first)
+            (traceback.source, traceback.offset) in self._passed
+            or (self.has(traceback) and self._is_explained(first))
+            for traceback in self._iter_around(finding)
+            if first is None or not _is_enclosing(traceback, first)
         )
 
     def _is_explained(self, first: Failure | None) -> bool:
         return first is not None or self._closing is not None or has_end_marker(self._seen)
 
-    def _around(self, finding: Finding) -> Iterator[Traceback]:
-        for one in self._told.get(finding.source, ()):
-            if _is_within(finding, one):
-                yield one
+    def _iter_around(self, finding: Finding) -> Iterator[Traceback]:
+        for traceback in self._tracebacks.get(finding.source, ()):
+            if _is_within(finding, traceback):
+                yield traceback
 
-    def _was_survived(self, one: Traceback) -> bool:
-        if one.aside == THREAD and self._outlived_thread(one):
+    def _is_survived(self, traceback: Traceback) -> bool:
+        if traceback.aside == THREAD and self._has_outlived_thread(traceback):
             return True
-        if not one.went_on:
+        if not traceback.went_on:
             return False
-        is_caught = one.was_caught() or one.level in QUOTED
-        if is_caught and self._is_success_behind(one):
+        is_caught = traceback.was_caught() or traceback.level in QUOTED
+        if is_caught and self._is_success_behind(traceback):
             return True
-        if self._is_of_many and not is_caught and one.where[:2] == NOWHERE[:2]:
+        if self._is_of_many and not is_caught and traceback.where[:2] == NOWHERE[:2]:
             return False
-        return self._is_later(one, is_any=is_caught and not self._is_of_many)
+        return self._is_later(traceback, is_any=is_caught and not self._is_of_many)
 
-    def _outlived_thread(self, one: Traceback) -> bool:
-        """Say whether the run is through behind a thread that died, or failed by itself later."""
-        is_through = self._is_through_behind(one) or self._is_success_behind(one)
-        return is_through or (_is_of_a_helper(one) and self._is_later(one, is_any=True))
+    def _has_outlived_thread(self, traceback: Traceback) -> bool:
+        """Say whether the run completed after a thread died, or failed later by itself."""
+        is_through = self._is_through_behind(traceback) or self._is_success_behind(traceback)
+        return is_through or (_is_of_a_helper(traceback) and self._is_later(traceback, is_any=True))
 
-    def _was_handled(self, one: Traceback, before: int, behind: int) -> bool:
+    def _is_handled(self, traceback: Traceback, before: int, behind: int) -> bool:
         """Say whether the program that printed a traceback goes on as before, and comes to its end.
 
         A logger writes at once, so that one line of it behind an error that it tells is enough.
         What is printed may be late: of it some must stand before the error and some behind.
         """
-        if one.aside in {LOGGED, REPORTED} and self._is_through_behind(one):
+        if traceback.aside in {LOGGED, REPORTED} and self._is_through_behind(traceback):
             return True
-        if not one.went_on or one.aside not in {"", LOGGED, REPORTED}:
+        if not traceback.went_on or traceback.aside not in {"", LOGGED, REPORTED}:
             return False
-        is_end = self._is_success_behind(one) or (
+        is_end = self._is_success_behind(traceback) or (
             self._closing is not None
-            and self._closing[0] == one.source
-            and self._closing[1] >= one.went_on
+            and self._closing[0] == traceback.source
+            and self._closing[1] >= traceback.went_on
         )
-        if one.aside == LOGGED:
+        if traceback.aside == LOGGED:
             return behind > 0
         return is_end and before > 0 and behind > 0
 
-    def _is_later(self, one: Traceback, *, is_any: bool) -> bool:
+    def _is_later(self, traceback: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
-        end = max(one.end_line, one.went_on)
+        end = max(traceback.end_line, traceback.went_on)
         return any(
             other.line > end
             and other.aside not in ASIDE
             and not is_consequence(other)
-            and _format_exception(other) != _format_exception(one)
-            and is_same_process(one.where, other.where)
-            for other in self._told.get(one.source, ())
+            and _format_exception(other) != _format_exception(traceback)
+            and is_same_process(traceback.where, other.where)
+            for other in self._tracebacks.get(traceback.source, ())
         ) or any(
             found.finding.line > end
             and self._is_failure(found.finding, is_any=is_any)
-            and is_same_process(one.where, found.finding.where)
+            and is_same_process(traceback.where, found.finding.where)
             and not self._is_aside(found.finding)
-            for found in self._found.get(one.source, ())
+            for found in self._found.get(traceback.source, ())
         )
 
     def _is_failure(self, finding: Finding, *, is_any: bool) -> bool:
@@ -179,39 +179,42 @@ class SurvivedErrors:
         )
 
     def _is_aside(self, finding: Finding) -> bool:
-        return any(one.aside in ASIDE for one in self._around(finding))
+        return any(traceback.aside in ASIDE for traceback in self._iter_around(finding))
 
-    def _is_through_behind(self, one: Traceback) -> bool:
-        return self._ends.get(one.source, 0) > one.end_line
+    def _is_through_behind(self, traceback: Traceback) -> bool:
+        return self._ends.get(traceback.source, 0) > traceback.end_line
 
-    def _is_success_behind(self, one: Traceback) -> bool:
+    def _is_success_behind(self, traceback: Traceback) -> bool:
         return any(
-            has_trait(found.finding.signature, Trait.SOUND) and found.finding.offset > one.offset
-            for found in self._found.get(one.source, ())
+            has_trait(found.finding.signature, Trait.SOUND)
+            and found.finding.offset > traceback.offset
+            for found in self._found.get(traceback.source, ())
         )
 
 
 def _group_by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
     """Put together what stands in one source: of thousands, few are of any use for another."""
     groups: dict[int, list[_Found]] = {}
-    for one in found:
-        source = one.finding.source if isinstance(one, Seen) else one.source
-        groups.setdefault(source, []).append(one)
+    for item in found:
+        source = item.finding.source if isinstance(item, Sighting) else item.source
+        groups.setdefault(source, []).append(item)
     return groups
 
 
-def _is_within(finding: Finding, one: Traceback) -> bool:
-    return one.line <= finding.line <= one.end_line and is_same_process(finding.where, one.where)
+def _is_within(finding: Finding, traceback: Traceback) -> bool:
+    return traceback.line <= finding.line <= traceback.end_line and is_same_process(
+        finding.where, traceback.where
+    )
 
 
-def _is_enclosing(one: Traceback, first: Failure) -> bool:
-    return one.source == first.source and one.line <= first.line <= one.end_line
+def _is_enclosing(traceback: Traceback, first: Failure) -> bool:
+    return traceback.source == first.source and traceback.line <= first.line <= traceback.end_line
 
 
-def _is_of_a_helper(one: Traceback) -> bool:
+def _is_of_a_helper(traceback: Traceback) -> bool:
     """Say whether a thread that has failed only reports what the training does."""
-    return any(_HELPERS.search(frame.file) for frame in one.frames)
+    return any(_HELPERS.search(frame.file) for frame in traceback.frames)
 
 
-def _format_exception(one: Traceback) -> str:
-    return f"{one.exception}: {one.message}"[:160]
+def _format_exception(traceback: Traceback) -> str:
+    return f"{traceback.exception}: {traceback.message}"[:160]

@@ -1,4 +1,4 @@
-"""A job as evidence, in one value: all that can be asked about it before a cause is named.
+"""The case: all evidence of a job in one value.
 
 In: nothing. Out: `Case`, `Occurrence`. Not here: building it (`case.build`), the questions
 (`inference.predicates`).

@@ -1,4 +1,4 @@
-"""Watchdogs of collectives, which fire long after the process that they wait for has failed.
+"""Find watchdogs of collectives that fired because another process had failed before.
 
 In: findings, failures, the clock. Out: whether one waited for the other. Not here: the order of all
 other failures (`case.order`).
@@ -26,7 +26,7 @@ _OF_COLLECTIVES: Final = compile_lazily(
 
 
 def is_collective_wait(finding: Finding | None) -> bool:
-    """Say whether a finding tells that a collective waited for a peer in vain."""
+    """Say whether a finding reports that a collective timed out waiting for a peer."""
     return finding is not None and _WATCHDOG.search(finding.text) is not None
 
 
@@ -47,7 +47,7 @@ def may_have_waited(finding: Finding, failure: Failure, clock: Clock) -> bool:
 def put_failed_before_waiting(
     failures: list[Failure], rules: Mapping[str, Signature], clock: Clock
 ) -> list[Failure]:
-    """Put a process that failed by itself before a watchdog that waited for it.
+    """Put a process that failed before the watchdog that waited for it.
 
     Unless the clock says that it failed later.
     """
@@ -68,7 +68,7 @@ def put_failed_before_waiting(
 
 
 def _is_own_failure(failure: Failure, rules: Mapping[str, Signature]) -> bool:
-    """Say whether a process tells of itself, and of something else than a collective."""
+    """Say whether a process reports its own failure, and not that of a collective."""
     signature = failure.finding.signature if failure.finding is not None else ""
     if has_trait(signature, Trait.ENDS_THE_JOB):
         return False

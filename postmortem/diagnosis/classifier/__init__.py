@@ -1,4 +1,4 @@
-"""A small model of text: what a failing run says, without any rule, and which cause it sounds like.
+"""The text classifier: suggests causes by the words of a failing run, without any rule.
 
 In: a `Case`. Out: evidence of kind `classifier`. Not here: fitting a model (`learn`), weighing its
 evidence with that of the rules (`inference`).

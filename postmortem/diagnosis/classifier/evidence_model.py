@@ -1,10 +1,10 @@
-"""How far a verdict may be believed: weights that were fitted to figures of its evidence.
+"""The evidence model: how far a verdict that is not proved may be believed.
 
 In: the path of a model, figures by name. Out: log-odds. Not here: the figures
 (`inference.belief`), fitting (`learn.believing`).
 
 The file is JSON: for each question a start and a weight for each figure, so that the log-odds are
-one sum that can be read. It stands beside the model of text, whose say is among the figures.
+one sum that can be read. It stands beside the model of text, whose opinion is among the figures.
 """
 
 import functools
@@ -21,7 +21,7 @@ from postmortem.core.message import say
 FORMAT: Final = 1
 
 
-class Weighed(NamedTuple):
+class LogOddsSum(NamedTuple):
     """A sum of figures that answers one question in log-odds."""
 
     start: float
@@ -37,17 +37,17 @@ class Weighed(NamedTuple):
 class EvidenceModel(NamedTuple):
     """The questions."""
 
-    alone: Weighed
+    alone: LogOddsSum
     """Is a verdict of the rules right, by its evidence alone?"""
-    together: Weighed
+    together: LogOddsSum
     """The same, where a text is heard as well."""
-    proposed: Weighed
+    proposed: LogOddsSum
     """Is what the text says right, where the rules abstain?"""
     digest: str = ""
 
 
-_ITSELF: Final = Weighed(0.0, {"odds": 1.0})
-UNFITTED: Final = EvidenceModel(_ITSELF, _ITSELF, Weighed(0.0, {"share": 1.0}))
+_ITSELF: Final = LogOddsSum(0.0, {"odds": 1.0})
+UNFITTED: Final = EvidenceModel(_ITSELF, _ITSELF, LogOddsSum(0.0, {"share": 1.0}))
 """What the rules and the text say of themselves."""
 
 
@@ -70,13 +70,13 @@ def load_evidence_model(path: Path) -> EvidenceModel:
 @functools.lru_cache(maxsize=4)
 def parse_evidence_model(content: bytes) -> EvidenceModel:
     """Give the model that the content of a file holds."""
-    told = json.loads(content)
-    if told["format"] != FORMAT:
-        raise ValueError(told)
+    model = json.loads(content)
+    if model["format"] != FORMAT:
+        raise ValueError(model)
     return EvidenceModel(
-        _parse_weights(told["alone"]),
-        _parse_weights(told["together"]),
-        _parse_weights(told["proposed"]),
+        _parse_weights(model["alone"]),
+        _parse_weights(model["together"]),
+        _parse_weights(model["proposed"]),
         xxhash.xxh3_64_hexdigest(content),
     )
 
@@ -84,11 +84,11 @@ def parse_evidence_model(content: bytes) -> EvidenceModel:
 def serialize_evidence_model(model: EvidenceModel) -> bytes:
     """Write a model."""
     parts = {name: getattr(model, name) for name in ("alone", "together", "proposed")}
-    told: dict[str, Any] = {"format": FORMAT}
-    told |= {name: {"start": one.start, **one.weights} for name, one in parts.items()}
-    return (json.dumps(told, indent=1) + "\n").encode()
+    document: dict[str, Any] = {"format": FORMAT}
+    document |= {name: {"start": part.start, **part.weights} for name, part in parts.items()}
+    return (json.dumps(document, indent=1) + "\n").encode()
 
 
-def _parse_weights(entry: Mapping[str, Any]) -> Weighed:
+def _parse_weights(entry: Mapping[str, Any]) -> LogOddsSum:
     weights = {name: float(weight) for name, weight in entry.items() if name != "start"}
-    return Weighed(float(entry["start"]), weights)
+    return LogOddsSum(float(entry["start"]), weights)

@@ -1,9 +1,9 @@
-"""What a run says where it fails: the lines and facts that a model of text is given.
+"""Choose the lines and facts of a failing run that the text classifier reads.
 
 In: a `Case`, names of what else holds of it. Out: passages with their lines. Not here: features
 (`classifier.hashed_words`), what holds (`inference.active_conditions`).
 
-Tracebacks, telling lines and last words: nothing of what a rule has found in them.
+Tracebacks, informative lines and final errors: nothing of what a rule has found in them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ CIRCUMSTANCE: Final = "circumstance"
 _INSTALLED: Final = ("site-packages/", "dist-packages/")
 
 
-class Saying(NamedTuple):
+class TextPassage(NamedTuple):
     """A text of one kind, and where it stands."""
 
     kind: str
@@ -33,17 +33,19 @@ class Saying(NamedTuple):
     line: int | None = None
 
 
-def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> list[Saying]:
-    """Give what holds of the run, and what it says where it fails, what tells most first."""
-    told = _select_tracebacks(case.tracebacks)
-    found = [Saying(CIRCUMSTANCE, name) for name in circumstances]
-    found += [passage for traceback in told for passage in _iter_traceback_passages(traceback)]
-    for source in _select_sources(case.gathered, told):
+def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> list[TextPassage]:
+    """Extract the conditions and the text of a failure, the most informative first."""
+    tracebacks = _select_tracebacks(case.tracebacks)
+    found = [TextPassage(CIRCUMSTANCE, name) for name in circumstances]
+    found += [
+        passage for traceback in tracebacks for passage in _iter_traceback_passages(traceback)
+    ]
+    for source in _select_sources(case.gathered, tracebacks):
         begin = case.begins.get(source, 0)
         sample = case.gathered.samples[source]
         for kind, lines in (("telling", sample.telling), ("last", sample.last)):
             found += _iter_line_passages(kind, source, [row for row in lines if row[0] >= begin])
-    found += [Saying("fact", f"framework {name}") for name in sorted(case.frameworks)]
+    found += [TextPassage("fact", f"framework {name}") for name in sorted(case.frameworks)]
     return found
 
 
@@ -53,17 +55,17 @@ def _select_tracebacks(tracebacks: tuple[Traceback, ...]) -> list[Traceback]:
     return list(ends)
 
 
-def _iter_traceback_passages(one: Traceback) -> Iterator[Saying]:
-    place = (one.source, one.where, one.exception_line)
-    yield Saying("exception", one.exception.rsplit(".", 1)[-1] or "cut off", *place)
-    yield Saying("message", one.message[:_MOST_MESSAGE], *place)
-    for frame in one.frames[-_FRAMES:]:
+def _iter_traceback_passages(traceback: Traceback) -> Iterator[TextPassage]:
+    place = (traceback.source, traceback.where, traceback.exception_line)
+    yield TextPassage("exception", traceback.exception.rsplit(".", 1)[-1] or "cut off", *place)
+    yield TextPassage("message", traceback.message[:_MOST_MESSAGE], *place)
+    for frame in traceback.frames[-_FRAMES:]:
         text = (
             f"{_get_frame_package(frame)} {_get_module_words(frame)} {frame.function} {frame.code}"
         )
-        yield Saying("frame", text[:_MOST_LINE], *place)
-    if one.frames:
-        yield Saying("fact", f"raised in {_get_frame_package(one.frames[-1])}", *place)
+        yield TextPassage("frame", text[:_MOST_LINE], *place)
+    if traceback.frames:
+        yield TextPassage("fact", f"raised in {_get_frame_package(traceback.frames[-1])}", *place)
 
 
 def _get_frame_package(frame: Frame) -> str:
@@ -83,22 +85,26 @@ def _get_module_words(frame: Frame) -> str:
     return " ".join(inside).replace("_", " ")
 
 
-def _select_sources(gathered: Extract, told: Iterable[Traceback]) -> list[int]:
+def _select_sources(extract: Extract, tracebacks: Iterable[Traceback]) -> list[int]:
     """Choose a few logs: those that hold a traceback, then the first and the last."""
     logs = [
         source
-        for source, sample in sorted(gathered.samples.items())
+        for source, sample in sorted(extract.samples.items())
         if (sample.last or sample.telling)
-        and (source >= len(gathered.sources) or gathered.sources[source].kind != "ignored")
+        and (source >= len(extract.sources) or extract.sources[source].kind != "ignored")
     ]
-    first = dict.fromkeys([one.source for one in told if one.source in logs])
+    first = dict.fromkeys(
+        [traceback.source for traceback in tracebacks if traceback.source in logs]
+    )
     others = [source for source in logs if source not in first]
     return [*first, *others[:2], *others[2:][-1:]][:_SOURCES]
 
 
 def _iter_line_passages(
     kind: str, source: int, lines: Iterable[tuple[int, str]]
-) -> Iterator[Saying]:
+) -> Iterator[TextPassage]:
     for number, text in lines:
         peeled = clean(text[:_MOST_LINE])
-        yield Saying(kind, f"{peeled.level} {peeled.text}".strip(), source, peeled.where, number)
+        yield TextPassage(
+            kind, f"{peeled.level} {peeled.text}".strip(), source, peeled.where, number
+        )

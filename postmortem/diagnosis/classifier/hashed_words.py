@@ -1,4 +1,4 @@
-"""From what a run says to a few hundred numbers: hashed n-grams of words and of characters.
+"""Turn text into features: hashed n-grams of words and of characters.
 
 In: passages, and names of what holds of the run. Out: buckets with the line that put most into
 each. Not here: the model, the choice of the text (`classifier.failing_text`).
@@ -16,7 +16,7 @@ import xxhash
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.visible import ANSI
-from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, Saying
+from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, TextPassage
 
 VERSION: Final = 3
 """Of what is counted, and how: a model fits one of them only."""
@@ -73,9 +73,9 @@ def _encode_digits(figure: str) -> str:
     return "code_" + figure.translate(str.maketrans("0123456789-", "abcdefghijm"))
 
 
-def compute_buckets(passages: Iterable[Saying]) -> dict[int, Saying]:
+def compute_buckets(passages: Iterable[TextPassage]) -> dict[int, TextPassage]:
     """Give the buckets that a text fills, each with the first passage that fills it."""
-    found: dict[int, Saying] = {}
+    found: dict[int, TextPassage] = {}
     for passage in passages:
         for bucket in _hash_passage(passage):
             found.setdefault(bucket, passage)
@@ -84,7 +84,7 @@ def compute_buckets(passages: Iterable[Saying]) -> dict[int, Saying]:
     return found
 
 
-def _hash_passage(passage: Saying) -> Sequence[int]:
+def _hash_passage(passage: TextPassage) -> Sequence[int]:
     """Give the buckets of a passage; a circumstance is its name, a few times."""
     if passage.kind == CIRCUMSTANCE:
         return _hash_circumstance(passage.text)
@@ -97,20 +97,20 @@ def _hash_circumstance(name: str) -> Sequence[int]:
     return [_hash_gram(f"{name}#{copy}") for copy in range(_COPIES)]
 
 
-def hash_grams(kind: str, said: list[str]) -> list[tuple[tuple[int, ...], int]]:
+def hash_grams(kind: str, words: list[str]) -> list[tuple[tuple[int, ...], int]]:
     """Give the bucket of each gram, with the places of its words."""
-    return [(places, _hash_gram(gram)) for places, gram in _iter_grams(kind, said)]
+    return [(places, _hash_gram(gram)) for places, gram in _iter_grams(kind, words)]
 
 
 def _hash_gram(gram: str) -> int:
     return xxhash.xxh32_intdigest(gram.encode()) >> (32 - BITS)
 
 
-def _iter_grams(kind: str, said: list[str]) -> Iterator[tuple[tuple[int, ...], str]]:
-    for number, word in enumerate(said):
+def _iter_grams(kind: str, words: list[str]) -> Iterator[tuple[tuple[int, ...], str]]:
+    for number, word in enumerate(words):
         yield (number,), word
         if number:
-            yield (number - 1, number), f"{said[number - 1]} {word}"
+            yield (number - 1, number), f"{words[number - 1]} {word}"
         if kind in _OWN:
             yield (number,), f"{kind}:{word}"
         if kind in _SPELT and len(word) > _GRAM:

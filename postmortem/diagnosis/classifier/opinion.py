@@ -1,4 +1,4 @@
-"""What the model of text makes of a case: a share for each cause, and the lines that carry it.
+"""The text classifier's opinion of a case: a share for each cause, and the lines that carry it.
 
 In: a `Case`, a model. Out: `Opinion`. Not here: how much it counts beside the rules
 (`inference.second_opinion`).
@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from postmortem.core.answer import TellingWords
+from postmortem.core.answer import DecisiveWords
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.classifier.failing_text import Saying, extract_failure_passages
+from postmortem.diagnosis.classifier.decisive_words import find_decisive_words
+from postmortem.diagnosis.classifier.failing_text import TextPassage, extract_failure_passages
 from postmortem.diagnosis.classifier.hashed_words import compute_buckets
-from postmortem.diagnosis.classifier.telling_words import find_decisive_words
 from postmortem.diagnosis.classifier.text_model import TextModel
 
 
@@ -22,11 +22,11 @@ class Opinion(NamedTuple):
     model: TextModel
     shares: Mapping[str, float]
     """By cause; empty where the case has no text."""
-    filled: Mapping[int, Saying]
+    filled: Mapping[int, TextPassage]
 
-    def carried_by(self, cause: str) -> Saying | None:
-        """Give the passage of a log that speaks most for a cause."""
-        pulls: defaultdict[Saying, float] = defaultdict(float)
+    def carried_by(self, cause: str) -> TextPassage | None:
+        """Give the passage of a log that contributes most to a cause."""
+        pulls: defaultdict[TextPassage, float] = defaultdict(float)
         for bucket, pull in self.model.pulls(cause, self.filled).items():
             pulls[self.filled[bucket]] += pull
         lines = [passage for passage in pulls if passage.line is not None]
@@ -36,8 +36,8 @@ class Opinion(NamedTuple):
         """Say whether a text is on the cause's side of the line to all others."""
         return self.model.scores(self.filled)[cause] > 0
 
-    def telling(self, cause: str) -> tuple[TellingWords, ...]:
-        """Give the words that speak most for a cause."""
+    def telling(self, cause: str) -> tuple[DecisiveWords, ...]:
+        """Give the words that contribute most to a cause."""
         return find_decisive_words(self.model, cause, self.filled)
 
 

@@ -1,4 +1,4 @@
-"""A linear model of text in one file: read where it is needed, evaluated without any library.
+"""A linear text model in one file, evaluated without any library.
 
 In: the path of a model, the buckets of a text. Out: how much each cause is what the text sounds
 like, and which buckets made it so. Not here: fitting (`learn`), what follows for the verdict
@@ -73,7 +73,7 @@ class TextModel(NamedTuple):
         highest = max(scores)
         raised = [math.exp(score - highest) for score in scores]
         whole = sum(raised)
-        return {cause: one / whole for cause, one in zip(self.causes, raised, strict=True)}
+        return {cause: share / whole for cause, share in zip(self.causes, raised, strict=True)}
 
     def scores(self, found: Iterable[int]) -> dict[str, float]:
         """Say on which side of each cause's line to all others a text is: above 0 on its own."""
@@ -81,10 +81,10 @@ class TextModel(NamedTuple):
         for bucket in found:
             alike[self.rarity[bucket]].append(bucket)
         length = math.sqrt(sum(len(own) * rarity * rarity for rarity, own in alike.items())) or 1
-        figures = zip(self.causes, self.bias, self.scale, self._sums(alike), strict=True)
-        return {cause: bias + scale * one / length for cause, bias, scale, one in figures}
+        figures = zip(self.causes, self.bias, self.scale, self._sum_rows(alike), strict=True)
+        return {cause: bias + scale * total / length for cause, bias, scale, total in figures}
 
-    def _sums(self, alike: Mapping[int, Sequence[int]]) -> list[int]:
+    def _sum_rows(self, alike: Mapping[int, Sequence[int]]) -> list[int]:
         """Add up the rows of buckets, each times its rarity, by which they are given.
 
         No lane overflows: each weight is made positive, at most 255, and so is a rarity; with all
@@ -101,14 +101,14 @@ class TextModel(NamedTuple):
             total += rarity * rows
             added += rarity * len(buckets)
         sums = struct.unpack(f"<{width}I", total.to_bytes(_LANE * width, "little"))
-        return [one - _SIGN * added for one in sums]
+        return [total - _SIGN * added for total in sums]
 
     def pulls(self, cause: str, found: Iterable[int]) -> dict[int, float]:
-        """Say by how much each bucket speaks for a cause."""
+        """Compute how much each bucket contributes to a cause."""
         column = self.causes.index(cause)
-        return {bucket: self._row(bucket)[column] * self.rarity[bucket] for bucket in found}
+        return {bucket: self._read_row(bucket)[column] * self.rarity[bucket] for bucket in found}
 
-    def _row(self, bucket: int) -> memoryview:
+    def _read_row(self, bucket: int) -> memoryview:
         width = len(self.causes)
         return self.weights[bucket * width : (bucket + 1) * width]
 
@@ -132,10 +132,10 @@ def load_text_model(path: Path) -> TextModel:
         raise _build_input_error(
             path, str(getattr(error, "strerror", "") or "it is empty")
         ) from error
-    model, beside = parse_text_model(data, path), find_shipped_model("evidence.json")
-    if beside is None:
+    model, evidence_path = parse_text_model(data, path), find_shipped_model("evidence.json")
+    if evidence_path is None:
         return model
-    evidence = load_evidence_model(beside)
+    evidence = load_evidence_model(evidence_path)
     return model._replace(digest=f"{model.digest}+{evidence.digest}", evidence=evidence)
 
 
@@ -172,10 +172,10 @@ def _parse_header(data: bytes | mmap.mmap) -> tuple[dict[str, Any], int]:
 def _check(meta: Mapping[str, Any], path: Path) -> None:
     """Refuse what another version has written."""
     if (meta["format"], meta["features"], meta["bits"]) != (FORMAT, VERSION, BITS):
-        told = f"format {meta['format']}, features {meta['features']}, {meta['bits']} bits"
+        actual = f"format {meta['format']}, features {meta['features']}, {meta['bits']} bits"
         needed = f"format {FORMAT}, features {VERSION}, {BITS} bits"
         raise _build_input_error(
-            path, f"it was trained for {told}, and this program needs {needed}"
+            path, f"it was trained for {actual}, and this program needs {needed}"
         )
 
 
@@ -204,7 +204,7 @@ def _build_model(
 
 def _parse_numbers(values: Iterable[Any], count: int) -> list[float]:
     """Give so many finite numbers."""
-    figures = [float(one) for one in values]
+    figures = [float(value) for value in values]
     if len(figures) != count or not all(map(math.isfinite, figures)):
         raise ValueError(figures)
     return figures

@@ -1,7 +1,7 @@
-"""What curves, figures and the end of a log look like.
+"""Detectors: find anomalies in curves, figures and the end of a log.
 
-Hidden NaN, run-up against out of the blue, spike, plateau, a scaler settling or collapsing.
+Hidden NaN, spikes, plateaus, divergence, a loss scaler that settles or collapses, and so on.
 
-In: what was gathered of a job. Out: `Anomaly`s by id, each with a sentence of figures and the line
-where it shows. Not here: what a shape means for a cause (`patterns/causes`).
+In: the extract of a job. Out: `Anomaly`s by id, each with a sentence of figures and the line where
+it shows. Not here: what an anomaly means for a cause (`patterns/causes`).
 """

@@ -1,6 +1,6 @@
-"""The series of one process side by side, as the shapes look at them.
+"""The series of one process side by side, as detectors read them.
 
-In: series. Out: `Curves`, the wording of a point. Not here: any shape.
+In: series. Out: `Curves`, the wording of a point. Not here: any anomaly.
 """
 
 import math
@@ -15,7 +15,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.facts.series import Point, Series, iter_points_at
-from postmortem.rules.blind_patterns import build_any_digit_pattern, is_digit_agnostic
+from postmortem.rules.digit_agnostic import build_any_digit_pattern, is_digit_agnostic
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
@@ -57,7 +57,7 @@ class Curves:
         self.source, self.where = source, where
         series = list(series)
         self.by_name = _select_longest_series(series)
-        self._so_far = {one.name: one for one in series if one.name.endswith(names.SO_FAR)}
+        self._so_far = {curve.name: curve for curve in series if curve.name.endswith(names.SO_FAR)}
         self._points: dict[str, list[Point]] = {}
         self._finite: dict[str, list[Point]] = {}
         self._by_line: dict[str, Mapping[int, float]] = {}
@@ -76,17 +76,19 @@ class Curves:
         """
         key = (pattern, but)
         if key not in self._called:
-            found = self._named(pattern)
+            found = self._select_named(pattern)
             others = set(self.called(but)) if but is not None and found else ()
             self._called[key] = [name for name in found if name not in others]
         return self._called[key]
 
-    def _named(self, pattern: re.Pattern[str]) -> Iterable[str]:
+    def _select_named(self, pattern: re.Pattern[str]) -> Iterable[str]:
         if len(self.by_name) < _MANY:
             return filter(pattern.search, self.by_name)
         if not is_digit_agnostic(pattern.pattern):
             any_digit = build_any_digit_pattern(pattern)
-            return filter(pattern.search, self._named(any_digit) if any_digit else self.by_name)
+            return filter(
+                pattern.search, self._select_named(any_digit) if any_digit else self.by_name
+            )
         kinds = {*filter(pattern.search, self._kinds)}
         if len(kinds) in {0, len(self._kinds)}:
             return self.by_name if kinds else ()
@@ -95,7 +97,9 @@ class Curves:
     def points(self, name: str) -> list[Point]:
         """Give the points of a series; empty without one."""
         if name not in self._points:
-            self._points[name] = self._chosen(self.by_name[name]) if name in self.by_name else []
+            self._points[name] = (
+                self._choose_series(self.by_name[name]) if name in self.by_name else []
+            )
         return self._points[name]
 
     def finite(self, name: str) -> list[Point]:
@@ -104,14 +108,18 @@ class Curves:
             points, series = self.points(name), self.by_name.get(name)
             is_finite = series is None or not series.nonfinite
             self._finite[name] = (
-                points if is_finite else [one for one in points if math.isfinite(one.value)]
+                points if is_finite else [point for point in points if math.isfinite(point.value)]
             )
         return self._finite[name]
 
     def so_far(self, name: str) -> list[Point]:
         """Give the points of the mean of a series since its epoch began, where they are printed."""
         series = self._so_far.get(name + names.SO_FAR)
-        return [] if series is None else [one for one in series.kept() if math.isfinite(one.value)]
+        return (
+            []
+            if series is None
+            else [point for point in series.kept() if math.isfinite(point.value)]
+        )
 
     def first_nonfinite(self, name: str) -> Point | None:
         """Give the first point of a series whose value is not finite."""
@@ -131,22 +139,22 @@ class Curves:
         return series is None or max(-series.min, series.max) <= size
 
     def by_line(self, name: str) -> Mapping[int, float]:
-        """Give the values of a series by raw line: what stands beside a point of another series."""
+        """Give the values of a series by raw line."""
         if name not in self._by_line:
             self._by_line[name] = {point.line: point.value for point in self.points(name)}
         return self._by_line[name]
 
-    def shape(self, name: str, said: Message, line: int) -> Anomaly:
-        """Make a shape of this process.
+    def shape(self, name: str, message: Message, line: int) -> Anomaly:
+        """Make an anomaly of this process.
 
         Args:
             name: its id.
-            said: the figures that show it.
+            message: the figures that show it.
             line: raw line where it shows.
         """
-        return Anomaly(name, said, self.source, self.where, line)
+        return Anomaly(name, message, self.source, self.where, line)
 
-    def _chosen(self, series: Series) -> list[Point]:
+    def _choose_series(self, series: Series) -> list[Point]:
         if len(series.values) <= _LONG:
             return list(series.kept())
         places = self._places
@@ -164,12 +172,12 @@ def _select_longest_series(series: Iterable[Series]) -> dict[str, Series]:
     Among them one that stands for the training loss if none is called so.
     """
     found: dict[str, Series] = {}
-    for one in series:
-        if one.name.endswith(names.SO_FAR):
+    for curve in series:
+        if curve.name.endswith(names.SO_FAR):
             continue
-        known = found.get(one.name)
-        if known is None or one.points > known.points:
-            found[one.name] = one
+        known = found.get(curve.name)
+        if known is None or curve.points > known.points:
+            found[curve.name] = curve
     if names.LOSS not in found:
         stand_in = next((name for name in found if STAND_IN.search(name)), None)
         if stand_in is not None:

@@ -1,4 +1,4 @@
-"""A shape that was found.
+"""An anomaly that was found.
 
 In: nothing. Out: `Anomaly`. Not here: what is known of its kind (`rules.catalogue`), finding it
 (`detectors.registry`).
@@ -11,11 +11,11 @@ from postmortem.core.message import Message
 
 
 class Anomaly(NamedTuple):
-    """A shape seen in one or more series, in findings, or in the end of a log."""
+    """An anomaly seen in one or more series, in findings, or in the end of a log."""
 
     id: str
     """One of `rules.catalogue.CATALOGUE`."""
-    said: Message
+    message: Message
     """The figures that show it."""
     source: int
     where: ProcessId

@@ -1,8 +1,9 @@
-"""Figures beside the loss that no sound run prints: not finite, absurd, exactly 0, or gone.
+"""Detect metrics besides the loss that no sound run prints: not finite, absurd, 0, or gone.
 
-In: the curves of one process. Out: the shapes `nan-metric`, `metric-absurd`, `zero-gradient`,
+In: the curves of one process. Out: the anomalies `nan-metric`, `metric-absurd`, `zero-gradient`,
 `loss-vanishes`. Not here: the training loss and the gradients' own ways (`detectors.nonfinite`,
-`detectors.gradients`), parts of a loss (`detectors.nonfinite_beside`), scores (`detectors.scores`).
+`detectors.gradients`), parts of a loss (`detectors.nonfinite_metrics`), scores
+(`detectors.scores`).
 """
 
 import bisect
@@ -21,7 +22,9 @@ from postmortem.diagnosis.detectors.loss_of_training import WORTH
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point, Series
 
-_TOLD_ELSEWHERE: Final = frozenset({names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE})
+_REPORTED_ELSEWHERE: Final = frozenset(
+    {names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE}
+)
 _MAY_LACK: Final = compile_lazily(
     r"best|^min[_/ ]|^max[_/ ]|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|patience|_time$"
     r"|per_?s(?:ec)?(?:ond)?$|speed|throughput|memory|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad"
@@ -64,12 +67,12 @@ def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
     """Find any other figure that is not finite, once it has been or for good."""
     curves = observed.curves
     for name, series in curves.by_name.items():
-        if series.first_nonfinite is None or name in _TOLD_ELSEWHERE or _MAY_LACK.search(name):
+        if series.first_nonfinite is None or name in _REPORTED_ELSEWHERE or _MAY_LACK.search(name):
             continue
         bad = _find_nonfinite_after_finite(curves, series)
         if bad is not None:
-            said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(bad))
-            return [curves.shape("nan-metric", said, bad.line)]
+            message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(bad))
+            return [curves.shape("nan-metric", message, bad.line)]
     return []
 
 
@@ -82,7 +85,7 @@ def _find_nonfinite_after_finite(curves: Curves, series: Series) -> Point | None
     if _OVER_EPISODES.search(series.name) and not curves.finite(series.name):
         return None
     points = [point for point in points if point.line not in _find_empty_mean_lines(curves)]
-    start = next((index for index, one in enumerate(points) if math.isfinite(one.value)), None)
+    start = next((index for index, point in enumerate(points) if math.isfinite(point.value)), None)
     return find_first_nonfinite(points if start is None else points[start:])
 
 
@@ -100,8 +103,10 @@ def detect_implausible_end(observed: Observed) -> Iterable[Anomaly]:
     """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
     curves = observed.curves
     for name in curves.called(_BOUNDED):
-        is_told = name in _TOLD_ELSEWHERE and not (name == names.LOSS and observed.loss is None)
-        if is_told or curves.is_within(name, _LARGE):
+        is_reported_elsewhere = name in _REPORTED_ELSEWHERE and not (
+            name == names.LOSS and observed.loss is None
+        )
+        if is_reported_elsewhere or curves.is_within(name, _LARGE):
             continue
         points = curves.finite(name)
         if not points:
@@ -123,7 +128,7 @@ def _detect_metric_growth(curves: Curves, name: str, points: Sequence[Point]) ->
     late = statistics.median(abs(point.value) for point in points[-quarter:])
     if not (late > _LARGE and late > _TIMES * early):
         return None
-    said = say(
+    message = say(
         "{name} {early:.3g} → {late:.3g}",
         "{name} {early:.3g} → {late:.3g}",
         name=name,
@@ -131,8 +136,8 @@ def _detect_metric_growth(curves: Curves, name: str, points: Sequence[Point]) ->
         late=late,
     )
     limit = math.sqrt(max(early, 1e-9)) * math.sqrt(late)
-    line = next((one.line for one in points if abs(one.value) > limit), points[-1].line)
-    return curves.shape("metric-absurd", said, line)
+    line = next((point.line for point in points if abs(point.value) > limit), points[-1].line)
+    return curves.shape("metric-absurd", message, line)
 
 
 def _detect_implausible_size(curves: Curves, name: str, points: Sequence[Point]) -> Anomaly | None:
@@ -140,9 +145,9 @@ def _detect_implausible_size(curves: Curves, name: str, points: Sequence[Point])
     value = points[-1].value
     if value <= _NEVER:
         return None
-    said = say("{name} {value:.3g}", "{name} 为 {value:.3g}", name=name, value=value)
+    message = say("{name} {value:.3g}", "{name} 为 {value:.3g}", name=name, value=value)
     line = next(point.line for point in points if point.value > _NEVER)
-    return curves.shape("metric-absurd", said, line)
+    return curves.shape("metric-absurd", message, line)
 
 
 def detect_astronomic_jump(observed: Observed) -> Iterable[Anomaly]:
@@ -155,8 +160,8 @@ def detect_astronomic_jump(observed: Observed) -> Iterable[Anomaly]:
         for index, point in enumerate(points):
             size = abs(point.value)
             if index >= _FEWEST and size > max(_NEVER, _TIMES * most):
-                said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(point))
-                return [curves.shape("metric-absurd", said, point.line)]
+                message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(point))
+                return [curves.shape("metric-absurd", message, point.line)]
             most = max(most, size)
     return []
 
@@ -173,24 +178,24 @@ def detect_zero_gradients(observed: Observed) -> Iterable[Anomaly]:
         return []
     zeros = sum(point.value == 0.0 for point in points)
     falls = loss is not None and 0 < loss.tail < 0.97 * loss.head
-    is_told = len(points) >= _get_min_record_count(curves) or _has_to_learn(curves)
-    if zeros < _MOSTLY * len(points) or falls or not is_told:
+    is_long_enough = len(points) >= _get_min_record_count(curves) or _has_to_learn(curves)
+    if zeros < _MOSTLY * len(points) or falls or not is_long_enough:
         return []
-    said = say(
+    message = say(
         "grad_norm is exactly 0 at {zeros} of {count} records",
         "{count} 条记录中有 {zeros} 条 grad_norm 恰好为 0",
         zeros=zeros,
         count=len(points),
     )
     line = next(point.line for point in points if point.value == 0.0)
-    return [curves.shape("zero-gradient", said, line)]
+    return [curves.shape("zero-gradient", message, line)]
 
 
 def _has_to_learn(curves: Curves) -> bool:
-    """Say whether each loss beside the gradients is one that has a gradient."""
+    """Say whether each loss printed with the gradients should have a gradient."""
     lines = {point.line for point in curves.points(names.GRAD_NORM)}
-    beside = [point.value for point in curves.points(names.LOSS) if point.line in lines]
-    return bool(beside) and min(beside) > WORTH
+    losses = [point.value for point in curves.points(names.LOSS) if point.line in lines]
+    return bool(losses) and min(losses) > WORTH
 
 
 def _get_min_record_count(curves: Curves) -> int:
@@ -200,7 +205,7 @@ def _get_min_record_count(curves: Curves) -> int:
 
 
 def detect_vanished_loss(observed: Observed) -> Iterable[Anomaly]:
-    """Find a loss that is printed no more while what always stood beside it goes on."""
+    """Find a loss that is no longer printed while the metrics printed with it go on."""
     curves = observed.curves
     losses = curves.points(names.LOSS)
     for name in (names.GRAD_NORM, names.LEARNING_RATE):
@@ -210,16 +215,16 @@ def detect_vanished_loss(observed: Observed) -> Iterable[Anomaly]:
         lines = {point.line for point in losses}
         if len(lines) < _SOME:
             return []
-        beside = sorted({point.line for point in points})
-        behind = len(beside) - bisect.bisect_right(beside, losses[-1].line)
-        before = len(beside) - behind
-        together = len(lines.intersection(beside))
+        printed = sorted({point.line for point in points})
+        behind = len(printed) - bisect.bisect_right(printed, losses[-1].line)
+        before = len(printed) - behind
+        together = len(lines.intersection(printed))
         if behind >= _GONE and together >= 0.9 * max(len(lines), before):
-            said = say(
+            message = say(
                 "no loss beside the last {count} records of {name}",
                 "最后 {count} 条 {name} 记录没有 loss",
                 count=behind,
                 name=name,
             )
-            return [curves.shape("loss-vanishes", said, beside[before])]
+            return [curves.shape("loss-vanishes", message, printed[before])]
     return []

@@ -1,6 +1,6 @@
-"""What the first loss says: a model that knows nothing gives the logarithm of its vocabulary.
+"""Compare the first loss with chance, the logarithm of the vocabulary size.
 
-In: the curves of one process and the size of the vocabulary. Out: the shapes `first-loss-high`,
+In: the curves of one process and the size of the vocabulary. Out: the anomalies `first-loss-high`,
 `first-loss-low`, and `at-chance` of a loss that is still such a logarithm late in the run. Not
 here: the course of the loss (`detectors.trend`).
 """
@@ -53,7 +53,7 @@ def detect_initial_loss_level(observed: Observed) -> Iterable[Anomaly]:
     name = "first-loss-high" if first.value > _HIGH * guess else "first-loss-low"
     if name == "first-loss-low" and first.value >= _LOW * guess:
         return []
-    said = say(
+    message = say(
         "loss {loss:.4g} at {place}, ln({vocabulary:.0f}) = {guess:.4g}",
         "{place} loss 为 {loss:.4g}，ln({vocabulary:.0f}) = {guess:.4g}",
         loss=first.value,
@@ -61,7 +61,7 @@ def detect_initial_loss_level(observed: Observed) -> Iterable[Anomaly]:
         vocabulary=vocabulary,
         guess=guess,
     )
-    return [observed.curves.shape(name, said, first.line)]
+    return [observed.curves.shape(name, message, first.line)]
 
 
 def guess(observed: Observed) -> Iterable[Anomaly]:
@@ -75,7 +75,7 @@ def guess(observed: Observed) -> Iterable[Anomaly]:
         for classes in sorted(counts):
             level = math.log(classes)
             if all(abs(point.value - level) <= _NEAR * level for point in points):
-                said = say(
+                message = say(
                     "{name} is ln({classes}) = {level:.4g} in all {count} records",
                     "全部 {count} 条记录的 {name} 都等于 ln({classes}) = {level:.4g}",
                     name=name,
@@ -83,7 +83,7 @@ def guess(observed: Observed) -> Iterable[Anomaly]:
                     level=level,
                     count=len(points),
                 )
-                return [curves.shape("at-chance", said, points[0].line)]
+                return [curves.shape("at-chance", message, points[0].line)]
     return []
 
 

@@ -1,7 +1,7 @@
-"""What a log says behind its last record: that it is through, or that it is not well.
+"""Detect what a log says after its last record: that all is well, or that it is not.
 
 In: the end of each source, the line of its last record, what rules know of its lines. Out: the
-shapes `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
+anomalies `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
 known wording (`patterns/signatures`), exceptions (`case.final_errors`).
 """
 
@@ -51,7 +51,7 @@ _FIGURES: Final = compile_lazily(
 _MAY_LACK: Final = compile_lazily(r"clip|patience|\beta\b|iou_|ap_|class", re.IGNORECASE)
 _BOUND: Final = compile_lazily(r"best|min(?!i)|max|lowest|highest|initial|previous", re.IGNORECASE)
 """A bound is infinite before anything is measured."""
-_TOLD: Final = compile_lazily(
+_NONFINITE_WORDS: Final = compile_lazily(
     r"(?<![\w-])(?:nans?|infs?|non-?finite|not finite|infinite|infinity)(?![\w(])", re.IGNORECASE
 )
 _OF_VALUES: Final = compile_lazily(
@@ -143,9 +143,9 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
     }
     for source in observed.last_records:
         lines = [
-            one
-            for one in _list_trailing_lines(observed, source)
-            if (source, one.number) not in known
+            line
+            for line in _list_trailing_lines(observed, source)
+            if (source, line.number) not in known
         ]
         yield from _cut_traceback(observed, source)
         yield from _detect_shell_prompt(observed, lines)
@@ -178,7 +178,7 @@ def _list_trailing_lines(observed: Observed, source: int) -> list[_Line]:
 
 
 def _cut_traceback(observed: Observed, source: int) -> Iterator[Anomaly]:
-    """Tell of the head of a traceback that is the last thing in a source, also behind a bar."""
+    """Detect a source that ends with the head of a traceback, possibly after a bar."""
     first, text = observed.tails.get(source, (1, ""))
     text = text.rstrip()
     if _HEADER.search(text[-_MOST_TEXT:]):
@@ -193,7 +193,7 @@ def _cut_traceback(observed: Observed, source: int) -> Iterator[Anomaly]:
 
 
 def _detect_shell_prompt(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]:
-    """Tell of the prompt of a shell at the end, behind a record that is not the last one due."""
+    """Detect a shell prompt at the end, after a record that is not the last step."""
     if not (lines and _PROMPT.match(lines[-1].raw)):
         return
     source = lines[-1].source
@@ -206,7 +206,7 @@ def _detect_shell_prompt(observed: Observed, lines: list[_Line]) -> Iterator[Ano
 
 
 def _detect_final_errors(lines: list[_Line]) -> Iterator[Anomaly]:
-    """Tell of values that are not finite, and of an error that nothing follows."""
+    """Detect values that are not finite, and an error on the last line."""
     for line in lines:
         if _is_not_finite(line.text) and not _OF_NOTHING.search(line.text):
             yield _build_anomaly("nan-in-closing", line)
@@ -215,11 +215,13 @@ def _detect_final_errors(lines: list[_Line]) -> Iterator[Anomaly]:
 
 
 def _is_not_finite(text: str) -> bool:
-    """Say whether a line gives such a figure, or tells of such values."""
+    """Say whether a line holds a value that is not finite, or reports one."""
     text = _GRADIENT_AVERAGE.sub("", text)
     if any(_is_broken(match) for match in _NOT_FINITE.finditer(text)):
         return True
-    return bool(_TOLD.search(text) and _OF_VALUES.search(text)) and not _HARMLESS.search(text)
+    return bool(_NONFINITE_WORDS.search(text) and _OF_VALUES.search(text)) and not _HARMLESS.search(
+        text
+    )
 
 
 def _is_broken(match: re.Match[str]) -> bool:
@@ -231,7 +233,7 @@ def _is_broken(match: re.Match[str]) -> bool:
 
 
 def _end(lines: list[_Line]) -> Iterator[Anomaly]:
-    """Tell of the words with which a program says that it is through."""
+    """Detect the words with which a program states that it is complete."""
     for line in reversed(lines[-_LAST:]):
         text = line.raw if line.raw.startswith(_VERBS) else line.text
         if line.raw != text:

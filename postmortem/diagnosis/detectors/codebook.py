@@ -1,6 +1,6 @@
-"""A codebook of which hardly any code is used: the latent code tells nothing any more.
+"""Detect a collapsed codebook, of which hardly any code is used.
 
-In: the curves of one process. Out: the shape `collapse`. Not here: the perplexity of words, other
+In: the curves of one process. Out: the anomaly `collapse`. Not here: the perplexity of words, other
 figures that freeze (`detectors.degenerate`).
 
 The perplexity of codes is how many of them are used as if equally often; 1 is a single one.
@@ -49,7 +49,7 @@ def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
             continue
         is_count = _PERPLEXITY.search(name) is not None
         if _is_one(values, is_count=is_count) or _is_lost(values, is_count=is_count):
-            said = say(
+            message = say(
                 "{name} {best:.4g} at best, {last:.4g} at last: hardly any code is used",
                 "{name} 最高为 {best:.4g}，最后为 {last:.4g}：码本几乎没有被使用",
                 name=name,
@@ -57,14 +57,14 @@ def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
                 last=values[-1],
             )
             first = next(index for index in range(len(values)) if _is_low(values, index))
-            return [curves.shape("collapse", said, points[first].line)]
+            return [curves.shape("collapse", message, points[first].line)]
     return []
 
 
 def _list_usage_metrics(curves: Curves) -> list[str]:
-    """Name the figures that tell how many codes are used."""
+    """List the metrics that count how many codes are used."""
     has_codes = bool(curves.called(_OF_CODES))
-    told = {
+    perplexities = {
         *(
             name
             for name in curves.called(_PERPLEXITY, _LOSS)
@@ -72,11 +72,11 @@ def _list_usage_metrics(curves: Curves) -> list[str]:
         ),
         *filter(_USE.search, curves.called(_OF_CODES, _LOSS)),
     }
-    return [name for name in curves.by_name if name in told]
+    return [name for name in curves.by_name if name in perplexities]
 
 
 def _is_of_no_loss(curves: Curves, name: str) -> bool:
-    """Say whether a perplexity that is 1 throughout is no exponential of the losses beside it."""
+    """Say whether a perplexity that is always 1 is not the exponential of a printed loss."""
     losses = [point.value for point in curves.finite(names.LOSS)][-_LAST:]
     return (
         bool(losses)

@@ -1,8 +1,8 @@
-"""What the watchdogs of several ranks say of one collective.
+"""Compare what the watchdogs of several ranks report of one collective.
 
 In: findings of the watchdog's time-out with the sequence number and operation they captured, of its
 count of enqueued work, and of the ranks that join a communicator; dumps of the flight recorder.
-Out: the shapes `ranks-differ`, `rank-behind`, `nccl-rank-absent`. Not here: the wordings
+Out: the anomalies `ranks-differ`, `rank-behind`, `nccl-rank-absent`. Not here: the wordings
 (`patterns/signatures/distributed`), time-outs of a single rank.
 
 Under one sequence number all ranks of a group must be in the same operation, and the rank that has
@@ -59,18 +59,18 @@ def detect_mismatched_collectives(observed: Observed) -> Iterable[Anomaly]:
             (other_call, other), (odd_call, odd), *_ = calls.items()
         else:
             other_call, other = others[-1]
-        (rank, finding), one = next(iter(odd.items())), next(iter(other))
-        said = say(
+        (rank, finding), rank_elsewhere = next(iter(odd.items())), next(iter(other))
+        message = say(
             "SeqNum {number}: rank {one} in {one_call}, rank {other} in {other_call}",
             "SeqNum {number}：rank {one} 在 {one_call}，rank {other} 在 {other_call}",
             number=number[1],
-            one=one,
+            one=rank_elsewhere,
             one_call=other_call,
             other=rank,
             other_call=odd_call,
         )
         where = finding.where if finding.where.rank is not None else ProcessId(rank=int(rank))
-        return [Anomaly("ranks-differ", said, finding.source, where, finding.line)]
+        return [Anomaly("ranks-differ", message, finding.source, where, finding.line)]
     return []
 
 
@@ -102,14 +102,14 @@ def detect_lagging_ranks(observed: Observed) -> Iterable[Anomaly]:
         most = max(count for count, _ in counts.values())
         late = sorted((rank for rank, (count, _) in counts.items() if count == least), key=int)
         if least < most:
-            said = say(
+            message = say(
                 "last enqueued work: {least} on rank {late}, up to {most} on the others",
                 "最后入队的集合通信：rank {late} 为第 {least} 个，其他 rank 最多到第 {most} 个",
                 least=least,
                 late=", ".join(late),
                 most=most,
             )
-            return [Anomaly("rank-behind", said, *place)]
+            return [Anomaly("rank-behind", message, *place)]
     return []
 
 
@@ -134,10 +134,10 @@ def _read_flight_recorder_counts(
 ) -> Mapping[str, Mapping[str, tuple[int, _Place]]]:
     """Give the same by the dumps of the flight recorder."""
     counts: dict[str, dict[str, tuple[int, _Place]]] = defaultdict(dict)
-    for told in observed.facts.testimonies:
-        if told.what == RECORDED:
-            group, rank, enqueued = told.value.rsplit(" ", 2)
-            place = (told.source, ProcessId(rank=int(rank)), told.line)
+    for testimony in observed.facts.testimonies:
+        if testimony.what == RECORDED:
+            group, rank, enqueued = testimony.value.rsplit(" ", 2)
+            place = (testimony.source, ProcessId(rank=int(rank)), testimony.line)
             counts[group].setdefault(rank, (int(enqueued), place))
     return counts
 
@@ -151,7 +151,7 @@ def detect_absent_ranks(observed: Observed) -> Iterable[Anomaly]:
         missing = [rank for rank in range(min(count, _MOST_RANKS)) if rank not in ranks]
         if missing and len(ranks) > 1:
             last = max(ranks.values(), key=lambda finding: (finding.source, finding.line))
-            said = say(
+            message = say(
                 "{begun} of {count} ranks began to join the communicator and none has joined; not"
                 " seen: rank {missing}",
                 "{count} 个 rank 中有 {begun} 个开始加入通信器，但没有一个完成；未出现的是 rank"
@@ -160,12 +160,12 @@ def detect_absent_ranks(observed: Observed) -> Iterable[Anomaly]:
                 count=count,
                 missing=_format_ranks(missing),
             )
-            return [Anomaly("nccl-rank-absent", said, last.source, last.where, last.line)]
+            return [Anomaly("nccl-rank-absent", message, last.source, last.where, last.line)]
     return []
 
 
 def _list_incomplete_communicators(observed: Observed) -> list[tuple[int, Mapping[int, Finding]]]:
-    """Give the size of each communicator that nobody has joined, and what its ranks said of it."""
+    """Give the communicators that no rank finished setting up: size, and start lines by rank."""
     begun: dict[tuple[str, int], dict[int, Finding]] = defaultdict(dict)
     joined: set[tuple[str, int]] = set()
     for finding, _ in observed.findings:

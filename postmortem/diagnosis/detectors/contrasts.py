@@ -1,6 +1,6 @@
-"""Two settings of one thing, of which one gives finite values and the other does not.
+"""Find two values of one setting of which one gives finite results and the other does not.
 
-In: the lines that may tell of it. Out: the shapes `told-version`, `told-batch-size`,
+In: the lines that may tell of it. Out: the anomalies `told-version`, `told-batch-size`,
 `told-precision`, at the line of the bad setting. Not here: what is told to be bad by itself
 (`detectors.nonfinite_hints`).
 """
@@ -56,7 +56,7 @@ _HALF: Final = frozenset({"fp16", "float16", "half"})
 
 
 class _Trial(NamedTuple):
-    """A setting of one thing, and how it went."""
+    """A value of a setting, and whether its run went well."""
 
     value: str
     is_good: bool
@@ -69,11 +69,11 @@ def detect_deciding_settings(observed: Observed) -> Iterator[Anomaly]:
     if not any(series.nonfinite for series in observed.series) and not observed.around:
         return
     for (kind, name), trials in _collect_trials(observed).items():
-        good = {one.value for one in trials if one.is_good}
-        bad = [one for one in trials if not one.is_good and one.value not in good]
+        good = {trial.value for trial in trials if trial.is_good}
+        bad = [trial for trial in trials if not trial.is_good and trial.value not in good]
         if good and bad and _is_decisive(kind, good, bad[0].value):
-            said = _format_contrast(name, bad[0].value, min(good))
-            yield Anomaly(kind, said, bad[0].source, NOWHERE, bad[0].line)
+            message = _format_contrast(name, bad[0].value, min(good))
+            yield Anomaly(kind, message, bad[0].source, NOWHERE, bad[0].line)
 
 
 def _collect_trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Trial]]:
@@ -84,9 +84,11 @@ def _collect_trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Tr
         if not is_bad and _GOOD.search(text) is None:
             continue
         for kind, pattern in _SETTINGS:
-            told = {(one["name"].lower(), one["value"].lower()) for one in pattern.finditer(text)}
-            if len(told) == 1:
-                name, value = told.pop()
+            settings = {
+                (match["name"].lower(), match["value"].lower()) for match in pattern.finditer(text)
+            }
+            if len(settings) == 1:
+                name, value = settings.pop()
                 found[kind, name].append(_Trial(value, not is_bad, source, number))
     for name, trial in _iter_version_trials(observed):
         found[_VERSION, name].append(trial)
@@ -94,14 +96,14 @@ def _collect_trials(observed: Observed) -> Mapping[tuple[str, str], Sequence[_Tr
 
 
 def _iter_version_trials(observed: Observed) -> Iterator[tuple[str, _Trial]]:
-    """Tell how each run went that follows a line with versions, up to the next such line."""
+    """Judge each run that follows a line with versions, up to the next such line."""
     for _, lines in itertools.groupby(
         sorted(get_context_lines(observed)), key=operator.itemgetter(0)
     ):
         under: dict[str, _Trial] = {}
         went: dict[str, _Trial] = {}
         for source, number, text in lines:
-            named = {one["name"].lower(): one["value"] for one in _OF_VERSIONS.finditer(text)}
+            named = {match["name"].lower(): match["value"] for match in _OF_VERSIONS.finditer(text)}
             for name, value in named.items():
                 if name in went:
                     yield name, went.pop(name)

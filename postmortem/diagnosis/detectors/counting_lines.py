@@ -1,6 +1,6 @@
-"""Lines that count up: a run that goes on in a form of which no record is read.
+"""Detect lines that count up: a run that goes on in a layout that no reader knows.
 
-In: both ends of the sources without a metric record. Out: the shape `lines-count`. Not here:
+In: both ends of the sources without a metric record. Out: the anomaly `lines-count`. Not here:
 records (`formats`), a count that stands still (`detectors.stalled_output`, `detectors.frozen_bar`).
 
 Whoever trains prints how far it has come. Lines that are the same but for their numbers, of which
@@ -36,7 +36,7 @@ _NO_RUN: Final = compile_lazily(
 
 
 def detect_counting_lines(observed: Observed) -> Iterable[Anomaly]:
-    """Find lines of one kind that count up where no record tells how the run fares."""
+    """Find lines of one kind that count up in a source without records."""
     if any(observed.records.values()):
         return []
     for source in observed.processes:
@@ -45,8 +45,8 @@ def detect_counting_lines(observed: Observed) -> Iterable[Anomaly]:
         for lines in _group_similar_lines(observed.kept_lines(source)):
             if _has_rising_number(lines):
                 number, text = lines[-1]
-                said = quote(cut(text.strip(), _MOST_TEXT))
-                return [Anomaly("lines-count", said, source, NOWHERE, number)]
+                message = quote(cut(text.strip(), _MOST_TEXT))
+                return [Anomaly("lines-count", message, source, NOWHERE, number)]
     return []
 
 
@@ -69,7 +69,7 @@ def iter_counted_columns(
 
 def _iter_value_columns(lines: Sequence[tuple[int, str]]) -> Iterator[Sequence[float]]:
     """Yield the columns of lines that count up, but those that only rise by whole numbers."""
-    rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
+    rows = [[float(number) for number in _NUMBER.findall(text)] for _, text in lines]
     if len({len(row) for row in rows}) == 1 and _has_rising_number(lines):
         for column in zip(*rows, strict=True):
             if list(column) != sorted(column) or not column[-1].is_integer():
@@ -89,7 +89,7 @@ def _group_similar_lines(lines: Iterable[tuple[int, str]]) -> Iterator[list[tupl
 
 def _has_rising_number(lines: Sequence[tuple[int, str]]) -> bool:
     """Say whether one of the numbers only rises."""
-    rows = [[float(one) for one in _NUMBER.findall(text)] for _, text in lines]
+    rows = [[float(number) for number in _NUMBER.findall(text)] for _, text in lines]
     width = min(map(len, rows))
     return any(
         column == sorted(column) and len(set(column)) >= _FEWEST and column[-1].is_integer()

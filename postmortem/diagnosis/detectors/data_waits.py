@@ -1,6 +1,6 @@
-"""Steps that consist mostly of waiting for data, each of them or in stalls.
+"""Detect steps that consist mostly of waiting for data, each of them or in stalls.
 
-In: the curves of one process. Out: the shapes `input-bound`, `input-starved`. Not here: how fast
+In: the curves of one process. Out: the anomalies `input-bound`, `input-starved`. Not here: how fast
 the steps are (`detectors.speed`), parts of a step that no format reads (`detectors.printed_waits`).
 
 Loaders with several workers often give data in gulps: most steps wait for nothing, every few steps
@@ -65,10 +65,10 @@ def detect_data_waits(observed: Observed) -> Iterator[Anomaly]:
         yield from detect_waits_in_step_parts(observed, curves)
         return
     unit = curves.by_name[names.STEP_TIME].unit
-    told = _find_waits_in_means(curves, unit) or _find_waits_in_few_records(curves, unit)
-    if told is not None:
-        yield curves.shape("input-bound", *told)
-        yield curves.shape("input-starved", *told)
+    waits = _find_waits_in_means(curves, unit) or _find_waits_in_few_records(curves, unit)
+    if waits is not None:
+        yield curves.shape("input-bound", *waits)
+        yield curves.shape("input-starved", *waits)
         return
     steps = _list_waits_after_first(curves)
     if len(steps) < _FEWEST:
@@ -81,7 +81,7 @@ def detect_data_waits(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _find_waits_in_means(curves: Curves, unit: str) -> tuple[Message, int] | None:
-    """Find waiting in the means so far, which hold the steps that no record tells of."""
+    """Find waiting by running means, which include steps without a record."""
     waits = {point.line: point.value for point in curves.so_far(names.DATA_TIME)}
     means = [
         _Wait(point.value, waits[point.line], point.line, point.step)
@@ -104,7 +104,7 @@ def _find_waits_in_means(curves: Curves, unit: str) -> tuple[Message, int] | Non
 
 
 def _find_waits_in_few_records(curves: Curves, unit: str) -> tuple[Message, int] | None:
-    """Find waiting that nobody takes for a start: seconds in each of two or more records."""
+    """Find waiting that is no start-up cost: seconds in each of two or more records."""
     steps = _list_waits(curves)
     if (unit and not unit.startswith("s")) or not _TWICE <= len(steps) < _SEVERAL:
         return None
@@ -138,10 +138,10 @@ def _format_total_wait(wait: float, whole: float, unit: str) -> Message:
 def _detect_waits_in_each_step(
     curves: Curves, steps: Sequence[_Wait], unit: str
 ) -> Iterator[Anomaly]:
-    """Tell of steps each of which waits."""
+    """Detect steps each of which waits."""
     whole = statistics.median(step.whole for step in steps)
     part = statistics.median(step.wait for step in steps)
-    said = say(
+    message = say(
         "data time {part:.4g} of {whole:.4g}{unit} a step ({share:.0%}), medians of {count}"
         " records",
         "每步 {whole:.4g}{unit} 中取数据占 {part:.4g}（{share:.0%}），为 {count} 条记录的中位数",
@@ -151,11 +151,11 @@ def _detect_waits_in_each_step(
         share=part / whole,
         count=len(steps),
     )
-    yield curves.shape("input-bound", said, steps[0].line)
+    yield curves.shape("input-bound", message, steps[0].line)
     is_short = _convert_to_seconds(whole, unit) < _NOT_SHORT
     is_nearly_all = part >= _NEARLY_ALL * whole and not is_short and len(steps) >= _SEVERAL
     if is_nearly_all or _is_long(steps, unit):
-        yield curves.shape("input-starved", said, steps[0].line)
+        yield curves.shape("input-starved", message, steps[0].line)
 
 
 def _detect_data_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> Iterator[Anomaly]:
@@ -172,10 +172,10 @@ def _detect_data_stalls(curves: Curves, steps: Sequence[_Wait], unit: str) -> It
         or not _is_every_step(steps)
     ):
         return
-    said = _format_stalls(stalls, part, whole, unit, len(steps))
-    yield curves.shape("input-bound", said, stalls[0].line)
+    message = _format_stalls(stalls, part, whole, unit, len(steps))
+    yield curves.shape("input-bound", message, stalls[0].line)
     if part >= _NEARLY_ALL * whole:
-        yield curves.shape("input-starved", said, stalls[0].line)
+        yield curves.shape("input-starved", message, stalls[0].line)
 
 
 def _format_stalls(
@@ -197,7 +197,7 @@ def _format_stalls(
 
 def _is_every_step(steps: Sequence[_Wait]) -> bool:
     """Say whether the records are those of consecutive steps."""
-    apart = [other.step - one.step for one, other in itertools.pairwise(steps)]
+    apart = [current.step - previous.step for previous, current in itertools.pairwise(steps)]
     return all(map(math.isfinite, apart)) and statistics.median(apart) == 1
 
 

@@ -1,8 +1,8 @@
-"""Figures that stand where no learning model puts them: all the same, 0, or of one answer alone.
+"""Detect metrics that are stuck where no learning model puts them: constant, 0, one answer only.
 
-In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`, `collapse`. Not here:
-a loss that stands still or freezes (`detectors.trend`), a score that is lost (`detectors.scores`),
-a game of two that one side has won (`detectors.one_sided`).
+In: the curves of one process. Out: the anomalies `stuck-score`, `nothing-moves`, `collapse`. Not
+here: a loss that stands still or freezes (`detectors.trend`), a score that is lost
+(`detectors.scores`), a game of two that one side has won (`detectors.one_sided`).
 
 One such figure may be chance. It counts beside a loss that does not fall meanwhile, or beside
 others that say the same.
@@ -85,14 +85,14 @@ def detect_stuck_score(observed: Observed) -> Iterable[Anomaly]:
             0 < values[-1] < _LOW and _count_significant_digits(values[-1]) >= 1
         ):
             kind = "nothing-moves" if values[-1] == 0.0 else "stuck-score"
-            said = say(
+            message = say(
                 "{name} {value:.4g} in the last {count} records, and the loss does not fall",
                 "最后 {count} 条记录的 {name} 都是 {value:.4g}，loss 也没有下降",
                 name=name,
                 value=values[-1],
                 count=count,
             )
-            return [curves.shape(kind, said, points[-count].line)]
+            return [curves.shape(kind, message, points[-count].line)]
     return []
 
 
@@ -112,7 +112,7 @@ def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
             continue
         is_lost = count < len(values) and values[-1] == min(values)
         if is_lost or (count >= 2 * _VERY_MANY and _is_begun(points)):
-            said = say(
+            message = say(
                 "{name} {value:.4g} in the last {count} of {records} records",
                 "{records} 条记录中最后 {count} 条的 {name} 都是 {value:.4g}",
                 name=name,
@@ -121,7 +121,7 @@ def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
                 records=len(values),
             )
             kind = "nothing-moves" if count == len(values) else "collapse"
-            return [curves.shape(kind, said, points[-count].line)]
+            return [curves.shape(kind, message, points[-count].line)]
     return []
 
 
@@ -131,7 +131,7 @@ def _is_whole(score: float) -> bool:
 
 
 def _is_begun(points: Sequence[Point]) -> bool:
-    """Say whether the first record is of the beginning of the run, as far as steps tell."""
+    """Say whether the first record is from the beginning of the run, as far as steps show."""
     return not points[0].step > _BEGINNING * points[-1].step
 
 
@@ -150,38 +150,38 @@ def detect_saturated_cross_entropy(observed: Observed) -> Iterable[Anomaly]:
     points = [*curves.finite(names.LOSS)[1:], *curves.finite(names.EVAL_LOSS)[1:]]
     for point in points:
         if abs(point.value - CLAMPED) < _HALF_A_DIGIT:
-            said = say(
+            message = say(
                 "loss {value:.6g} = -ln of the smallest float32: a probability of 0",
                 "loss {value:.6g} = 最小 float32 的负对数：概率为 0",
                 value=point.value,
             )
-            return [curves.shape("collapse", said, point.line)]
+            return [curves.shape("collapse", message, point.line)]
     return []
 
 
 def detect_near_total_error(observed: Observed) -> Iterable[Anomaly]:
     """Find a rate of errors near the whole, or an accuracy near 0, late in the run."""
     curves = observed.curves
-    told = _list_answer_metrics(curves)
-    if not told or _is_no_classifier(curves):
+    answers = _list_answer_metrics(curves)
+    if not answers or _is_no_classifier(curves):
         return []
     is_level = observed.loss is not None and _is_level_at_last(observed.loss)
     if _is_loss_falling(curves) and not is_level:
         return []
-    for name in told:
+    for name in answers:
         points = curves.finite(name)
         values = [point.value for point in points]
         if len(points) < _SEVERAL or not _is_hopeless(name, values):
             continue
         if is_level or _is_at_its_end(curves, points):
-            said = say(
+            message = say(
                 "{name} {value:.4g} at last, no better in {count} records",
                 "{name} 最后为 {value:.4g}，{count} 条记录里都没有好转",
                 name=name,
                 value=values[-1],
                 count=len(values),
             )
-            return [curves.shape("nothing-moves", said, points[0].line)]
+            return [curves.shape("nothing-moves", message, points[0].line)]
     return []
 
 
@@ -196,13 +196,13 @@ def _is_level_at_last(loss: TrainingLoss) -> bool:
 
 
 def _list_answer_metrics(curves: Curves) -> list[str]:
-    """Name the figures that tell how many answers are wrong, or right."""
-    told = {*curves.called(_ERROR_RATE), *curves.called(_ACCURACY)}
-    return [name for name in curves.by_name if name in told] if told else []
+    """List the metrics that count wrong or right answers."""
+    rates = {*curves.called(_ERROR_RATE), *curves.called(_ACCURACY)}
+    return [name for name in curves.by_name if name in rates] if rates else []
 
 
 def _is_hopeless(name: str, values: Sequence[float]) -> bool:
-    """Say whether a figure of this name tells of nothing but wrong answers."""
+    """Say whether such a value of this metric means that all answers are wrong."""
     least, most = min(values), max(values)
     if _ERROR_RATE.search(name):
         return least >= 90 or 0.9 <= least <= most <= _MOST_RATE
@@ -250,21 +250,21 @@ def detect_repeated_loss(observed: Observed) -> Iterable[Anomaly]:
     count = count_trailing_repeats(values)
     if count < max(_SEVERAL, _MOSTLY * len(points)) or not _is_no_chance(values[-1], count):
         return []
-    beside = _as_lasting(curves, count)
+    is_lasting = _count_equally_lasting(curves, count)
     is_all = count == len(points) >= (_FEW if _is_one_record_per_epoch(curves, points) else _FEWEST)
-    if not (beside or is_all) or values[-1] <= max(_NOTHING, _STANDS * values[0]):
+    if not (is_lasting or is_all) or values[-1] <= max(_NOTHING, _STANDS * values[0]):
         return []
-    said = say(
+    message = say(
         "loss {value:g} and {count} more figures are the same in the last {records} records",
         "最后 {records} 条记录的 loss 都是 {value:g}，另有 {count} 项指标也完全相同",
         value=values[-1],
-        count=beside,
+        count=is_lasting,
         records=count,
     )
-    return [curves.shape("nothing-moves", said, points[-count].line)]
+    return [curves.shape("nothing-moves", message, points[-count].line)]
 
 
-def _as_lasting(curves: Curves, count: int) -> int:
+def _count_equally_lasting(curves: Curves, count: int) -> int:
     """Count the other figures that are the same in so many records at the end."""
     return sum(
         count_trailing_repeats([point.value for point in curves.points(name)]) >= count
@@ -276,8 +276,11 @@ def _as_lasting(curves: Curves, count: int) -> int:
 def _is_one_record_per_epoch(curves: Curves, points: Sequence[Point]) -> bool:
     """Say whether each record is of another pass over the data: no such mean comes again."""
     epochs = curves.by_line(names.EPOCH)
-    told = [epochs[point.line] for point in points if point.line in epochs]
-    return len(set(told)) == len(points) and _count_significant_digits(points[-1].value) > _DIGITS
+    epochs_of_points = [epochs[point.line] for point in points if point.line in epochs]
+    return (
+        len(set(epochs_of_points)) == len(points)
+        and _count_significant_digits(points[-1].value) > _DIGITS
+    )
 
 
 def _is_no_chance(value: float, count: int) -> bool:
@@ -296,7 +299,7 @@ def detect_single_answer(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _detect_single_class(curves: Curves) -> Anomaly | None:
-    """Find precision and recall of exactly 0 at last beside an accuracy that looks well."""
+    """Find precision and recall that end at exactly 0 while the accuracy looks good."""
     zeros = [
         points
         for name in curves.called(_OF_ONE_CLASS)
@@ -309,12 +312,12 @@ def _detect_single_class(curves: Curves) -> Anomaly | None:
     )
     if len(zeros) < len(("precision", "recall")) or not high:
         return None
-    said = say(
+    message = say(
         "precision and recall are exactly 0 in the last {count} records",
         "最后 {count} 条记录的精确率和召回率恰好为 0",
         count=count_trailing_repeats([point.value for point in zeros[0]]),
     )
-    return curves.shape("collapse", said, zeros[0][-_SEVERAL].line)
+    return curves.shape("collapse", message, zeros[0][-_SEVERAL].line)
 
 
 def _has_zero_tail(points: Sequence[Point]) -> bool:
@@ -329,13 +332,13 @@ def _detect_collapsed_policy(curves: Curves) -> Anomaly | None:
     lost = next((points for points in entropies if _is_gone(points)), None)
     if lost is None or not scores or not all(map(_is_gone, scores)):
         return None
-    said = say(
+    message = say(
         "entropy {first:.3g} at first, {last:.3g} at last, and the score is lost with it",
         "熵开始时为 {first:.3g}，最后为 {last:.3g}，得分随之丢失",
         first=lost[0].value,
         last=lost[-1].value,
     )
-    return curves.shape("collapse", said, lost[len(lost) // 2].line)
+    return curves.shape("collapse", message, lost[len(lost) // 2].line)
 
 
 def _is_gone(points: Sequence[Point]) -> bool:

@@ -1,8 +1,8 @@
-"""The memory that a run uses: rising to the limit of the device, or level.
+"""Detect memory use that rises to the limit of the device, or stays level.
 
 In: the curves of one process, the memory of the device, what lines of their own tell. Out: the
-shapes `memory-rising`, `memory-flat`, `host-memory-rising`. Not here: the arithmetic of an
-out-of-memory line (`shapes.build_memory_outcome`).
+anomalies `memory-rising`, `memory-flat`, `host-memory-rising`. Not here: the arithmetic of an
+out-of-memory line (`detectors.out_of_memory`).
 """
 
 import itertools
@@ -46,7 +46,7 @@ def detect_memory_trend(observed: Observed) -> Iterable[Anomaly]:
         ]
     late = values[len(values) // 2 :]
     if _is_level(late):
-        said = say(
+        message = say(
             "memory {low:g} to {high:g}{unit} over {count} records",
             "显存/内存在 {count} 条记录里保持在 {low:g} 到 {high:g}{unit}",
             low=min(late),
@@ -54,53 +54,53 @@ def detect_memory_trend(observed: Observed) -> Iterable[Anomaly]:
             unit=format_unit(unit),
             count=len(late),
         )
-        return [curves.shape("memory-flat", said, points[-1].line)]
+        return [curves.shape("memory-flat", message, points[-1].line)]
     return []
 
 
 def detect_printed_memory_growth(observed: Observed) -> Iterable[Anomaly]:
     """Find memory that rises by figures that are part of no metric record."""
-    if any(one.name == names.MEMORY for one in observed.series):
+    if any(curve.name == names.MEMORY for curve in observed.series):
         return
     capacity = observed.facts.cards.largest_gib()
     for source, what, course, figures in _iter_memory_trends(observed):
         if what != "memory":
             continue
         if _is_rising(figures) or _is_filling_device(figures, capacity):
-            said = say(
+            message = say(
                 "memory {first} → {last} over {count} lines",
                 "显存/内存 {first} → {last}（{count} 行）",
                 first=course[0].value,
                 last=course[-1].value,
                 count=len(course),
             )
-            yield Anomaly("memory-rising", said, source, NOWHERE, course[0].line)
+            yield Anomaly("memory-rising", message, source, NOWHERE, course[0].line)
 
 
 def detect_host_memory_growth(observed: Observed) -> Iterable[Anomaly]:
     """Find memory of the host, or of the process on it, that rises line by line."""
     for source, what, course, figures in _iter_memory_trends(observed):
         if what in _OF_HOST and _is_rising(figures):
-            said = say(
+            message = say(
                 "memory of the host {first} → {last} over {count} lines",
                 "主机内存 {first} → {last}（{count} 行）",
                 first=course[0].value,
                 last=course[-1].value,
                 count=len(course),
             )
-            yield Anomaly("host-memory-rising", said, source, NOWHERE, course[0].line)
+            yield Anomaly("host-memory-rising", message, source, NOWHERE, course[0].line)
 
 
 def _iter_memory_trends(
     observed: Observed,
 ) -> Iterator[tuple[int, str, Sequence[Testimony], Sequence[float]]]:
-    """Yield what lines of their own tell: source, of what, the lines, their figures in GiB."""
+    """Yield memory use printed on lines of its own: source, subject, lines, values in GiB."""
     for (source, what), course in sorted(observed.facts.courses.items()):
         yield (
             source,
             what,
             course,
-            [gib for one in course if (gib := _parse_gib(one.value)) is not None],
+            [gib for statement in course if (gib := _parse_gib(statement.value)) is not None],
         )
 
 
@@ -117,14 +117,14 @@ def _is_filling_device(values: Sequence[float], capacity: float | None) -> bool:
         and capacity is not None
         and values[-1] > 1.2 * values[0]
         and values[-1] >= _ALL_BUT_FULL * capacity
-        and all(other > one for one, other in itertools.pairwise(values))
+        and all(current > previous for previous, current in itertools.pairwise(values))
     )
 
 
 def _is_rising(values: Sequence[float]) -> bool:
     """Say whether memory ends well above its start, and hardly ever fell on the way."""
-    rising = sum(other > one for one, other in itertools.pairwise(values))
-    falling = sum(other < one for one, other in itertools.pairwise(values))
+    rising = sum(current > previous for previous, current in itertools.pairwise(values))
+    falling = sum(current < previous for previous, current in itertools.pairwise(values))
     return (
         len(values) >= _FEWEST
         and values[-1] > 1.2 * values[0]
@@ -166,16 +166,16 @@ def _format_growth_rate(points: Sequence[Point], unit: str, capacity: float | No
     if not 0 < steps < math.inf:
         return quote("")
     slope = (points[-1].value - points[0].value) / steps
-    said = say(", {slope:.3g} a step", "，每步增加 {slope:.3g}", slope=slope)
+    message = say(", {slope:.3g} a step", "，每步增加 {slope:.3g}", slope=slope)
     if capacity is None or unit not in _PER_GIB:
-        return said
+        return message
     full = points[-1].step + (capacity * _PER_GIB[unit] - points[-1].value) / slope
     if full <= points[-1].step:
-        return said
+        return message
     return say(
         "{slope}: {capacity:g} GiB are full at step {step:.0f}",
         "{slope}：按此速度，{capacity:g} GiB 将在第 {step:.0f} 步用尽",
-        slope=said,
+        slope=message,
         capacity=capacity,
         step=full,
     )

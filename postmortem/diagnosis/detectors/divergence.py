@@ -1,8 +1,8 @@
-"""A finite training loss that leaves its level: for a moment, or for good.
+"""Detect a finite training loss that leaves its level, for a moment or for good.
 
-In: the curves of one process. Out: the shapes `loss-divergence`, and those of `detectors.spikes`.
-Not here: losses that are not finite (`detectors.nonfinite`). Words after common usage: spike
-(recovered or not), divergence.
+In: the curves of one process. Out: the anomalies `loss-divergence`, and those of
+`detectors.spikes`. Not here: losses that are not finite (`detectors.nonfinite`). Words after common
+usage: spike (recovered or not), divergence.
 """
 
 import itertools
@@ -107,7 +107,7 @@ def _find_implausible_loss(loss: TrainingLoss) -> tuple[Message, int] | None:
 
 
 def _count_edge_records(values: Sequence[float]) -> int:
-    """Give the number of records at either end that stand for it."""
+    """Give the number of records at either end that represent that end."""
     return max(2, len(values) // 4)
 
 
@@ -181,7 +181,9 @@ def _is_in_stages(values: Sequence[float]) -> bool:
         for index in range(width, len(values) - width)
         if min(values[index : index + width]) > _LEAP * max(values[index - width : index]) > 0
     ]
-    starts = [one for one, before in zip(leaps, [-width, *leaps], strict=False) if one > before + 1]
+    starts = [
+        leap for leap, before in zip(leaps, [-width, *leaps], strict=False) if leap > before + 1
+    ]
     ends = [*starts[1:], len(values)]
     return len(starts) >= _STAGES and all(
         statistics.median(values[max(start, end - width) : end])
@@ -212,14 +214,14 @@ def _find_early_rise(
         or compute_typical_log_change([point.value for point in high]) > _RESTLESS
     ):
         return None
-    said = say(
+    message = say(
         "{rise}, above twice its first value at {high} of {count} records on end",
         "{rise}，{count} 条记录中连续 {high} 条高于初始值的两倍",
         rise=from_to(first, max(values)),
         high=len(high),
         count=len(values),
     )
-    return said, high[0].line
+    return message, high[0].line
 
 
 def _find_longest_stretch_above(points: Iterable[Point], limit: float) -> list[Point]:

@@ -1,9 +1,9 @@
-"""How a run ends that shows no failure: at its last step, with a marker, or just so.
+"""Detect how a run without a failure ends: at its last step, with a marker, or without either.
 
 In: series, and the number of steps that the records or the log name as the whole; the outcome, and
-what else was found. Out: the shapes `last-step`, `last-epoch`, `finished`, `no-record`,
-`no-failure-shown`, `steady-records`. Not here: telling the outcome, lines that say that a run is
-through (`patterns/signatures/healthy`, `detectors.closing`).
+what else was found. Out: the anomalies `last-step`, `last-epoch`, `finished`, `no-record`,
+`no-failure-shown`, `steady-records`. Not here: the outcome, lines that say that a run is through
+(`patterns/signatures/healthy`, `detectors.closing`).
 """
 
 import math
@@ -55,13 +55,13 @@ def detect_last_step(observed: Observed) -> Iterable[Anomaly]:
             and series.last is not None
             and _is_counting_up_to(series, total)
         ):
-            said = say(
+            message = say(
                 "the last record is of step {step:g} of {total:g}",
                 "最后一条记录是第 {step:g} 步，共 {total:g} 步",
                 step=series.last.step,
                 total=total,
             )
-            return [Anomaly("last-step", said, series.source, NOWHERE, series.last.line)]
+            return [Anomaly("last-step", message, series.source, NOWHERE, series.last.line)]
     return _detect_full_bars(observed, total)
 
 
@@ -89,8 +89,8 @@ def detect_last_epoch(observed: Observed) -> Iterator[Anomaly]:
         epochs = _list_epochs(observed, source)
         if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
             continue
-        others = [one for one in PART.finditer(line) if one.start("now") != part.start("now")]
-        is_through = all(one["now"] == one["of"] for one in others)
+        others = [match for match in PART.finditer(line) if match.start("now") != part.start("now")]
+        is_through = all(match["now"] == match["of"] for match in others)
         is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
         if is_through and is_once and _is_last(part, epochs[0]):
             yield Anomaly("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
@@ -115,13 +115,15 @@ def _has_counted_to_last_epoch(heads: Sequence[re.Match[str]]) -> bool:
 
 def _is_whole(row: str) -> bool:
     """Say whether whatever a record counts is through."""
-    return all(one["now"] == one["of"] for one in PART.finditer(row))
+    return all(match["now"] == match["of"] for match in PART.finditer(row))
 
 
 def _list_epochs(observed: Observed, source: int) -> list[float]:
     """Give the epochs that the records of a source name."""
-    named = (one for one in observed.series if one.name == names.EPOCH and one.source == source)
-    return list(next((one.values for one in named), ()))
+    named = (
+        curve for curve in observed.series if curve.name == names.EPOCH and curve.source == source
+    )
+    return list(next((curve.values for curve in named), ()))
 
 
 def _is_last(part: re.Match[str], first: float) -> bool:
@@ -153,7 +155,7 @@ def _is_counting_up_to(series: Series, total: float) -> bool:
 
 
 def detect_completion(observed: Observed) -> Iterable[Anomaly]:
-    """Tell by which marker, or by which record, a completed run shows its end."""
+    """Detect the marker or the record that shows the end of a completed run."""
     if observed.outcome != "completed":
         return []
     marker = next(
@@ -161,10 +163,10 @@ def detect_completion(observed: Observed) -> Iterable[Anomaly]:
         None,
     )
     if marker is not None:
-        said = quote(cut(marker.text, _MOST_TEXT))
-        return [Anomaly("finished", said, marker.source, NOWHERE, marker.line)]
+        message = quote(cut(marker.text, _MOST_TEXT))
+        return [Anomaly("finished", message, marker.source, NOWHERE, marker.line)]
     ends = (observed.known.get(name) for name in ("last-step", "closing-words", "last-epoch"))
-    end = next((shape for shape in ends if shape is not None), None)
+    end = next((anomaly for anomaly in ends if anomaly is not None), None)
     source, line = _find_last_record(observed)
     return [
         end._replace(id="finished")
@@ -181,13 +183,13 @@ def detect_stall_without_records(observed: Observed) -> Iterable[Anomaly]:
         or any(_has_step_lines(text) for _, text in observed.tails.values())
     ):
         return []
-    said = say(
+    message = say(
         "no metric record in {count} lines",
         "{count} 行日志里没有任何指标记录",
         count=observed.lines,
     )
     source, line = _find_last_record(observed)
-    return [Anomaly("no-record", said, source, NOWHERE, line)]
+    return [Anomaly("no-record", message, source, NOWHERE, line)]
 
 
 def _has_step_lines(text: str) -> bool:
@@ -207,18 +209,18 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     if not count:
         return [observed.known["lines-count"]._replace(id="no-failure-shown")]
     source, line = _find_last_record(observed)
-    said = say(
+    message = say(
         "{count} metric records up to line {line}, no failure shown",
         "到第 {line} 行共 {count} 条指标记录，未见故障",
         count=count,
         line=line,
     )
-    shown = Anomaly("no-failure-shown", said, source, NOWHERE, line)
+    shown = Anomaly("no-failure-shown", message, source, NOWHERE, line)
     return [shown, shown._replace(id="steady-records")] if count >= _SEVERAL else [shown]
 
 
 def _has_counting_lines(observed: Observed) -> bool:
-    """Say whether lines count up of a run that nobody says stands still."""
+    """Say whether lines count up in a run that is not reported to stand still."""
     return observed.outcome == "running" and "lines-count" in observed.known
 
 

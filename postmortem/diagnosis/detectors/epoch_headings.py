@@ -1,4 +1,4 @@
-"""The epochs of records that stand below a heading: `Epoch 3/50` on a line of its own.
+"""Give records the epoch of the heading above them, such as `Epoch 3/50`.
 
 In: both ends of a source, the series of a process. Out: the series `epoch` of that process, as its
 records would have printed it. Not here: records that name their epoch, those of several lines
@@ -36,11 +36,11 @@ def build_epoch_series(
         process: its source and its name.
     """
     source, where = process
-    of_source = (one for one in observed.series if one.source == source)
-    if any(one.name == names.EPOCH or one.where != where for one in of_source):
+    of_source = (curve for curve in observed.series if curve.source == source)
+    if any(curve.name == names.EPOCH or curve.where != where for curve in of_source):
         return []
     below = dict(_iter_lines_with_epoch(observed.kept_lines(source)))
-    records = set[int]().union(*(below.keys() & one.lines for one in members if below))
+    records = set[int]().union(*(below.keys() & curve.lines for curve in members if below))
     epochs = Series(names.EPOCH, "", source, where)
     for line in sorted(records):
         epochs.append(math.nan, below[line], line)

@@ -1,4 +1,4 @@
-"""Figures that grow over orders of magnitude and do not come back, however few their records.
+"""Find where a metric grows by orders of magnitude and does not come back.
 
 In: the values of a series. Out: the index of the record with which the growth begins. Not here:
 shapes (`detectors.leaps`, `detectors.divergence`, `detectors.gradients`), figures that are not
@@ -45,13 +45,17 @@ def explosion_start(values: Sequence[float], by_design: float = 1.0) -> int | No
     if not 0 < start < len(sizes):
         return None
     last, before = values[-1], max(sizes[:start])
-    limit = max(_LARGE, by_design * max(_asked(sizes, start) * lowest, _ABOVE_ALL * before))
+    limit = max(
+        _LARGE, by_design * max(_compute_required_rise(sizes, start) * lowest, _ABOVE_ALL * before)
+    )
     return start if last > limit or -last > max(limit, _BELOW_ZERO) else None
 
 
-def _asked(sizes: Sequence[float], start: int) -> float:
+def _compute_required_rise(sizes: Sequence[float], start: int) -> float:
     """Give the times by which the lowest value must have grown."""
-    grows = [other > _STEP * one for one, other in itertools.pairwise(sizes[start - 1 :])]
+    grows = [
+        current > _STEP * previous for previous, current in itertools.pairwise(sizes[start - 1 :])
+    ]
     if len(grows) > 1 and all(grows):
         return _TIMES_OF_RUN
     return _TIMES_OF_ONE if start == 1 else _TIMES

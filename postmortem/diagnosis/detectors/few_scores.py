@@ -1,7 +1,7 @@
-"""Accuracies of a few records that nothing else explains: they stand in both sets, or never rise.
+"""Detect accuracies of a few records that are equal in both sets, or never rise.
 
-In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`. Not here: one score
-among many records, or beside a loss (`detectors.low_scores`, `detectors.degenerate`).
+In: the curves of one process. Out: the anomalies `stuck-score`, `nothing-moves`. Not here: one
+score among many records, or beside a loss (`detectors.low_scores`, `detectors.degenerate`).
 """
 
 import statistics
@@ -40,27 +40,27 @@ def detect_flat_accuracies(observed: Observed) -> Iterable[Anomaly]:
     ]
     if len({points[-1].value for _, points, _ in standing_ones}) < _TWICE:
         return []
-    name, points, count = max(standing_ones, key=lambda one: one[2])
-    other, beside, _ = min(standing_ones, key=lambda one: one[2])
-    said = say(
+    name, points, count = max(standing_ones, key=lambda score: score[2])
+    other, other_value, _ = min(standing_ones, key=lambda score: score[2])
+    message = say(
         "{name} {value:.4g} and {other} {beside:.4g} do not move in the last records",
         "最后几条记录的 {name}（{value:.4g}）和 {other}（{beside:.4g}）都不变",
         name=name,
         value=points[-1].value,
         other=other,
-        beside=beside[-1].value,
+        beside=other_value[-1].value,
     )
-    return [curves.shape("stuck-score", said, points[-count].line)]
+    return [curves.shape("stuck-score", message, points[-count].line)]
 
 
 def _list_score_metrics(curves: Curves) -> list[str]:
     """Name the accuracies, and the scores of another kind where no policy earns them."""
-    told = {*curves.called(ACCURACY), *(() if is_policy(curves) else list_score_names(curves))}
-    return [name for name in curves.by_name if name in told and not BOUND.search(name)]
+    scores = {*curves.called(ACCURACY), *(() if is_policy(curves) else list_score_names(curves))}
+    return [name for name in curves.by_name if name in scores and not BOUND.search(name)]
 
 
 def detect_unimproved_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
-    """Find a very low accuracy that is no higher at last than at first, where no loss is told."""
+    """Find a very low accuracy that does not rise, in a run without a known loss."""
     curves = observed.curves
     accuracies = curves.called(ACCURACY)
     if not accuracies or any("loss" in name.lower() for name in curves.by_name):
@@ -72,7 +72,7 @@ def detect_unimproved_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
             continue
         first, last = statistics.median(values[:third]), statistics.median(values[-third:])
         if last <= _BARELY * first and max(values[-third:]) <= max(values[:third]):
-            said = say(
+            message = say(
                 "{name} {first:.3g} at first, {last:.3g} at last, in {count} records never above"
                 " {most:.3g}",
                 "{name} 开始时为 {first:.3g}，最后为 {last:.3g}，{count} 条记录从未超过 {most:.3g}",
@@ -82,5 +82,5 @@ def detect_unimproved_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
                 count=len(values),
                 most=max(values),
             )
-            return [curves.shape("nothing-moves", said, curves.finite(name)[0].line)]
+            return [curves.shape("nothing-moves", message, curves.finite(name)[0].line)]
     return []

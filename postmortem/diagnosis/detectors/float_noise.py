@@ -1,7 +1,7 @@
-"""A figure that moves in the last digits of a float only: what it is made of is always the same.
+"""Detect a metric that changes only in the last digits of a float.
 
-In: the curves of one process in which no loss is known. Out: the shape `nothing-moves`. Not here: a
-loss that stands still (`detectors.trend`), figures that are equal (`detectors.degenerate`).
+In: the curves of one process in which no loss is known. Out: the anomaly `nothing-moves`. Not here:
+a loss that stands still (`detectors.trend`), figures that are equal (`detectors.degenerate`).
 
 A setting that is printed again and again is equal each time; what is reckoned anew from inputs that
 change, and comes out the same but for rounding, depends on none of them: all embeddings are alike,
@@ -41,14 +41,14 @@ def detect_constant_up_to_rounding(observed: Observed) -> Iterable[Anomaly]:
         points = curves.points(name)
         if _NO_OBJECTIVE.search(name) or len(points) < _FEWEST or not _is_noise(points):
             continue
-        said = say(
+        message = say(
             "{name} {value:.7g} in all {count} records, but for rounding",
             "全部 {count} 条记录的 {name} 都是 {value:.7g}，只差舍入误差",
             name=name,
             value=points[-1].value,
             count=len(points),
         )
-        return [curves.shape("nothing-moves", said, points[0].line)]
+        return [curves.shape("nothing-moves", message, points[0].line)]
     return []
 
 
@@ -60,23 +60,27 @@ def detect_constant_loss_parts(observed: Observed) -> Iterable[Anomaly]:
         return []
     if any(len({point.value for point in points}) > 1 for points in losses.values()):
         return []
-    told = [name for name, points in losses.items() if points[0].value]
-    if not told:
+    nonzero = [name for name, points in losses.items() if points[0].value]
+    if not nonzero:
         return []
-    said = say(
+    message = say(
         "{name} {value:g} and {more} more losses are the same in all {count} records",
         "全部 {count} 条记录的 {name} 都是 {value:g}，另有 {more} 项 loss 也不变",
-        name=told[0],
-        value=losses[told[0]][0].value,
+        name=nonzero[0],
+        value=losses[nonzero[0]][0].value,
         more=len(losses) - 1,
-        count=len(losses[told[0]]),
+        count=len(losses[nonzero[0]]),
     )
-    return [curves.shape("nothing-moves", said, losses[told[0]][0].line)]
+    return [curves.shape("nothing-moves", message, losses[nonzero[0]][0].line)]
 
 
 def _is_noise(points: list[Point]) -> bool:
     """Say whether values waver about one figure by no more than rounding, and not one way."""
     values = [point.value for point in points]
     spread, size = max(values) - min(values), abs(values[0])
-    changes = {other > one for one, other in itertools.pairwise(values) if other != one}
+    changes = {
+        current > previous
+        for previous, current in itertools.pairwise(values)
+        if current != previous
+    }
     return 0 < spread <= _ROUNDING * size and len(changes) > 1

@@ -1,6 +1,6 @@
-"""A bar that is drawn again and again at one position while its own clock runs on.
+"""Detect a progress bar that stays at one position while its own clock runs on.
 
-In: the end of a source as text. Out: the shape `same-step`. Not here: lines that name one step
+In: the end of a source as text. Out: the anomaly `same-step`. Not here: lines that name one step
 (`detectors.stalled_output`).
 
 A bar tells the time that has passed since its start. One that is refreshed by a thread or by
@@ -41,9 +41,9 @@ def detect_frozen_bar(observed: Observed) -> Iterator[Anomaly]:
     """Find sources whose last bar stands at one position, short of its end, for long."""
     for source, (first, text) in observed.tails.items():
         if (found := _find_frozen_position(_parse_bars(text))) is not None:
-            draw, said = found
+            draw, message = found
             line = first + text.count("\n", 0, draw.start)
-            yield Anomaly("same-step", said, source, NOWHERE, line)
+            yield Anomaly("same-step", message, source, NOWHERE, line)
 
 
 def _parse_bars(text: str) -> list[_Bar]:
@@ -70,7 +70,9 @@ def _find_frozen_position(draws: Sequence[_Bar]) -> tuple[_Bar, Message] | None:
     while start and draws[start - 1][:2] == last[:2]:
         start -= 1
     stood = last.passed - draws[start].passed
-    apart = [other.passed - one.passed for one, other in itertools.pairwise(draws[start:])]
+    apart = [
+        current.passed - previous.passed for previous, current in itertools.pairwise(draws[start:])
+    ]
     usual = _estimate_seconds_per_step(draws[:start], last)
     if (
         len(apart) + 1 < _FEWEST
@@ -79,7 +81,7 @@ def _find_frozen_position(draws: Sequence[_Bar]) -> tuple[_Bar, Message] | None:
         or stood < max(_LEAST, _TIMES * usual)
     ):
         return None
-    said = say(
+    message = say(
         "the bar is drawn {count} times at {now} of {total} while its clock goes on by"
         " {stood:.0f} s; a step had taken {usual:.2g} s",
         "进度条停在 {now}/{total}，重画 {count} 次，其自身计时又走了 {stood:.0f} 秒；"
@@ -90,16 +92,16 @@ def _find_frozen_position(draws: Sequence[_Bar]) -> tuple[_Bar, Message] | None:
         stood=stood,
         usual=usual,
     )
-    return draws[start], said
+    return draws[start], message
 
 
 def _estimate_seconds_per_step(before: Sequence[_Bar], last: _Bar) -> float:
     """Give the seconds a step: of the draws before, else the mean since the bar's start."""
     own = [draw for draw in before if draw.total == last.total]
     paces = [
-        (other.passed - one.passed) / (other.now - one.now)
-        for one, other in itertools.pairwise(own)
-        if other.now > one.now and other.passed >= one.passed
+        (current.passed - previous.passed) / (current.now - previous.now)
+        for previous, current in itertools.pairwise(own)
+        if current.now > previous.now and current.passed >= previous.passed
     ]
     if paces:
         return statistics.median(paces)

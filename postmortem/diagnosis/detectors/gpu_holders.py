@@ -1,6 +1,6 @@
-"""Who holds the memory of the GPUs, by a listing that was made outside the run.
+"""Find who holds the memory of the GPUs, by a listing made outside the run.
 
-In: testimonies of nvidia-smi and gpustat (`patterns/formats/machine.yaml`). Out: the shapes
+In: testimonies of nvidia-smi and gpustat (`patterns/formats/machine.yaml`). Out: the anomalies
 `gpu-held`, `gpu-empty`. Not here: what an out-of-memory line says itself
 (`detectors.out_of_memory`).
 
@@ -41,12 +41,12 @@ _LISTED: Final = compile_lazily(r"^\s*(?:[a-z_][\w-]{0,31}\s+)?(?P<pid>[1-9]\d{1
 
 
 class _Card(NamedTuple):
-    """What a listing shows of one card, in MiB."""
+    """The memory of one card in a listing, in MiB."""
 
     number: int
     used: float
     total: float
-    told: Testimony
+    testimony: Testimony
 
 
 class _Holder(NamedTuple):
@@ -56,15 +56,17 @@ class _Holder(NamedTuple):
     pid: str
     name: str
     used: float
-    told: Testimony
+    testimony: Testimony
 
 
 def detect_gpu_holders(observed: Observed) -> Iterable[Anomaly]:
     """Find cards that others hold, or say that none is held."""
-    told = [one for one in observed.facts.testimonies if _is_outside(one, observed)]
-    cards, processes = list(_read_cards(told)), list(_iter_processes(told))
+    testimonies = [
+        testimony for testimony in observed.facts.testimonies if _is_outside(testimony, observed)
+    ]
+    cards, processes = list(_read_cards(testimonies)), list(_iter_processes(testimonies))
     own = _select_own_process(processes, observed)
-    processes = [one for one in processes if one not in own]
+    processes = [process for process in processes if process not in own]
     if not cards:
         return _detect_from_process_list(processes, observed)
     cards = [card._replace(used=card.used - _sum_used_memory(card, own)) for card in cards]
@@ -82,8 +84,8 @@ def _select_own_process(processes: Sequence[_Holder], observed: Observed) -> lis
     Of several, some may be left of an earlier run.
     """
     numbers = _collect_pids_of_scripts(_collect_scripts(observed), observed) if processes else set()
-    own = [one for one in processes if one.pid in numbers]
-    return own if len({one.pid for one in own}) == 1 else []
+    own = [process for process in processes if process.pid in numbers]
+    return own if len({process.pid for process in own}) == 1 else []
 
 
 def _collect_scripts(observed: Observed) -> set[str]:
@@ -107,7 +109,7 @@ def _collect_pids_of_scripts(scripts: Container[str], observed: Observed) -> set
 
 def _sum_used_memory(card: _Card, own: Iterable[_Holder]) -> float:
     """Give what processes hold of a card, in MiB."""
-    return sum(one.used for one in own if one.number in {card.number, None})
+    return sum(process.used for process in own if process.number in {card.number, None})
 
 
 def _select_cards_held_by_others(
@@ -121,42 +123,44 @@ def _select_cards_held_by_others(
         for card in cards
         if card.used >= max(_LEAST, _SHARE * card.total)
         and (not is_there or card.number == named)
-        and _is_of_others(card.told, processes, observed)
+        and _is_of_others(card.testimony, processes, observed)
     ]
 
 
 def _detect_from_process_list(processes: Iterable[_Holder], observed: Observed) -> list[Anomaly]:
-    """Judge a listing of processes that tells nothing of the cards."""
+    """Judge a listing of processes without cards."""
     large = [
-        one for one in processes if one.used >= _LEAST and _is_of_others(one.told, [one], observed)
+        process
+        for process in processes
+        if process.used >= _LEAST and _is_of_others(process.testimony, [process], observed)
     ]
-    return [_build_process_anomaly(max(large, key=lambda one: one.used))] if large else []
+    return [_build_process_anomaly(max(large, key=lambda process: process.used))] if large else []
 
 
-def _is_outside(told: Testimony, observed: Observed) -> bool:
+def _is_outside(testimony: Testimony, observed: Observed) -> bool:
     """Say whether a listing is one of its own, or was made before the run held anything."""
-    if not told.what.startswith("gpu_"):
+    if not testimony.what.startswith("gpu_"):
         return False
-    if told.source in observed.dumps:
+    if testimony.source in observed.dumps:
         return True
     begins = [
         finding.line
         for finding, _ in observed.findings
-        if finding.source == told.source and finding.role in {"cause", "consequence"}
+        if finding.source == testimony.source and finding.role in {"cause", "consequence"}
     ]
-    first = observed.first_records.get(told.source)
-    return told.line < min([*begins, *([] if first is None else [first])], default=0)
+    first = observed.first_records.get(testimony.source)
+    return testimony.line < min([*begins, *([] if first is None else [first])], default=0)
 
 
-def _is_of_others(told: Testimony, processes: Iterable[_Holder], observed: Observed) -> bool:
+def _is_of_others(testimony: Testimony, processes: Iterable[_Holder], observed: Observed) -> bool:
     """Say whether a listing surely shows others.
 
     One that stands in the log may have been pasted there, and show the run itself: it counts where
     it names a process that is no Python.
     """
-    names = [one.name for one in processes if one.used >= _LEAST]
+    names = [process.name for process in processes if process.used >= _LEAST]
     is_foreign = bool(names) and not any("python" in name.lower() for name in names)
-    return told.source in observed.dumps or is_foreign
+    return testimony.source in observed.dumps or is_foreign
 
 
 def _get_named_card(observed: Observed) -> int | None:
@@ -169,31 +173,31 @@ def _get_named_card(observed: Observed) -> int | None:
     return None
 
 
-def _read_cards(told: Iterable[Testimony]) -> Iterator[_Card]:
+def _read_cards(testimonies: Iterable[Testimony]) -> Iterator[_Card]:
     """Read cards from the rows of every form of listing."""
     columns: list[str] = []
     count = 0
-    for one in told:
-        if one.what == "gpu_csv_header":
-            columns = [column.split(" ")[0] for column in one.value.split(", ")]
+    for testimony in testimonies:
+        if testimony.what == "gpu_csv_header":
+            columns = [column.split(" ")[0] for column in testimony.value.split(", ")]
             count = 0
-        elif one.what == "gpu_csv_row" and "memory.total" in columns:
-            card = _parse_csv_row(one, columns, count)
+        elif testimony.what == "gpu_csv_row" and "memory.total" in columns:
+            card = _parse_csv_row(testimony, columns, count)
             count += 1
             if card is not None:
                 yield card
-        elif one.what == "gpu_row" and (use := _USE.search(one.value)):
-            index = _INDEX.match(one.value)
-            yield _Card(int(index[1]) if index else 0, float(use[1]), float(use[2]), one)
-        elif one.what == "gpu_use":
-            card = _parse_usage_row(one, count)
+        elif testimony.what == "gpu_row" and (use := _USE.search(testimony.value)):
+            index = _INDEX.match(testimony.value)
+            yield _Card(int(index[1]) if index else 0, float(use[1]), float(use[2]), testimony)
+        elif testimony.what == "gpu_use":
+            card = _parse_usage_row(testimony, count)
             count += 1
             if card is not None:
                 yield card
 
 
-def _parse_csv_row(told: Testimony, columns: list[str], count: int) -> _Card | None:
-    cells = dict(zip(columns, told.value.split(", "), strict=False))
+def _parse_csv_row(testimony: Testimony, columns: list[str], count: int) -> _Card | None:
+    cells = dict(zip(columns, testimony.value.split(", "), strict=False))
     total = _parse_mib(cells.get("memory.total"))
     used = _parse_mib(cells.get("memory.used"))
     free = _parse_mib(cells.get("memory.free"))
@@ -202,31 +206,31 @@ def _parse_csv_row(told: Testimony, columns: list[str], count: int) -> _Card | N
     if total is None or used is None:
         return None
     index = cells.get("index", "")
-    return _Card(int(index) if index.isdigit() else count, used, total, told)
+    return _Card(int(index) if index.isdigit() else count, used, total, testimony)
 
 
-def _parse_usage_row(told: Testimony, count: int) -> _Card | None:
-    if query := _QUERY.search(told.value):
-        return _Card(count, float(query[2]), float(query[1]), told)
-    if use := _USE.search(told.value):
-        index = _INDEX.match(told.value)
-        return _Card(int(index[1]) if index else count, float(use[1]), float(use[2]), told)
+def _parse_usage_row(testimony: Testimony, count: int) -> _Card | None:
+    if query := _QUERY.search(testimony.value):
+        return _Card(count, float(query[2]), float(query[1]), testimony)
+    if use := _USE.search(testimony.value):
+        index = _INDEX.match(testimony.value)
+        return _Card(int(index[1]) if index else count, float(use[1]), float(use[2]), testimony)
     return None
 
 
-def _iter_processes(told: Iterable[Testimony]) -> Iterator[_Holder]:
+def _iter_processes(testimonies: Iterable[Testimony]) -> Iterator[_Holder]:
     columns: list[str] = []
-    for one in told:
-        if one.what == "gpu_csv_header":
-            columns = [column.split(" ")[0] for column in one.value.split(", ")]
-        elif one.what == "gpu_csv_row" and "pid" in columns:
-            cells = dict(zip(columns, one.value.split(", "), strict=False))
+    for testimony in testimonies:
+        if testimony.what == "gpu_csv_header":
+            columns = [column.split(" ")[0] for column in testimony.value.split(", ")]
+        elif testimony.what == "gpu_csv_row" and "pid" in columns:
+            cells = dict(zip(columns, testimony.value.split(", "), strict=False))
             used = _parse_mib(cells.get("used_memory") or cells.get("used_gpu_memory"))
             if used is not None:
                 name = cells.get("name") or cells.get("process_name") or ""
-                yield _Holder(None, cells["pid"], name, used, one)
-        elif one.what == "gpu_process" and (row := _PROCESS.match(one.value)):
-            yield _Holder(int(row[1]), row[2], row[3], float(row[4]), one)
+                yield _Holder(None, cells["pid"], name, used, testimony)
+        elif testimony.what == "gpu_process" and (row := _PROCESS.match(testimony.value)):
+            yield _Holder(int(row[1]), row[2], row[3], float(row[4]), testimony)
 
 
 def _parse_mib(cell: str | None) -> float | None:
@@ -236,11 +240,15 @@ def _parse_mib(cell: str | None) -> float | None:
 
 def _build_held_card_anomaly(card: _Card, processes: Iterable[_Holder]) -> Anomaly:
     by_whom = max(
-        (one for one in processes if one.number in {card.number, None} and one.used <= card.used),
-        key=lambda one: one.used,
+        (
+            process
+            for process in processes
+            if process.number in {card.number, None} and process.used <= card.used
+        ),
+        key=lambda process: process.used,
         default=None,
     )
-    said = say(
+    message = say(
         "{used:.1f} of {total:.1f} GiB of GPU {index} in use{by_whom}",
         "GPU {index} 已占用 {used:.1f} / {total:.1f} GiB{by_whom}",
         used=card.used / _MIB,
@@ -255,26 +263,26 @@ def _build_held_card_anomaly(card: _Card, processes: Iterable[_Holder]) -> Anoma
             name=by_whom.name,
         ),
     )
-    return Anomaly("gpu-held", said, card.told.source, NOWHERE, card.told.line)
+    return Anomaly("gpu-held", message, card.testimony.source, NOWHERE, card.testimony.line)
 
 
 def _build_idle_cards_anomaly(cards: list[_Card]) -> Anomaly:
     most = max(cards, key=lambda card: card.used)
-    said = say(
+    message = say(
         "at most {used:.1f} of {total:.1f} GiB in use",
         "最多占用 {used:.1f} / {total:.1f} GiB",
         used=most.used / _MIB,
         total=most.total / _MIB,
     )
-    return Anomaly("gpu-empty", said, most.told.source, NOWHERE, most.told.line)
+    return Anomaly("gpu-empty", message, most.testimony.source, NOWHERE, most.testimony.line)
 
 
-def _build_process_anomaly(one: _Holder) -> Anomaly:
-    said = say(
+def _build_process_anomaly(process: _Holder) -> Anomaly:
+    message = say(
         "process {pid} ({name}) holds {used:.1f} GiB",
         "进程 {pid}（{name}）占用 {used:.1f} GiB",
-        pid=one.pid,
-        name=one.name,
-        used=one.used / _MIB,
+        pid=process.pid,
+        name=process.name,
+        used=process.used / _MIB,
     )
-    return Anomaly("gpu-held", said, one.told.source, NOWHERE, one.told.line)
+    return Anomaly("gpu-held", message, process.testimony.source, NOWHERE, process.testimony.line)

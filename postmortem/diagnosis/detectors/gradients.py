@@ -1,6 +1,6 @@
-"""Gradient norms that explode or are not finite.
+"""Detect gradient norms that explode or are not finite.
 
-In: the curves of one process. Out: the shapes `grad-explosion`, `grad-huge-first`,
+In: the curves of one process. Out: the anomalies `grad-explosion`, `grad-huge-first`,
 `nan-grad-finite-loss`, `grad-never-finite`. Not here: the loss (`detectors.trend`,
 `detectors.nonfinite`).
 """
@@ -30,7 +30,7 @@ _AGAIN: Final = 6
 
 
 def detect_nonfinite_norms(observed: Observed) -> Iterable[Anomaly]:
-    """Find norms that are not finite beside a loss that is, more often than a scaler explains."""
+    """Find norms that are not finite while the loss is, more often than a scaler explains."""
     curves = observed.curves
     points = curves.points(names.GRAD_NORM)
     if curves.first_nonfinite(names.GRAD_NORM) is None:
@@ -43,7 +43,7 @@ def detect_nonfinite_norms(observed: Observed) -> Iterable[Anomaly]:
     ]
     if not calm or is_settled(points):
         return []
-    said = say(
+    message = say(
         "grad_norm {norm} beside loss {loss:g}, {bad} of {count} records",
         "grad_norm 为 {norm} 而 loss 为 {loss:g}，{count} 条记录中有 {bad} 条如此",
         norm=calm[0].value,
@@ -51,7 +51,7 @@ def detect_nonfinite_norms(observed: Observed) -> Iterable[Anomaly]:
         bad=len(calm),
         count=len(points),
     )
-    return [curves.shape("nan-grad-finite-loss", said, calm[0].line)]
+    return [curves.shape("nan-grad-finite-loss", message, calm[0].line)]
 
 
 def detect_norms_never_finite(observed: Observed) -> Iterable[Anomaly]:
@@ -69,13 +69,13 @@ def detect_norms_never_finite(observed: Observed) -> Iterable[Anomaly]:
         for point in points
     ):
         return []
-    said = say(
+    message = say(
         "grad_norm {norm} in all {count} records",
         "全部 {count} 条记录的 grad_norm 都是 {norm}",
         norm=points[0].value,
         count=len(points),
     )
-    return [curves.shape("grad-never-finite", said, points[0].line)]
+    return [curves.shape("grad-never-finite", message, points[0].line)]
 
 
 def _is_sound(loss: float) -> bool:
@@ -95,33 +95,33 @@ def detect_gradient_explosion(observed: Observed) -> Iterable[Anomaly]:
             or _find_grown_norm(finite)
         )
         if blown is not None:
-            said = say(
+            message = say(
                 "grad_norm {usual:.3g} → {top:.3g}",
                 "grad_norm {usual:.3g} → {top:.3g}",
                 usual=usual,
                 top=blown.value,
             )
-            return [curves.shape("grad-explosion", said, blown.line)]
+            return [curves.shape("grad-explosion", message, blown.line)]
     elif (start := explosion_start([point.value for point in finite])) is not None:
-        said = say(
+        message = say(
             "grad_norm {usual:.3g} → {top:.3g}",
             "grad_norm {usual:.3g} → {top:.3g}",
             usual=finite[start - 1].value,
             top=finite[-1].value,
         )
-        return [curves.shape("grad-explosion", said, finite[start].line)]
+        return [curves.shape("grad-explosion", message, finite[start].line)]
     elif finite and _is_lost_from_afar(curves, finite):
-        said = say(
+        message = say(
             "grad_norm {top:.3g} before the loss stops being finite",
             "loss 变为 NaN/inf 之前 grad_norm 达到 {top:.3g}",
             top=max(point.value for point in finite),
         )
-        return [curves.shape("grad-explosion", said, finite[0].line)]
+        return [curves.shape("grad-explosion", message, finite[0].line)]
     infinite = _find_infinite_norm_before_loss(curves)
     if infinite is None:
         return []
-    said = say("grad_norm {norm}", "grad_norm 为 {norm}", norm=show(infinite))
-    return [curves.shape("grad-explosion", said, infinite.line)]
+    message = say("grad_norm {norm}", "grad_norm 为 {norm}", norm=show(infinite))
+    return [curves.shape("grad-explosion", message, infinite.line)]
 
 
 def _is_lost_from_afar(curves: Curves, finite: Sequence[Point]) -> bool:
@@ -153,7 +153,9 @@ def _find_implausible_norm(finite: Sequence[Point]) -> Point | None:
 
 def _find_grown_norm(finite: Sequence[Point]) -> Point | None:
     """Give the last norm of a curve that grows from record to record to many times its first."""
-    growing = sum(other.value > one.value for one, other in itertools.pairwise(finite))
+    growing = sum(
+        current.value > previous.value for previous, current in itertools.pairwise(finite)
+    )
     is_blown = finite[-1].value > max(20 * finite[0].value, 1e4)
     return finite[-1] if is_blown and growing >= 0.7 * (len(finite) - 1) else None
 
@@ -173,7 +175,7 @@ def _find_infinite_norm_before_loss(curves: Curves) -> Point | None:
 
 
 def detect_huge_first_norm(observed: Observed) -> Iterable[Anomaly]:
-    """Find a first norm that is huge, also for the loss beside it."""
+    """Find a first norm that is huge, also in relation to the loss."""
     curves = observed.curves
     first = next(iter(curves.points(names.GRAD_NORM)), None)
     if first is None or not _HUGE < first.value < math.inf:
@@ -181,13 +183,13 @@ def detect_huge_first_norm(observed: Observed) -> Iterable[Anomaly]:
     losses = curves.by_line(names.LOSS)
     if not first.value > _HUGE * abs(losses.get(first.line, 1.0)) / 10:
         return []
-    said = say(
+    message = say(
         "the first grad_norm is {norm}, beside loss {loss:g}",
         "第一个 grad_norm 就是 {norm}，同一条记录的 loss 为 {loss:g}",
         norm=show(first),
         loss=losses.get(first.line, math.nan),
     )
-    return [curves.shape("grad-huge-first", said, first.line)]
+    return [curves.shape("grad-huge-first", message, first.line)]
 
 
 def is_settled(norms: Sequence[Point]) -> bool:

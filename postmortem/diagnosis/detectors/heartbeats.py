@@ -1,7 +1,7 @@
-"""Lines that a watcher goes on printing while the run itself prints nothing.
+"""Recognise lines that a watcher goes on printing while the run itself prints nothing.
 
-In: the last lines of a source. Out: `Beats`: where they begin, how many there are, the time they
-span. Not here: what follows for the run (`detectors.standstill`), lines of metrics.
+In: the last lines of a source. Out: `Heartbeats`: where they begin, how many there are, the time
+they span. Not here: what follows for the run (`detectors.standstill`), lines of metrics.
 
 A watcher (a monitor, a keep-alive, a loop that waits) prints one line again and again, and nothing
 in it goes forward but the time: clocks, ages and waits rise, loads and shares of a machine waver,
@@ -59,7 +59,7 @@ _DONE: Final = compile_lazily(
 )
 
 
-class Beats(NamedTuple):
+class Heartbeats(NamedTuple):
     """The lines of a watcher at the end of a source."""
 
     line: int
@@ -76,12 +76,12 @@ class Beats(NamedTuple):
     """Seconds by which an age that they tell has risen."""
 
 
-class _Beat(NamedTuple):
+class _HeartbeatLine(NamedTuple):
     number: int
     text: str
 
 
-def find_heartbeats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> Beats | None:
+def find_heartbeats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> Heartbeats | None:
     """Find the lines of a watcher that end a text; None where something else does.
 
     Args:
@@ -89,21 +89,21 @@ def find_heartbeats(lines: Iterable[tuple[int, str]], *, srun: bool = False) -> 
         srun: the file carries task numbers of `srun --label`.
     """
     own = [
-        _Beat(number, drawn[:_MOST_TEXT])
+        _HeartbeatLine(number, drawn[:_MOST_TEXT])
         for number, text in lines
         if (drawn := get_last_draw(text)).strip()
     ]
     run = _list_trailing_beats(own, srun=srun)
     if len(run) < FEWEST:
         return None
-    told = [time for line in run if (time := find_timestamp(line.text)) is not None] or [""]
-    first, last = told[0], told[-1]
+    times = [time for line in run if (time := find_timestamp(line.text)) is not None] or [""]
+    first, last = times[0], times[-1]
     rounds = max(Counter(_mask_variable_parts(line.text, srun=srun) for line in run).values())
     span, text = _compute_span(run, first, last), run[-1].text.strip()
-    return Beats(run[0].number, rounds, first, last, span, text, _compute_age_increase(run))
+    return Heartbeats(run[0].number, rounds, first, last, span, text, _compute_age_increase(run))
 
 
-def _list_trailing_beats(lines: Sequence[_Beat], *, srun: bool) -> list[_Beat]:
+def _list_trailing_beats(lines: Sequence[_HeartbeatLine], *, srun: bool) -> list[_HeartbeatLine]:
     """Give the last lines of a few kinds each of which comes again and again."""
     last: list[str] = []
     seen: Counter[str] = Counter()
@@ -116,7 +116,7 @@ def _list_trailing_beats(lines: Sequence[_Beat], *, srun: bool) -> list[_Beat]:
         return []
     before = lines[: len(lines) - len(last)]
     kinds = [*(_mask_variable_parts(line.text, srun=srun) for line in before), *reversed(last)]
-    groups: dict[str, list[_Beat]] = {}
+    groups: dict[str, list[_HeartbeatLine]] = {}
     for line, kind in zip(lines, kinds, strict=True):
         groups.setdefault(kind, []).append(line)
     resting = {
@@ -140,8 +140,8 @@ def _strip_times(text: str, *, srun: bool) -> str:
     return " ".join(peeled.split())
 
 
-def _has_progress(group: Sequence[_Beat]) -> bool:
-    """Say whether a count of work goes forward in lines of one kind, or a figure of none's."""
+def _has_progress(group: Sequence[_HeartbeatLine]) -> bool:
+    """Say whether a count of work rises in lines of one kind."""
     texts = [_normalize_beat(line) for line in group]
     if len(set(texts)) == 1:
         return False
@@ -149,32 +149,32 @@ def _has_progress(group: Sequence[_Beat]) -> bool:
     return len(work) > 1 or _WATCHES.search(texts[0]) is None
 
 
-def _is_heartbeat(group: Sequence[_Beat]) -> bool:
-    """Say whether lines of one kind show that time goes by, or that somebody watches or waits."""
+def _is_heartbeat(group: Sequence[_HeartbeatLine]) -> bool:
+    """Say whether lines of one kind show only that time passes or that something waits."""
     return (
         len({line.text for line in group}) > 1
         or _WATCHES.search(_normalize_beat(group[0])) is not None
     )
 
 
-def _normalize_beat(line: _Beat) -> str:
+def _normalize_beat(line: _HeartbeatLine) -> str:
     return _TURN.sub("#", _strip_times(line.text, srun=False))
 
 
-def _compute_span(run: Sequence[_Beat], first: str, last: str) -> float:
-    """Give the seconds that lines span, by their clocks or by the ages that they tell."""
+def _compute_span(run: Sequence[_HeartbeatLine], first: str, last: str) -> float:
+    """Give the seconds that lines span, by their clocks or by the ages that they print."""
     by_clock = compute_seconds_between(first, last) if first and last else None
     return max(by_clock or 0.0, _compute_age_increase(run))
 
 
-def _compute_age_increase(run: Sequence[_Beat]) -> float:
+def _compute_age_increase(run: Sequence[_HeartbeatLine]) -> float:
     """Give the seconds by which an age rises over lines."""
     ages = [age for line in run if (age := _parse_longest_age(line.text)) is not None]
     return ages[-1] - ages[0] if ages and ages == sorted(ages) else 0.0
 
 
 def _parse_longest_age(text: str) -> float | None:
-    """Give the longest time that a line tells as a number with a unit."""
+    """Give the longest duration that a line prints."""
     found = [
         float(match["number"]) * _UNITS["ms" if unit.startswith(("ms", "mil")) else unit[0]]
         for match in _AGE.finditer(text)

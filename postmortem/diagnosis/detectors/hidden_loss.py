@@ -1,7 +1,7 @@
-"""A training loss that is printed as 0: a NaN is hidden under it, or there is nothing to learn.
+"""Detect a training loss that is printed as 0: a hidden NaN, or nothing to learn.
 
-In: the curves of one process. Out: the shapes `hidden-nan`, `zero-loss`. Not here: a loss that is
-printed as NaN (`detectors.nonfinite`).
+In: the curves of one process. Out: the anomalies `hidden-nan`, `zero-loss`. Not here: a loss that
+is printed as NaN (`detectors.nonfinite`).
 """
 
 import itertools
@@ -37,11 +37,11 @@ def detect_zero_loss(observed: Observed) -> list[Anomaly]:
     if not found:
         return []
     norms = curves.by_line(names.GRAD_NORM)
-    beside_nan = [
+    with_bad_norm = [
         point for point in found if point.line in norms and not math.isfinite(norms[point.line])
     ]
-    if beside_nan:
-        return [_build_nan_gradient_anomaly(curves, points, beside_nan)]
+    if with_bad_norm:
+        return [_build_nan_gradient_anomaly(curves, points, with_bad_norm)]
     if len(found) < max(1, min(2, len(points))) or _may_be_sound(curves, points, found[0]):
         return []
     if (
@@ -61,14 +61,14 @@ def _is_zero(point: Point) -> bool:
 def _build_nan_gradient_anomaly(
     curves: Curves, points: Sequence[Point], bad: Sequence[Point]
 ) -> Anomaly:
-    said = say(
+    message = say(
         "loss 0.0 with grad_norm {norm} at {bad} of {count} records",
         "{count} 条记录中有 {bad} 条 loss 为 0.0 而 grad_norm 为 {norm}",
         norm=curves.by_line(names.GRAD_NORM)[bad[0].line],
         bad=len(bad),
         count=len(points),
     )
-    return curves.shape("hidden-nan", said, bad[0].line)
+    return curves.shape("hidden-nan", message, bad[0].line)
 
 
 def _may_be_sound(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
@@ -105,12 +105,12 @@ def _is_zero_suspicious(curves: Curves, points: Sequence[Point], zero: Point) ->
 
 def _build_drop_anomaly(curves: Curves, points: Sequence[Point], zero: Point) -> Anomaly:
     started = _find_first_nonzero(points)
-    said = say(
+    message = say(
         "loss {before} drops to exactly 0.0 and stays",
         "loss 从 {before} 变为恰好 0.0，此后不变",
         before=started.value if started else "",
     )
-    return curves.shape("hidden-nan", said, zero.line)
+    return curves.shape("hidden-nan", message, zero.line)
 
 
 def _detect_masked_labels(
@@ -128,10 +128,10 @@ def _detect_masked_labels(
     is_short = len(found) < 2 < len(points)
     if is_short or not is_often or find_first_nonfinite(points) is not None:
         return []
-    said = say(
+    message = say(
         "loss exactly 0.0 at {bad} of {count} records",
         "{count} 条记录中有 {bad} 条 loss 恰好为 0.0",
         bad=len(found),
         count=len(points),
     )
-    return [curves.shape("zero-loss", said, found[0].line)]
+    return [curves.shape("zero-loss", message, found[0].line)]

@@ -1,9 +1,9 @@
-"""A figure that leaps by orders of magnitude from one record to the next, however few there are.
+"""Detect a metric that leaps by orders of magnitude from one record to the next.
 
-In: the curves of one process; lines that count up, of which no reader made records. Out: the shapes
-`loss-spike`, `huge-spike`, `spike-recovers`, `metric-absurd`, and `loss-divergence` where it never
-comes back. Not here: rises by less, which need records that show what is usual (`detectors.spikes`,
-`detectors.divergence`), figures that are not finite.
+In: the curves of one process; lines that count up, of which no reader made records. Out: the
+anomalies `loss-spike`, `huge-spike`, `spike-recovers`, `metric-absurd`, and `loss-divergence` where
+it never comes back. Not here: rises by less, which need records that show what is usual
+(`detectors.spikes`, `detectors.divergence`), figures that are not finite.
 
 Whatever is minimised, and whatever its sign: a hundred times all that it has ever been is no noise.
 """
@@ -48,12 +48,12 @@ def detect_loss_jumps(observed: Observed) -> Iterator[Anomaly]:
     points = curves.points(names.LOSS)
     start = loss_explosion(curves)
     if start is not None:
-        yield _exploded(curves, points, start)
+        yield _build_explosion_anomaly(curves, points, start)
     else:
-        yield from _leapt(curves, points)
+        yield from _detect_leap(curves, points)
 
 
-def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
+def _detect_leap(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
     values = [point.value for point in points]
     if len(values) >= _SHOW_WHAT_IS_USUAL and min(values) > 0:
         return
@@ -63,18 +63,18 @@ def _leapt(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
         index = _find_jump_with_evaluation(curves, values)
     if index is None:
         return
-    said = say(
+    message = say(
         "loss leaps: {before:.4g} → {value:.4g} ({place})",
         "loss 突跳：{before:.4g} → {value:.4g}（{place}）",
         before=points[index - 1].value,
         value=points[index].value,
         place=format_position(points[index]),
     )
-    yield curves.shape("loss-spike", said, points[index].line)
-    yield curves.shape("huge-spike", said, points[index].line)
+    yield curves.shape("loss-spike", message, points[index].line)
+    yield curves.shape("huge-spike", message, points[index].line)
     size = max(abs(point.value) for point in points[:index])
     if abs(points[-1].value) <= _BACK * size:
-        yield curves.shape("spike-recovers", said, points[index].line)
+        yield curves.shape("spike-recovers", message, points[index].line)
 
 
 def loss_explosion(curves: Curves) -> int | None:
@@ -83,15 +83,15 @@ def loss_explosion(curves: Curves) -> int | None:
     return explosion_start(values, _BY_DESIGN if is_rise_expected(curves) else 1.0)
 
 
-def _exploded(curves: Curves, points: Sequence[Point], start: int) -> Anomaly:
-    said = say(
+def _build_explosion_anomaly(curves: Curves, points: Sequence[Point], start: int) -> Anomaly:
+    message = say(
         "loss explodes: {before:.4g} → {value:.4g} ({place}), and does not come back",
         "loss 爆炸：{before:.4g} → {value:.4g}（{place}），此后没有回落",
         before=points[start - 1].value,
         value=points[-1].value,
         place=format_position(points[start]),
     )
-    return curves.shape("loss-divergence", said, points[start].line)
+    return curves.shape("loss-divergence", message, points[start].line)
 
 
 def _find_jump_with_evaluation(curves: Curves, values: Sequence[float]) -> int | None:
@@ -106,7 +106,7 @@ def detect_unnamed_metric_jumps(observed: Observed) -> Iterable[Anomaly]:
     for source, where, lines, column in iter_counted_columns(observed):
         index = find_jump(column, _UNNAMED_TIMES if len(column) < _SEVERAL else _TIMES, _FEWEST)
         if index is not None:
-            said = say(
+            message = say(
                 "a figure {before:.4g} → {value:.4g}",
                 "某个指标 {before:.4g} → {value:.4g}",
                 before=column[index - 1],
@@ -114,7 +114,7 @@ def detect_unnamed_metric_jumps(observed: Observed) -> Iterable[Anomaly]:
             )
             course = "loss-spike" if explosion_start(column) is None else "loss-divergence"
             return [
-                Anomaly(name, said, source, where, lines[index])
+                Anomaly(name, message, source, where, lines[index])
                 for name in ("metric-absurd", course)
             ]
     return []

@@ -1,6 +1,6 @@
-"""Learning rates: out of the usual, or not moving although a schedule is running.
+"""Detect unusual learning rates, and rates that do not move although a schedule is running.
 
-In: the curves of one process. Out: the shapes `high-rate`, `tiny-rate`, `rate-standstill`,
+In: the curves of one process. Out: the anomalies `high-rate`, `tiny-rate`, `rate-standstill`,
 `rate-zero-throughout`. Not here: rates that a setting tells (`patterns/causes`).
 """
 
@@ -31,19 +31,19 @@ def detect_unusual_learning_rate(observed: Observed) -> Iterable[Anomaly]:
     if top is None:
         return []
     if top.value == 0.0 and _is_loss_flat_at_zero_rate(observed, len(points)):
-        said = say(
+        message = say(
             "learning rate 0 in all {count} records, and the loss does not fall",
             "全部 {count} 条记录的学习率都是 0，loss 也没有下降",
             count=len(points),
         )
-        return [observed.curves.shape("rate-zero-throughout", said, points[0].line)]
+        return [observed.curves.shape("rate-zero-throughout", message, points[0].line)]
     if 0 < top.value < _TINY and len(points) >= _FEWEST:
-        said = say("learning rate at most {top:g}", "学习率最高只有 {top:g}", top=top.value)
-        return [observed.curves.shape("tiny-rate", said, top.line)]
+        message = say("learning rate at most {top:g}", "学习率最高只有 {top:g}", top=top.value)
+        return [observed.curves.shape("tiny-rate", message, top.line)]
     if top.value < _HIGH:
         return []
-    said = say("learning rate up to {top:g}", "学习率最高到 {top:g}", top=top.value)
-    return [observed.curves.shape("high-rate", said, top.line)]
+    message = say("learning rate up to {top:g}", "学习率最高到 {top:g}", top=top.value)
+    return [observed.curves.shape("high-rate", message, top.line)]
 
 
 def _is_loss_flat_at_zero_rate(observed: Observed, count: int) -> bool:
@@ -58,17 +58,21 @@ def _is_loss_flat_at_zero_rate(observed: Observed, count: int) -> bool:
 def detect_constant_learning_rate(observed: Observed) -> Iterable[Anomaly]:
     """Find a learning rate that does not move although a schedule is running."""
     rates = observed.curves.points(names.LEARNING_RATE)
-    still = [other for one, other in itertools.pairwise(rates) if one.value == other.value]
+    still = [
+        current
+        for previous, current in itertools.pairwise(rates)
+        if previous.value == current.value
+    ]
     if not still or not _has_begun(rates) or not _is_schedule(rates):
         return []
-    said = say(
+    message = say(
         "learning rate {rate:g} printed twice or more ({still} of {count} intervals do not move)",
         "学习率 {rate:g} 连续打印两次以上（{count} 个间隔中有 {still} 个没有变化）",
         rate=still[0].value,
         still=len(still),
         count=len(rates) - 1,
     )
-    return [observed.curves.shape("rate-standstill", said, still[0].line)]
+    return [observed.curves.shape("rate-standstill", message, still[0].line)]
 
 
 def _has_begun(rates: Sequence[Point]) -> bool:
@@ -85,8 +89,8 @@ def _is_schedule(rates: Sequence[Point]) -> bool:
     values = [point.value for point in rates]
     top = max(values)
     still = sum(
-        one == other and (one < top or count_digits(top) >= 6)
-        for one, other in itertools.pairwise(values)
+        previous == current and (previous < top or count_digits(top) >= 6)
+        for previous, current in itertools.pairwise(values)
     )
     starts_at_zero = values[0] == values[1] == 0.0
     return starts_at_zero or (still > 0 and any(count_digits(value) >= 7 for value in set(values)))

@@ -1,7 +1,7 @@
-"""A log that was written to moments before somebody looked at it.
+"""Detect a log that was still being written when somebody looked at it.
 
-In: the ends of the sources. Out: the shape `log-goes-on`. Not here: a job whose
-output has stopped (`detectors.standstill`), what people say of it (`patterns/signatures/hang`).
+In: the ends of the sources. Out: the anomaly `log-goes-on`. Not here: a job whose output has
+stopped (`detectors.standstill`), what people say of it (`patterns/signatures/hang`).
 
 A pause that ended is none: who asks about it looks at the file's time of change, and the clock of
 the same dump shows how long ago that was.
@@ -26,7 +26,7 @@ _CHANGED: Final = compile_lazily(
     r"\.\d{6,9} [+-]\d{4}\s*$"
 )
 """The time of change of a file, as `stat` prints it."""
-_ASKED: Final = compile_lazily(r"\bstat\b|^\s*File: ")
+_STAT_COMMAND: Final = compile_lazily(r"\bstat\b|^\s*File: ")
 _ABOVE: Final = 8
 """Lines above the time, in which the file is named."""
 _LATEST: Final = 300.0
@@ -42,7 +42,7 @@ def detect_recent_log_change(observed: Observed) -> Iterator[Anomaly]:
         for index, line in enumerate(lines):
             above = lines[max(0, index - _ABOVE) : index]
             match = _CHANGED.match(line)
-            if match is None or not any(_ASKED.search(one) for one in above):
+            if match is None or not any(_STAT_COMMAND.search(line) for line in above):
                 continue
             changed = f"{match['date']}T{match['clock']}"
             age = find_newest_timestamp(
@@ -53,10 +53,10 @@ def detect_recent_log_change(observed: Observed) -> Iterator[Anomaly]:
                 and age[0] <= _LATEST
                 and compute_seconds_between(changed, age[1]) is not None
             ):
-                said = say(
+                message = say(
                     "the log was written to {age:.0f} s before it was looked at",
                     "查看前 {age:.0f} 秒日志仍在写入",
                     age=age[0],
                 )
-                yield Anomaly("log-goes-on", said, source, NOWHERE, tail[0] + index)
+                yield Anomaly("log-goes-on", message, source, NOWHERE, tail[0] + index)
                 return

@@ -1,7 +1,7 @@
-"""The training loss as the detectors of its course look at it.
+"""The training loss, with measures that several detectors share.
 
 In: the curves of one process. Out: `TrainingLoss`, measures that several detectors share. Not here:
-any shape.
+any anomaly.
 """
 
 import itertools
@@ -55,7 +55,7 @@ class TrainingLoss:
 
 
 def find_training_loss(curves: Curves) -> TrainingLoss | None:
-    """Give the training loss of a process; None where too few records tell of it."""
+    """Give the training loss of a process; None where too few records have it."""
     printed = curves.points(names.LOSS)
     clamped = itertools.takewhile(lambda point: abs(point.value - CLAMPED) < _LAST_DIGIT, printed)
     begun = printed[len(list(clamped)) :] or printed
@@ -74,7 +74,8 @@ def compute_typical_log_change(values: Sequence[float]) -> float:
     if min(values) <= 0:
         return 0.0
     return statistics.median(
-        abs(math.log(other) - math.log(one)) for one, other in itertools.pairwise(values)
+        abs(math.log(current) - math.log(previous))
+        for previous, current in itertools.pairwise(values)
     )
 
 

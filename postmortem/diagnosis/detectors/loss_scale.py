@@ -1,7 +1,7 @@
-"""The loss scaler at work: finding its level or falling to the floor, and steps that it skips.
+"""Detect what the loss scaler does: settling, collapsing, skipping steps.
 
-In: the curves of one process. Out: the shapes `scale-collapse`, `scale-settling`, `steps-skipped`.
-Not here: the values that make it skip (`detectors.nonfinite`).
+In: the curves of one process. Out: the anomalies `scale-collapse`, `scale-settling`,
+`steps-skipped`. Not here: the values that make it skip (`detectors.nonfinite`).
 """
 
 import itertools
@@ -26,7 +26,7 @@ _USABLE: Final = 128
 
 
 def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
-    """Tell a loss scale that is finding its level from one that falls to the floor."""
+    """Detect a loss scale that settles, or one that collapses to the floor."""
     curves = observed.curves
     points = curves.points(names.LOSS_SCALE)
     values = [point.value for point in points]
@@ -35,7 +35,7 @@ def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
     end = values[-1]
     halvings = math.log2(max(values) / end) if end > 0 else math.inf
     sound = _count_sound_losses_after(curves, points[-1].line)
-    said = say(
+    message = say(
         "loss scale {first:g} → {end:g} in {count} events",
         "loss scale {first:g} → {end:g}，共 {count} 次变化",
         first=values[0],
@@ -43,9 +43,9 @@ def detect_loss_scale_trend(observed: Observed) -> Iterable[Anomaly]:
         count=len(values),
     )
     if (end <= _FLOOR and halvings >= 3) or (_is_collapsing(values, halvings) and not sound):
-        return [curves.shape("scale-collapse", said, _find_first_drop(points).line)]
+        return [curves.shape("scale-collapse", message, _find_first_drop(points).line)]
     if halvings >= 1 and (end >= _USABLE or sound >= 3):
-        return [curves.shape("scale-settling", said, points[0].line)]
+        return [curves.shape("scale-settling", message, points[0].line)]
     return []
 
 
@@ -56,7 +56,7 @@ def _count_sound_losses_after(curves: Curves, line: int) -> int:
 
 def _is_collapsing(values: Sequence[float], halvings: float) -> bool:
     """Say whether a scale falls far and never rises."""
-    rises = any(other > one for one, other in itertools.pairwise(values))
+    rises = any(current > previous for previous, current in itertools.pairwise(values))
     return halvings >= 5 and values[-1] <= _LOW and not rises
 
 
@@ -68,7 +68,11 @@ def _find_first_drop(points: Sequence[Point]) -> Point:
     """
     if points[0].value != points[1].value:
         return points[0]
-    falls = (other for one, other in itertools.pairwise(points) if other.value < one.value)
+    falls = (
+        current
+        for previous, current in itertools.pairwise(points)
+        if current.value < previous.value
+    )
     return next(falls, points[0])
 
 
@@ -83,14 +87,14 @@ def detect_skipped_steps(observed: Observed) -> Iterable[Anomaly]:
     middle, steps, count = counted
     if steps < _FEWEST_STEPS or not _MANY <= count / steps <= 1.0:
         return []
-    said = say(
+    message = say(
         "{count:g} of the last {steps:g} steps skipped ({share:.0%})",
         "最后 {steps:g} 步中有 {count:g} 步被跳过（{share:.0%}）",
         count=count,
         steps=steps,
         share=count / steps,
     )
-    return [observed.curves.shape("steps-skipped", said, middle.line)]
+    return [observed.curves.shape("steps-skipped", message, middle.line)]
 
 
 def _read_cumulative_skips(curves: Curves) -> tuple[Point, float, float] | None:

@@ -1,7 +1,7 @@
-"""Scores that are low and do not move: the answer is always the same, or never right.
+"""Detect scores that are low and do not move: always the same answer, or none right.
 
-In: the curves of one process. Out: the shapes `stuck-score`, `nothing-moves`, `collapse`. Not here:
-scores that are lost (`detectors.scores`), that stand beside a loss that does not fall
+In: the curves of one process. Out: the anomalies `stuck-score`, `nothing-moves`, `collapse`. Not
+here: scores that are lost (`detectors.scores`), that stand beside a loss that does not fall
 (`detectors.degenerate`).
 
 The share of one class among the samples comes out to the last digit each time, whatever the loss
@@ -63,14 +63,14 @@ def detect_constant_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
             continue
         values = [point.value for point in points]
         if _is_constant(values) or (_is_late(curves, points) and _is_low_and_level(values)):
-            said = say(
+            message = say(
                 "{name} {value:.6g} in all {count} records, or nearly so",
                 "全部 {count} 条记录的 {name} 都是或几乎都是 {value:.6g}",
                 name=name,
                 value=values[-1],
                 count=len(values),
             )
-            return [curves.shape("stuck-score", said, points[0].line)]
+            return [curves.shape("stuck-score", message, points[0].line)]
     return []
 
 
@@ -89,7 +89,7 @@ def detect_frozen_low_score(observed: Observed) -> Iterable[Anomaly]:
             continue
         best = statistics.median(before)
         if best > 0 and values[-1] < _FALLEN * best and len(set(before)) > _TWICE:
-            said = say(
+            message = say(
                 "{name} {best:.4g} before, {value:.4g} in each of the last {count} records",
                 "{name} 此前为 {best:.4g}，最后 {count} 条记录都是 {value:.4g}",
                 name=name,
@@ -97,18 +97,18 @@ def detect_frozen_low_score(observed: Observed) -> Iterable[Anomaly]:
                 value=values[-1],
                 count=count,
             )
-            return [curves.shape("stuck-score", said, points[-count].line)]
+            return [curves.shape("stuck-score", message, points[-count].line)]
     return []
 
 
 def detect_always_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     """Find several scores that are exactly 0 in all records while a loss grows or falls far."""
     curves = observed.curves
-    told = {*list_score_names(curves), *curves.called(_OF_RETRIEVAL)}
+    scores = {*list_score_names(curves), *curves.called(_OF_RETRIEVAL)}
     zeros = [
         points
-        for points in _iter_finite_points(curves, told)
-        if not any(one.value for one in points)
+        for points in _iter_finite_points(curves, scores)
+        if not any(point.value for point in points)
     ]
     if len(zeros) < _TWICE:
         return []
@@ -116,7 +116,7 @@ def detect_always_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     grown = [points for points in _iter_finite_points(curves, losses) if _has_large_change(points)]
     if not grown:
         return []
-    said = say(
+    message = say(
         "{count} scores are exactly 0 in all {records} records, the loss {first:.4g} → {last:.4g}",
         "{count} 项得分在全部 {records} 条记录里都是 0，loss {first:.4g} → {last:.4g}",
         count=len(zeros),
@@ -125,7 +125,7 @@ def detect_always_zero_scores(observed: Observed) -> Iterable[Anomaly]:
         last=grown[0][-1].value,
     )
     kind = "nothing-moves" if grown[0][-1].value > grown[0][0].value else "collapse"
-    return [curves.shape(kind, said, zeros[0][0].line)]
+    return [curves.shape(kind, message, zeros[0][0].line)]
 
 
 def _iter_finite_points(curves: Curves, wanted: AbstractSet[str]) -> Iterator[Sequence[Point]]:
@@ -150,7 +150,7 @@ def detect_unimproved_accuracy(observed: Observed) -> Iterable[Anomaly]:
         points = curves.finite(name)
         values = [point.value for point in points]
         if len(points) >= _LASTING and _is_level(values):
-            said = say(
+            message = say(
                 "{name} {first:.4g} at first, {last:.4g} after {count} passes over the data",
                 "{name} 开始时为 {first:.4g}，遍历数据 {count} 次后为 {last:.4g}",
                 name=name,
@@ -158,7 +158,7 @@ def detect_unimproved_accuracy(observed: Observed) -> Iterable[Anomaly]:
                 last=values[-1],
                 count=len(set(epochs)),
             )
-            return [curves.shape("nothing-moves", said, points[0].line)]
+            return [curves.shape("nothing-moves", message, points[0].line)]
     return []
 
 

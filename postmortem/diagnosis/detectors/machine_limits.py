@@ -1,7 +1,7 @@
-"""The limits of the machine that a run may meet: open files, processes, memory, disks.
+"""Check the limits of the machine that a run may meet: open files, processes, memory, disks.
 
 In: testimonies of ulimit, df, mount, docker and cgroup files, host memory as a log prints it. Out:
-the shapes `few-open-files` or `many-open-files`, `few-processes`, `shm-small` or `shm-roomy`,
+the anomalies `few-open-files` or `many-open-files`, `few-processes`, `shm-small` or `shm-roomy`,
 `disk-at-its-end` or `disk-with-room`, `oom-kill-counted` or `no-oom-kill-counted`,
 `host-memory-spent`. Not here: whether the run met them (`patterns/causes`).
 """
@@ -33,28 +33,32 @@ _OF_NO_FILES: Final = compile_lazily(
 
 
 def detect_machine_limits(observed: Observed) -> Iterator[Anomaly]:
-    """Find what the tools of the machine say of its limits; of one kind the worst counts."""
-    told = observed.facts.testimonies
+    """Detect limits of the machine in the output of its tools; the worst of each kind counts."""
+    testimonies = observed.facts.testimonies
     for what, judged in (
         ("open_files", _check_open_file_limit),
         ("processes", _check_process_limit),
     ):
-        for one in _iter_testimonies_of(told, what):
-            if name := judged(one.value):
-                yield _build_anomaly(name, one)
-    yield from _select_worst_anomaly(_check_shm_sizes(told))
+        for testimony in _iter_testimonies_of(testimonies, what):
+            if name := judged(testimony.value):
+                yield _build_anomaly(name, testimony)
+    yield from _select_worst_anomaly(_check_shm_sizes(testimonies))
     yield from _select_worst_anomaly(
-        (_check_disk_row(one.value), one) for one in _iter_testimonies_of(told, "disk")
+        (_check_disk_row(testimony.value), testimony)
+        for testimony in _iter_testimonies_of(testimonies, "disk")
     )
     yield from _select_worst_anomaly(
         [
             *(
-                ("no-oom-kill-counted" if one.value == "0" else "oom-kill-counted", one)
-                for one in _iter_testimonies_of(told, "oom_kills")
+                ("no-oom-kill-counted" if testimony.value == "0" else "oom-kill-counted", testimony)
+                for testimony in _iter_testimonies_of(testimonies, "oom_kills")
             ),
             *(
-                ("oom-kill-counted" if one.value == "true" else "no-oom-kill-counted", one)
-                for one in _iter_testimonies_of(told, "oom_killed")
+                (
+                    "oom-kill-counted" if testimony.value == "true" else "no-oom-kill-counted",
+                    testimony,
+                )
+                for testimony in _iter_testimonies_of(testimonies, "oom_killed")
             ),
         ]
     )
@@ -67,8 +71,8 @@ def detect_host_memory_exhaustion(observed: Observed) -> Iterator[Anomaly]:
         if what.startswith("host_") and (
             _is_free_memory_spent if what == "host_free" else _is_used_memory_full
         )(first.value, last.value):
-            said = quote(f"{first.value} → {last.value}")
-            yield Anomaly("host-memory-spent", said, last.source, NOWHERE, last.line)
+            message = quote(f"{first.value} → {last.value}")
+            yield Anomaly("host-memory-spent", message, last.source, NOWHERE, last.line)
 
 
 def _is_free_memory_spent(first: str, last: str) -> bool:
@@ -77,22 +81,22 @@ def _is_free_memory_spent(first: str, last: str) -> bool:
 
 
 def _is_used_memory_full(_: str, last: str) -> bool:
-    figures = [float(one) for one in re.findall(r"[0-9]+(?:\.[0-9]+)?", last)]
+    figures = [float(number) for number in re.findall(r"[0-9]+(?:\.[0-9]+)?", last)]
     if last.rstrip().endswith("%"):
         return bool(figures) and figures[0] >= 100 * (1 - _SPENT)
     return len(figures) == 2 and figures[0] >= (1 - _SPENT) * figures[1] > 0
 
 
-def _iter_testimonies_of(told: Iterable[Testimony], what: str) -> Iterator[Testimony]:
-    return (one for one in told if one.what == what)
+def _iter_testimonies_of(testimonies: Iterable[Testimony], what: str) -> Iterator[Testimony]:
+    return (testimony for testimony in testimonies if testimony.what == what)
 
 
 def _select_worst_anomaly(judged: Iterable[tuple[str, Testimony]]) -> Iterator[Anomaly]:
-    """Give the shape that tells of trouble if there is one, else one that tells of none."""
-    kept = [(name, one) for name, one in judged if name]
+    """Choose an anomaly that is a problem if there is one, else one that rules it out."""
+    kept = [(name, testimony) for name, testimony in judged if name]
     trouble = [pair for pair in kept if pair[0] in _TROUBLE]
-    for name, one in (trouble or kept)[:1]:
-        yield _build_anomaly(name, one)
+    for name, testimony in (trouble or kept)[:1]:
+        yield _build_anomaly(name, testimony)
 
 
 _TROUBLE: Final = frozenset({"shm-small", "disk-at-its-end", "oom-kill-counted"})
@@ -111,25 +115,25 @@ def _check_process_limit(value: str) -> str:
     return "few-processes" if value.isdecimal() and int(value) <= _FEW_PROCESSES else ""
 
 
-def _check_shm_sizes(told: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
-    for one in told:
-        size = _parse_shm_gib(one)
+def _check_shm_sizes(testimonies: Iterable[Testimony]) -> Iterator[tuple[str, Testimony]]:
+    for testimony in testimonies:
+        size = _parse_shm_gib(testimony)
         if size is None:
             continue
-        percent = re.search(r"([0-9]{1,3})% /dev/shm", one.value)
+        percent = re.search(r"([0-9]{1,3})% /dev/shm", testimony.value)
         used = int(percent[1]) if percent else 0
         if size <= _SMALL_SHM or used >= _NEARLY_FULL:
-            yield "shm-small", one
+            yield "shm-small", testimony
         elif size >= _ROOMY_SHM and used < 80:
-            yield "shm-roomy", one
+            yield "shm-roomy", testimony
 
 
-def _parse_shm_gib(one: Testimony) -> float | None:
+def _parse_shm_gib(testimony: Testimony) -> float | None:
     """Read the size of shared memory, as each tool prints it; None for other testimonies."""
-    if one.what == "shm":  # df counts in KiB where it names no unit
-        return _parse_gib(" ".join(one.value.split()[1:2]), "K")
-    if one.what in {"shm_size", "shm_bytes", "shm_mount"}:
-        return _parse_gib(one.value, "")
+    if testimony.what == "shm":  # df counts in KiB where it names no unit
+        return _parse_gib(" ".join(testimony.value.split()[1:2]), "K")
+    if testimony.what in {"shm_size", "shm_bytes", "shm_mount"}:
+        return _parse_gib(testimony.value, "")
     return None
 
 
@@ -142,7 +146,7 @@ def _parse_gib(text: str, unit: str) -> float | None:
 
 
 def _check_disk_row(row: str) -> str:
-    """Judge a row of df, of room or of inodes, if files of the run may be there."""
+    """Judge a row of df (space or inodes) of a disk that may hold files of the run."""
     if _OF_NO_FILES.search(row):
         return ""
     percent = re.search(r"([0-9]{1,3})% /", row)
@@ -151,9 +155,9 @@ def _check_disk_row(row: str) -> str:
     return "disk-at-its-end" if int(percent[1]) >= _FULL else "disk-with-room"
 
 
-def _build_anomaly(name: str, one: Testimony) -> Anomaly:
-    said = quote(f"{_LABELS.get(one.what, '')}{' '.join(one.value.split())}")
-    return Anomaly(name, said, one.source, NOWHERE, one.line)
+def _build_anomaly(name: str, testimony: Testimony) -> Anomaly:
+    message = quote(f"{_LABELS.get(testimony.what, '')}{' '.join(testimony.value.split())}")
+    return Anomaly(name, message, testimony.source, NOWHERE, testimony.line)
 
 
 _LABELS: Final[Mapping[str, str]] = {

@@ -1,8 +1,8 @@
-"""What the run was about when GPU memory ran out: by its frames, else by what the log told last.
+"""Determine in which phase of the run GPU memory ran out, by the frames or the last lines.
 
-In: findings of `memory.cuda-oom.*`, tracebacks, the phases that each log tells of. Out: the shapes
-`oom-in-evaluation`, `oom-in-loading` or `oom-in-saving`; nothing where the run was training. Not
-here: the arithmetic of the line (`shapes.build_memory_outcome`).
+In: findings of `memory.cuda-oom.*`, tracebacks, the phases that each log tells of. Out: the
+anomalies `oom-in-evaluation`, `oom-in-loading` or `oom-in-saving`; nothing where the run was
+training. Not here: the arithmetic of the line (`detectors.out_of_memory`).
 
 Of the frames the innermost one whose name tells of a phase counts: an evaluation within a training
 loop is an evaluation, and loading the best weights within an evaluation is loading.
@@ -61,7 +61,7 @@ def detect_oom_phase(observed: Observed) -> Iterable[Anomaly]:
 
 
 def infer_phase_from_function(frame: Frame) -> str:
-    """Tell the phase that a function is of, by its name; empty if it tells of none."""
+    """Infer the phase of the run from the name of a function; empty if it shows none."""
     if frame.function in _MOVES and frame.file.endswith(_MODULE):
         return "loading"
     name = _HUMP.sub("_", frame.function).lower()
@@ -69,34 +69,37 @@ def infer_phase_from_function(frame: Frame) -> str:
 
 
 def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Anomaly] | None:
-    """Ask the traceback that the line ends; None where no frame of it tells of a phase."""
+    """Detect the phase by the frames of the traceback; None where no frame shows one."""
     frames = next(
         (
-            one.frames
-            for one in observed.tracebacks
-            if one.source == finding.source and one.line <= finding.line <= one.end_line
+            traceback.frames
+            for traceback in observed.tracebacks
+            if traceback.source == finding.source
+            and traceback.line <= finding.line <= traceback.end_line
         ),
         (),
     )
     for frame in reversed(frames):
-        told = infer_phase_from_function(frame)
-        if told in _SHAPES:
-            said = quote(frame.function)
-            return [Anomaly(_SHAPES[told], said, finding.source, finding.where, finding.line)]
-        if told:
+        phase = infer_phase_from_function(frame)
+        if phase in _SHAPES:
+            message = quote(frame.function)
+            return [Anomaly(_SHAPES[phase], message, finding.source, finding.where, finding.line)]
+        if phase:
             return []
     return [] if any(_LOSS.search(frame.function) for frame in frames) else None
 
 
 def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly]:
-    """Ask the last line or bar before that tells of a phase; a later training record ends it."""
+    """Detect the phase by the last line before that states one; a training record ends it."""
     before = [
-        one for one in observed.facts.phases.get(finding.source, ()) if one.line < finding.line
+        statement
+        for statement in observed.facts.phases.get(finding.source, ())
+        if statement.line < finding.line
     ]
     if not before or before[-1].value not in _SHAPES:
         return []
     last = before[-1]
     if last.line < observed.last_records.get(finding.source, 0) < finding.line:
         return []
-    said = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
-    return [Anomaly(_SHAPES[last.value], said, last.source, finding.where, last.line)]
+    message = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
+    return [Anomaly(_SHAPES[last.value], message, last.source, finding.where, last.line)]

@@ -1,6 +1,6 @@
-"""Few figures, far behind the beginning, that stand where a guess stands: nothing has been learnt.
+"""Detect a run that is still at chance level far behind its beginning.
 
-In: the curves of one process. Out: the shape `no-progress`. Not here: what many records from the
+In: the curves of one process. Out: the anomaly `no-progress`. Not here: what many records from the
 beginning on prove (`detectors.trend`, `detectors.low_scores`), scores of next to nothing
 (`detectors.nothing_scored`).
 
@@ -69,14 +69,14 @@ def detect_chance_level(observed: Observed) -> Iterable[Anomaly]:
         _find_identical_evaluations,
         _find_identical_rewards,
     ):
-        told = way(curves)
-        if told is not None:
-            return [curves.shape("no-progress", *told)]
+        evidence = way(curves)
+        if evidence is not None:
+            return [curves.shape("no-progress", *evidence)]
     return []
 
 
 def _find_coin_flip_accuracy(curves: Curves) -> tuple[Message, int] | None:
-    """Find accuracies of a coin in several late epochs, beside no loss that falls."""
+    """Find accuracies of 50 % in several late epochs without a falling loss."""
     accuracies = {
         name: points
         for name in curves.called(ACCURACY)
@@ -89,7 +89,7 @@ def _find_coin_flip_accuracy(curves: Curves) -> tuple[Message, int] | None:
     if not all(_is_a_coin([point.value for point in points]) for points in accuracies.values()):
         return None
     name, points = next(iter(accuracies.items()))
-    said = say(
+    message = say(
         "{name} {first:.3g} at first, {last:.3g} at last, no better than a coin in {count} records",
         "{name} 开始时为 {first:.3g}，最后为 {last:.3g}，{count} 条记录都不比抛硬币好",
         name=name,
@@ -97,7 +97,7 @@ def _find_coin_flip_accuracy(curves: Curves) -> tuple[Message, int] | None:
         last=points[-1].value,
         count=len(points),
     )
-    return said, points[0].line
+    return message, points[0].line
 
 
 def _is_of_two(curves: Curves) -> bool:
@@ -135,14 +135,14 @@ def _find_uniform_guess_loss(curves: Curves) -> tuple[Message, int] | None:
             continue
         is_level = max(values) < min(_OF_THOUSANDS[1], (1 + _HARDLY) * min(values))
         if is_level and values[-1] > _FALLEN * values[0]:
-            said = say(
+            message = say(
                 "{name} {first:.4g} at first, {last:.4g} at last: a guess among thousands",
                 "{name} 开始时为 {first:.4g}，最后为 {last:.4g}：相当于在数千类中猜测",
                 name=name,
                 first=values[0],
                 last=values[-1],
             )
-            return said, points[0].line
+            return message, points[0].line
     return None
 
 
@@ -156,7 +156,7 @@ def _find_log_class_count_loss(curves: Curves) -> tuple[Message, int] | None:
         if len(points) >= _SEVERAL and all(
             abs(point.value - guess) < _AT_GUESS * guess for point in points
         ):
-            said = say(
+            message = say(
                 "loss {first:.5g} to {last:.5g} in {count} records: ln({classes})",
                 "{count} 条记录的 loss 从 {first:.5g} 到 {last:.5g}：即 ln({classes})",
                 first=points[0].value,
@@ -164,7 +164,7 @@ def _find_log_class_count_loss(curves: Curves) -> tuple[Message, int] | None:
                 count=len(points),
                 classes=classes,
             )
-            return said, points[0].line
+            return message, points[0].line
     return None
 
 
@@ -178,14 +178,14 @@ def _find_unmoved_loss_part(curves: Curves) -> tuple[Message, int] | None:
         values = [point.value for point in points]
         is_part = name not in {names.LOSS, names.EVAL_LOSS} and len(values) > _SEVERAL
         if is_part and min(values) > _MOST * min(whole) and _is_unmoved(values):
-            said = say(
+            message = say(
                 "{name} stays between {least:.6g} and {most:.6g}: no batch moves it",
                 "{name} 一直在 {least:.6g} 与 {most:.6g} 之间：换 batch 也不变",
                 name=name,
                 least=min(values),
                 most=max(values),
             )
-            return said, points[0].line
+            return message, points[0].line
     return None
 
 
@@ -204,18 +204,18 @@ def _find_identical_evaluations(curves: Curves) -> tuple[Message, int] | None:
         return None
     lines = [point.line for point in curves.finite(names.LOSS)]
     apart = (
-        any(one.line < line <= other.line for line in lines)
-        for one, other in itertools.pairwise(last)
+        any(previous.line < line <= current.line for line in lines)
+        for previous, current in itertools.pairwise(last)
     )
     if not all(apart):
         return None
-    said = say(
+    message = say(
         "evaluation loss {value:.8g} in each of the last {count} evaluations",
         "最后 {count} 次评估的 loss 都是 {value:.8g}",
         value=last[0].value,
         count=count,
     )
-    return said, last[0].line
+    return message, last[0].line
 
 
 def _find_identical_rewards(curves: Curves) -> tuple[Message, int] | None:
@@ -227,14 +227,14 @@ def _find_identical_rewards(curves: Curves) -> tuple[Message, int] | None:
             continue
         is_late = len(values) >= _MANY and points[0].step >= _MANY
         if is_late or (_is_far(curves, _SEVERAL) and _is_evaluation_reward(name, values)):
-            said = say(
+            message = say(
                 "{name} {value:.4g} in each of {count} records: the policy always does the same",
                 "{count} 条记录的 {name} 都是 {value:.4g}：策略总是做同样的事",
                 name=name,
                 value=values[0],
                 count=len(values),
             )
-            return said, points[0].line
+            return message, points[0].line
     return None
 
 
@@ -249,8 +249,12 @@ def _is_evaluation_reward(name: str, values: Sequence[float]) -> bool:
 
 def _is_far(curves: Curves, epochs: int) -> bool:
     """Say whether the records reach, or begin, far behind the beginning of the run."""
-    told = [point.value for point in curves.finite(names.EPOCH)]
-    if told and max(told) >= _EPOCHS and (len(set(told)) >= epochs or told[0] >= _EPOCHS):
+    epochs_printed = [point.value for point in curves.finite(names.EPOCH)]
+    if (
+        epochs_printed
+        and max(epochs_printed) >= _EPOCHS
+        and (len(set(epochs_printed)) >= epochs or epochs_printed[0] >= _EPOCHS)
+    ):
         return True
     points: Sequence[Point] = curves.finite(names.LOSS) or curves.finite(names.EVAL_LOSS)
     return bool(points) and points[0].step >= _STEPS

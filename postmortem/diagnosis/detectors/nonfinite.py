@@ -1,10 +1,10 @@
-"""A training loss that is not finite: when it comes, after what, how often.
+"""Detect a training loss that is not finite: when, after what, how often.
 
-In: the curves of one process. Out: the shapes `nan-loss`, `nan-first-record`, `nan-before-update`,
-`nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`, `nan-out-of-flat`,
-`inf-at-half-range`. Not
-here: a NaN that is hidden (`detectors.hidden_loss`), other figures than the loss
-(`detectors.nonfinite_beside`), gradients that grow (`detectors.gradients`).
+In: the curves of one process. Out: the anomalies `nan-loss`, `nan-first-record`,
+`nan-before-update`, `nan-in-interval`, `nan-zero-gradient`, `nan-recovers`, `nan-after-runup`,
+`nan-out-of-flat`, `inf-at-half-range`. Not here: a NaN that is hidden (`detectors.hidden_loss`),
+other figures than the loss (`detectors.nonfinite_metrics`), gradients that grow
+(`detectors.gradients`).
 """
 
 import itertools
@@ -48,20 +48,20 @@ def detect_nonfinite_loss(observed: Observed) -> Iterable[Anomaly]:
 def _detect_around_bad_record(
     curves: Curves, points: Sequence[Point], bad: int
 ) -> Iterator[Anomaly]:
-    """Tell of a bad record, by its index, and what stands before, beside and behind it."""
+    """Detect anomalies around a bad record."""
     first = points[bad]
     yield curves.shape(
         "nan-loss", say("loss {shown}", "loss 为 {shown}", shown=show(first)), first.line
     )
     if bad == 0:
-        said = say("first record: {shown}", "第一条记录：{shown}", shown=show(first))
-        yield curves.shape("nan-first-record", said, first.line)
+        message = say("first record: {shown}", "第一条记录：{shown}", shown=show(first))
+        yield curves.shape("nan-first-record", message, first.line)
         yield from _detect_before_first_update(curves, points)
     yield from _detect_in_first_interval(curves, points, bad)
     yield from _detect_zero_gradient(curves, points)
     if any(_is_finite_successor(point, first) for point in points[bad:]):
-        said = say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(first))
-        yield curves.shape("nan-recovers", said, first.line)
+        message = say("finite again after {shown}", "{shown}之后又恢复为有限值", shown=show(first))
+        yield curves.shape("nan-recovers", message, first.line)
     yield from _detect_float16_overflow(curves, points, bad)
     yield from _detect_preceding_trend(curves, points, bad)
 
@@ -80,27 +80,27 @@ def _detect_before_first_update(curves: Curves, points: Sequence[Point]) -> Iter
     A mean over an epoch is not of one step.
     """
     first = points[0]
-    is_of_one_step = len(points) == 1 or points[1].step - first.step <= 1
+    is_single_step = len(points) == 1 or points[1].step - first.step <= 1
     is_mean = first.line in curves.by_line(names.EVAL_LOSS)
-    if first.step in {0.0, 1.0} and is_of_one_step and not is_mean:
-        said = say(
+    if first.step in {0.0, 1.0} and is_single_step and not is_mean:
+        message = say(
             "loss {shown}, computed before the first update",
             "loss 为 {shown}，它在第一次更新之前就已算出",
             shown=show(first),
         )
-        yield curves.shape("nan-before-update", said, first.line)
+        yield curves.shape("nan-before-update", message, first.line)
 
 
 def _detect_in_first_interval(
     curves: Curves, points: Sequence[Point], bad: int
 ) -> Iterator[Anomaly]:
-    """Find a first bad record that stands for several steps.
+    """Detect a first bad record that covers several steps.
 
     What led to it cannot be seen.
     """
     before, first = points[bad - 1].step if bad else 0.0, points[bad].step
     if first - before >= _WIDE:
-        said = say(
+        message = say(
             "the record at step {first:g} is the first since step {before:g}: the bad step is one"
             " of {count:g}",
             "第 {before:g} 步之后，到第 {first:g} 步才有记录："
@@ -109,11 +109,11 @@ def _detect_in_first_interval(
             before=before,
             count=first - before,
         )
-        yield curves.shape("nan-in-interval", said, points[bad].line)
+        yield curves.shape("nan-in-interval", message, points[bad].line)
 
 
 def _detect_zero_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[Anomaly]:
-    """Find a NaN loss beside a gradient of exactly 0: the mean over no label at all.
+    """Detect a NaN loss with a gradient of exactly 0: the mean over no label at all.
 
     A NaN that is computed from values has NaN gradients.
     """
@@ -121,13 +121,13 @@ def _detect_zero_gradient(curves: Curves, points: Sequence[Point]) -> Iterator[A
     empty = [point for point in points if math.isnan(point.value) and norms.get(point.line) == 0.0]
     bad = sum(not math.isfinite(point.value) for point in points)
     if len(empty) >= 2 and len(empty) >= 0.9 * bad:
-        said = say(
+        message = say(
             "loss nan with grad_norm 0 at {count} of {bad} bad records",
             "{bad} 条异常记录中有 {count} 条 loss 为 nan 而 grad_norm 为 0",
             count=len(empty),
             bad=bad,
         )
-        yield curves.shape("nan-zero-gradient", said, empty[0].line)
+        yield curves.shape("nan-zero-gradient", message, empty[0].line)
 
 
 def _detect_float16_overflow(
@@ -140,14 +140,14 @@ def _detect_float16_overflow(
     before, first = points[max(0, bad - 3) : bad], points[bad]
     last = before[-1].value if before else 0.0
     is_near = _LARGEST_HALF / _NEAR_HALF < last <= _LARGEST_HALF
-    was_high = all(last / _NEAR_HALF < one.value <= last for one in points[:bad])
+    was_high = all(last / _NEAR_HALF < point.value <= last for point in points[:bad])
     if math.isinf(first.value) and is_near and was_high:
-        said = _format_transition([one.value for one in before], first.value)
-        yield curves.shape("inf-at-half-range", said, first.line)
+        message = _format_transition([point.value for point in before], first.value)
+        yield curves.shape("inf-at-half-range", message, first.line)
 
 
 def _detect_preceding_trend(curves: Curves, points: Sequence[Point], bad: int) -> Iterator[Anomaly]:
-    """Tell what came before the first bad record: a run-up, or a calm curve."""
+    """Detect what preceded the first bad record: a rise, or a flat curve."""
     before, value = [point.value for point in points[:bad]], points[bad].value
     part = _format_exploded_part(curves, points[bad].line)
     if _is_runup(before) or _is_absurd(curves, points[:bad]):
@@ -187,7 +187,7 @@ def _format_transition(before: Sequence[float], value: float) -> Message:
     return say(
         "loss {before}, then {value}",
         "loss {before}，然后变成 {value}",
-        before=join_list([f"{one:.4g}" for one in before]),
+        before=join_list([f"{value:.4g}" for value in before]),
         value=value,
     )
 
@@ -209,7 +209,7 @@ def _is_absurd(curves: Curves, before: Sequence[Point]) -> bool:
 def _is_climbing(values: Sequence[float]) -> bool:
     """Say whether a few records mostly rise, to well above the first and the lowest."""
     best, last = min(values), values[-1]
-    rising = [other > one for one, other in itertools.pairwise(values)]
+    rising = [current > previous for previous, current in itertools.pairwise(values)]
     is_steep = last > 3 * best or all(rising[-2:])
     return (
         best > 0
@@ -232,13 +232,13 @@ def _detect_skipped_nan_iterations(curves: Curves) -> Iterator[Anomaly]:
     """Find the NaN of a program that counts such iterations, or omits their loss (Megatron)."""
     counted = next((point for point in curves.points("nan_iterations") if point.value > 0), None)
     if counted is not None:
-        said = say(
+        message = say(
             "{count:g} nan iterations at {place}",
             "{place}有 {count:g} 次 nan 迭代",
             count=counted.value,
             place=format_position(counted),
         )
-        yield curves.shape("nan-loss", said, counted.line)
+        yield curves.shape("nan-loss", message, counted.line)
         return
     if curves.first_nonfinite(names.GRAD_NORM) is None:
         return
@@ -252,9 +252,9 @@ def _detect_skipped_nan_iterations(curves: Curves) -> Iterator[Anomaly]:
         None,
     )
     if missing is not None:
-        said = say(
+        message = say(
             "no loss beside grad_norm {shown}",
             "没有打印 loss，而 grad_norm 为 {shown}",
             shown=show(missing),
         )
-        yield curves.shape("nan-loss", said, missing.line)
+        yield curves.shape("nan-loss", message, missing.line)

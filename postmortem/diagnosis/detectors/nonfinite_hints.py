@@ -1,6 +1,6 @@
-"""What a log says in words of why values are not finite: a weight, an input, a label, a mask.
+"""Find where a log says why values are not finite: a weight, an input, a label, a mask.
 
-In: the lines that may tell of it, where values are not finite. Out: the shapes `told-*`, at the
+In: the lines that may tell of it, where values are not finite. Out: the anomalies `told-*`, at the
 line that tells. Not here: messages of known wording (`patterns/signatures`), two settings of which
 one works (`detectors.contrasts`), the curves themselves (`detectors.nonfinite`).
 """
@@ -49,7 +49,7 @@ _LOADING: Final = (
 
 
 def detect_nonfinite_hints(observed: Observed) -> Iterator[Anomaly]:
-    """Tell of what is said to be bad where values are not finite, or the loss is 0."""
+    """Detect what a log names as bad where values are not finite or the loss is 0."""
     first = _find_first_bad_lines(observed)
     if not first:
         return
@@ -66,12 +66,12 @@ def detect_nonfinite_hints(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _detect_hint_before(observed: Observed, first: dict[int, int]) -> Iterator[Anomaly]:
-    """Give the first line before a bad value that tells of one, or right before it of a reason.
+    """Find the first line before a bad value that names a reason.
 
     What is told of the data before anything is trained on them is how they are, not what happened.
     """
     begun = _find_first_record_lines(observed)
-    told = {
+    hinted = {
         (finding.source, finding.line)
         for finding, _ in observed.findings
         if finding.signature.endswith(".told")
@@ -80,7 +80,7 @@ def _detect_hint_before(observed: Observed, first: dict[int, int]) -> Iterator[A
         ahead = first.get(source, 0) - number
         if ahead <= 0:
             continue
-        is_reason = (source, number) in told or find_topic(text, -ahead) is not None
+        is_reason = (source, number) in hinted or find_topic(text, -ahead) is not None
         is_event = is_reason and ahead <= _NEAR and number > begun.get(source, number)
         if is_event or has_nonfinite_values(text):
             yield Anomaly(BEFORE, quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)

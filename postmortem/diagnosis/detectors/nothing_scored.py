@@ -1,9 +1,9 @@
-"""Scores all of which are next to nothing, well behind the beginning of a run.
+"""Detect a run whose scores are all close to 0 well after its beginning.
 
-In: the curves of one process. Out: the shapes `nothing-moves`, or `collapse` where the loss falls
-all the same, `no-progress` where the beginning is near. Not here: one such score beside others that
-are sound (`detectors.degenerate`), a score that is low and level (`detectors.low_scores`), rewards
-(`detectors.policy`).
+In: the curves of one process. Out: the anomalies `nothing-moves`, or `collapse` where the loss
+falls all the same, `no-progress` where the beginning is near. Not here: one such score beside
+others that are sound (`detectors.degenerate`), a score that is low and level
+(`detectors.low_scores`), rewards (`detectors.policy`).
 
 A single score of 0 may be of a class that is not there. Where every score is, nothing is right.
 """
@@ -50,57 +50,59 @@ _FALLEN: Final = 0.9
 def detect_near_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     """Find a run all of whose scores are next to nothing in all records, and do not rise."""
     curves = observed.curves
-    told = _collect_score_points(curves)
-    most = max((point.value for points in told.values() for point in points), default=0.0)
+    scores = _collect_score_points(curves)
+    most = max((point.value for points in scores.values() for point in points), default=0.0)
     whole = 100.0 if most > 1 else 1.0
-    if not told or is_policy(curves) or _is_none_of_these(curves, told):
+    if not scores or is_policy(curves) or _is_none_of_these(curves, scores):
         return []
-    if not all(_is_nothing(name, points, whole) for name, points in told.items()):
+    if not all(_is_nothing(name, points, whole) for name, points in scores.items()):
         return []
-    longest = max(told.values(), key=len)
+    longest = max(scores.values(), key=len)
     if not _is_behind_the_beginning(curves, longest):
-        return _from_the_beginning(curves, told)
-    said = say(
+        return _detect_zero_from_beginning(curves, scores)
+    message = say(
         "every score ({scores}) is {value:.3g} or less in all {count} records",
         "全部 {count} 条记录里，所有得分（{scores} 项）都不超过 {value:.3g}",
-        scores=len(told),
+        scores=len(scores),
         value=most,
         count=len(longest),
     )
     kind = "collapse" if _is_loss_falling(curves) else "nothing-moves"
-    return [curves.shape(kind, said, longest[0].line)]
+    return [curves.shape(kind, message, longest[0].line)]
 
 
 def _collect_score_points(curves: Curves) -> dict[str, Sequence[Point]]:
     """Give the points of all scores, those of their means so far where these are printed."""
     names_of = curves.called(_SCORE, _NO_SCORE)
-    told = {name: curves.so_far(name) or curves.finite(name) for name in names_of}
-    return {name: points for name, points in told.items() if points}
+    scores = {name: curves.so_far(name) or curves.finite(name) for name in names_of}
+    return {name: points for name, points in scores.items() if points}
 
 
-def _from_the_beginning(curves: Curves, told: Mapping[str, Sequence[Point]]) -> list[Anomaly]:
+def _detect_zero_from_beginning(
+    curves: Curves, scores: Mapping[str, Sequence[Point]]
+) -> list[Anomaly]:
     """Find scores of several kinds that are exactly 0 in a second pass still, in training too."""
     epochs = [point.value for point in curves.finite(names.EPOCH)]
-    points = max(told.values(), key=len)
-    is_exact = not any(point.value for one in told.values() for point in one)
-    is_told = len(told) >= _KINDS and len(points) >= _BOTH and len(set(epochs)) >= _FEW
-    if not (is_exact and is_told) or _is_loss_falling(curves) or curves.called(_OF_BOXES):
+    points = max(scores.values(), key=len)
+    is_exact = not any(point.value for score in scores.values() for point in score)
+    has_enough = len(scores) >= _KINDS and len(points) >= _BOTH and len(set(epochs)) >= _FEW
+    if not (is_exact and has_enough) or _is_loss_falling(curves) or curves.called(_OF_BOXES):
         return []
-    said = say(
+    message = say(
         "{scores} scores are exactly 0 in all {count} records of {epochs} passes over the data",
         "遍历数据 {epochs} 次，{scores} 项得分在全部 {count} 条记录里都恰好为 0",
-        scores=len(told),
+        scores=len(scores),
         count=len(points),
         epochs=len(set(epochs)),
     )
-    return [curves.shape("no-progress", said, points[0].line)]
+    return [curves.shape("no-progress", message, points[0].line)]
 
 
-def _is_none_of_these(curves: Curves, told: Mapping[str, Sequence[Point]]) -> bool:
+def _is_none_of_these(curves: Curves, scores: Mapping[str, Sequence[Point]]) -> bool:
     """Say whether accuracies contradict the loss, or the perplexity: they are counted wrongly."""
-    if not all(map(ACCURACY.search, told)):
+    if not all(map(ACCURACY.search, scores)):
         return False
-    most = max(point.value for points in told.values() for point in points)
+    most = max(point.value for points in scores.values() for point in points)
     falling = ([point.value for point in curves.finite(name)] for name in curves.called(_PPL))
     is_learnt = any(ppl and ppl[-1] < min(_LEARNT, _FALLEN * ppl[0]) for ppl in falling)
     return is_learnt or is_of_no_classes(curves, most)

@@ -1,7 +1,7 @@
-"""What a run minimises, as far as the names of its curves tell, and what its loss does by design.
+"""What a run minimises, by the names of its curves, and what its loss may do by design.
 
 In: the curves of one process. Out: whether its loss may rise, stand or be 0 in a sound run. Not
-here: any shape.
+here: any anomaly.
 
 Names are read case-blind, and a companion that is not finite itself excuses nothing.
 """

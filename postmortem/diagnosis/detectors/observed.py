@@ -1,6 +1,6 @@
-"""What the detectors of shapes may look at, in one frozen value.
+"""What detectors may look at, in one frozen value.
 
-In: gathered evidence, the findings of the last attempt. Out: `Observed`. Not here: finding shapes
+In: the extract, the findings of the last attempt. Out: `Observed`. Not here: finding anomalies
 (`detectors.registry`).
 """
 
@@ -16,7 +16,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.loss_of_training import TrainingLoss, find_training_loss
-from postmortem.extraction.extract import Extract, Seen, process_of, select_sources_by_type
+from postmortem.extraction.extract import Extract, Sighting, process_of, select_sources_by_type
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.traits import Trait, has_trait
@@ -27,7 +27,7 @@ _Worked = TypeVar("_Worked")
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What is known of a job when its shapes are looked for."""
+    """The input of detectors: what is known of a job."""
 
     series: Sequence[Series] = ()
     """Of all processes."""
@@ -99,48 +99,52 @@ class Observed:
 Detector = Callable[[Observed], Iterable[Anomaly]]
 
 
-def build_observed(gathered: Extract, seen: Iterable[Seen], begins: Mapping[int, int]) -> Observed:
+def build_observed(
+    extract: Extract, seen: Iterable[Sighting], begins: Mapping[int, int]
+) -> Observed:
     """Put together what the detectors may look at.
 
     Args:
-        gathered: the evidence.
+        extract: the evidence.
         seen: the findings of the last attempt, in their order.
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
     """
     return Observed(
-        series=tuple(_select_unmirrored_series(gathered)),
-        facts=gathered.facts,
-        findings=tuple((one.finding, one.records_before) for one in seen),
-        tracebacks=tuple(traceback for traceback, _ in gathered.tracebacks),
-        records=gathered.records,
-        first_records={source: line for source, (line, _) in gathered.first_record.items()},
-        last_records={source: line for source, (line, _) in gathered.last_record.items()},
-        tails=gathered.tails,
-        heads=gathered.heads,
+        series=tuple(_select_unmirrored_series(extract)),
+        facts=extract.facts,
+        findings=tuple((sighting.finding, sighting.records_before) for sighting in seen),
+        tracebacks=tuple(traceback for traceback, _ in extract.tracebacks),
+        records=extract.records,
+        first_records={source: line for source, (line, _) in extract.first_record.items()},
+        last_records={source: line for source, (line, _) in extract.last_record.items()},
+        tails=extract.tails,
+        heads=extract.heads,
         around=_collect_nonfinite_context(seen),
         processes={
-            source: process_of(gathered, source)
-            for source in gathered.tails
-            if begins.get(source, 0) <= gathered.lines.get(source, 0)
+            source: process_of(extract, source)
+            for source in extract.tails
+            if begins.get(source, 0) <= extract.lines.get(source, 0)
         },
-        snapshots=select_sources_by_type(gathered, "environment"),
-        dumps=select_sources_by_type(gathered, "environment", "scheduler", "kernel"),
-        lines=sum(gathered.lines.values()),
-        total_steps=gathered.total_steps,
+        snapshots=select_sources_by_type(extract, "environment"),
+        dumps=select_sources_by_type(extract, "environment", "scheduler", "kernel"),
+        lines=sum(extract.lines.values()),
+        total_steps=extract.total_steps,
     )
 
 
-def _select_unmirrored_series(gathered: Extract) -> Iterable[Series]:
-    """Give the series but those of files that tell nothing that another does not."""
-    mirrored = gathered.copies.mirrored
-    return (one for one in gathered.series.values() if (one.source, one.where) not in mirrored)
+def _select_unmirrored_series(extract: Extract) -> Iterable[Series]:
+    """Give the series without those that only mirror another file."""
+    mirrored = extract.copies.mirrored
+    return (
+        curve for curve in extract.series.values() if (curve.source, curve.where) not in mirrored
+    )
 
 
-def _collect_nonfinite_context(seen: Iterable[Seen]) -> tuple[tuple[int, int, str], ...]:
+def _collect_nonfinite_context(seen: Iterable[Sighting]) -> tuple[tuple[int, int, str], ...]:
     """Give the surroundings of the first findings of values that are not finite."""
     kept = (
-        (one.finding.source, *one.context)
-        for one in seen
-        if one.context[0] and has_trait(one.finding.signature, Trait.ABOUT_VALUES)
+        (sighting.finding.source, *sighting.context)
+        for sighting in seen
+        if sighting.context[0] and has_trait(sighting.finding.signature, Trait.ABOUT_VALUES)
     )
     return tuple(itertools.islice(kept, _MOST_AROUND))

@@ -1,6 +1,6 @@
-"""What the process that went wrong first says just before, and no other process says.
+"""Find the line that only the process that went wrong first printed just before.
 
-In: the training losses of all processes, the last lines of their sources. Out: the shape
+In: the training losses of all processes, the last lines of their sources. Out: the anomaly
 `odd-line`. Not here: which process went wrong first (`detectors.ranks`).
 """
 
@@ -48,9 +48,9 @@ def detect_odd_data_line(observed: Observed) -> Iterable[Anomaly]:
         kinds.setdefault(_NUMBER.sub("#", peeled.text), set()).add(where)
         if where == first.where and first.line - _BEFORE <= number < first.line:
             near.append((number, peeled.text))
-    for number, said in near:
-        alone = kinds[_NUMBER.sub("#", said)] == {first.where}
-        if alone and _OF_DATA.search(said) and _NAMES_DATA.search(said):
-            told = quote(cut(said, _MOST_TEXT))
-            return [Anomaly("odd-line", told, first.source, first.where, number)]
+    for number, line_text in near:
+        alone = kinds[_NUMBER.sub("#", line_text)] == {first.where}
+        if alone and _OF_DATA.search(line_text) and _NAMES_DATA.search(line_text):
+            message = quote(cut(line_text, _MOST_TEXT))
+            return [Anomaly("odd-line", message, first.source, first.where, number)]
     return []

@@ -1,6 +1,6 @@
-"""Samples with different references that all get one and the same output.
+"""Detect samples with different references that all get the same output.
 
-In: both ends of each source. Out: the shape `collapse`. Not here: figures that say as much
+In: both ends of each source. Out: the anomaly `collapse`. Not here: figures that say as much
 (`detectors.degenerate`, `detectors.low_scores`).
 """
 
@@ -14,7 +14,7 @@ from postmortem.core.message import cut, quote, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 
-_TOLD: Final = compile_lazily(
+_LABELED_TEXT: Final = compile_lazily(
     r"(?:^|[-|>\]\s])(?:(?P<reference>src|ref(?:erence)?|target|truth|gt|ground[_ ]truth|expected)"
     r"|(?P<output>res|pred(?:icted|iction)?|hyp(?:othesis)?|decoded|generated))"
     r"\s?[:=]\s{0,4}(?P<text>\S.{0,200})$",
@@ -39,13 +39,13 @@ def detect_output_collapse(observed: Observed) -> Iterable[Anomaly]:
         output = outputs.pop()
         is_none = len(output.strip("\"' ")) < _SHORT
         if len(pairs) >= _FEWEST or is_none:
-            said = say(
+            message = say(
                 "{count} different samples all get the output {output}",
                 "{count} 个不同的样本得到同一个输出 {output}",
                 count=len(pairs),
                 output=quote(cut(output, 60)),
             )
-            return [Anomaly("collapse", said, source, NOWHERE, pairs[0][2])]
+            return [Anomaly("collapse", message, source, NOWHERE, pairs[0][2])]
     return []
 
 
@@ -53,13 +53,13 @@ def _list_output_pairs(lines: Sequence[tuple[int, str]]) -> list[tuple[str, str,
     """Give what was expected and what came, with the line of the latter; in whichever order."""
     found, waiting = list[tuple[str, str, int]](), dict[str, tuple[str, int]]()
     for number, line in lines:
-        told = _TOLD.search(line) if len(line) < _LONGEST else None
-        if told is None:
+        match = _LABELED_TEXT.search(line) if len(line) < _LONGEST else None
+        if match is None:
             continue
-        kind = "reference" if told["reference"] else "output"
+        kind = "reference" if match["reference"] else "output"
         if kind in waiting:
             waiting.clear()
-        waiting[kind] = told["text"].strip(), number
+        waiting[kind] = match["text"].strip(), number
         if len(waiting) == len(("reference", "output")):
             found.append((waiting["reference"][0], *waiting["output"]))
             waiting.clear()

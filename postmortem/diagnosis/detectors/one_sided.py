@@ -1,6 +1,6 @@
-"""A game that one side has won: a discriminator without errors, representations that are all alike.
+"""Detect adversarial training that one side has won, and representations that are all alike.
 
-In: the curves of one process. Out: the shape `collapse`. Not here: policies (`detectors.policy`),
+In: the curves of one process. Out: the anomaly `collapse`. Not here: policies (`detectors.policy`),
 the training loss (`detectors.trend`).
 """
 
@@ -62,14 +62,14 @@ def detect_dominant_discriminator(observed: Observed) -> Iterable[Anomaly]:
     is_gone = max(point.value for point in judge[-late:]) < _NOTHING and other >= _HIGH
     if not (has_risen or is_gone):
         return []
-    said = say(
+    message = say(
         "the discriminator's loss is {loss:.2g}, the generator's {other:.3g}, medians of the later"
         " half",
         "后半程的中位数：判别器 loss 为 {loss:.2g}，生成器 loss 为 {other:.3g}",
         loss=loss,
         other=other,
     )
-    return [curves.shape("collapse", said, judge[-late].line)]
+    return [curves.shape("collapse", message, judge[-late].line)]
 
 
 def detect_silenced_generator(observed: Observed) -> Iterable[Anomaly]:
@@ -88,14 +88,14 @@ def detect_silenced_generator(observed: Observed) -> Iterable[Anomaly]:
     least = min(point.value for point in judge[-_SEVERAL:])
     if least < _CAUGHT:
         return []
-    said = say(
+    message = say(
         "the generator's loss is exactly 0 in the last {count} records, the discriminator's above"
         " {least:.3g}",
         "最后 {count} 条记录的生成器 loss 恰好为 0，判别器 loss 高于 {least:.3g}",
         count=count,
         least=least,
     )
-    return [curves.shape("collapse", said, forger[-count].line)]
+    return [curves.shape("collapse", message, forger[-count].line)]
 
 
 def detect_representation_collapse(observed: Observed) -> Iterable[Anomaly]:
@@ -109,13 +109,13 @@ def detect_representation_collapse(observed: Observed) -> Iterable[Anomaly]:
     if not 0 <= late < _GONE * early:
         return []
     line = next(point.line for point in points if point.value < _GONE * early)
-    said = say(
+    message = say(
         "the spread of the representations {early:.3g} → {late:.2g}: all samples look alike",
         "表示的离散程度由 {early:.3g} 降到 {late:.2g}：所有样本都变得一样",
         early=early,
         late=late,
     )
-    return [curves.shape("collapse", said, line)]
+    return [curves.shape("collapse", message, line)]
 
 
 def _find_points_by_name(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:

@@ -1,6 +1,6 @@
-"""A short text in which programs warn of something, and nothing tells of a failure.
+"""Detect a short log that holds warnings and no sign of a failure.
 
-In: the whole of a short log, what was found in it, how the run ended. Out: the shape
+In: the whole of a short log, what was found in it, how the run ended. Out: the anomaly
 `only-notices`. Not here: warnings that are known by name (`patterns/signatures`), output that
 simply ends (nobody warns in it), runs with records (`detectors.ending`).
 """
@@ -40,9 +40,12 @@ _ALARMING: Final = compile_lazily(
 
 def detect_only_warnings(observed: Observed) -> Iterable[Anomaly]:
     """Find a text of warnings alone, none of which is a failure by its words."""
-    is_told = any(finding.role in _TELLING for finding, _ in observed.findings)
+    has_findings = any(finding.role in _TELLING for finding, _ in observed.findings)
     is_more = (
-        is_told or any(observed.records.values()) or observed.tracebacks or len(observed.tails) != 1
+        has_findings
+        or any(observed.records.values())
+        or observed.tracebacks
+        or len(observed.tails) != 1
     )
     if is_more or observed.outcome not in {"incomplete", "unknown", "not-a-training-log"}:
         return
@@ -51,12 +54,12 @@ def detect_only_warnings(observed: Observed) -> Iterable[Anomaly]:
     if first == 1 and len(rows) <= _MOST_LINES and not _ALARMING.search(text):
         warned = _find_first_warning(rows)
         if warned is not None:
-            said = say(
+            message = say(
                 "nothing but notices — {text}",
                 "只有提示性的警告 — {text}",
                 text=cut(rows[warned].text.strip(), _MOST_TEXT),
             )
-            yield Anomaly("only-notices", said, source, NOWHERE, warned + 1)
+            yield Anomaly("only-notices", message, source, NOWHERE, warned + 1)
 
 
 def _find_first_warning(rows: Sequence[Cleaned]) -> int | None:

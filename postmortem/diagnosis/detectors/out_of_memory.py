@@ -1,7 +1,7 @@
-"""The arithmetic of a CUDA out-of-memory line.
+"""Analyse the sizes in a CUDA out-of-memory line.
 
 In: findings of `memory.cuda-oom.*` with the sizes they captured, how many metric records stood
-before, and the size of the card where another line tells it. Out: the shapes `oom-fragmented` or
+before, and the size of the card where another line tells it. Out: the anomalies `oom-fragmented` or
 `oom-little-spare`, `oom-other-process` or `oom-all-own`, `oom-larger-than-card`, `oom-capped`,
 `oom-stray-contexts`, `oom-after-steps` or `oom-before-steps`; their texts show the account in GiB.
 Not here: the wordings (`patterns/signatures/memory`), the phase of the run (frames, in
@@ -40,14 +40,14 @@ _CONTEXT_GIB: Final = 1.0
 _ROUNDING: Final = 1.02
 _CONTRARY: Final = (("oom-fragmented", "oom-little-spare"), ("oom-other-process", "oom-all-own"))
 """What holds on any rank, and what is not said of the job then."""
-_Told = tuple[str, Message]
+_AnomalyParts = tuple[str, Message]
 """The id of a shape, and the figures that show it."""
 
 
-class Account(NamedTuple):
+class MemoryAccount(NamedTuple):
     """The figures of one line in GiB; None where it prints none, or what cannot be."""
 
-    asked: float | None
+    requested: float | None
     total: float | None
     free: float | None
     allocated: float | None
@@ -77,9 +77,9 @@ def parse_gib(text: str | None) -> float | None:
     return None if match is None else float(match[1]) * _UNITS[match[2][0].lower()]
 
 
-def parse_memory_account(finding: Finding) -> Account:
+def parse_memory_account(finding: Finding) -> MemoryAccount:
     """Read the figures of a line."""
-    asked, total, free, allocated, spare = (
+    requested, total, free, allocated, spare = (
         parse_gib(finding.capture(name))
         for name in ("asked", "total", "free", "allocated", "unallocated")
     )
@@ -89,8 +89,8 @@ def parse_memory_account(finding: Finding) -> Account:
     if reserved is None and allocated is not None:
         reserved = allocated + (spare or 0.0)
     mine = _parse_memory_in_use(finding, total)
-    return Account(
-        asked=asked if asked is not None else parse_gib(finding.capture("asked2")),
+    return MemoryAccount(
+        requested=requested if requested is not None else parse_gib(finding.capture("asked2")),
         total=total,
         free=free,
         allocated=allocated,
@@ -119,7 +119,7 @@ def _iter_processes(finding: Finding) -> Iterator[tuple[str, float]]:
 
 
 def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
-    """Judge every out-of-memory line; each shape once, at its first line.
+    """Judge every out-of-memory line; each anomaly once, at its first line.
 
     The largest GPU that was printed stands for the card of lines that do not tell of theirs.
     """
@@ -127,13 +127,13 @@ def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
     found: dict[str, Anomaly] = {}
     read: set[tuple[object, ...]] = set()
     for finding, records_before in observed.findings:
-        told = (bool(records_before), finding.text, finding.captures)
-        if not finding.signature.startswith(FAMILY) or told in read:
+        key = (bool(records_before), finding.text, finding.captures)
+        if not finding.signature.startswith(FAMILY) or key in read:
             continue
-        read.add(told)  # what a thousand processes say alike gives the same shapes
-        for name, said in _iter_oom_conditions(finding, records_before, card):
-            shape = Anomaly(name, said, finding.source, finding.where, finding.line)
-            found.setdefault(name, shape)
+        read.add(key)  # what a thousand processes say alike gives the same shapes
+        for name, message in _iter_oom_conditions(finding, records_before, card):
+            anomaly = Anomaly(name, message, finding.source, finding.where, finding.line)
+            found.setdefault(name, anomaly)
     for present, absent in _CONTRARY:
         if present in found:
             found.pop(absent, None)
@@ -142,8 +142,8 @@ def detect_oom_conditions(observed: Observed) -> Iterable[Anomaly]:
 
 def _iter_oom_conditions(
     finding: Finding, records_before: int, card: float | None
-) -> Iterator[_Told]:
-    """Tell all that one line shows."""
+) -> Iterator[_AnomalyParts]:
+    """Yield the anomalies that one line shows."""
     yield (
         "oom-after-steps" if records_before else "oom-before-steps",
         say(
@@ -153,121 +153,121 @@ def _iter_oom_conditions(
         ),
     )
     figures = parse_memory_account(finding)
-    for told in (
+    for anomaly in (
         _check_fragmentation(figures, figures.total if figures.total is not None else card),
         _compare_other_processes(figures),
         _find_stray_contexts(figures),
         _find_oversized_request(figures, parse_gib(finding.capture("needed")), card),
         _find_capped_process(figures, parse_gib(finding.capture("allowed"))),
     ):
-        if told is not None:
-            yield told
+        if anomaly is not None:
+            yield anomaly
 
 
-def _check_fragmentation(one: Account, card: float | None) -> _Told | None:
+def _check_fragmentation(account: MemoryAccount, card: float | None) -> _AnomalyParts | None:
     """Compare what was asked for, and the card, with what was reserved and not allocated."""
-    if one.asked is None or one.spare is None:
+    if account.requested is None or account.spare is None:
         return None
     reserved = quote("")
-    if one.allocated is not None:
+    if account.allocated is not None:
         reserved = say(
             "{reserved:.2f} reserved - {allocated:.2f} allocated = ",
             "已预留 {reserved:.2f} - 已分配 {allocated:.2f} = ",
-            reserved=one.allocated + one.spare,
-            allocated=one.allocated,
+            reserved=account.allocated + account.spare,
+            allocated=account.allocated,
         )
-    is_enough = one.spare > max(1.2 * one.asked, 0.5)
-    if is_enough and one.spare < _SPARE_SHARE * (card or 0.0):
+    is_enough = account.spare > max(1.2 * account.requested, 0.5)
+    if is_enough and account.spare < _SPARE_SHARE * (card or 0.0):
         return None
-    said = say(
+    message = say(
         "{sum}{spare:.2f} GiB reserved but unallocated, {asked:.2f} GiB asked",
         "{sum}{spare:.2f} GiB 已预留但未分配，申请了 {asked:.2f} GiB",
         sum=reserved,
-        spare=one.spare,
-        asked=one.asked,
+        spare=account.spare,
+        asked=account.requested,
     )
-    return ("oom-fragmented" if is_enough else "oom-little-spare", said)
+    return ("oom-fragmented" if is_enough else "oom-little-spare", message)
 
 
-def _compare_other_processes(one: Account) -> _Told | None:
+def _compare_other_processes(account: MemoryAccount) -> _AnomalyParts | None:
     """Compare what others hold of the card with what contexts cost."""
-    others = one.others
-    if one.total is None or one.free is None or one.own is None or others is None:
+    others = account.others
+    if account.total is None or account.free is None or account.own is None or others is None:
         return None
-    if one.own > _ROUNDING * one.total:
+    if account.own > _ROUNDING * account.total:
         return None
     total = say(
         "{total:.2f} total - {free:.2f} free - {own:.2f} of this process = {others:.2f} GiB",
         "总量 {total:.2f} - 空闲 {free:.2f} - 本进程 {own:.2f} = {others:.2f} GiB",
-        total=one.total,
-        free=one.free,
-        own=one.own,
+        total=account.total,
+        free=account.free,
+        own=account.own,
         others=max(0.0, others),
     )
-    least = _OTHERS_GIB if one.processes else _UNNAMED_GIB
-    if others < max(_OTHERS_SHARE * one.total, least):
+    least = _OTHERS_GIB if account.processes else _UNNAMED_GIB
+    if others < max(_OTHERS_SHARE * account.total, least):
         return ("oom-all-own", say("{sum} for contexts", "{sum}，是 CUDA 上下文的开销", sum=total))
-    said = say(
+    message = say(
         "{sum} held elsewhere{by_whom}",
         "{sum} 被其他进程占用{by_whom}",
         sum=total,
-        by_whom=_format_top_holders(one, one.own),
+        by_whom=_format_top_holders(account, account.own),
     )
-    return ("oom-other-process", said)
+    return ("oom-other-process", message)
 
 
-def _format_top_holders(one: Account, own: float) -> Message:
+def _format_top_holders(account: MemoryAccount, own: float) -> Message:
     """Name the processes that hold most, but this one."""
     held = [
         say("process {pid}: {size:.2f}", "进程 {pid}：{size:.2f}", pid=pid, size=size)
-        for pid, size in sorted(one.processes, key=lambda entry: -entry[1])[:4]
-        if one.is_own_named or abs(size - own) > _CONTEXT_GIB
+        for pid, size in sorted(account.processes, key=lambda entry: -entry[1])[:4]
+        if account.is_own_named or abs(size - own) > _CONTEXT_GIB
     ]
     return say(" ({held})", "（{held}）", held=join_list(held)) if held else quote("")
 
 
-def _find_stray_contexts(one: Account) -> _Told | None:
+def _find_stray_contexts(account: MemoryAccount) -> _AnomalyParts | None:
     """Several processes with hardly more than a context each.
 
     Ranks of one job that opened one on the wrong card.
     """
-    small = [size for _, size in one.processes if size <= _CONTEXT_GIB]
+    small = [size for _, size in account.processes if size <= _CONTEXT_GIB]
     if len(small) < 2:
         return None
-    said = say(
+    message = say(
         "{count} other processes with {low:.2f} to {high:.2f} GiB each on this GPU",
         "这张 GPU 上另有 {count} 个进程，各占 {low:.2f} 到 {high:.2f} GiB",
         count=len(small),
         low=min(small),
         high=max(small),
     )
-    return ("oom-stray-contexts", said)
+    return ("oom-stray-contexts", message)
 
 
 def _find_oversized_request(
-    one: Account, needed: float | None, card_gib: float | None
-) -> _Told | None:
+    account: MemoryAccount, needed: float | None, card_gib: float | None
+) -> _AnomalyParts | None:
     """One request, or one compiled program, that no empty card could hold."""
-    total, asked = (
-        one.total if one.total is not None else card_gib,
-        (needed if needed is not None else one.asked),
+    total, requested = (
+        account.total if account.total is not None else card_gib,
+        (needed if needed is not None else account.requested),
     )
-    if asked is None or total is None or asked <= total:
+    if requested is None or total is None or requested <= total:
         return None
     return (
         "oom-larger-than-card",
         say(
             "{asked:.2f} GiB asked at once, the card has {total:.2f} GiB",
             "一次申请 {asked:.2f} GiB，而整张卡只有 {total:.2f} GiB",
-            asked=asked,
+            asked=requested,
             total=total,
         ),
     )
 
 
-def _find_capped_process(one: Account, allowed: float | None) -> _Told | None:
+def _find_capped_process(account: MemoryAccount, allowed: float | None) -> _AnomalyParts | None:
     """Find a process that is allowed less than the card has."""
-    if allowed is None or one.total is None or allowed * _ROUNDING > one.total:
+    if allowed is None or account.total is None or allowed * _ROUNDING > account.total:
         return None
     return (
         "oom-capped",
@@ -275,6 +275,6 @@ def _find_capped_process(one: Account, allowed: float | None) -> _Told | None:
             "{allowed:.2f} of {total:.2f} GiB allowed to this process",
             "{total:.2f} GiB 中只允许本进程使用 {allowed:.2f} GiB",
             allowed=allowed,
-            total=one.total,
+            total=account.total,
         ),
     )

@@ -1,6 +1,6 @@
-"""The one process among many that is not where the others are.
+"""Find the one process among many that is not where the others are.
 
-In: what processes say of one another, their watchdogs, the last steps of each. Out: the shapes
+In: what processes say of one another, their watchdogs, the last steps of each. Out: the anomalies
 `peer-named`, `silent-rank`; both stand for the process that is meant, at the line that shows it.
 Not here: the operations and counts of collectives (`detectors.collectives`), values that go wrong
 (`detectors.ranks`).
@@ -61,7 +61,7 @@ _NAMES: Final = ("host", "node", "failed", "ssh")
 _WORDS: Final = frozenset({"is", "was", "has", "set", "state", "the", "a", "this", "that", "on"})
 
 
-class _Missed(NamedTuple):
+class _MissingReport(NamedTuple):
     """A line that names a process, or a machine, as missing."""
 
     by: tuple[int, ProcessId]
@@ -71,43 +71,45 @@ class _Missed(NamedTuple):
 
 def detect_reported_missing(observed: Observed) -> Iterable[Anomaly]:
     """Find the process, or the machine, that most of the others name as gone or missing."""
-    tellers: dict[ProcessId, dict[tuple[int, ProcessId], _Missed]] = defaultdict(dict)
-    for told, missing in _iter_missing_reports(observed):
-        for one in missing:
-            tellers[one].setdefault(told.by, told)
+    tellers: dict[ProcessId, dict[tuple[int, ProcessId], _MissingReport]] = defaultdict(dict)
+    for report, missing in _iter_missing_reports(observed):
+        for process in missing:
+            tellers[process].setdefault(report.by, report)
     ranked = sorted(tellers.items(), key=lambda entry: -len(entry[1]))
     if not ranked or (
         len(ranked) > 1 and len(ranked[0][1]) == len(ranked[1][1]) and _is_ambiguous(ranked)
     ):
         return []
     where, by = ranked[0]
-    first = min(by.values(), key=lambda told: (told.source, told.line))
-    said = say(
+    first = min(by.values(), key=lambda report: (report.source, report.line))
+    message = say(
         "{rank} is missed by {count} that tell of it",
         "有 {count} 处指出缺少 {rank}",
         rank=where.describe(),
         count=len(by),
     )
-    return [Anomaly("peer-named", said, first.source, where, first.line)]
+    return [Anomaly("peer-named", message, first.source, where, first.line)]
 
 
-def _is_ambiguous(ranked: list[tuple[ProcessId, dict[tuple[int, ProcessId], _Missed]]]) -> bool:
-    """Say whether the first two are of one kind, so that neither is the odd one."""
+def _is_ambiguous(
+    ranked: list[tuple[ProcessId, dict[tuple[int, ProcessId], _MissingReport]]],
+) -> bool:
+    """Say whether the first two are reported alike, so that neither is the outlier."""
     return (ranked[0][0].rank is None) == (ranked[1][0].rank is None)
 
 
-def _iter_missing_reports(observed: Observed) -> Iterator[tuple[_Missed, list[ProcessId]]]:
-    """Yield the lines that name somebody as missing: findings, and the ends of the sources."""
+def _iter_missing_reports(observed: Observed) -> Iterator[tuple[_MissingReport, list[ProcessId]]]:
+    """Yield the lines that name a process as missing: findings, and the ends of the sources."""
     for finding, _ in observed.findings:
         if missing := _parse_missing_processes(finding.text[:_MOST_TEXT]):
             by = (finding.source, finding.where)
-            yield _Missed(by, finding.source, finding.line), missing
+            yield _MissingReport(by, finding.source, finding.line), missing
     for source, (first, text) in observed.tails.items():
         if source in observed.processes:
             begun = False
             for number, line in enumerate(text.split("\n"), first):
                 if missing := _parse_missing_processes(line[:_MOST_TEXT], begun=begun):
-                    yield _Missed((source, NOWHERE), source, number), missing
+                    yield _MissingReport((source, NOWHERE), source, number), missing
                 begun = _BEGUN.search(line) is not None or (begun and bool(missing))
 
 
@@ -133,14 +135,14 @@ def detect_silent_process(observed: Observed) -> Iterable[Anomaly]:
     quiet = sorted(rank for rank in ranks if rank is not None and rank not in waiting)
     if len(waiting) >= _FEWEST - 1 and len(quiet) == 1:
         finding = next(iter(waiting.values()))
-        said = say(
+        message = say(
             "the watchdogs of {count} ranks report, that of rank {rank} does not",
             "{count} 个 rank 的 watchdog 有报告，rank {rank} 没有",
             count=len(waiting),
             rank=quiet[0],
         )
         return [
-            Anomaly("silent-rank", said, finding.source, ProcessId(rank=quiet[0]), finding.line)
+            Anomaly("silent-rank", message, finding.source, ProcessId(rank=quiet[0]), finding.line)
         ]
     return _detect_first_to_stop(last)
 
@@ -204,7 +206,7 @@ def _detect_first_to_stop(last: Mapping[ProcessId, _Step]) -> list[Anomaly]:
     (odd, first), *others = sorted(last.items(), key=lambda entry: entry[1].step)
     if first.step >= others[0][1].step or others[0][1].step != others[-1][1].step:
         return []
-    said = say(
+    message = say(
         "{name} records up to step {step:g}, the other {count} up to step {other:g}",
         "{name} 记录到第 {step:g} 步，其余 {count} 个到第 {other:g} 步",
         name=odd.describe(),
@@ -212,4 +214,4 @@ def _detect_first_to_stop(last: Mapping[ProcessId, _Step]) -> list[Anomaly]:
         count=len(others),
         other=others[0][1].step,
     )
-    return [Anomaly("silent-rank", said, first.source, odd, first.line)]
+    return [Anomaly("silent-rank", message, first.source, odd, first.line)]

@@ -1,6 +1,6 @@
-"""Whether a package that an error asks for stands in a whole list of what is installed.
+"""Check whether a package that an error asks for is in a complete list of packages.
 
-In: texts of dumps, findings about imports and requirements. Out: the shapes
+In: texts of dumps, findings about imports and requirements. Out: the anomalies
 `named-package-listed` or `named-package-unlisted`. Not here: versions (`facts.fact_store`).
 
 A list is whole where `pip list`, `pip freeze` or `conda list` printed it without a filter: it has
@@ -29,7 +29,7 @@ _ROW: Final = compile_lazily(r"^([A-Za-z0-9_][\w.-]*)\s+v?\d[\w.+!-]*(?:\s|$)", 
 _FEWEST_ROWS: Final = 8
 _FEWEST_FROZEN: Final = 20
 _FILTER: Final = compile_lazily(r"\|\s*(?:grep|egrep|rg|head|tail|findstr)\b")
-_ASKED: Final = ("module", "package", "requirement", "other", "wanted")
+_PACKAGE_GROUPS: Final = ("module", "package", "requirement", "other", "wanted")
 _IN_WORDS: Final = compile_lazily(
     r"(?:pip3? install (?:-U |--upgrade )?|requires? |needs? |have |the )[`'\"]?"
     r"([A-Za-z][\w.-]{1,40})",
@@ -55,17 +55,19 @@ def detect_package_listing(observed: Observed) -> Iterable[Anomaly]:
 
 def _compare_package(name: str, known: list[tuple[int, set[str]]]) -> Iterator[Anomaly]:
     for source, rows in known:
-        said = quote(name)
+        message = quote(name)
         if name in rows:
-            yield Anomaly("named-package-listed", said, source, NOWHERE, 1)
+            yield Anomaly("named-package-listed", message, source, NOWHERE, 1)
         elif not any(other.startswith(name) for other in rows):
-            yield Anomaly("named-package-unlisted", said, source, NOWHERE, 1)
+            yield Anomaly("named-package-unlisted", message, source, NOWHERE, 1)
 
 
 def _read_whole_text(observed: Observed, source: int) -> str:
     """Give the text of a source, of which both ends are kept; empty if they leave a gap."""
     lines = observed.kept_lines(source)
-    is_whole = all(other == one + 1 for (one, _), (other, _) in itertools.pairwise(lines))
+    is_whole = all(
+        current == previous + 1 for (previous, _), (current, _) in itertools.pairwise(lines)
+    )
     return "\n".join(line for _, line in lines) if is_whole else ""
 
 
@@ -84,7 +86,7 @@ def _iter_listed_names(text: str) -> Iterator[str]:
 
 def _iter_requested_packages(finding: Finding) -> Iterator[str]:
     """Give the packages that a message asks for: captured, or to be installed with pip."""
-    for group in _ASKED:
+    for group in _PACKAGE_GROUPS:
         if (value := finding.capture(group)) and (match := _FIRST.match(value)):
             yield _normalize_name(match[0])
     for match in _IN_WORDS.finditer(finding.text):

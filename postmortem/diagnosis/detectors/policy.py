@@ -1,10 +1,9 @@
 """A policy that no longer learns, or unlearns.
 
-Rewards without a spread, an entropy that has gone to nothing, preferred answers that have become
-unlikely.
+Signs are rewards without a spread, an entropy of 0, preferred answers that become unlikely.
 
-In: the curves of one process. Out: the shapes `flat-rewards`, `collapse`.
-Not here: the loss (`detectors.trend`).
+In: the curves of one process. Out: the anomalies `flat-rewards`, `collapse`. Not here: the loss
+(`detectors.trend`).
 """
 
 import re
@@ -50,23 +49,23 @@ def detect_uniform_rewards(observed: Observed) -> Iterable[Anomaly]:
     points = curves.points(series.name)
     last = _find_last_index(points, lambda value: value != 0.0)
     if last < 0:
-        said = say(
+        message = say(
             "{name} is 0 at all {count} records",
             "全部 {count} 条记录的 {name} 都是 0",
             name=series.name,
             count=len(points),
         )
-        return [curves.shape("flat-rewards", said, points[0].line)]
+        return [curves.shape("flat-rewards", message, points[0].line)]
     if len(points) - last <= max(3, len(points) // 3):
         return []
-    said = say(
+    message = say(
         "{name} {value:g}, then 0 for {count} records",
         "{name} 由 {value:g} 变为 0，持续 {count} 条记录",
         name=series.name,
         value=points[last].value,
         count=len(points) - last - 1,
     )
-    return [curves.shape("collapse", said, points[last + 1].line)]
+    return [curves.shape("collapse", message, points[last + 1].line)]
 
 
 def _has_no_reward(curves: Curves) -> bool:
@@ -86,13 +85,13 @@ def detect_entropy_collapse(observed: Observed) -> Iterable[Anomaly]:
     gone = len(points) - last - 1
     if gone < _LASTING:
         return []
-    said = say(
+    message = say(
         "entropy {top:.3g}, then 0 for {count} records",
         "entropy 由 {top:.3g} 降为 0，持续 {count} 条记录",
         top=top,
         count=gone,
     )
-    return [observed.curves.shape("collapse", said, points[last + 1].line)]
+    return [observed.curves.shape("collapse", message, points[last + 1].line)]
 
 
 def detect_premature_certainty(observed: Observed) -> Iterable[Anomaly]:
@@ -109,13 +108,13 @@ def detect_premature_certainty(observed: Observed) -> Iterable[Anomaly]:
     most = max(abs(point.value) for point in late)
     if most > _CERTAIN or _has_risen([point.value for point in returns]):
         return []
-    said = say(
+    message = say(
         "entropy_loss within {most:.2g} of 0 at the last {count} records, the reward no higher",
         "最后 {count} 条记录的 entropy_loss 距 0 不超过 {most:.2g}，奖励没有提高",
         most=most,
         count=len(late),
     )
-    return [curves.shape("collapse", said, late[0].line)]
+    return [curves.shape("collapse", message, late[0].line)]
 
 
 def detect_absent_reward(observed: Observed) -> Iterable[Anomaly]:
@@ -127,30 +126,34 @@ def detect_absent_reward(observed: Observed) -> Iterable[Anomaly]:
     value = values.pop()
     if value > 0:
         return []
-    said = say(
+    message = say(
         "the mean reward is {value:g} in all {count} records, up to step {step:g}",
         "直到第 {step:g} 步，全部 {count} 条记录的平均奖励都是 {value:g}",
         value=value,
         count=len(points),
         step=points[-1].step,
     )
-    return [observed.curves.shape("nothing-moves", said, points[0].line)]
+    return [observed.curves.shape("nothing-moves", message, points[0].line)]
 
 
 def detect_frozen_policy(observed: Observed) -> Iterable[Anomaly]:
-    """Find a policy without chance, whose last update changed nothing: one record tells of it."""
+    """Find a deterministic policy whose last update changed nothing, in a single record."""
     curves = observed.curves
     entropies = [abs(point.value) for point in _list_last_points(curves, _ENTROPY)]
     changes = _list_last_points(curves, _CHANGE)
     is_certain = bool(entropies) and max(entropies) < _NOTHING
-    if not is_certain or len(changes) < len(("kl", "clipped")) or any(one.value for one in changes):
+    if (
+        not is_certain
+        or len(changes) < len(("kl", "clipped"))
+        or any(point.value for point in changes)
+    ):
         return []
-    said = say(
+    message = say(
         "entropy {entropy:.2g}, and the update changed the policy by exactly 0",
         "熵为 {entropy:.2g}，策略更新的变化量恰好为 0",
         entropy=max(entropies),
     )
-    return [curves.shape("collapse", said, changes[0].line)]
+    return [curves.shape("collapse", message, changes[0].line)]
 
 
 def _list_last_points(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
@@ -191,11 +194,11 @@ def detect_preference_collapse(observed: Observed) -> Iterable[Anomaly]:
     )
     if not (0 <= loss < _NOTHING and reward < _UNLIKELY):
         return []
-    said = say(
+    message = say(
         "loss {loss:.2g} and rewards/chosen {reward:.4g}, medians of the last {count} records",
         "最后 {count} 条记录的中位数：loss 为 {loss:.2g}，rewards/chosen 为 {reward:.4g}",
         loss=loss,
         reward=reward,
         count=late,
     )
-    return [observed.curves.shape("collapse", said, chosen[-late].line)]
+    return [observed.curves.shape("collapse", message, chosen[-late].line)]

@@ -1,7 +1,7 @@
-"""The precision that printed figures betray: a number of 16 bits, printed in full, is one of few.
+"""Infer the precision of numbers from their printed digits.
 
-In: the curves of one process. Out: the shapes `fp16-figures`, `fp16-limit`, `bf16-figures`.
-Not here: what the log says of its precision (`facts.fact_store`).
+In: the curves of one process. Out: the anomalies `fp16-figures`, `fp16-limit`, `bf16-figures`. Not
+here: what the log says of its precision (`facts.fact_store`).
 """
 
 import math
@@ -58,7 +58,7 @@ def _detect_float16_limit(curves: Curves, name: str) -> Iterator[Anomaly]:
     bad = next((index for index, point in enumerate(points) if math.isinf(point.value)), 0)
     top = max((point.value for point in points[:bad] if math.isfinite(point.value)), default=0.0)
     if top >= _LARGEST_HALF / 4:
-        said = say(
+        message = say(
             "{name} up to {top:g}, then {value} at {place}; the largest float16 is {limit}",
             "{name} 最高到 {top:g}，{place}变为 {value}；float16 的最大值是 {limit}",
             name=name,
@@ -67,24 +67,24 @@ def _detect_float16_limit(curves: Curves, name: str) -> Iterator[Anomaly]:
             place=format_position(points[bad]),
             limit=_LARGEST_HALF,
         )
-        yield curves.shape("fp16-limit", said, points[bad].line)
+        yield curves.shape("fp16-limit", message, points[bad].line)
 
 
 def _detect_exact_values(
-    curves: Curves, name: str, points: Sequence[Point], shape: str
+    curves: Curves, name: str, points: Sequence[Point], anomaly_id: str
 ) -> list[Anomaly]:
-    """Tell of figures that all are exact in a type, by one that is printed in full."""
+    """Detect figures that are all exact in a 16-bit type, one of them printed in full."""
     shown = next((point for point in points if count_digits(point.value) >= 5), points[0])
-    said = say(
+    message = say(
         "{name} {value!r} at {place}: all {count} values are exact in {kind}",
         "{name} {value!r}（{place}）：全部 {count} 个值都能用 {kind} 精确表示",
         name=name,
         value=shown.value,
         place=format_position(shown),
         count=len(points),
-        kind=_TYPES[shape],
+        kind=_TYPES[anomaly_id],
     )
-    return [curves.shape(shape, said, shown.line)]
+    return [curves.shape(anomaly_id, message, shown.line)]
 
 
 def _is_telling(values: Sequence[float], least: int) -> bool:

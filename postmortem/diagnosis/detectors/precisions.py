@@ -1,6 +1,6 @@
-"""A detector that finds nothing: precisions of about 0, evaluation after evaluation.
+"""Detect an object detector whose average precision stays at 0.
 
-In: the curves of one process. Out: the shape `nothing-moves`. Not here: accuracies and rates of
+In: the curves of one process. Out: the anomaly `nothing-moves`. Not here: accuracies and rates of
 errors (`detectors.degenerate`), scores that are lost (`detectors.scores`).
 """
 
@@ -22,7 +22,7 @@ _OF_COCO: Final = "coco-eval"
 
 
 def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
-    """Find a precision of about 0 in many evaluations, or where no loss tells that it is early."""
+    """Find a precision of about 0 in many evaluations, or where no loss shows an early run."""
     curves = observed.curves
     for name in curves.called(_PRECISION):
         points = curves.finite(name)
@@ -33,7 +33,7 @@ def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
         has_loss = names.LOSS in curves.by_name
         is_enough = len(values) >= (_EVALUATIONS if has_loss else 1 if is_trained else _SEVERAL)
         if is_enough and max(values) < _LOWEST:
-            said = say(
+            message = say(
                 "{name} {value:.4g} at last, never above {most:.4g} in {count} evaluations",
                 "{name} 最后为 {value:.4g}，{count} 次评估从未高于 {most:.4g}",
                 name=name,
@@ -41,5 +41,5 @@ def detect_zero_precision(observed: Observed) -> Iterable[Anomaly]:
                 most=max(values),
                 count=len(values),
             )
-            return [curves.shape("nothing-moves", said, points[0].line)]
+            return [curves.shape("nothing-moves", message, points[0].line)]
     return []

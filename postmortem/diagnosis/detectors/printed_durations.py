@@ -1,4 +1,4 @@
-"""How long each record took, as the lines of the records tell it: `(10.7s)`, `took 10.7 sec`.
+"""Read how long each record took from its lines: `(10.7s)`, `took 10.7 sec`.
 
 In: the lines of records and those behind them, as far as both ends of a source hold them. Out: the
 seconds of each record. Not here: times a step that formats read, clocks, what is slow
@@ -16,7 +16,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point
 
-_TOLD: Final = compile_lazily(
+_DURATION: Final = compile_lazily(
     r"(?P<label>\(|(?<![A-Za-z])(?:took|time|elapsed|duration|cost|secs?|seconds)"
     r"(?:[_ ](?:taken|cost|used|elapsed))?(?: ?\((?:s|sec|ms)\))?[\"']?\s?[:=]?\s?)"
     r"(?P<value>\d{1,9}(?:\.\d{1,9})?)\s?(?P<unit>ms|s(?:ec(?:ond)?s?)?)?"
@@ -57,7 +57,7 @@ def list_durations(observed: Observed, records: Sequence[Point]) -> list[Point]:
 
 
 def list_step_rates(observed: Observed, records: Sequence[Point]) -> list[Point]:
-    """Give the steps a second that the lines of records tell, whichever way round.
+    """List the steps per second that records print, as a rate or its inverse.
 
     Args:
         observed: of the process.
@@ -67,10 +67,10 @@ def list_step_rates(observed: Observed, records: Sequence[Point]) -> list[Point]
     lines = {record.line for record in records}
     for record, text in _iter_record_lines(observed, records):
         # Of a bar that is drawn again and again on one line the last draw counts.
-        told = list(_RATE.finditer(text)) if record.line in lines else []
-        if not told or not float(told[-1]["value"]):
+        rates = list(_RATE.finditer(text)) if record.line in lines else []
+        if not rates or not float(rates[-1]["value"]):
             continue
-        value, unit = float(told[-1]["value"]), told[-1]["unit"]
+        value, unit = float(rates[-1]["value"]), rates[-1]["unit"]
         per_second = value if unit[-2:] in {"/s", "ec"} else (1000 if unit[0] == "m" else 1) / value
         found[record.line] = Point(record.step, per_second, record.line)
     return list(found.values())
@@ -79,8 +79,8 @@ def list_step_rates(observed: Observed, records: Sequence[Point]) -> list[Point]
 def _is_since_start(seconds: Sequence[float]) -> bool:
     """Say whether times only grow, but for what rounding hides."""
     pairs = list(itertools.pairwise(seconds))
-    rising = sum(other > one for one, other in pairs)
-    falling = sum(other < one for one, other in pairs)
+    rising = sum(current > previous for previous, current in pairs)
+    falling = sum(current < previous for previous, current in pairs)
     return rising > _RISING * len(pairs) or (rising > _STEPS_UP and not falling)
 
 
@@ -98,14 +98,14 @@ def _iter_record_lines(observed: Observed, records: Sequence[Point]) -> Iterator
 
 
 def _parse_times(text: str) -> Iterable[tuple[str, float]]:
-    """Give the times on a line, each with what stands before it; of one label the first."""
+    """Parse the durations on a line by label; the first of each label counts."""
     found: dict[str, float] = {}
-    for match in _TOLD.finditer(text):
+    for match in _DURATION.finditer(text):
         if match["label"] == "(" and not match["unit"]:
             continue
         if _OTHER.search(text, max(0, match.start() - 24), match.start()):
             continue
         per = 1000.0 if (match["unit"] or "").lower() == "ms" else 1.0
         found.setdefault(match["label"].strip(" :=").lower(), float(match["value"]) / per)
-    told: Mapping[str, float] = found
-    return told.items()
+    durations: Mapping[str, float] = found
+    return durations.items()

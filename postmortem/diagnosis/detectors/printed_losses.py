@@ -1,6 +1,6 @@
-"""A loss that a line calls not finite, in whatever words, where no reader took it for a record.
+"""Detect a line that calls a loss not finite where no reader made a record of it.
 
-In: both ends of each source. Out: the shape `told-not-finite`. Not here: records
+In: both ends of each source. Out: the anomaly `told-not-finite`. Not here: records
 (`detectors.nonfinite`), what stands behind the last record (`detectors.closing`), why values are
 not finite (`detectors.nonfinite_hints`).
 
@@ -33,8 +33,8 @@ _NOT_OF_TRAINING: Final = compile_lazily(
 
 
 def detect_reported_nonfinite_loss(observed: Observed) -> Iterator[Anomaly]:
-    """Find the first line that calls a loss not finite, if no curve and no rule tells of one."""
-    if any("loss" in one.name and one.first_nonfinite for one in observed.series):
+    """Find the first line that calls a loss not finite, if no curve or rule shows one."""
+    if any("loss" in curve.name and curve.first_nonfinite for curve in observed.series):
         return
     known = {
         (finding.source, number)

@@ -1,4 +1,4 @@
-"""The lines in which a log may tell in words why values are not finite.
+"""Select the lines in which a log may say why values are not finite.
 
 In: both ends of each source, the surroundings of values that are not finite. Out: lines without
 their prefixes; a question to the interpreter with its answer. Not here: what they tell
@@ -17,7 +17,7 @@ from postmortem.reading.prefixes import clean
 _MOST_LINE: Final = 400
 _MOST_UNDER: Final = 12
 """Lines that may stand under a heading."""
-_ASKS: Final = compile_lazily(r"(?:isnan|isinf|isfinite)\(")
+_FINITENESS_CHECK: Final = compile_lazily(r"(?:isnan|isinf|isfinite)\(")
 _YES: Final = compile_lazily(
     r"""\[['"(]|True\b|tensor\(True|False\b|[\w.]{1,120}\.(?:weight|bias)\b"""
 )
@@ -41,15 +41,15 @@ def _list_context_lines(job: Observed) -> list[tuple[int, int, str]]:
 
 
 def _iter_context_lines(job: Observed) -> Iterator[tuple[int, int, str]]:
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     for source in job.processes:
         parts = [(1, job.heads.get(source, "")), job.tails.get(source, (1, ""))]
         parts += [(begin, text) for place, begin, text in job.around if place == source]
         for begin, part in parts:
             rows = part.split("\n")
             for number, row in enumerate(rows, begin):
-                if row.strip() and (source, number) not in told:
-                    told.add((source, number))
+                if row.strip() and (source, number) not in reported:
+                    reported.add((source, number))
                     text = _extract_statement(row, rows[number - begin + 1 :])
                     yield source, number, _join_heading(text, row, rows[: number - begin])
 
@@ -65,7 +65,7 @@ def _join_heading(text: str, row: str, above: Sequence[str]) -> str:
 def _extract_statement(row: str, behind: Sequence[str]) -> str:
     """Give the text of a line; nothing for code, unless it asks and gets an answer."""
     text = clean(get_last_draw(row)[:_MOST_LINE]).text.strip()
-    if _ASKS.search(text) is None:
+    if _FINITENESS_CHECK.search(text) is None:
         return "" if _CODE.search(text) else text
     answer = next((line.strip() for line in behind if line.strip()), "")
     is_no = ("True" if "isfinite" in text else "False") in answer

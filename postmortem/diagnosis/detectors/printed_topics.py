@@ -1,4 +1,4 @@
-"""What a line may tell of beside values that are not finite: a subject in one of its bad states.
+"""Recognise what a line says of values that are not finite: a subject in a bad state.
 
 In: the text of a line. Out: the id of the shape for what it tells. Not here: which lines are looked
 at (`detectors.printed_statements`), whether the place fits (`detectors.nonfinite_hints`).
@@ -74,7 +74,7 @@ _NO_LENGTH: Final = r"\blen(?:gth)?s?\W{1,4}(?:\d{1,6}\W{1,3}){0,40}?0(?=[\]),; 
 
 
 class _Topic(NamedTuple):
-    """What may be told of: a subject in one of its bad states."""
+    """A subject in a bad state, such as a weight that is NaN."""
 
     id: str
     subject: str
@@ -162,7 +162,7 @@ _TOPICS: Final = (
 
 
 def find_topic(text: str, behind: int) -> str | None:
-    """Say what a line tells of, so many lines behind the first bad value."""
+    """Find the topic of a line, so many lines after the first bad value."""
     topic = _find_named_subject(text, behind)
     if topic is None or is_denial(text) or _OF_GRADIENTS.search(text):
         return None
@@ -192,7 +192,7 @@ def has_nonfinite_metric(text: str) -> bool:
 
 
 def has_nonfinite_values(text: str) -> bool:
-    """Say whether a line tells that anything but a figure of the training is not finite."""
+    """Say whether a line says that something else than a metric is not finite."""
     if is_denial(text) or _OF_GRADIENTS.search(text):
         return False
     return _HELD.search(_PAIR.sub(_remove_training_metric, text)) is not None

@@ -1,7 +1,7 @@
-"""Waiting for data as the parts of a step tell it: `data 1.9s | forward 0.1s`, `(load 3s, gpu 1s)`.
+"""Detect waiting for data by printed parts of a step: `data 1.9s | forward 0.1s`.
 
-In: the lines of records, as far as both ends of a source hold them. Out: the shapes `input-bound`,
-`input-starved`. Not here: data times beside times of a step that formats read
+In: the lines of records, as far as both ends of a source hold them. Out: the anomalies
+`input-bound`, `input-starved`. Not here: data times beside times of a step that formats read
 (`detectors.data_waits`).
 
 The parts have whatever names, and one of them may be the whole. What is read must be told by its
@@ -46,7 +46,7 @@ class _Parts(NamedTuple):
 
 
 def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[Anomaly]:
-    """Find steps whose parts, as their lines tell them, are mostly the waiting for data.
+    """Detect steps whose printed parts are mostly waiting for data.
 
     Args:
         observed: holds the lines.
@@ -55,15 +55,15 @@ def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[A
     found = list(_iter_step_parts(observed, curves))
     # The first step is none like the others.
     late = found[1:] if len(found) > _FEWEST else found
-    if len(late) < _FEWEST or any(one.wait < _NEARLY_ALL * one.whole for one in late):
+    if len(late) < _FEWEST or any(step.wait < _NEARLY_ALL * step.whole for step in late):
         return []
     wait, whole = (
         statistics.median(figures)
-        for figures in zip(*((one.wait, one.whole) for one in late), strict=True)
+        for figures in zip(*((step.wait, step.whole) for step in late), strict=True)
     )
     if wait < _LONG:
         return []
-    said = say(
+    message = say(
         "data {part:.4g} s of {whole:.4g} s a step ({share:.0%}), medians of {count} records",
         "每步 {whole:.4g} s 中取数据占 {part:.4g} s（{share:.0%}），为 {count} 条记录的中位数",
         part=wait,
@@ -71,11 +71,11 @@ def detect_waits_in_step_parts(observed: Observed, curves: Curves) -> Iterable[A
         share=wait / whole,
         count=len(late),
     )
-    return [curves.shape(name, said, late[0].line) for name in ("input-bound", "input-starved")]
+    return [curves.shape(name, message, late[0].line) for name in ("input-bound", "input-starved")]
 
 
 def _iter_step_parts(observed: Observed, curves: Curves) -> Iterator[_Parts]:
-    """Yield the waiting and the whole of each record that tells both."""
+    """Yield the wait and the total of each record that prints both."""
     lines = {point.line for point in get_longest_series_points(curves)}
     for number, text in observed.kept_lines(curves.source) if lines else ():
         if number in lines and len(text) <= _LONGEST:
@@ -85,7 +85,7 @@ def _iter_step_parts(observed: Observed, curves: Curves) -> Iterator[_Parts]:
 
 
 def _parse_step_parts(number: int, text: str) -> _Parts | None:
-    """Read the parts of a step on a line; None where it tells of no waiting, or of nothing else."""
+    """Parse the parts of a step on a line; None where waiting, or everything else, is missing."""
     waits, others = [], []
     for part in _PART.finditer(text):
         seconds = float(part["value"]) / (1000.0 if part["unit"] == "ms" else 1.0)

@@ -1,7 +1,7 @@
-"""Ranks that are printed side by side on one line: which of them went bad before the others.
+"""Find which of the ranks printed side by side on one line went bad first.
 
-In: the curves of one process. Out: the shape `one-rank-first`. Not here: ranks that write lines of
-their own (`detectors.ranks`).
+In: the curves of one process. Out: the anomaly `one-rank-first`. Not here: ranks that write lines
+of their own (`detectors.ranks`).
 """
 
 import re
@@ -29,7 +29,11 @@ def detect_first_nonfinite_rank(observed: Observed) -> Iterable[Anomaly]:
     curves = observed.curves
     for members in _group_by_rank(curves):
         bad = sorted(
-            ((one.first_nonfinite, one) for one in members if one.first_nonfinite is not None),
+            (
+                (curve.first_nonfinite, curve)
+                for curve in members
+                if curve.first_nonfinite is not None
+            ),
             key=lambda pair: pair[0].line,
         )
         if not bad or len(members) < _FEWEST or not _has_later_peer(members, bad[0][0]):
@@ -37,13 +41,13 @@ def detect_first_nonfinite_rank(observed: Observed) -> Iterable[Anomaly]:
         (point, first), *others = bad
         if others and others[0][0].line <= point.line:
             continue
-        said = say(
+        message = say(
             "{shown}; the {count} others are finite there",
             "{shown}；其余 {count} 个此处均为有限值",
             shown=say("{name} {shown}", "{name} 为 {shown}", name=first.name, shown=show(point)),
             count=len(members) - 1,
         )
-        return [curves.shape("one-rank-first", said, point.line)]
+        return [curves.shape("one-rank-first", message, point.line)]
     return []
 
 
@@ -59,6 +63,8 @@ def _group_by_rank(curves: Curves) -> list[list[Series]]:
 def _has_later_peer(members: Iterable[Series], point: Point) -> bool:
     """Say whether another column has a figure as late as a point."""
     return any(
-        one.last is not None and one.last.line >= point.line and one.first_nonfinite is not point
-        for one in members
+        curve.last is not None
+        and curve.last.line >= point.line
+        and curve.first_nonfinite is not point
+        for curve in members
     )

@@ -1,8 +1,8 @@
-"""What several processes say together.
+"""Compare the series of several processes.
 
-Which of them went bad before the others, and whether they have equally much to do.
+Find which of them went bad first, and whether they have equally much to do.
 
-In: the series of all processes, the last lines of each source. Out: the shapes `one-rank-first`,
+In: the series of all processes, the last lines of each source. Out: the anomalies `one-rank-first`,
 `uneven-work`. Not here: collectives (`detectors.collectives`), one curve alone.
 
 Gradients are averaged over the ranks, so what one rank spoils reaches all of them one step later. A
@@ -49,9 +49,9 @@ def detect_first_nonfinite_process(observed: Observed) -> Iterable[Anomaly]:
         if _is_loss_of_a_process(series):
             by_name[series.name].append(series)
     for members in by_name.values():
-        shape = _compare_processes(members)
-        if shape is not None:
-            return [shape]
+        anomaly = _compare_processes(members)
+        if anomaly is not None:
+            return [anomaly]
     return []
 
 
@@ -68,17 +68,19 @@ def _is_loss_of_a_process(series: Series) -> bool:
 def _compare_processes(members: Sequence[Series]) -> Anomaly | None:
     """Compare one series over its processes."""
     bad = [
-        (one.first_nonfinite, one)
-        for one in members
-        if one.first_nonfinite is not None and not math.isnan(one.first_nonfinite.step)
+        (curve.first_nonfinite, curve)
+        for curve in members
+        if curve.first_nonfinite is not None and not math.isnan(curve.first_nonfinite.step)
     ]
     if not bad:
         return None
     (point, first), *others = sorted(bad, key=lambda pair: pair[0].step)
     is_alone = all(other.step > point.step for other, _ in others)
-    if not is_alone or not any(_has_reached(one, point) for one in members if one is not first):
+    if not is_alone or not any(
+        _has_reached(curve, point) for curve in members if curve is not first
+    ):
         return None
-    said = say(
+    message = say(
         "{rank}: {name} {value} at step {step:g}; {rest}",
         "{rank}：{name} 在第 {step:g} 步为 {value}；{rest}",
         rank=first.where.describe(),
@@ -87,7 +89,7 @@ def _compare_processes(members: Sequence[Series]) -> Anomaly | None:
         step=point.step,
         rest=_describe_others(members, first, others),
     )
-    return Anomaly("one-rank-first", said, first.source, first.where, point.line)
+    return Anomaly("one-rank-first", message, first.source, first.where, point.line)
 
 
 def _has_reached(series: Series, point: Point) -> bool:
@@ -140,14 +142,14 @@ def detect_uneven_step_counts(observed: Observed) -> Iterable[Anomaly]:
                 )
                 for where, total in ordered[:_MOST_SHOWN]
             ]
-            said = say(
+            message = say(
                 "{word} counts to {counts}",
                 "{word} 的总数不同：{counts}",
                 word=word,
                 counts=join_list(counts),
             )
             where, most = max(totals.items(), key=lambda entry: entry[1].steps)
-            return [Anomaly("uneven-work", said, most.source, where, most.line)]
+            return [Anomaly("uneven-work", message, most.source, where, most.line)]
     return []
 
 

@@ -1,7 +1,7 @@
-"""An epoch that gives the losses of the one before, each to the last digit: no weight has moved.
+"""Detect an epoch that repeats the losses of the one before: no weight has moved.
 
-In: the curves of one process. Out: the shape `nothing-moves`. Not here: a loss that stays near its
-first value (`detectors.trend`).
+In: the curves of one process. Out: the anomaly `nothing-moves`. Not here: a loss that stays near
+its first value (`detectors.trend`).
 
 Only a run whose samples come in the same order each time shows it; then nothing shows it sooner.
 """
@@ -36,7 +36,7 @@ def detect_repeated_epoch(observed: Observed) -> Iterable[Anomaly]:
             and values == before[: len(values)]
             and _is_distinguishable(values)
         ):
-            said = say(
+            message = say(
                 "epoch {number:g} has the {count} losses of epoch {before:g}, to the last digit",
                 "第 {number:g} 轮的 {count} 个 loss 与第 {before:g} 轮的完全相同",
                 number=number,
@@ -44,7 +44,7 @@ def detect_repeated_epoch(observed: Observed) -> Iterable[Anomaly]:
                 before=number - 1,
             )
             line = next(line for line, epoch in epochs.items() if epoch // 1 == number)
-            return [curves.shape("nothing-moves", said, line)]
+            return [curves.shape("nothing-moves", message, line)]
     return []
 
 

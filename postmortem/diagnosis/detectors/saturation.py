@@ -1,7 +1,7 @@
-"""A loss that stands at the floor of a logarithm: the model is certain, and wrong, for ever.
+"""Detect a loss at the floor of a logarithm: the model is certain, and wrong, for ever.
 
-In: the curves of one process. Out: the shape `collapse`. Not here: a loss that freezes at any other
-value (`detectors.trend`).
+In: the curves of one process. Out: the anomaly `collapse`. Not here: a loss that freezes at any
+other value (`detectors.trend`).
 
 A loss that takes the logarithm of a probability bounds it from below, by the smallest float, by a
 small constant, or cuts the logarithm itself. The mean over a batch is exactly that bound only if
@@ -53,7 +53,7 @@ def detect_loss_at_log_floor(observed: Observed) -> Iterable[Anomaly]:
         )
         if not is_last:
             continue
-        said = say(
+        message = say(
             "{name} {value:g} in the last records ({count}): the logarithm of the smallest"
             " probability",
             "最后的记录（{count} 条）的 {name} 都是 {value:g}：即最小概率的对数",
@@ -61,7 +61,7 @@ def detect_loss_at_log_floor(observed: Observed) -> Iterable[Anomaly]:
             value=value,
             count=count,
         )
-        return [curves.shape("collapse", said, points[-count].line)]
+        return [curves.shape("collapse", message, points[-count].line)]
     return []
 
 

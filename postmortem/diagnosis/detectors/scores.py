@@ -1,8 +1,7 @@
-"""A score that is lost again, or that is the one of guessing: accuracies, rewards, returns.
+"""Detect a score that is lost again or stays at chance: accuracies, rewards, returns.
 
-In: the curves of one process. Out: the shapes `collapse`, `at-chance`,
-`reward-sinks`. Not here: the spread of rewards, the entropy of a policy (`detectors.policy`),
-losses (`detectors.trend`).
+In: the curves of one process. Out: the anomalies `collapse`, `at-chance`, `reward-sinks`. Not here:
+the spread of rewards, the entropy of a policy (`detectors.policy`), losses (`detectors.trend`).
 """
 
 import itertools
@@ -60,14 +59,14 @@ def detect_lost_score(observed: Observed) -> Iterable[Anomaly]:
         found = _find_score_drop([point.value for point in points])
         if found is not None:
             best, late, index = found
-            said = say(
+            message = say(
                 "{name} {best:.4g} at best, {late:.4g} at last",
                 "{name} 最高 {best:.4g}，最后 {late:.4g}",
                 name=name,
                 best=best,
                 late=late,
             )
-            return [curves.shape("collapse", said, points[index].line)]
+            return [curves.shape("collapse", message, points[index].line)]
     return _detect_sinking_reward(curves)
 
 
@@ -82,20 +81,22 @@ def _detect_sinking_reward(curves: Curves) -> list[Anomaly]:
         if not _FEW < len(values) < _FEWEST or values[-1] >= 0 or not _is_reward(name):
             continue
         first = max(abs(value) for value in values[:2])
-        is_lower = all(other <= one for one, other in itertools.pairwise(values[-_LAST_FEW:]))
+        is_lower = all(
+            current <= previous for previous, current in itertools.pairwise(values[-_LAST_FEW:])
+        )
         if (
             is_lower
             and values[-1] < -_MANY_TIMES * max(first, 1.0)
             and values[-2] < -_TWICE * first
         ):
-            said = say(
+            message = say(
                 "{name} {first:.4g} at first, {last:.4g} at last",
                 "{name} 开始时为 {first:.4g}，最后为 {last:.4g}",
                 name=name,
                 first=values[0],
                 last=values[-1],
             )
-            return [curves.shape("reward-sinks", said, points[-2].line)]
+            return [curves.shape("reward-sinks", message, points[-2].line)]
     return []
 
 
@@ -139,7 +140,8 @@ def _find_drop_from_gain(values: Sequence[float]) -> tuple[float, float, int] | 
     tail = values[-quarter:]
     late, gain = statistics.median(tail), best - first
     noise = statistics.median(
-        abs(other - one) for one, other in itertools.pairwise(values[: early.index(best) + 2])
+        abs(current - previous)
+        for previous, current in itertools.pairwise(values[: early.index(best) + 2])
     )
     is_gain = gain > max(4 * noise, 0.1 * abs(best), 1e-9)
     if not is_gain or late > first + 0.2 * gain or max(tail) > first + 0.5 * gain:
@@ -150,7 +152,7 @@ def _find_drop_from_gain(values: Sequence[float]) -> tuple[float, float, int] | 
 
 
 def detect_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
-    """Find an accuracy of one in so many classes beside a loss that is their logarithm."""
+    """Find an accuracy of 1/n with a loss of ln(n): chance among n classes."""
     curves = observed.curves
     accuracies = [
         points
@@ -166,7 +168,7 @@ def detect_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
             classes = _infer_class_count(_compute_late_level(accuracy))
             is_guess = classes and _is_steady_at(points, math.log(classes))
             if is_guess and not _is_improving(points, accuracy):
-                said = say(
+                message = say(
                     "{name} {level:.4g} = ln({classes}), accuracy {accuracy:.4g}",
                     "{name} {level:.4g} = ln({classes})，准确率 {accuracy:.4g}",
                     name=name,
@@ -174,19 +176,19 @@ def detect_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
                     classes=classes,
                     accuracy=_compute_late_level(accuracy),
                 )
-                return [curves.shape("at-chance", said, points[len(points) // 2].line)]
+                return [curves.shape("at-chance", message, points[len(points) // 2].line)]
     return []
 
 
 def _is_improving(losses: Sequence[Point], accuracy: Sequence[Point]) -> bool:
     """Say whether the loss falls and the accuracy rises from each record to the next."""
-    return all(other.value < one.value for one, other in itertools.pairwise(losses)) and all(
-        other.value > one.value for one, other in itertools.pairwise(accuracy)
-    )
+    return all(
+        current.value < previous.value for previous, current in itertools.pairwise(losses)
+    ) and all(current.value > previous.value for previous, current in itertools.pairwise(accuracy))
 
 
 def detect_constant_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
-    """Find a low accuracy that never moves beside a loss that is the logarithm of it.
+    """Find a low constant accuracy with a loss that is its negative logarithm.
 
     So it is where every class is as likely as any other; of very many the accuracy, printed with a
     few digits, does not tell how many there are. The first loss may be that of random weights.
@@ -203,13 +205,13 @@ def detect_constant_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
         if 0 < share < _LOW and all(
             abs(point.value + math.log(share)) < _ABOUT * point.value for point in points
         ):
-            said = say(
+            message = say(
                 "loss {level:.4g}, about -ln of the accuracy {share:.4g} in all records",
                 "loss 为 {level:.4g}，约等于所有记录中准确率 {share:.4g} 的负对数",
                 level=points[-1].value,
                 share=share,
             )
-            return [curves.shape("at-chance", said, points[0].line)]
+            return [curves.shape("at-chance", message, points[0].line)]
     return []
 
 

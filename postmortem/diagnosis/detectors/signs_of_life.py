@@ -1,8 +1,8 @@
-"""Where a run speaks, when it said something last, and from which line on others tell of its end.
+"""Find where a run prints, its last sign of life, and where lines about its end begin.
 
-In: the ends of the sources, their last metric records, what was found in them. Out: `Speaker`s. Not
-here: for how long a run has been silent (`detectors.standstill`), the lines of a watcher
-(`detectors.heartbeats`).
+In: the ends of the sources, their last metric records, what was found in them. Out:
+`ActiveSource`s. Not here: for how long a run has been silent (`detectors.standstill`), the lines of
+a watcher (`detectors.heartbeats`).
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.diagnosis.detectors.heartbeats import Beats, find_heartbeats
+from postmortem.diagnosis.detectors.heartbeats import Heartbeats, find_heartbeats
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.stalled_output import STEP
 from postmortem.extraction.facts.moments import Moment, compute_seconds_between, iter_timed_lines
@@ -28,26 +28,26 @@ _DRAWN: Final = compile_lazily(r"\b\d{1,9}/\d{1,9} \[[=>. -]{1,200}\].{0,200}?\b
 """A bar of Keras, which shows a loss beside it."""
 
 
-class Speaker(NamedTuple):
-    """A source in which the run itself speaks."""
+class ActiveSource(NamedTuple):
+    """A source in which the run itself prints."""
 
     source: int
     last: Moment | None
     """The last sign of life that tells a time."""
     usual: float
     """Seconds between two of its lines; NaN where that is not known."""
-    beats: Beats | None
+    beats: Heartbeats | None
 
 
 def list_active_sources(job: Observed) -> list[int]:
-    """Name the sources in which the run itself speaks: those with records, else all logs."""
+    """List the sources in which the run itself prints: those with records, else all logs."""
     every = list(job.processes)
     here = [source for source in every if source not in job.snapshots] or every
     return [source for source in here if source in job.last_records] or here
 
 
-def find_last_activity(observed: Observed, source: int) -> Speaker:
-    """Tell when a source said something last, and who watched it from then on."""
+def find_last_activity(observed: Observed, source: int) -> ActiveSource:
+    """Find the last sign of life of a source, and the watchers that went on after it."""
     tail, record = observed.tails[source], observed.last_records.get(source, 0)
     lines = list_lines_before(end_of(observed, source), tail)
     srun = has_srun_labels(tail[1])
@@ -55,15 +55,15 @@ def find_last_activity(observed: Observed, source: int) -> Speaker:
     if watch is not None:
         lines = [line for line in lines if line[0] < watch.line]
     last_line = lines[-1][0] if lines else 0
-    told = [moment for moment, _ in iter_timed_lines(tail) if moment.line <= last_line]
-    last = told[-1] if told else None
+    moments = [moment for moment, _ in iter_timed_lines(tail) if moment.line <= last_line]
+    last = moments[-1] if moments else None
     if last is not None and not _is_the_end(last, record, lines):
         last = None
-    return Speaker(source, last, _compute_usual_interval(told), watch)
+    return ActiveSource(source, last, _compute_usual_interval(moments), watch)
 
 
 def list_lines_before(end: float, tail: tuple[int, str]) -> list[tuple[int, str]]:
-    """Give the lines in front of the one that tells of the end, but empty ones."""
+    """List the non-empty lines before the one that reports the end."""
     first, text = tail
     return [
         (number, line)
@@ -79,7 +79,7 @@ def _is_the_end(last: Moment, record: int, lines: Iterable[tuple[int, str]]) -> 
 
 
 def add_end_lines(job: Observed) -> Observed:
-    """Add the line, behind its last record, from which on each source tells how it was ended."""
+    """Add for each source the line after its last record that first reports its end."""
     ends: dict[int, float] = {}
     for finding, _ in job.findings:
         source = finding.source
@@ -93,17 +93,17 @@ def add_end_lines(job: Observed) -> Observed:
 
 
 def end_of(observed: Observed, source: int) -> float:
-    """Give the line from which on a source tells how it was ended; of no line infinity."""
+    """Give the line from which a source reports its end; infinity if there is none."""
     return observed.ended.get(source, math.inf)
 
 
-def _compute_usual_interval(told: Sequence[Moment]) -> float:
+def _compute_usual_interval(moments: Sequence[Moment]) -> float:
     """Give the seconds between two lines: the median or the mean, whichever is longer."""
     spans = [
         span
-        for one, other in itertools.pairwise(told)
-        if one.basis() == other.basis()
-        and (span := compute_seconds_between(one.time, other.time)) is not None
+        for previous, current in itertools.pairwise(moments)
+        if previous.basis() == current.basis()
+        and (span := compute_seconds_between(previous.time, current.time)) is not None
     ]
     if len(spans) < _FEWEST - 1:
         return math.nan
@@ -111,7 +111,7 @@ def _compute_usual_interval(told: Sequence[Moment]) -> float:
 
 
 def has_own_failure(job: Observed) -> bool:
-    """Say whether a process, behind the last record, tells of a failure that is its own."""
+    """Say whether a process reports its own failure after the last record."""
     return any(
         finding.role == "cause"
         and finding.source not in job.snapshots

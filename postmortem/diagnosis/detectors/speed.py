@@ -1,7 +1,7 @@
-"""How long the steps of a run take: it becomes slow half way through, or waits for data.
+"""Detect a run that becomes slow.
 
-In: the curves of one process. Out: the shapes `slow-down`, `slow-fivefold`. Not here: waiting for
-data (`detectors.data_waits`), a run that stands still (`detectors.stalled_output`).
+In: the curves of one process. Out: the anomalies `slow-down`, `slow-fivefold`. Not here: waiting
+for data (`detectors.data_waits`), a run that stands still (`detectors.stalled_output`).
 
 A program that prints no speed, or only its mean since the start, still prints a clock: the time
 between two records tells what the steps between them took.
@@ -26,7 +26,7 @@ from postmortem.extraction.facts.series import Point
 from postmortem.reading.prefixes import convert_to_seconds
 
 _FEWEST: Final = 10
-_FEWEST_TOLD: Final = 7
+_FEWEST_TIMED: Final = 7
 """Records whose own times are told: fewer than ten must show a fall to a fifth."""
 _MANY: Final = 20
 """Records from which on a fall to half is believed; fewer must show more."""
@@ -96,7 +96,7 @@ def _is_crawling(pace: _StepPace) -> bool:
 
 
 def _read_pace(curves: Curves, name: str) -> _StepPace | None:
-    """Read a speed off a series of it, or of times a step; None where too few records tell of it.
+    """Read the speed from a series of speeds or step times; None where records are too few.
 
     A time since the start, printed beside each record, grows at every one of them and is no time a
     step.
@@ -106,20 +106,20 @@ def _read_pace(curves: Curves, name: str) -> _StepPace | None:
         return None
     is_time = name == names.STEP_TIME
     rates = [1 / point.value if is_time else point.value for point in points]
-    if all(other < one for one, other in itertools.pairwise(rates)):
+    if all(current < previous for previous, current in itertools.pairwise(rates)):
         return None
     slowed = _SLOWED_FEW if len(rates) < _MANY else _SLOWED
     return _StepPace(name, curves.by_name[name].unit, points, rates, slowed)
 
 
 def _read_pace_from_lines(observed: Observed) -> _StepPace | None:
-    """Read the seconds a record off what its line, or the one behind it, tells."""
+    """Read the seconds of a record from its line or the one behind it."""
     points = [
         point
         for point in list_durations(observed, get_longest_series_points(observed.curves))
         if point.value > 0
     ]
-    if len(points) < _FEWEST_TOLD:
+    if len(points) < _FEWEST_TIMED:
         return None
     slowed = _CRAWL if len(points) < _FEWEST else _SLOWED_FEW
     return _StepPace("time", "s", points, [1 / point.value for point in points], slowed)
@@ -140,9 +140,9 @@ def _read_pace_from_clocks(observed: Observed) -> _StepPace | None:
     ]
     pairs = list(itertools.pairwise(clocked))
     points = [
-        Point(other.step, (later - sooner) / (other.step - one.step), other.line)
-        for (one, sooner), (other, later) in pairs
-        if other.step > one.step and later > sooner
+        Point(current.step, (later - sooner) / (current.step - previous.step), current.line)
+        for (previous, sooner), (current, later) in pairs
+        if current.step > previous.step and later > sooner
     ]
     if len(points) < _FEWEST or statistics.median(b[1] - a[1] for a, b in pairs) < _COARSE:
         return None
@@ -177,7 +177,7 @@ def _find_drop_between(pace: _StepPace, begin: int, end: int) -> tuple[Message, 
     if not (is_steady and stays and statistics.median(late) < pace.slowed * usual):
         return None
     start = next(index for index in range(begin, len(rates)) if rates[index] < _USUAL * usual)
-    return _from_to(pace, points[begin:end], points[-quarter:]), points[start].line
+    return _format_change(pace, points[begin:end], points[-quarter:]), points[start].line
 
 
 def _find_gradual_slowdown(pace: _StepPace) -> tuple[Message, int] | None:
@@ -187,19 +187,19 @@ def _find_gradual_slowdown(pace: _StepPace) -> tuple[Message, int] | None:
         return None
     size = len(rates) // _PARTS
     parts = [statistics.median(rates[index * size : (index + 1) * size]) for index in range(_PARTS)]
-    is_falling = all(other < one for one, other in itertools.pairwise(parts))
+    is_falling = all(current < previous for previous, current in itertools.pairwise(parts))
     if not is_falling or parts[-1] > _DWINDLED * parts[0]:
         return None
-    said = say(
+    message = say(
         "{fall}, lower speed in each of {count} parts of the run",
         "{fall}，把训练分成 {count} 段，速度逐段下降",
-        fall=_from_to(pace, points[:size], points[-size:]),
+        fall=_format_change(pace, points[:size], points[-size:]),
         count=_PARTS,
     )
-    return said, points[size].line
+    return message, points[size].line
 
 
-def _from_to(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> Message:
+def _format_change(pace: _StepPace, early: Sequence[Point], late: Sequence[Point]) -> Message:
     """Word the medians of two stretches of records."""
     first, last = (statistics.median(point.value for point in part) for part in (early, late))
     return say(

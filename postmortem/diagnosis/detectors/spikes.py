@@ -1,8 +1,7 @@
-"""Sudden rises of a finite training loss, and whether it comes back.
+"""Detect spikes of a finite training loss, and whether it recovers.
 
-In: a training loss. Out: the shapes `loss-spike`, `huge-spike`, `spike-recovers`, `spike-over`,
-`spike-stays`. Not
-here: a loss that stays high (`detectors.divergence`).
+In: a training loss. Out: the anomalies `loss-spike`, `huge-spike`, `spike-recovers`, `spike-over`,
+`spike-stays`. Not here: a loss that stays high (`detectors.divergence`).
 """
 
 import itertools
@@ -106,33 +105,33 @@ def detect_lasting_jump(curves: Curves, loss: TrainingLoss) -> list[Anomaly]:
         usual = statistics.median(abs(b - a) for a, b in itertools.pairwise(before))
         stays = [value > 0.8 * _SHIFT * level for value in values[index:]]
         if values[index] - level > _BEYOND_NOISE * usual and sum(stays) > 0.9 * len(stays):
-            said = say(
+            message = say(
                 "{rise} at {place}, and not back at the end",
                 "{rise}（{place}），直到最后也没有回落",
                 rise=from_to(level, peak),
                 place=format_position(points[index]),
             )
-            return [curves.shape(name, said, points[index].line) for name in _LASTING]
+            return [curves.shape(name, message, points[index].line) for name in _LASTING]
     return []
 
 
 def _detect_jump(
     curves: Curves, points: Sequence[Point], index: int, level: float, peak: float
 ) -> Iterator[Anomaly]:
-    """Tell of a leap from a level to a peak at a record: how high it is, and whether it is over."""
+    """Detect a jump at a record: how high it is, and whether it is over."""
     line = points[index].line
-    said = say(
+    message = say(
         "{rise} at {place}",
         "{rise}（{place}）",
         rise=from_to(level, peak),
         place=format_position(points[index]),
     )
-    yield curves.shape("loss-spike", said, line)
+    yield curves.shape("loss-spike", message, line)
     if _is_huge([point.value for point in points[:index]], level, peak):
-        yield curves.shape("huge-spike", said, line)
+        yield curves.shape("huge-spike", message, line)
     back = _find_recovery(points, index, level)
     if back is not None:
-        recovered = _format_recovery(said, points[back])
+        recovered = _format_recovery(message, points[back])
         yield curves.shape("spike-recovers", recovered, line)
         if _is_over(points[back:], peak):
             yield curves.shape("spike-over", recovered, line)
@@ -141,7 +140,8 @@ def _detect_jump(
 def _is_huge(before: Sequence[float], level: float, peak: float) -> bool:
     """Say whether a peak stands far above what the curve, restless as it is, has shown before."""
     wildest = max(
-        (other / one for one, other in itertools.pairwise(before) if one > 0), default=1.0
+        (current / previous for previous, current in itertools.pairwise(before) if previous > 0),
+        default=1.0,
     )
     is_above_all = (
         peak > 1.2 * max(before)

@@ -1,8 +1,8 @@
-"""The error of a critic that grows by orders of magnitude and does not come back.
+"""Detect a critic's error that grows by orders of magnitude and does not come back.
 
-In: the curves of one process. Out: the shape `loss-divergence`, or `metric-absurd` where the scores
-that might explain it are not printed. Not here: the training loss
-(`detectors.divergence`), objectives of a policy, which have a sign and may go anywhere.
+In: the curves of one process. Out: the anomaly `loss-divergence`, or `metric-absurd` where the
+scores that might explain it are not printed. Not here: the training loss (`detectors.divergence`),
+objectives of a policy, which have a sign and may go anywhere.
 
 An error of values is a square: it has a level. It may rise with the rewards from which it is
 learnt, and while it has nothing to tell apart at first.
@@ -55,16 +55,18 @@ def detect_critic_error_growth(observed: Observed) -> Iterable[Anomaly]:
         if _has_grown(points) and not _has_better_score(curves):
             values = [point.value for point in points]
             early, late = _compute_early_level(values), _compute_late_level(values)
-            said = say("{name}: {rise}", "{name}：{rise}", name=name, rise=from_to(early, late))
+            message = say("{name}: {rise}", "{name}：{rise}", name=name, rise=from_to(early, late))
             line = next(point.line for point in points if point.value > 10 * early)
             is_proved = _is_scored(curves) or late > _BEYOND_RETURNS * early
-            return [curves.shape("loss-divergence" if is_proved else "metric-absurd", said, line)]
+            return [
+                curves.shape("loss-divergence" if is_proved else "metric-absurd", message, line)
+            ]
     return []
 
 
 def _is_growing_each_record(values: Sequence[float]) -> bool:
     """Say whether a few records grow from each to the next, beyond what returns explain."""
-    is_growing = all(other > one for one, other in itertools.pairwise(values))
+    is_growing = all(current > previous for previous, current in itertools.pairwise(values))
     return len(values) >= _FEW and is_growing and values[-1] > _BEYOND_RETURNS * abs(values[0])
 
 

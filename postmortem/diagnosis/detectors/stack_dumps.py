@@ -1,4 +1,4 @@
-"""The stacks that somebody has had the processes of a job print, one of each process.
+"""Read the stacks that processes of a job were made to print, one for each process.
 
 In: findings of threads (faulthandler) and processes (py-spy), the ends of the sources. Out:
 `Stack`s. Not here: what follows from them (`detectors.stacks`), the traceback of an exception
@@ -23,10 +23,10 @@ _COMMAND: Final = "context.stack-command"
 _MACHINE: Final = ("pod", "host", "node", "container")
 _RANK: Final = compile_lazily(r"--?(?:global[-_])?rank[= ](?P<rank>\d{1,6})")
 _LOCAL: Final = compile_lazily(r"--local[-_]rank[= ](?P<rank>\d{1,6})")
-_TOLD: Final = compile_lazily(
+_RANK_LABEL: Final = compile_lazily(
     r"(?i)(?<!local_)(?<!local )(?<!node_)(?<!node )\brank[ =:]{0,3}(?P<rank>\d{1,6})\b"
 )
-_TOLD_LOCAL: Final = compile_lazily(r"(?i)\blocal[_ ]rank[ =:]{0,3}(?P<rank>\d{1,6})\b")
+_LOCAL_RANK_LABEL: Final = compile_lazily(r"(?i)\blocal[_ ]rank[ =:]{0,3}(?P<rank>\d{1,6})\b")
 _FRAME: Final = compile_lazily(
     r"^ {1,8}(?:File \"(?P<file>[^\"]{1,300})\", line \d{1,7} in (?P<of>.{1,160})"
     r"|(?P<function>[^(]{1,160}) \((?P<path>[^()]{1,300}):\d{1,7}\))"
@@ -66,8 +66,8 @@ class Stack(NamedTuple):
     frames: Sequence[StackCall]
 
     def place(self) -> StackCall:
-        """Give the innermost call that tells what the process does."""
-        return next((one for one in self.frames if not one.is_plumbing()), self.frames[0])
+        """Give the innermost call that shows what the process does."""
+        return next((frame for frame in self.frames if not frame.is_plumbing()), self.frames[0])
 
 
 def read_stacks(job: Observed) -> list[Stack]:
@@ -77,12 +77,14 @@ def read_stacks(job: Observed) -> list[Stack]:
     """
     found: dict[tuple[int, ProcessId, str], Stack] = {}
     crashed = {
-        one.source for one, _ in job.findings if has_trait(one.signature, Trait.NATIVE_CRASH)
+        finding.source
+        for finding, _ in job.findings
+        if has_trait(finding.signature, Trait.NATIVE_CRASH)
     }
     for finding, _ in job.findings:
         is_of_stack = finding.signature in {THREAD, PROCESS} and finding.source not in crashed
         if is_of_stack and finding.line > job.last_records.get(finding.source, 0):
-            where = _process(job, finding)
+            where = _parse_process(job, finding)
             if frames := _parse_frames(finding):
                 command = finding.capture("command") or ""
                 found[finding.source, where, command] = Stack(where, finding.source, frames)
@@ -110,7 +112,7 @@ def _is_of_helper(stack: Stack) -> bool:
     )
 
 
-def _process(observed: Observed, finding: Finding) -> ProcessId:
+def _parse_process(observed: Observed, finding: Finding) -> ProcessId:
     """Name the process of a stack: by its label, its command, its file, or its number."""
     own = finding.where.filled(observed.processes.get(finding.source, NOWHERE))
     if finding.signature == THREAD:
@@ -130,13 +132,15 @@ def _process(observed: Observed, finding: Finding) -> ProcessId:
 def _find_machine_name(observed: Observed, finding: Finding) -> str | None:
     """Give the machine that the command nearest above a stack names."""
     above = [
-        one
-        for one, _ in observed.findings
-        if one.signature == _COMMAND and one.source == finding.source and one.line < finding.line
+        command
+        for command, _ in observed.findings
+        if command.signature == _COMMAND
+        and command.source == finding.source
+        and command.line < finding.line
     ]
     if not above:
         return None
-    nearest = max(above, key=lambda one: one.line)
+    nearest = max(above, key=lambda command: command.line)
     return next((name for key in _MACHINE if (name := nearest.capture(key))), None)
 
 
@@ -150,7 +154,10 @@ def _find_process_by_pid(observed: Observed, pid: int) -> ProcessId:
         if str(pid) in line and number.search(line) is not None
     ]
     return ProcessId(
-        _parse_single_number(lines, _TOLD), _parse_single_number(lines, _TOLD_LOCAL), None, None
+        _parse_single_number(lines, _RANK_LABEL),
+        _parse_single_number(lines, _LOCAL_RANK_LABEL),
+        None,
+        None,
     )
 
 

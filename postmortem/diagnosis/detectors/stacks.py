@@ -1,6 +1,6 @@
-"""Which process of a job stands elsewhere than the others, by the stacks that they print.
+"""Find the process of a job whose printed stack differs from the others.
 
-In: the stacks of a job (`detectors.stack_dumps`). Out: the shapes `stacks-dumped` and, where one
+In: the stacks of a job (`detectors.stack_dumps`). Out: the anomalies `stacks-dumped` and, where one
 process stands elsewhere than the others, `stack-apart`. Not here: reading stacks.
 
 Whoever dumps stacks (py-spy, faulthandler) has a run that stands still. The processes that wait in
@@ -50,18 +50,18 @@ def detect_stack_outlier(observed: Observed) -> Iterable[Anomaly]:
     if not stacks:
         return
     first = stacks[0]
-    said = say(
+    message = say(
         "stacks of {count} processes, the first in {place}",
         "{count} 个进程的调用栈，第一个停在 {place}",
         count=len(stacks),
         place=first.place().name,
     )
     where = first.where if len(stacks) == 1 else NOWHERE
-    yield Anomaly("stacks-dumped", said, first.source, where, first.place().line)
+    yield Anomaly("stacks-dumped", message, first.source, where, first.place().line)
     apart = _find_non_waiting_process(stacks) or _find_different_wait(stacks)
     if apart is not None:
         odd = apart.odd
-        said = say(
+        message = say(
             "{name} stands in {place}, the other {count} in {other}",
             "{name} 停在 {place}，其余 {count} 个停在 {other}",
             name=odd.where.describe(),
@@ -69,7 +69,7 @@ def detect_stack_outlier(observed: Observed) -> Iterable[Anomaly]:
             count=len(stacks) - 1,
             other=apart.other_at.name,
         )
-        yield Anomaly("stack-apart", said, odd.source, odd.where, apart.at.line)
+        yield Anomaly("stack-apart", message, odd.source, odd.where, apart.at.line)
 
 
 def _is_waiting(stack: Stack) -> bool:

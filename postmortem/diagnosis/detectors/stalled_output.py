@@ -1,8 +1,8 @@
-"""A run that stands still behind its last metric record, measured by the printed clock.
+"""Detect a run that stalls after its last metric record, by the printed clock.
 
 No line for long, or lines that name the same step again and again.
 
-In: the end of a source as text, the line of its last metric record. Out: the shapes `silence`,
+In: the end of a source as text, the line of its last metric record. Out: the anomalies `silence`,
 `same-step`. Not here: bars (`detectors.frozen_bar`), output that simply ends (nothing shows how
 long it has been still), time-outs of collectives.
 """
@@ -34,7 +34,7 @@ STEP: Final = compile_lazily(
 """A step as programs print it in any line."""
 
 
-class _Clocked(NamedTuple):
+class _TimedLine(NamedTuple):
     """A line that prints a clock."""
 
     number: int
@@ -46,9 +46,9 @@ def detect_stalled_output(observed: Observed) -> Iterator[Anomaly]:
     """Find sources behind whose last record nothing was done for long; the last one counts."""
     for source, record in reversed(list(observed.last_records.items())):
         if source in observed.tails:
-            shape = detect_stall_after_record(observed.tails[source], source, record)
-            if shape is not None:
-                yield shape
+            anomaly = detect_stall_after_record(observed.tails[source], source, record)
+            if anomaly is not None:
+                yield anomaly
 
 
 def detect_stall_after_record(
@@ -71,32 +71,34 @@ def detect_stall_after_record(
         return None
     usual = _compute_usual_interval(before)
     long = max(least, _TIMES * usual)
-    if (said := _describe_repeated_step(before[-1], after, usual, long)) is not None:
-        return Anomaly("same-step", said, source, NOWHERE, after[0].number)
-    if (said := _describe_missing_output(before[-1], after, usual, long)) is not None:
-        return Anomaly("silence", said, source, NOWHERE, last_record)
+    if (message := _describe_repeated_step(before[-1], after, usual, long)) is not None:
+        return Anomaly("same-step", message, source, NOWHERE, after[0].number)
+    if (message := _describe_missing_output(before[-1], after, usual, long)) is not None:
+        return Anomaly("silence", message, source, NOWHERE, last_record)
     return None
 
 
-def _list_clocked_lines(tail: tuple[int, str]) -> list[_Clocked]:
+def _list_clocked_lines(tail: tuple[int, str]) -> list[_TimedLine]:
     first, text = tail
     return [
-        _Clocked(number, convert_to_seconds(time), line)
+        _TimedLine(number, convert_to_seconds(time), line)
         for number, line in enumerate(text.split("\n"), first)
         if (time := parse_time(line)) is not None
     ]
 
 
-def _compute_usual_interval(lines: Sequence[_Clocked]) -> float:
+def _compute_usual_interval(lines: Sequence[_TimedLine]) -> float:
     """Give the seconds between two lines: the median or the mean, whichever is longer."""
     return max(
-        statistics.median(other.second - one.second for one, other in itertools.pairwise(lines)),
+        statistics.median(
+            current.second - previous.second for previous, current in itertools.pairwise(lines)
+        ),
         (lines[-1].second - lines[0].second) / (len(lines) - 1),
     )
 
 
 def _describe_repeated_step(
-    record: _Clocked, after: Sequence[_Clocked], usual: float, long: float
+    record: _TimedLine, after: Sequence[_TimedLine], usual: float, long: float
 ) -> Message | None:
     """Say how many lines behind a record name one step, if that goes on for long."""
     steps = [match["step"] for line in after if (match := STEP.search(line.text))]
@@ -115,7 +117,7 @@ def _describe_repeated_step(
 
 
 def _describe_missing_output(
-    record: _Clocked, after: Sequence[_Clocked], usual: float, long: float
+    record: _TimedLine, after: Sequence[_TimedLine], usual: float, long: float
 ) -> Message | None:
     """Say for how long no line came behind a record, if that is long."""
     gap = after[0].second - record.second

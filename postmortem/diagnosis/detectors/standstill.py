@@ -1,6 +1,6 @@
-"""A job whose own output has stopped, while something else of it shows that time went by.
+"""Detect a job whose output has stopped while another clock shows that time went by.
 
-In: the ends of all sources, their last metric records, what was found in them. Out: the shapes
+In: the ends of all sources, their last metric records, what was found in them. Out: the anomalies
 `stood-still`, `stood-still-at-start`. Not here: the lines of a watcher (`detectors.heartbeats`), a
 pause between two lines of one source (`detectors.stalled_output`), whether the run was stopped or
 goes on.
@@ -19,10 +19,10 @@ from postmortem.core.lines import NOWHERE
 from postmortem.core.message import NOTHING, Message, cut, quote, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.ending import detect_last_step
-from postmortem.diagnosis.detectors.heartbeats import Beats, find_heartbeats
+from postmortem.diagnosis.detectors.heartbeats import Heartbeats, find_heartbeats
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.signs_of_life import (
-    Speaker,
+    ActiveSource,
     add_end_lines,
     end_of,
     find_last_activity,
@@ -71,11 +71,11 @@ _HEADED: Final = 3
 """Raw line of a watcher's first line that has no more than its own command above it."""
 
 
-class _Still(NamedTuple):
+class _Silence(NamedTuple):
     """For how long nothing came, and who shows it."""
 
     seconds: float
-    worker: Speaker
+    worker: ActiveSource
     source: int
     """Of who shows it."""
     line: int
@@ -104,11 +104,15 @@ def detect_stall(observed: Observed) -> Iterator[Anomaly]:
         yield Anomaly(name, _format_stall(found), source, NOWHERE, line)
 
 
-def _find_faulty_worker(worker: Speaker, workers: Sequence[Speaker]) -> Speaker:
-    """Give the one worker whose watcher does not speak while those of all others do."""
+def _find_faulty_worker(worker: ActiveSource, workers: Sequence[ActiveSource]) -> ActiveSource:
+    """Find the only worker whose watcher is silent while all others print."""
     mute = [other for other in workers if other.beats is None and other.last is not None]
-    is_one = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
-    return mute[0]._replace(beats=worker.beats) if is_one and worker.beats is not None else worker
+    has_one_mute = len(mute) == 1 and len(workers) - len(mute) >= _WATCHED
+    return (
+        mute[0]._replace(beats=worker.beats)
+        if has_one_mute and worker.beats is not None
+        else worker
+    )
 
 
 def _is_through(observed: Observed) -> bool:
@@ -118,18 +122,18 @@ def _is_through(observed: Observed) -> bool:
     )
 
 
-def _find_external_watcher(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
-    """Find a watcher with a file of its own that tells how long a run without clocks is silent."""
+def _find_external_watcher(observed: Observed, workers: Sequence[ActiveSource]) -> _Silence | None:
+    """Find a watcher's own file that shows how long a run without clocks was silent."""
     if any(worker.last is not None for worker in workers):
         return None
     for source in set(observed.processes) - {worker.source for worker in workers}:
         watch = find_heartbeats(list_lines_before(math.inf, observed.tails[source]))
         if watch is not None and watch.aged >= _LEAST_UNKNOWN:
-            return _Still(watch.aged, workers[0]._replace(beats=watch), source, watch.line)
+            return _Silence(watch.aged, workers[0]._replace(beats=watch), source, watch.line)
     return None
 
 
-def _find_own_watcher(observed: Observed, workers: Iterable[Speaker]) -> _Still | None:
+def _find_own_watcher(observed: Observed, workers: Iterable[ActiveSource]) -> _Silence | None:
     """Find a watcher in the file of a worker that goes on where the worker does not."""
     for worker in workers:
         watch = worker.beats
@@ -140,16 +144,16 @@ def _find_own_watcher(observed: Observed, workers: Iterable[Speaker]) -> _Still 
             watch.span, (compute_seconds_between(since, watch.last) or 0.0) if since else 0.0
         )
         if _is_long(observed, worker, passed, watch.times):
-            return _Still(passed, worker, worker.source, watch.line)
+            return _Silence(passed, worker, worker.source, watch.line)
     return None
 
 
-def _is_all(observed: Observed, worker: Speaker, watch: Beats) -> bool:
+def _is_all(observed: Observed, worker: ActiveSource, watch: Heartbeats) -> bool:
     """Say whether a watcher is all that there is: what it watches is not in the log."""
     return worker.last is None and watch.line <= _HEADED and len(observed.processes) == 1
 
 
-def _is_alone(worker: Speaker, workers: Iterable[Speaker]) -> bool:
+def _is_alone(worker: ActiveSource, workers: Iterable[ActiveSource]) -> bool:
     """Say whether no other worker said something while a watcher watched this one."""
     start = worker.beats.first if worker.beats is not None else ""
     return all(
@@ -162,7 +166,7 @@ def _is_alone(worker: Speaker, workers: Iterable[Speaker]) -> bool:
     )
 
 
-def _is_long(observed: Observed, worker: Speaker, passed: float, count: int) -> bool:
+def _is_long(observed: Observed, worker: ActiveSource, passed: float, count: int) -> bool:
     """Say whether a watcher has watched for long."""
     if worker.source not in observed.last_records:
         return count >= _MANY or passed >= _LEAST_AT_START
@@ -171,9 +175,9 @@ def _is_long(observed: Observed, worker: Speaker, passed: float, count: int) -> 
     return passed >= _LEAST_UNKNOWN or (count >= _VERY_MANY and passed >= _LEAST)
 
 
-def _find_clock_gap(observed: Observed, workers: Sequence[Speaker]) -> _Still | None:
+def _find_clock_gap(observed: Observed, workers: Sequence[ActiveSource]) -> _Silence | None:
     """Find the newest clock of the job, and how long before it the last worker fell silent."""
-    latest: Speaker | None = None
+    latest: ActiveSource | None = None
     for worker in workers:
         if worker.last is None:
             return None
@@ -194,32 +198,36 @@ def _find_clock_gap(observed: Observed, workers: Sequence[Speaker]) -> _Still | 
 
 
 def _compute_stall_threshold(
-    observed: Observed, workers: Iterable[Speaker], found: _Still
+    observed: Observed, workers: Iterable[ActiveSource], found: _Silence
 ) -> float:
     """Give the seconds below which no time is long."""
     if found.worker.source not in observed.last_records:
         return _LEAST_AT_START
-    usual = max((one.usual for one in workers if not math.isnan(one.usual)), default=math.nan)
+    usual = max(
+        (worker.usual for worker in workers if not math.isnan(worker.usual)), default=math.nan
+    )
     if math.isnan(usual):
         return 2 * _LEAST_UNKNOWN
     is_own = found.source == found.worker.source
     return max(_LEAST if is_own else _LEAST_ELSEWHERE, _TIMES * usual)
 
 
-def _find_newest_clock(observed: Observed, worker: Speaker, working: set[int]) -> _Still | None:
+def _find_newest_clock(
+    observed: Observed, worker: ActiveSource, working: set[int]
+) -> _Silence | None:
     """Give the newest clock that shows how long a worker has been silent."""
     if worker.last is None:
         return None
-    found: list[_Still] = []
+    found: list[_Silence] = []
     for source, times in _collect_clocks(observed, worker, working).items():
         latest = find_newest_timestamp((moment.time for moment in times), worker.last.time)
         if latest is not None and _is_telling(observed, source, worker, latest[0]):
             line = next(moment.line for moment in times if moment.time == latest[1])
-            found.append(_Still(latest[0], worker, source, line))
-    return max(found, default=None, key=lambda one: one.seconds)
+            found.append(_Silence(latest[0], worker, source, line))
+    return max(found, default=None, key=lambda candidate: candidate.seconds)
 
 
-def _is_telling(observed: Observed, source: int, worker: Speaker, passed: float) -> bool:
+def _is_telling(observed: Observed, source: int, worker: ActiveSource, passed: float) -> bool:
     """Say whether the clock of a source is one to go by.
 
     A dump that was taken the next day tells of another run, and a distance of whole hours is that
@@ -235,9 +243,9 @@ def _is_telling(observed: Observed, source: int, worker: Speaker, passed: float)
 
 
 def _collect_clocks(
-    observed: Observed, worker: Speaker, working: set[int]
+    observed: Observed, worker: ActiveSource, working: set[int]
 ) -> Mapping[int, Sequence[Moment]]:
-    """Give the times that show that a worker was silent, by who tells them.
+    """Collect the times that show that a worker was silent, by source.
 
     Its own ones count behind its last sign of life, those of other workers only where they tell of
     its end; a dump's where it shows processes that live.
@@ -258,7 +266,7 @@ def _collect_clocks(
     return found
 
 
-def _format_stall(found: _Still) -> Message:
+def _format_stall(found: _Silence) -> Message:
     watch, usual = found.worker.beats, found.worker.usual
     if watch is not None and (found.source == found.worker.source or found.worker.last is None):
         return say(

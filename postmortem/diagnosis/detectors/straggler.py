@@ -1,7 +1,7 @@
-"""One rank that takes much longer over its own work than the others, which wait for it.
+"""Detect a rank that is much slower than the others, which wait for it.
 
-In: both ends of each source as text. Out: the shape `rank-slower`. Not here: one curve that becomes
-slower (`detectors.speed`), a rank that stops altogether (`detectors.outlier_process`).
+In: both ends of each source as text. Out: the anomaly `rank-slower`. Not here: one curve that
+becomes slower (`detectors.speed`), a rank that stops altogether (`detectors.outlier_process`).
 
 Programs print what each rank takes in two ways: all ranks on one line, or a line a rank. What a
 rank spends in waiting for the others says the opposite and is left out.
@@ -66,7 +66,7 @@ def detect_straggler(observed: Observed) -> Iterator[Anomaly]:
         if found is not None:
             rank, own, usual = found
             source, line = places[rank]
-            said = say(
+            message = say(
                 "rank {rank}: {name} {own:.4g}, the others {usual:.4g} (medians)",
                 "rank {rank}：{name} 为 {own:.4g}，其他 rank 为 {usual:.4g}（中位数）",
                 rank=rank,
@@ -74,7 +74,7 @@ def detect_straggler(observed: Observed) -> Iterator[Anomaly]:
                 own=own,
                 usual=usual,
             )
-            yield Anomaly("rank-slower", said, source, ProcessId(rank=rank), line)
+            yield Anomaly("rank-slower", message, source, ProcessId(rank=rank), line)
             return
 
 
@@ -87,12 +87,13 @@ def _iter_edge_lines(observed: Observed) -> Iterator[tuple[int, int, str]]:
 
 
 def _iter_rank_times(text: str) -> Iterator[tuple[str, int, float]]:
-    """Give what a line tells of all ranks."""
+    """Yield the times of all ranks on a line."""
     yield from _iter_numbered_rank_values(text)
     if "rank" in text and (found := _LIST.search(text)) and _is_work(found["label"]):
         values = re.findall(_NUMBER, found["all"])
         yield from (
-            (_normalize_label(found["label"]), rank, float(one)) for rank, one in enumerate(values)
+            (_normalize_label(found["label"]), rank, float(value))
+            for rank, value in enumerate(values)
         )
 
 
@@ -101,13 +102,13 @@ def _iter_numbered_rank_values(text: str) -> Iterator[tuple[str, int, float]]:
     has_pairs = "0" in text and text.count(":") + text.count("=") >= _FEWEST_RANKS
     found = _RANKS.search(text) if has_pairs else None
     if found is not None and _is_work(found["label"]):
-        pairs = [(int(one["rank"]), float(one["value"])) for one in _PAIR.finditer(found["all"])]
+        pairs = [(int(pair["rank"]), float(pair["value"])) for pair in _PAIR.finditer(found["all"])]
         if [rank for rank, _ in pairs] == list(range(len(pairs))):
             yield from ((_normalize_label(found["label"]), rank, value) for rank, value in pairs)
 
 
 def _iter_own_times(observed: Observed, source: int, text: str) -> Iterator[tuple[str, int, float]]:
-    """Give the times that a line tells of one rank."""
+    """Yield the times that a line gives for one rank."""
     if "s" not in text:
         return
     rank = clean(text).where.rank

@@ -1,6 +1,6 @@
-"""What torch and the compiled packages beside it were built for.
+"""Check what torch and other compiled packages were built for.
 
-In: versions and testimonies of the environment. Out: the shapes `torch-built-for-cpu`,
+In: versions and testimonies of the environment. Out: the anomalies `torch-built-for-cpu`,
 `torch-finds-no-gpu`, `wheel-of-other-torch`. Not here: the lines that tell it (`patterns/formats`).
 """
 
@@ -26,54 +26,60 @@ def detect_torch_build_mismatch(observed: Observed) -> Iterable[Anomaly]:
     for_cpu = next(_detect_cpu_build(observed, torch), None)
     if for_cpu is not None:
         yield for_cpu
-    for told in observed.facts.testimonies:
-        if told.what == "gpu_unavailable":
-            yield _build_anomaly("torch-finds-no-gpu", told.value, told)
-        elif told.what == "wheel" and torch is not None:
-            yield from _detect_wheel_mismatch(told, torch)
-        elif told.what == "wheel_deepspeed" and torch is not None:
-            release = _RELEASE.search(told.value)
+    for testimony in observed.facts.testimonies:
+        if testimony.what == "gpu_unavailable":
+            yield _build_anomaly("torch-finds-no-gpu", testimony.value, testimony)
+        elif testimony.what == "wheel" and torch is not None:
+            yield from _detect_wheel_mismatch(testimony, torch)
+        elif testimony.what == "wheel_deepspeed" and torch is not None:
+            release = _RELEASE.search(testimony.value)
             if release and not _is_compatible(release[0], torch.value):
-                yield _build_mismatch_anomaly("deepspeed", release[0], torch, told)
+                yield _build_mismatch_anomaly("deepspeed", release[0], torch, testimony)
 
 
 def _detect_cpu_build(observed: Observed, torch: Fact | None) -> Iterator[Anomaly]:
     """A build that names CUDA takes back what another line says of another installation."""
     if torch is not None and torch.value.endswith("+cpu"):
-        said = quote(f"torch {torch.value}")
-        yield Anomaly("torch-built-for-cpu", said, torch.source, NOWHERE, torch.line)
+        message = quote(f"torch {torch.value}")
+        yield Anomaly("torch-built-for-cpu", message, torch.source, NOWHERE, torch.line)
     if torch is not None and "+cu" in torch.value:
         return
-    for told in observed.facts.testimonies:
-        if told.what == "torch_cpu":
-            yield _build_anomaly("torch-built-for-cpu", told.value, told)
+    for testimony in observed.facts.testimonies:
+        if testimony.what == "torch_cpu":
+            yield _build_anomaly("torch-built-for-cpu", testimony.value, testimony)
 
 
-def _detect_wheel_mismatch(told: Testimony, torch: Fact) -> Iterator[Anomaly]:
-    match = _TAG.search(told.value.rsplit("/", 1)[-1])
+def _detect_wheel_mismatch(testimony: Testimony, torch: Fact) -> Iterator[Anomaly]:
+    match = _TAG.search(testimony.value.rsplit("/", 1)[-1])
     if match is None:
         return
     wanted = match[4] if "." in match[4] else f"{match[4][:1]}.{match[4][1:]}"
     if not _is_compatible(wanted, torch.value):
-        yield _build_mismatch_anomaly(match[1], wanted, torch, told)
+        yield _build_mismatch_anomaly(match[1], wanted, torch, testimony)
 
 
 def _is_compatible(wanted: str, installed: str) -> bool:
     """Say whether two versions are of one minor release; what cannot be read fits."""
-    one, other = _RELEASE.match(wanted), _RELEASE.match(installed)
-    return one is None or other is None or one.groups() == other.groups()
+    wanted_release, installed_release = _RELEASE.match(wanted), _RELEASE.match(installed)
+    return (
+        wanted_release is None
+        or installed_release is None
+        or wanted_release.groups() == installed_release.groups()
+    )
 
 
-def _build_mismatch_anomaly(package: str, wanted: str, torch: Fact, told: Testimony) -> Anomaly:
-    said = say(
+def _build_mismatch_anomaly(
+    package: str, wanted: str, torch: Fact, testimony: Testimony
+) -> Anomaly:
+    message = say(
         "{package} was built for torch {wanted}, torch {installed} is installed",
         "{package} 为 torch {wanted} 构建，而安装的是 torch {installed}",
         package=package,
         wanted=wanted,
         installed=torch.value,
     )
-    return Anomaly("wheel-of-other-torch", said, told.source, NOWHERE, told.line)
+    return Anomaly("wheel-of-other-torch", message, testimony.source, NOWHERE, testimony.line)
 
 
-def _build_anomaly(name: str, value: str, told: Testimony) -> Anomaly:
-    return Anomaly(name, quote(" ".join(value.split())), told.source, NOWHERE, told.line)
+def _build_anomaly(name: str, value: str, testimony: Testimony) -> Anomaly:
+    return Anomaly(name, quote(" ".join(value.split())), testimony.source, NOWHERE, testimony.line)

@@ -1,6 +1,6 @@
-"""The way of a finite training loss: falling, standing still, freezing.
+"""Detect the trend of a finite training loss: falling, standing still, freezing.
 
-In: the curves of one process. Out: the shapes `loss-falls`, `plateau*`, `collapse`. Not here:
+In: the curves of one process. Out: the anomalies `loss-falls`, `plateau*`, `collapse`. Not here:
 losses that are not finite (`detectors.nonfinite`), that leave their level (`detectors.divergence`).
 """
 
@@ -55,7 +55,7 @@ def detect_falling_loss(observed: Observed) -> Iterable[Anomaly]:
 
 
 def _is_running_mean_flat(means: Sequence[float]) -> bool:
-    """Say whether the means so far, printed beside the losses of batches, do not fall."""
+    """Say whether the running means that are printed with batch losses do not fall."""
     third = len(means) // 3
     # The first of them is that of one batch.
     head, tail = means[1 : third + 1], means[-third:]
@@ -70,21 +70,21 @@ def detect_loss_plateau(observed: Observed) -> Iterator[Anomaly]:
     if is_rise_expected(curves) or not _may_be_from_the_beginning(curves, loss.points):
         return
     level = _compute_level(loss)
-    said = say(
+    message = say(
         "loss stays at {level:.4g} over {count} records",
         "loss 在 {count} 条记录里一直停在 {level:.4g}",
         level=level,
         count=len(loss.values),
     )
-    yield curves.shape("plateau", said, loss.points[-1].line)
+    yield curves.shape("plateau", message, loss.points[-1].line)
     if _has_started_at_level(loss, level) and _is_from_the_beginning(curves, loss.points):
-        said = say(
+        message = say(
             "loss {first:.4g} at first, {last:.4g} at last",
             "loss 开始时为 {first:.4g}，结束时为 {last:.4g}",
             first=loss.values[0],
             last=loss.values[-1],
         )
-        yield curves.shape("plateau-from-start", said, loss.points[0].line)
+        yield curves.shape("plateau-from-start", message, loss.points[0].line)
 
 
 def detect_frozen_loss(observed: Observed) -> Iterable[Anomaly]:
@@ -94,8 +94,8 @@ def detect_frozen_loss(observed: Observed) -> Iterable[Anomaly]:
         return []
     if _is_frozen(loss.values) and not _is_at_rest(observed.curves, loss):
         value = loss.values[-1]
-        said = say("loss frozen at {value:g}", "loss 停在 {value:g} 不再变化", value=value)
-        return [observed.curves.shape("collapse", said, loss.points[-_LAST].line)]
+        message = say("loss frozen at {value:g}", "loss 停在 {value:g} 不再变化", value=value)
+        return [observed.curves.shape("collapse", message, loss.points[-_LAST].line)]
     if loss.is_broken or is_rise_expected(observed.curves):
         return []
     return _detect_loss_settled_higher(observed.curves, loss)
@@ -133,7 +133,10 @@ def _estimate_chance_difference(values: Sequence[float], third: int) -> float:
     It is taken from the differences of neighbours.
     """
     noise = math.sqrt(
-        statistics.fmean((other - one) ** 2 for one, other in itertools.pairwise(values)) / 2
+        statistics.fmean(
+            (current - previous) ** 2 for previous, current in itertools.pairwise(values)
+        )
+        / 2
     )
     return noise * math.sqrt(2 / third)
 
@@ -205,7 +208,7 @@ def _is_at_rest(curves: Curves, loss: TrainingLoss) -> bool:
         if loss.values[index - 1] != loss.values[-1]
     )
     before = loss.values[max(0, frozen - 6) : frozen]
-    moves = [abs(other - one) for one, other in itertools.pairwise(before)]
+    moves = [abs(current - previous) for previous, current in itertools.pairwise(before)]
     return bool(moves) and statistics.median(moves) <= _COARSE * unit
 
 
@@ -231,11 +234,11 @@ def _detect_loss_settled_higher(curves: Curves, loss: TrainingLoss) -> list[Anom
         and compute_standard_deviation(tail) < 0.02 * level
     ):
         return []
-    said = say(
+    message = say(
         "loss {best:.4g} at best, then level at {level:.4g} for {count} records",
         "loss 最低曾到 {best:.4g}，此后 {count} 条记录一直停在 {level:.4g}",
         best=best,
         level=level,
         count=last,
     )
-    return [curves.shape("collapse", said, loss.points[-last].line)]
+    return [curves.shape("collapse", message, loss.points[-last].line)]

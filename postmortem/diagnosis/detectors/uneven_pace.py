@@ -1,7 +1,7 @@
-"""A pace that speaks by its size alone: steps that stall now and then, a fall of few records.
+"""Detect a pace with large stalls, or a large drop within a few records.
 
-In: the curves of one process. Out: the shape `uneven-pace`. Not here: a pace that
-many records tell of (`detectors.speed`), waiting for data that is printed (`detectors.data_waits`).
+In: the curves of one process. Out: the anomaly `uneven-pace`. Not here: a pace that many records
+tell of (`detectors.speed`), waiting for data that is printed (`detectors.data_waits`).
 
 The length of samples, an evaluation, the first steps: each changes a pace a few times over. What is
 ten times the quickest step, again and again, or a fifth of the pace far into the run, is none of
@@ -69,7 +69,7 @@ def _detect_stalling_steps(observed: Observed) -> list[Anomaly]:
     if not stalls or _may_begin_epochs(observed.curves, late, stalls):
         return []
     values = [time.value for time in late]
-    said = say(
+    message = say(
         "a step takes {quick:.4g} s to {most:.4g} s: {stalls} of {count} stall, and take"
         " {share:.0%} of the time",
         "每步耗时从 {quick:.4g} s 到 {most:.4g} s：{count} 步中有 {stalls} 步停顿，占总时间的"
@@ -80,7 +80,7 @@ def _detect_stalling_steps(observed: Observed) -> list[Anomaly]:
         count=len(late),
         share=sum(time.value for time in stalls) / sum(values),
     )
-    return [observed.curves.shape("uneven-pace", said, stalls[0].line)]
+    return [observed.curves.shape("uneven-pace", message, stalls[0].line)]
 
 
 def _may_begin_epochs(curves: Curves, late: Sequence[Point], stalls: Sequence[Point]) -> bool:
@@ -90,7 +90,9 @@ def _may_begin_epochs(curves: Curves, late: Sequence[Point], stalls: Sequence[Po
     """
     waits = curves.by_line(names.DATA_TIME)
     waiting = all(waits.get(stall.line, 0.0) > _HALF * stall.value for stall in stalls)
-    return waiting and any(other.step - one.step > 1 for one, other in itertools.pairwise(late))
+    return waiting and any(
+        current.step - previous.step > 1 for previous, current in itertools.pairwise(late)
+    )
 
 
 def _find_stalls(times: Sequence[Point]) -> list[Point]:
@@ -99,14 +101,16 @@ def _find_stalls(times: Sequence[Point]) -> list[Point]:
     limit = _STALL * min(values)
     stalls = [time for time in times if time.value >= limit]
     spent = sum(time.value for time in stalls)
-    again = any(other >= limit and other > one for one, other in itertools.pairwise(values))
+    again = any(
+        current >= limit and current > previous for previous, current in itertools.pairwise(values)
+    )
     is_long = max(values) >= 2 * limit and spent >= max(_WORTH, _SHARE * sum(values))
     is_often = len(stalls) >= max(_TWO, len(times) / _OFTEN)
     return stalls if again and is_long and is_often else []
 
 
 def _list_step_times(observed: Observed) -> Sequence[Point]:
-    """Give the seconds that records tell of their steps, in whatever way."""
+    """List the seconds that records print of their steps, in whatever form."""
     curves = observed.curves
     series = curves.by_name.get(names.STEP_TIME)
     if series is not None and series.unit.startswith("s"):
@@ -129,13 +133,13 @@ def _detect_late_slowdown(observed: Observed) -> list[Anomaly]:
         )
         if place:
             first = statistics.median(point.value for point in points[:place])
-            said = _from_to(first, points[-1].value, unit)
-            return [curves.shape("uneven-pace", said, points[place].line)]
+            message = _format_change(first, points[-1].value, unit)
+            return [curves.shape("uneven-pace", message, points[place].line)]
     return []
 
 
 def _iter_paces(observed: Observed) -> Iterator[tuple[str, Sequence[Point]]]:
-    """Yield what tells of the pace, with its unit: a throughput, times turned over, a bar."""
+    """Yield series of the pace with their units: throughput, inverted times, a bar."""
     curves = observed.curves
     speeds = [point for point in curves.finite(names.THROUGHPUT) if point.value > 0]
     if speeds:
@@ -147,18 +151,18 @@ def _iter_paces(observed: Observed) -> Iterator[tuple[str, Sequence[Point]]]:
     yield " it/s", list_step_rates(observed, lines)
     for name in (names.STEP_TIME, *curves.called(_SECONDS_A_STEP)):
         yield " it/s", _convert_to_speeds(curves.finite(name))
-    durations_told = list_durations(observed, lines)
-    if len(durations_told) == len(lines):
-        yield " /s", _convert_to_speeds(durations_told)
+    printed_durations = list_durations(observed, lines)
+    if len(printed_durations) == len(lines):
+        yield " /s", _convert_to_speeds(printed_durations)
 
 
 def _convert_to_speeds(points: Iterable[Point]) -> list[Point]:
     """Make times speeds."""
-    return [Point(one.step, 1 / one.value, one.line) for one in points if one.value > 0]
+    return [Point(point.step, 1 / point.value, point.line) for point in points if point.value > 0]
 
 
 def _remove_adjacent_duplicates(points: Sequence[Point]) -> list[Point]:
-    """Keep one record of those that tell the same figure on lines right behind each other."""
+    """Keep one of several records with the same value on adjacent lines."""
     return [
         point
         for before, point in zip([None, *points], points, strict=False)
@@ -168,8 +172,10 @@ def _remove_adjacent_duplicates(points: Sequence[Point]) -> list[Point]:
 
 def _find_drop_in_two_records(points: Sequence[Point]) -> int:
     """Give the place of the second of two records, far into the run, with a fifth of the speed."""
-    one, other = points
-    return int(one.step >= _FAR and other.step > one.step and other.value < _FIFTH * one.value)
+    first, second = points
+    return int(
+        first.step >= _FAR and second.step > first.step and second.value < _FIFTH * first.value
+    )
 
 
 def _find_drop_at_end(points: Sequence[Point]) -> int:
@@ -185,7 +191,7 @@ def _find_drop_at_end(points: Sequence[Point]) -> int:
     return 0
 
 
-def _from_to(first: float, last: float, unit: str) -> Message:
+def _format_change(first: float, last: float, unit: str) -> Message:
     return say(
         "speed {first:.4g} → {last:.4g}{unit}",
         "速度 {first:.4g} → {last:.4g}{unit}",

@@ -1,8 +1,8 @@
-"""What a run that came to its end shows of having learned: a few records prove little.
+"""Judge whether a run with few records that came to its end shows that it learnt.
 
 In: the series of the job, the number of classes or words as printed, how the run ended. Out: the
-shapes `few-losses`, `loss-no-better`, and `at-chance` of a last loss that is that of guessing. Not
-here: a level of many records (`detectors.trend`), chance throughout (`detectors.baseline`).
+anomalies `few-losses`, `loss-no-better`, and `at-chance` of a last loss that is that of guessing.
+Not here: a level of many records (`detectors.trend`), chance throughout (`detectors.baseline`).
 """
 
 import math
@@ -51,10 +51,14 @@ def detect_unproved_learning(observed: Observed) -> Iterable[Anomaly]:
     """Find a run that is through, and whose few figures do not show that it has learned."""
     if observed.outcome != "completed":
         return []
-    processes = [one for one in _group_curves_by_process(observed.series) if one.count(names.LOSS)]
+    processes = [
+        process
+        for process in _group_curves_by_process(observed.series)
+        if process.count(names.LOSS)
+    ]
     if not processes or any(map(_has_learned, processes)):
         return []
-    curves = max(processes, key=lambda one: one.count(names.LOSS))
+    curves = max(processes, key=lambda process: process.count(names.LOSS))
     values = [point.value for point in curves.finite(names.LOSS)]
     if not values or is_rise_expected(curves) or abs(values[-1]) <= WORTH:
         return []
@@ -68,15 +72,15 @@ def detect_unproved_learning(observed: Observed) -> Iterable[Anomaly]:
 def _group_curves_by_process(series: Iterable[Series]) -> list[Curves]:
     """Put the series of each process side by side."""
     groups: dict[tuple[int, ProcessId], list[Series]] = {}
-    for one in series:
-        groups.setdefault((one.source, one.where), []).append(one)
+    for curve in series:
+        groups.setdefault((curve.source, curve.where), []).append(curve)
     return [Curves(members, *process) for process, members in groups.items()]
 
 
 def _has_learned(curves: Curves) -> bool:
     """Say whether a loss fell clearly, or a score rose or is high."""
     losses = [[point.value for point in curves.finite(name)] for name in _LOSSES]
-    scores = [[one.value for one in curves.finite(name)] for name in list_score_names(curves)]
+    scores = [[point.value for point in curves.finite(name)] for name in list_score_names(curves)]
     return any(map(_has_fallen, losses)) or any(map(_is_good, scores))
 
 
@@ -102,7 +106,7 @@ def _detect_chance_level_loss(
     for classes in list_class_counts(observed.facts, _FEWEST_CLASSES):
         level = math.log(classes)
         if _NEAR * level <= values[-1] <= _BEYOND * level and values[-1] > _HARDLY * values[0]:
-            said = say(
+            message = say(
                 "loss {last:.4g} at last, after {first:.4g} at first; ln({classes}) = {level:.4g}",
                 "loss 最后为 {last:.4g}，开始时为 {first:.4g}；ln({classes}) = {level:.4g}",
                 first=values[0],
@@ -110,7 +114,7 @@ def _detect_chance_level_loss(
                 classes=classes,
                 level=level,
             )
-            return [curves.shape("at-chance", said, curves.finite(names.LOSS)[-1].line)]
+            return [curves.shape("at-chance", message, curves.finite(names.LOSS)[-1].line)]
     return []
 
 
@@ -120,23 +124,23 @@ def _detect_unimproved_loss(
     """Find a last loss as high as the first, or that of words whose frequency alone is known."""
     line = curves.finite(names.LOSS)[-1].line
     if 1 < len(values) < _LEVEL_FROM and values[-1] > _HARDLY * values[0] > 0:
-        said = say(
+        message = say(
             "loss {first:.4g} at first, {last:.4g} at last, in {count} records",
             "loss 开始时为 {first:.4g}，最后为 {last:.4g}，共 {count} 条记录",
             first=values[0],
             last=values[-1],
             count=len(values),
         )
-        return [curves.shape("loss-no-better", said, line)]
+        return [curves.shape("loss-no-better", message, line)]
     level = _estimate_word_frequency_loss(observed, curves)
     if len(values) <= _FEW and values[-1] >= level:
-        said = say(
+        message = say(
             "loss {last:.4g} at last: who knows but how frequent words are comes to {level:.2g}",
             "loss 最后为 {last:.4g}：只知道词频也能达到 {level:.2g}",
             last=values[-1],
             level=level,
         )
-        return [curves.shape("loss-no-better", said, line)]
+        return [curves.shape("loss-no-better", message, line)]
     return []
 
 
@@ -152,10 +156,10 @@ def _detect_too_few_records(curves: Curves, values: Sequence[float]) -> list[Ano
     """Find one record of the loss, or a few between which it hardly falls."""
     if len(values) > _FEW:
         return []
-    said = say(
+    message = say(
         "{count} records of the loss, the last {last:.4g}",
         "只有 {count} 条 loss 记录，最后为 {last:.4g}",
         count=len(values),
         last=values[-1],
     )
-    return [curves.shape("few-losses", said, curves.finite(names.LOSS)[-1].line)]
+    return [curves.shape("few-losses", message, curves.finite(names.LOSS)[-1].line)]

@@ -1,7 +1,7 @@
-"""Whether installed versions fit each other by their own metadata, and whether that is the failure.
+"""Check whether installed versions fit each other, and whether the failure comes of it.
 
-In: versions of one dump, errors. Out: the shapes `versions-unfit`, `versions-unfit-at-failure`. Not
-here: what asks for what (`facts.version_needs`), wheels for another torch
+In: versions of one dump, errors. Out: the anomalies `versions-unfit`, `versions-unfit-at-failure`.
+Not here: what asks for what (`facts.version_needs`), wheels for another torch
 (`detectors.torch_build`).
 """
 
@@ -19,7 +19,7 @@ from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.rules.traits import Trait, has_trait
 
 if TYPE_CHECKING:
-    from postmortem.extraction.facts.version_needs import Unmet
+    from postmortem.extraction.facts.version_needs import UnmetRequirement
 
 MEASURED: Final = 2
 """Strength of what a dump says of the versions: what prose names is not installed for sure."""
@@ -47,15 +47,21 @@ def detect_version_conflict(observed: Observed) -> Iterable[Anomaly]:
     if not broken:
         return
     asking = observed.facts.facts[f"package.{broken[0].asking}"]
-    said = join_list([_format_conflict(one) for one in broken[:_MOST_NAMED]], "; ", "；")
+    message = join_list(
+        [_format_conflict(requirement) for requirement in broken[:_MOST_NAMED]], "; ", "；"
+    )
     fits = find_compatible_versions(packages, python)
     if fits:
         versions = join_list([f"{name} {version}" for name, version in fits.items()])
-        said = say("{said} (→ {versions})", "{said}（→ {versions}）", said=said, versions=versions)
-    yield Anomaly("versions-unfit", said, asking.source, NOWHERE, asking.line)
-    for one in broken:
-        for source, where, line in _find_failures(one, observed):
-            yield Anomaly("versions-unfit-at-failure", _format_conflict(one), source, where, line)
+        message = say(
+            "{said} (→ {versions})", "{said}（→ {versions}）", said=message, versions=versions
+        )
+    yield Anomaly("versions-unfit", message, asking.source, NOWHERE, asking.line)
+    for requirement in broken:
+        for source, where, line in _find_failures(requirement, observed):
+            yield Anomaly(
+                "versions-unfit-at-failure", _format_conflict(requirement), source, where, line
+            )
 
 
 def get_listed_versions(facts: FactStore) -> dict[str, str]:
@@ -70,13 +76,13 @@ def get_listed_versions(facts: FactStore) -> dict[str, str]:
     return {name: fact.value for name, fact in found.items() if fact.source == most}
 
 
-def _format_conflict(one: "Unmet") -> Message:
+def _format_conflict(requirement: "UnmetRequirement") -> Message:
     wording = (
         (
             "{asked} is too new for {asking}, which asks for {wanted}",
             "{asked} 对 {asking} 来说过新，后者要求 {wanted}",
         )
-        if one.is_too_new
+        if requirement.is_too_new
         else (
             "{asked} is too old for {asking}, which asks for {wanted}",
             "{asked} 对 {asking} 来说过旧，后者要求 {wanted}",
@@ -84,26 +90,30 @@ def _format_conflict(one: "Unmet") -> Message:
     )
     return say(
         *wording,
-        asked=f"{one.asked} {one.asked_version}",
-        asking=f"{one.asking} {one.asking_version}",
-        wanted=f"{one.asked}{one.wanted}",
+        asked=f"{requirement.asked} {requirement.asked_version}",
+        asking=f"{requirement.asking} {requirement.asking_version}",
+        wanted=f"{requirement.asked}{requirement.wanted}",
     )
 
 
-def _find_failures(one: "Unmet", observed: Observed) -> Iterator[tuple[int, ProcessId, int]]:
+def _find_failures(
+    requirement: "UnmetRequirement", observed: Observed
+) -> Iterator[tuple[int, ProcessId, int]]:
     """Find the errors in which both of a pair stand, or one of them and an import that failed."""
-    modules = [name.replace("-", "[-_]") for name in (one.asking, one.asked)]
+    modules = [name.replace("-", "[-_]") for name in (requirement.asking, requirement.asked)]
     named = [re.compile(rf"(?<![\w-]){module}(?![\w-])") for module in modules]
     for finding, _ in observed.findings:
         is_related = finding.role == "cause" and has_trait(finding.signature, Trait.ABOUT_VERSIONS)
         if is_related and all(name.search(finding.text) for name in named):
             yield finding.source, finding.where, finding.line
     for traceback in observed.tracebacks:
-        if _may_come_of_it(traceback) and all(name.search(_end(traceback)) for name in named):
+        if _may_result_from_conflict(traceback) and all(
+            name.search(_end(traceback)) for name in named
+        ):
             yield traceback.source, traceback.where, traceback.exception_line
 
 
-def _may_come_of_it(traceback: Traceback) -> bool:
+def _may_result_from_conflict(traceback: Traceback) -> bool:
     """Say whether a library raised what a version can be the cause of."""
     return _BY_VERSIONS.search(traceback.exception) is not None and traceback.raised_in_library()
 

@@ -1,6 +1,6 @@
-"""A log that ends, before any record, where a process waits for another.
+"""Detect a log that ends, before any record, where a process waits for another.
 
-In: the ends of the sources. Out: the shape `waits-at-start`. Not here: for how long
+In: the ends of the sources. Out: the anomaly `waits-at-start`. Not here: for how long
 (`detectors.standstill`), time-outs that are told of (`patterns/signatures/distributed`).
 """
 
@@ -51,6 +51,6 @@ def detect_wait_at_start(observed: Observed) -> Iterator[Anomaly]:
         last = [entry for entry in own if watch is None or entry[0] < watch.line][-_LAST:]
         for number, line in reversed(last):
             if _WAITS.search(line) and not has_several_steps(text):
-                said = quote(cut(line.strip(), _MOST_TEXT))
-                yield Anomaly("waits-at-start", said, source, NOWHERE, number)
+                message = quote(cut(line.strip(), _MOST_TEXT))
+                yield Anomaly("waits-at-start", message, source, NOWHERE, number)
                 return

@@ -1,6 +1,6 @@
-"""A warning of NumPy from code that prepares data, right before a loss that is not finite.
+"""Detect a NumPy warning from data code right before a loss that is not finite.
 
-In: the warnings, the losses of the same source. Out: the shape `data-warned`. Not here: warnings
+In: the warnings, the losses of the same source. Out: the anomaly `data-warned`. Not here: warnings
 from anywhere else, and those far from the first bad value, which only make a cause a little more
 likely (`patterns/causes`).
 """
@@ -32,12 +32,12 @@ def detect_data_warning(observed: Observed) -> Iterable[Anomaly]:
         if finding.signature != _WARNING or not _OF_DATA.search(finding.text):
             continue
         if any(
-            _is_right_before(finding.line, one)
-            for one in observed.series
-            if one.source == finding.source
+            _is_right_before(finding.line, curve)
+            for curve in observed.series
+            if curve.source == finding.source
         ):
-            told = quote(cut(finding.text, _MOST_TEXT))
-            return [Anomaly("data-warned", told, finding.source, finding.where, finding.line)]
+            message = quote(cut(finding.text, _MOST_TEXT))
+            return [Anomaly("data-warned", message, finding.source, finding.where, finding.line)]
     return []
 
 

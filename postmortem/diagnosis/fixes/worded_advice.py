@@ -23,7 +23,8 @@ from postmortem.rules.snippets import fill, translate_comments
 
 _LONGEST: Final = 160
 _EXPRESSION: Final = compile_lazily(
-    r"[\w.]{1,200}(?:(?:\['[\w. /-]{1,60}'\]|\[[\w.:, -]{1,40}\]|\(\))[\w.]{0,80}){0,6}(?:, [\w.]{1,60}){0,4}"
+    r"[\w.]{1,200}(?:(?:\['[\w. /-]{1,60}'\]|\[[\w.:, -]{1,40}\]|\(\))[\w.]{0,80}){0,6}"
+    r"(?:, [\w.]{1,60}){0,4}"
     r"|(?:\{[\w.]{1,80}=\} ?){1,4}"
 )
 """What of a log may stand in code that people copy: names, keys, figures; no call's arguments."""

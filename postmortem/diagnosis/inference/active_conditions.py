@@ -1,4 +1,4 @@
-"""What holds of a run beside its words: shapes of its curves, its end, facts that were asked.
+"""List the conditions that hold of a run besides its texts: anomalies, its end, facts.
 
 In: a `Case`, the rules. Out: names. Not here: signatures and tracebacks (a model of text must know
 what no rule knows, and reads the words itself), features (`classifier.hashed_words`).
@@ -41,23 +41,25 @@ def _iter_facts(case: Case) -> Iterator[str]:
 
 def _iter_active_conditions(case: Case, knowledge: KnowledgeBase) -> Iterator[str]:
     """Name the conditions that hold, of those that causes ask and that no text answers."""
-    asked, due = _collect_asked_conditions(knowledge)
+    conditions, due = _collect_cause_conditions(knowledge)
     for number in due.of(case):
-        if evaluate_condition(asked[number], case) is not None:
-            yield asked[number].id
+        if evaluate_condition(conditions[number], case) is not None:
+            yield conditions[number].id
 
 
 @functools.lru_cache(maxsize=4)
-def _collect_asked_conditions(knowledge: KnowledgeBase) -> tuple[Sequence[Condition], RuleIndex]:
+def _collect_cause_conditions(knowledge: KnowledgeBase) -> tuple[Sequence[Condition], RuleIndex]:
     """Give the conditions that causes ask and that no text answers, and which of them are due."""
-    asked: dict[str, Condition] = {}
+    by_id: dict[str, Condition] = {}
     for rule in knowledge.causes.values():
         for argument in (*rule.supporting, *rule.opposing):
-            for one in (*argument.asked.wanted, *argument.asked.unwanted):
-                if one.meaning:
-                    asked.setdefault(one.id, one)
-    conditions = [one for one in asked.values() if not _is_of_text(one.predicate)]
-    return conditions, RuleIndex(infer_predicate_needs(one.predicate) for one in conditions)
+            for condition in (*argument.asked.wanted, *argument.asked.unwanted):
+                if condition.meaning:
+                    by_id.setdefault(condition.id, condition)
+    conditions = [condition for condition in by_id.values() if not _is_of_text(condition.predicate)]
+    return conditions, RuleIndex(
+        infer_predicate_needs(condition.predicate) for condition in conditions
+    )
 
 
 def _is_of_text(predicate: Any) -> bool:

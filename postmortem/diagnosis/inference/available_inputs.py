@@ -1,4 +1,4 @@
-"""What of the things that would decide an open question has been handed in already.
+"""Check whether what would decide an open question has been handed in already.
 
 In: a `Case`, names of such things (`given` in the rules). Out: whether all of them are at
 hand. Not here: which cause asks for what (`patterns/causes`), the sentences (`inference.verdict`).
@@ -16,15 +16,15 @@ _LEAST_RECORDS: Final = 3
 def is_available(things: Iterable[str], case: Case) -> bool:
     """Say whether all that is named was handed in; of no names nothing was."""
     named = tuple(things)
-    return bool(named) and all(_AT_HAND[name](case) for name in named)
+    return bool(named) and all(_AVAILABLE[name](case) for name in named)
 
 
 def _has_traceback(case: Case) -> bool:
     """Ask for a traceback with its frames and its last line, in the source that failed first."""
     source = case.first.source if case.first is not None else None
     return any(
-        one.frames and one.exception and source in {None, one.source}
-        for one, _ in case.gathered.tracebacks
+        traceback.frames and traceback.exception and source in {None, traceback.source}
+        for traceback, _ in case.gathered.tracebacks
     )
 
 
@@ -37,11 +37,11 @@ def _has_environment(case: Case) -> bool:
 
 def _has_every_rank(case: Case) -> bool:
     """Ask for lines of as many processes as the run has; a single process is all there is."""
-    gathered = case.gathered
+    extract = case.gathered
     wheres = [case.sources[index].where for index in case.logs]
     wheres += [event.finding.where for event in case.events]
-    wheres += [series.where for series in gathered.series.values()]
-    wheres += [one.where for one, _ in gathered.tracebacks]
+    wheres += [series.where for series in extract.series.values()]
+    wheres += [traceback.where for traceback, _ in extract.tracebacks]
     ranks = {where.rank for where in wheres if where.rank is not None}
     world = case.environment.world_size
     if world is None:
@@ -59,7 +59,7 @@ def _has_series(name: str) -> Callable[[Case], bool]:
     return is_there
 
 
-_AT_HAND: Final[Mapping[str, Callable[[Case], bool]]] = {
+_AVAILABLE: Final[Mapping[str, Callable[[Case], bool]]] = {
     "traceback": _has_traceback,
     "environment": _has_environment,
     "precision": lambda case: case.environment.precision is not None,

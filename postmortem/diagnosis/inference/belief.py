@@ -1,4 +1,4 @@
-"""How far a verdict that its log does not prove may be believed, by evidence and wording together.
+"""Compute the probability of a verdict that its log does not prove.
 
 In: the first of the ranked causes, the shares that a text gives to causes. Out: a probability. Not
 here: the order of causes (`inference.ranking`), the weights (`classifier.evidence_model`).
@@ -18,7 +18,7 @@ from postmortem.diagnosis.inference.confidence_limits import (
     UNPROVED,
     get_max_probability,
 )
-from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.rules import WEIGHTS
 from postmortem.rules.traits import Trait, has_trait
 
@@ -39,19 +39,23 @@ _WORDING: Final = (-3.4, 2.2)
 _MOST_AGAINST: Final = -5.0
 
 
-def estimate_probability(best: Ranked, shares: Mapping[str, float], model: EvidenceModel) -> float:
+def estimate_probability(
+    best: RankedCause, shares: Mapping[str, float], model: EvidenceModel
+) -> float:
     """Give the probability that a cause is right, by what was fitted."""
-    told = compute_features(best, shares)
-    odds = (model.together if shares else model.alone).odds(told)
+    features = compute_features(best, shares)
+    odds = (model.together if shares else model.alone).odds(features)
     shown = [item for item in best.evidence if item.kind != "classifier"]
-    most = min(UNPROVED if told["left_over"] else MOST_CERTAIN, get_max_probability(best.id, shown))
-    is_doubtful = told["other"] or told["strength"] < FIRM
-    if shares and not told["fits"] and is_doubtful and not is_raised_by_user(best):
+    most = min(
+        UNPROVED if features["left_over"] else MOST_CERTAIN, get_max_probability(best.id, shown)
+    )
+    is_doubtful = features["other"] or features["strength"] < FIRM
+    if shares and not features["fits"] and is_doubtful and not is_raised_by_user(best):
         most = min(most, UNCONFIRMED)
     return min(most, round(convert_log_odds(odds), 4))
 
 
-def compute_features(best: Ranked, shares: Mapping[str, float]) -> dict[str, float]:
+def compute_features(best: RankedCause, shares: Mapping[str, float]) -> dict[str, float]:
     """Give what the probability of a verdict rests on, by name."""
     items = [item for item in best.evidence if item.kind != "classifier"]
     kinds = {item.kind for item in items if item.weight > 0}
@@ -91,7 +95,7 @@ def compute_proposal_features(cause: str, share: float, *, is_candidate: bool) -
     }
 
 
-def is_raised_by_user(best: Ranked) -> bool:
+def is_raised_by_user(best: RankedCause) -> bool:
     """Say whether a cause is named for an exception that the user's own code raised."""
     return has_trait(best.id, Trait.USER_EXCEPTION) and any(
         item.kind == "traceback" and item.weight >= FIRM for item in best.evidence
@@ -114,5 +118,5 @@ def convert_log_odds(odds: float) -> float:
 
 
 def compute_share_excess(cause: str, shares: Mapping[str, float]) -> float:
-    """Say how much more, or less, of a text is a cause's than speaks neither for nor against it."""
+    """Compute how far a cause's share of a text exceeds the neutral share."""
     return math.log(max(shares.get(cause, 0.0), _LEAST_SHARE) / _EXPECTED)

@@ -1,4 +1,4 @@
-"""One word and one number that agree: the last step of every ranking.
+"""Make the status word and the probability agree: the last step of every ranking.
 
 In: a ranking with its final probabilities. Out: the same order and the same cause, a status word
 that fits the probability, and other causes that share what the first one leaves. Not here: the
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.verdict import SURE, Ranking, restated
 from postmortem.rules.base import KnowledgeBase
 
@@ -39,7 +39,7 @@ def agreed_status(status: str, probability: float) -> str:
     return "supported" if status == "hypothesis" and probability >= SURE else status
 
 
-def share_rest(causes: Sequence[Ranked]) -> Sequence[Ranked]:
+def share_rest(causes: Sequence[RankedCause]) -> Sequence[RankedCause]:
     """Let the other causes share what the first leaves, in the proportions that they have."""
     best, *others = causes
     left, wanted = 1.0 - best.probability, sum(cause.probability for cause in others)

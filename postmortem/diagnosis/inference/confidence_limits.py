@@ -1,6 +1,6 @@
-"""How sure health, and what is left where no rule names a cause, may be.
+"""Limit how sure health, and a cause that stands for the absence of rules, may be.
 
-A run that goes on proves nothing, and one that survived a failure less.
+A run that goes on proves nothing yet, and one that survived a failure even less.
 
 In: scored causes, the case. Out: the same with what speaks against health beyond the rules, and the
 highest probability of a cause. Not here: weighing (`inference.rules`), order (`inference.ranking`).
@@ -15,7 +15,7 @@ from postmortem.core.findings import Finding, Traceback
 from postmortem.core.message import Message, cut, say
 from postmortem.diagnosis.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.rules import WEIGHTS, Scored
+from postmortem.diagnosis.inference.rules import WEIGHTS, ScoredCause
 from postmortem.extraction.extract import count_records_after
 from postmortem.rules.traits import Trait, has_trait
 
@@ -33,7 +33,7 @@ _VETOED: Final = 0.4
 MOST_CERTAIN: Final = 0.9999
 
 
-def reduce_health_score(health: Scored, case: Case, faults: Iterable[float]) -> Scored:
+def reduce_health_score(health: ScoredCause, case: Case, faults: Iterable[float]) -> ScoredCause:
     """Lower the score of health behind a failure, survived or not, and where a fault ties with it.
 
     Args:
@@ -42,19 +42,21 @@ def reduce_health_score(health: Scored, case: Case, faults: Iterable[float]) -> 
         faults: scores of the causes that are a fault.
     """
     if case.outcome in {"failed", "stalled"}:
-        return Scored(health.id, health.score + _BEHIND_FAILURE, health.evidence)
+        return ScoredCause(health.id, health.score + _BEHIND_FAILURE, health.evidence)
     survived = _find_survived_failure(case) if has_trait(health.id, Trait.RUNNING) else None
     if survived is not None:
-        health = Scored(health.id, health.score + survived.weight, (*health.evidence, survived))
+        health = ScoredCause(
+            health.id, health.score + survived.weight, (*health.evidence, survived)
+        )
     highest = max(faults, default=None)
     lead = math.inf if _is_vetoed(health.evidence) else _TIE
     if highest is not None and 0 <= health.score - highest < lead:
-        return Scored(health.id, highest - 0.01, health.evidence)
+        return ScoredCause(health.id, highest - 0.01, health.evidence)
     return health
 
 
 def _is_vetoed(evidence: Iterable[Evidence[Message]]) -> bool:
-    """Say whether something is shown that no sound run has, whatever speaks for its end."""
+    """Say whether something is shown that no sound run has, whatever its end looks like."""
     return any(item.weight <= -WEIGHTS["decisive"] for item in evidence)
 
 
@@ -83,13 +85,13 @@ def _find_survived_failure(case: Case) -> Evidence[Message] | None:
         after = count_records_after(case.gathered, traceback, before)
         is_own = traceback.line >= case.begins.get(traceback.source, 0)
         if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
-            said = f"{traceback.exception}: {traceback.message}"
-            return _build_counterevidence("traceback", "survived-exception", said, traceback)
+            text = f"{traceback.exception}: {traceback.message}"
+            return _build_counterevidence("traceback", "survived-exception", text, traceback)
     return None
 
 
 def _build_counterevidence(
-    kind: str, name: str, text: str, one: Finding | Traceback
+    kind: str, name: str, text: str, item: Finding | Traceback
 ) -> Evidence[Message]:
     """Hold what looks like the end against health, by its first line."""
     return Evidence(
@@ -102,8 +104,8 @@ def _build_counterevidence(
             first=cut((text.splitlines() or [""])[0], 200),
         ),
         -WEIGHTS["weak"],
-        one.source,
-        one.where,
-        one.line,
-        one.end_line,
+        item.source,
+        item.where,
+        item.line,
+        item.end_line,
     )

@@ -26,7 +26,11 @@ def list_matching_advisories(case: Case, knowledge: KnowledgeBase) -> list[Advis
     known = case.answers.get(id(knowledge.advisories))
     if known is None:
         due = _build_rule_index(knowledge).of(case)
-        found = [one for number in due if is_applicable(one := knowledge.advisories[number], case)]
+        found = [
+            advisory
+            for number in due
+            if is_applicable(advisory := knowledge.advisories[number], case)
+        ]
         known = case.answers[id(knowledge.advisories)] = (knowledge.advisories, found)
     entries: list[Advisory] = known[1]
     return entries
@@ -51,12 +55,12 @@ def is_applicable(entry: Advisory, case: Case) -> bool:
 
 
 def find_symptom(entry: Advisory, case: Case) -> list[Hit] | None:
-    """Give what of a run shows the symptom of a defect, or None where it does not show."""
+    """Find the evidence that a run shows the symptom of a defect; None where it does not."""
     hits = evaluate_conditions(entry.asked, case)
     if hits is None or not entry.message:
         return hits
-    said = _find_matching_error(f"~{entry.message}", case)
-    return None if said is None else [said, *hits]
+    error = _find_matching_error(f"~{entry.message}", case)
+    return None if error is None else [error, *hits]
 
 
 def describe_defect(entry: Advisory, case: Case) -> Message:
@@ -79,18 +83,24 @@ def describe_remedy(entry: Advisory) -> Message:
 def _find_matching_error(pattern: str, case: Case) -> Hit | None:
     """Find the error that says something; of several the one that counts most."""
     hits = [
-        Hit("signature", one.finding.signature, NOTHING, *_place(one.finding), one.factor)
-        for one in case.events
-        if one.finding.role in _ERRORS and is_match(one.finding.text, pattern)
+        Hit("signature", event.finding.signature, NOTHING, *_place(event.finding), event.factor)
+        for event in case.events
+        if event.finding.role in _ERRORS and is_match(event.finding.text, pattern)
     ]
     hits += [
-        Hit("traceback", one.exception, NOTHING, *_place(one), compute_timeliness(one, case))
-        for one in case.tracebacks
-        if is_match(f"{one.exception}: {one.message}", pattern)
+        Hit(
+            "traceback",
+            traceback.exception,
+            NOTHING,
+            *_place(traceback),
+            compute_timeliness(traceback, case),
+        )
+        for traceback in case.tracebacks
+        if is_match(f"{traceback.exception}: {traceback.message}", pattern)
     ]
     return max(hits, key=lambda hit: hit.factor, default=None)
 
 
-def _place(one: Finding | Traceback) -> tuple[int, ProcessId, int]:
-    line = one.exception_line if isinstance(one, Traceback) else one.line
-    return one.source, one.where, line
+def _place(item: Finding | Traceback) -> tuple[int, ProcessId, int]:
+    line = item.exception_line if isinstance(item, Traceback) else item.line
+    return item.source, item.where, line

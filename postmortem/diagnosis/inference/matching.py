@@ -22,7 +22,7 @@ def is_match(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- a return a
     Upper and lower case are the same.
     """
     if isinstance(condition, list):
-        return any(is_match(value, one) for one in condition)
+        return any(is_match(value, alternative) for alternative in condition)
     if isinstance(condition, bool) or isinstance(value, bool):
         return str(value).lower() == str(condition).lower()
     if isinstance(condition, (int, float)):
@@ -45,7 +45,7 @@ def is_match(value: Any, condition: Any) -> bool:  # noqa: PLR0911 -- a return a
 
 
 def _has_match(pattern: str, text: str) -> bool:
-    """Search a printed text, which is anybody's; where that takes too long, nothing is known."""
+    """Search untrusted text; a search that takes too long counts as no match."""
     try:
         return compile_pattern(pattern).search(text) is not None
     except TimeoutError:

@@ -1,4 +1,4 @@
-"""Whether named conditions hold in a case, and what shows it.
+"""Evaluate named conditions on a case, with the evidence for each.
 
 In: the conditions that an item of a rule asks (`rules.conditions`), and a `Case`. Out: `Hit`s
 that show why they hold, or nothing. Not here: the conditions (`patterns/conditions`), weights. What
@@ -13,7 +13,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, add_label, quote, say
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.matching import is_match, is_version_match
-from postmortem.rules.conditions import Asked, Condition
+from postmortem.rules.conditions import Condition, ConditionSet
 
 _FIELDS: Final[Mapping[str, Message]] = {
     "os": say("os", "系统"),
@@ -36,25 +36,27 @@ class Hit(NamedTuple):
 
     kind: str
     id: str
-    said: Message
+    message: Message
     source: int | None = None
     where: ProcessId = NOWHERE
     line: int | None = None
     factor: float = 1.0
 
 
-def evaluate_conditions(asked: Asked, case: Case) -> list[Hit] | None:
+def evaluate_conditions(item: ConditionSet, case: Case) -> list[Hit] | None:
     """Ask the case; gives the hits if every condition holds and no exception does, else None.
 
     The hits may be none: where only exceptions are named, nothing shows that they do not hold.
     """
     hits: list[Hit] = []
-    for condition in asked.wanted:
+    for condition in item.wanted:
         found = evaluate_condition(condition, case)
         if found is None:
             return None
         hits += found
-    is_excepted = any(evaluate_condition(one, case) is not None for one in asked.unwanted)
+    is_excepted = any(
+        evaluate_condition(condition, case) is not None for condition in item.unwanted
+    )
     return None if is_excepted else hits
 
 
@@ -81,12 +83,12 @@ def evaluate_predicate(predicate: Mapping[str, Any], case: Case) -> list[Hit] | 
     return hits
 
 
-def _as_list(wanted: Any) -> list[Any]:
+def _ensure_list(wanted: Any) -> list[Any]:
     return list(wanted) if isinstance(wanted, list) else [wanted]
 
 
 def _match_signature(wanted: Any, case: Case) -> list[Hit] | None:
-    events = [event for name in _as_list(wanted) for event in case.signatures(name)]
+    events = [event for name in _ensure_list(wanted) for event in case.signatures(name)]
     if not events:
         return None
     best = max(events, key=lambda event: event.factor)
@@ -105,10 +107,12 @@ def _match_signature(wanted: Any, case: Case) -> list[Hit] | None:
 
 
 def _match_anomaly(wanted: Any, case: Case) -> list[Hit] | None:
-    for name in _as_list(wanted):
+    for name in _ensure_list(wanted):
         if name in case.shapes:
-            shape = case.shapes[name]
-            return [Hit("shape", name, shape.said, shape.source, shape.where, shape.line)]
+            anomaly = case.shapes[name]
+            return [
+                Hit("shape", name, anomaly.message, anomaly.source, anomaly.where, anomaly.line)
+            ]
     return None
 
 
@@ -116,13 +120,13 @@ def _match_precision(wanted: Any, case: Case) -> list[Hit] | None:
     known = case.environment.precision
     return (
         [Hit("environment", "precision", add_label(say("precision", "精度"), known))]
-        if known in _as_list(wanted)
+        if known in _ensure_list(wanted)
         else None
     )
 
 
 def _match_framework(wanted: Any, case: Case) -> list[Hit] | None:
-    name = next((name for name in _as_list(wanted) if name in case.frameworks), None)
+    name = next((name for name in _ensure_list(wanted) if name in case.frameworks), None)
     return [Hit("environment", f"framework.{name}", quote(str(name)))] if name else None
 
 
@@ -165,15 +169,15 @@ def _match_gpu(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
     for gpu in case.environment.gpus:
         values = {key: getattr(gpu, fields[key]) for key in wanted}
         if all(value is not None and is_match(value, wanted[key]) for key, value in values.items()):
-            said = quote(gpu.name)
+            name = quote(gpu.name)
             if gpu.compute_capability:
-                said = say(
+                name = say(
                     "{name}, compute capability {capability}",
                     "{name}，计算能力 {capability}",
                     name=gpu.name,
                     capability=gpu.compute_capability,
                 )
-            return [Hit("environment", "gpu", said)]
+            return [Hit("environment", "gpu", name)]
     return None
 
 
@@ -197,7 +201,7 @@ def _match_traceback(wanted: Mapping[str, Any], case: Case) -> list[Hit] | None:
         traceback
         for traceback in case.tracebacks
         if all(
-            any(_TRACEBACK[key](traceback, one) for one in _as_list(condition))
+            any(_TRACEBACK[key](traceback, alternative) for alternative in _ensure_list(condition))
             for key, condition in wanted.items()
         )
     ]
@@ -233,14 +237,14 @@ def compute_timeliness(traceback: Traceback, case: Case) -> float:
 def _describe_exception(traceback: Traceback) -> Message:
     """Quote an exception with the first line of its message, and say where it was raised."""
     message = (traceback.message.splitlines() or [""])[0]
-    said = quote(": ".join(part for part in (traceback.exception, message) if part))
+    text = quote(": ".join(part for part in (traceback.exception, message) if part))
     inner = _get_innermost_frame(traceback)
     if inner is None:
-        return said
+        return text
     return say(
         "{what} in {place} {function}",
         "{what}（位于 {place} {function}）",
-        what=said,
+        what=text,
         place=f"{inner.file}:{inner.line}",
         function=inner.function,
     )
@@ -288,7 +292,7 @@ _TRACEBACK: Final[Mapping[str, Callable[[Traceback, Any], bool]]] = {
 
 
 def _match_outcome(wanted: Any, case: Case) -> list[Hit] | None:
-    return [] if case.outcome in _as_list(wanted) else None
+    return [] if case.outcome in _ensure_list(wanted) else None
 
 
 def _match_all(wanted: Iterable[Mapping[str, Any]], case: Case) -> list[Hit] | None:

@@ -14,7 +14,7 @@ from postmortem.core.message import Message
 from postmortem.diagnosis.case.failures import is_consequence
 from postmortem.diagnosis.case.specificity import is_any_exception
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.rules import WEIGHTS, Scored
+from postmortem.diagnosis.inference.rules import WEIGHTS, ScoredCause
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
 
@@ -45,7 +45,7 @@ def own_exception(case: Case) -> Traceback | None:
     return failed if failed.raised_by_user() else None
 
 
-def has_narrower(scored: Iterable[Scored], knowledge: KnowledgeBase) -> bool:
+def has_narrower(scored: Iterable[ScoredCause], knowledge: KnowledgeBase) -> bool:
     """Say whether a cause other than the user's code rests on more than an exception's class."""
     return any(
         not has_trait(cause.id, Trait.USER_EXCEPTION)

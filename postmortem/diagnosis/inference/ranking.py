@@ -1,7 +1,7 @@
-"""From scores to an order: what nothing explains, precedence, probabilities.
+"""Rank the scored causes: unexplained failures, precedence, probabilities.
 
-In: `Scored` causes, the case, the precedence of causes. Out: `Ranked` causes, best first. Not here:
-weighing (`inference.rules`), the answer (`inference.verdict`).
+In: `ScoredCause`s, the case, the precedence of causes. Out: `RankedCause`s, best first.
+Not here: weighing (`inference.rules`), the answer (`inference.verdict`).
 """
 
 import math
@@ -17,7 +17,7 @@ from postmortem.diagnosis.inference.confidence_limits import (
     reduce_health_score,
 )
 from postmortem.diagnosis.inference.raised import has_narrower, own_exception
-from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS, Scored
+from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS, ScoredCause
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, get_id, has_trait
 
@@ -44,7 +44,7 @@ Enough to point there, too little to name a cause.
 _NOTHING: Final = say("no rule found a cause in this input", "没有规则能从输入中找到原因")
 
 
-class Ranked(NamedTuple):
+class RankedCause(NamedTuple):
     """A cause with its probability."""
 
     id: str
@@ -53,23 +53,25 @@ class Ranked(NamedTuple):
     evidence: tuple[Evidence[Message], ...]
 
 
-def rank_causes(scored: Iterable[Scored], case: Case, knowledge: KnowledgeBase) -> list[Ranked]:
+def rank_causes(
+    scored: Iterable[ScoredCause], case: Case, knowledge: KnowledgeBase
+) -> list[RankedCause]:
     """Order the causes, best first, and turn log-odds into probabilities; never empty."""
     scores = {cause.id: cause for cause in scored}
     _add_fallbacks(scores, case, knowledge)
     _hold_back(scores, case)
-    _give_way(scores)
+    _demote_library_errors(scores)
     for winner, loser in knowledge.precedence:
         _put_narrower_first(scores, winner, loser)
     ordered = sorted(scores.values(), key=lambda cause: (-cause.score, cause.id))[:_MOST_CAUSES]
     best, *others = [
-        Ranked(cause.id, _compute_probability(cause, ordered), cause.score, cause.evidence)
+        RankedCause(cause.id, _compute_probability(cause, ordered), cause.score, cause.evidence)
         for cause in ordered
     ]
     return [best, *(cause for cause in others if cause.probability >= _WORTH_NAMING)]
 
 
-def _compute_probability(cause: Scored, ordered: Sequence[Scored]) -> float:
+def _compute_probability(cause: ScoredCause, ordered: Sequence[ScoredCause]) -> float:
     """Give the share of a cause among its rivals and the chance that it is none of them.
 
     Sharpened by the fitted temperature.
@@ -80,7 +82,7 @@ def _compute_probability(cause: Scored, ordered: Sequence[Scored]) -> float:
     return min(most, round(1.0 / (1.0 + math.exp(-log_odds / TEMPERATURE)), 4))
 
 
-def _add_fallbacks(scores: dict[str, Scored], case: Case, knowledge: KnowledgeBase) -> None:
+def _add_fallbacks(scores: dict[str, ScoredCause], case: Case, knowledge: KnowledgeBase) -> None:
     """An exception that no signature explains is the user's, or a library's.
 
     One that the user's own code raised is the user's, unless something narrower is known of it. A
@@ -146,15 +148,15 @@ def _build_unexplained_line(failed: Traceback) -> Evidence[Message]:
     )
 
 
-def _add(scores: dict[str, Scored], cause: str, item: Evidence[Message]) -> None:
+def _add(scores: dict[str, ScoredCause], cause: str, item: Evidence[Message]) -> None:
     """Add evidence for a cause; what is no weightier than what there is adds nothing."""
-    known = scores.get(cause, Scored(cause, PRIOR, ()))
-    is_told = any(other.weight >= item.weight for other in known.evidence)
-    score = known.score + (0.0 if is_told else item.weight)
-    scores[cause] = Scored(cause, score, (*known.evidence, item))
+    known = scores.get(cause, ScoredCause(cause, PRIOR, ()))
+    is_covered = any(other.weight >= item.weight for other in known.evidence)
+    score = known.score + (0.0 if is_covered else item.weight)
+    scores[cause] = ScoredCause(cause, score, (*known.evidence, item))
 
 
-def _hold_back(scores: dict[str, Scored], case: Case) -> None:
+def _hold_back(scores: dict[str, ScoredCause], case: Case) -> None:
     """A failure is not healthy, nor wins health a tie; a log with a cause is not without one."""
     real = [
         scored.score
@@ -166,10 +168,10 @@ def _hold_back(scores: dict[str, Scored], case: Case) -> None:
             scores[cause] = reduce_health_score(scored, case, real)
         elif has_trait(cause, Trait.UNEXPLAINED) and real and max(real) > -0.5:
             score = min(scored.score, max(real) - 1.0)
-            scores[cause] = Scored(cause, score, scored.evidence)
+            scores[cause] = ScoredCause(cause, score, scored.evidence)
 
 
-def _give_way(scores: dict[str, Scored]) -> None:
+def _demote_library_errors(scores: dict[str, ScoredCause]) -> None:
     """Put an exception that a library raised behind what its frames or its class point to.
 
     That somebody's code is at fault is the last of all answers, unless a frame of it raised.
@@ -184,10 +186,10 @@ def _give_way(scores: dict[str, Scored]) -> None:
         and any(item.kind == "traceback" and item.weight > 0 for item in cause.evidence)
     ]
     if better and last.score > max(better):
-        scores[last.id] = Scored(last.id, max(better) - 0.1, last.evidence)
+        scores[last.id] = ScoredCause(last.id, max(better) - 0.1, last.evidence)
 
 
-def _put_narrower_first(scores: dict[str, Scored], winner: str, loser: str) -> None:
+def _put_narrower_first(scores: dict[str, ScoredCause], winner: str, loser: str) -> None:
     """Put the narrower cause first if it is supported nearly as well."""
     narrow, broad = scores.get(winner), scores.get(loser)
     if narrow is None or broad is None or not 0 <= broad.score - narrow.score <= _NEAR:
@@ -196,5 +198,5 @@ def _put_narrower_first(scores: dict[str, Scored], winner: str, loser: str) -> N
         return
     if all(item.kind == "traceback" for item in narrow.evidence):
         return  # Frames alone tell where, not what.
-    scores[winner] = Scored(winner, broad.score + 0.3, narrow.evidence)
-    scores[loser] = Scored(loser, narrow.score, broad.evidence)
+    scores[winner] = ScoredCause(winner, broad.score + 0.3, narrow.evidence)
+    scores[loser] = ScoredCause(loser, narrow.score, broad.evidence)

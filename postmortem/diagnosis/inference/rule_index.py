@@ -1,4 +1,4 @@
-"""Which questions of rules are worth asking of a case, by what it must have for them to hold.
+"""Index rules by what a case must have for them to hold.
 
 In: what items of rules ask, a `Case`. Out: the numbers of the items that may hold. Not here:
 whether they do (`inference.predicates`).
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from postmortem.core.job_facts import Environment
 from postmortem.diagnosis.case.values import Case
-from postmortem.rules.conditions import Asked
+from postmortem.rules.conditions import ConditionSet
 
 Needs = frozenset[tuple[str, Any]]
 """Things of which a case must have one, each with its kind."""
@@ -30,15 +30,15 @@ class RuleIndex:
     """Items of rules, found by what a case must have."""
 
     def __init__(self, items: Iterable[Needs | None]) -> None:
-        """Take what each item needs; None: nothing that could be told beforehand."""
+        """Index the needs of each item; None for an item that is always evaluated."""
         self._always: list[int] = []
         self._by_need: defaultdict[tuple[str, Any], list[int]] = defaultdict(list)
         for number, needs in enumerate(items):
             if needs is None:
                 self._always.append(number)
             else:
-                for one in needs:
-                    self._by_need[one].append(number)
+                for need in needs:
+                    self._by_need[need].append(number)
 
     def of(self, case: Case) -> Sequence[int]:
         """Give the numbers of the items that may hold in a case, in order."""
@@ -52,9 +52,11 @@ class RuleIndex:
         return numbers
 
 
-def infer_needs(asked: Asked) -> Needs | None:
+def infer_needs(item: ConditionSet) -> Needs | None:
     """Give what a case must have for all that an item asks to hold."""
-    return _select_fewest_needs(infer_predicate_needs(one.predicate) for one in asked.wanted)
+    return _select_fewest_needs(
+        infer_predicate_needs(condition.predicate) for condition in item.wanted
+    )
 
 
 def infer_predicate_needs(predicate: Mapping[str, Any]) -> Needs | None:
@@ -66,7 +68,7 @@ def infer_predicate_needs(predicate: Mapping[str, Any]) -> Needs | None:
 
 def _select_fewest_needs(found: Iterable[Needs | None]) -> Needs | None:
     """Give the narrowest of several needs, all of which must be met."""
-    return min((one for one in found if one is not None), key=len, default=None)
+    return min((needs for needs in found if needs is not None), key=len, default=None)
 
 
 def _infer_key_needs(kind: str, wanted: Any) -> Needs | None:
@@ -78,9 +80,9 @@ def _infer_key_needs(kind: str, wanted: Any) -> Needs | None:
     if kind in _BARE:
         return frozenset([(kind, "")])
     if kind == "all":
-        return _select_fewest_needs(infer_predicate_needs(one) for one in wanted)
+        return _select_fewest_needs(infer_predicate_needs(predicate) for predicate in wanted)
     if kind == "any":
-        each = [infer_predicate_needs(one) for one in wanted]
+        each = [infer_predicate_needs(predicate) for predicate in wanted]
         return None if None in each else frozenset().union(*filter(None, each))
     return None
 

@@ -1,8 +1,6 @@
-"""Weigh every cause: what signatures suggest, what the cause's own file says, advisories.
+"""Weigh every cause by signatures, the conditions of its own file, and advisories.
 
-Of one group only the strongest counts.
-
-In: a `Case` and the knowledge base. Out: `Scored` causes with their evidence, best first.
+In: a `Case` and the knowledge base. Out: `ScoredCause`s with their evidence, best first.
 Not here: the order of events (`case.relevance`), the verdict (`inference.verdict`).
 
 The figures are log-odds, in one place, and may be fitted later.
@@ -45,7 +43,7 @@ _Items = defaultdict[str, list[Evidence[Message]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredCause:
     """A cause with its evidence and log-odds."""
 
     id: str
@@ -55,17 +53,17 @@ class Scored:
 
 def score(
     case: Case, knowledge: KnowledgeBase, extra: Iterable[tuple[str, Evidence[Message]]] = ()
-) -> list[Scored]:
+) -> list[ScoredCause]:
     """Weigh all causes that have any evidence for them, best first.
 
     `extra` is evidence that no rule has found, with the id of the cause that it is for or against.
     """
     items: _Items = defaultdict(list)
-    _from_signatures(case, knowledge, items)
-    _from_advisories(case, knowledge, items)
+    _add_signature_evidence(case, knowledge, items)
+    _add_advisory_evidence(case, knowledge, items)
     for cause, item in extra:
         items[cause].append(item)
-    _from_arguments(case, knowledge, items)
+    _add_argument_evidence(case, knowledge, items)
     scored = [_score_cause(cause, evidence) for cause, evidence in items.items()]
     return sorted(
         (cause for cause in scored if any(item.weight > 0 for item in cause.evidence)),
@@ -73,7 +71,7 @@ def score(
     )
 
 
-def _from_signatures(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+def _add_signature_evidence(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Take what each signature suggests, where it counts most."""
     best: dict[str, Occurrence] = {}
     for event in case.events:
@@ -101,7 +99,7 @@ def _build_signature_evidence(event: Occurrence, rule: Signature, level: str) ->
     )
 
 
-def _from_arguments(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+def _add_argument_evidence(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
     """Take what each cause's own file says for and against it, where it holds."""
     arguments, due = _list_arguments(knowledge)
     for number in due.of(case):
@@ -119,18 +117,18 @@ def _from_arguments(case: Case, knowledge: KnowledgeBase, items: _Items) -> None
 def _list_arguments(
     knowledge: KnowledgeBase,
 ) -> tuple[Sequence[tuple[str, Argument, int]], RuleIndex]:
-    """Give what the causes' own files say for (1) and against (-1) each, and what of it is due."""
+    """List the arguments of the cause files for (1) and against (-1) each, with their index."""
     arguments = [
         (cause, argument, sign)
         for cause, rule in knowledge.causes.items()
-        for sign, said in ((1, rule.supporting), (-1, rule.opposing))
-        for argument in said
+        for sign, rule_arguments in ((1, rule.supporting), (-1, rule.opposing))
+        for argument in rule_arguments
     ]
     return arguments, RuleIndex(infer_needs(argument.asked) for _, argument, _ in arguments)
 
 
-def _from_advisories(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
-    """Take the known defects of the versions at hand of which the run shows the symptom."""
+def _add_advisory_evidence(case: Case, knowledge: KnowledgeBase, items: _Items) -> None:
+    """Add the known defects of installed versions whose symptom the run shows."""
     for entry in list_matching_advisories(case, knowledge):
         hits = find_symptom(entry, case)
         for cause, level in entry.causes.items() if hits is not None else ():
@@ -159,7 +157,7 @@ def _build_advisory_evidence(
 def _build_argument_evidence(item: Argument, hits: list[Hit], sign: int) -> Evidence[Message]:
     absent = Hit("setting", "absent", NOTHING)
     hit = next((hit for hit in hits if hit.line is not None), hits[0] if hits else absent)
-    text, shown = parse_bilingual(item.text), hit.said.settled()
+    text, shown = parse_bilingual(item.text), hit.message.settled()
     if shown:
         text = say("{text} — {shown}", "{text} — {shown}", text=text, shown=shown.cut(240))
     factor = min((hit.factor for hit in hits), default=1.0)
@@ -177,22 +175,22 @@ def _build_argument_evidence(item: Argument, hits: list[Hit], sign: int) -> Evid
 
 
 def _drop_duplicate_evidence(evidence: list[Evidence[Message]]) -> list[Evidence[Message]]:
-    """Keep of one fact told twice the weightier telling.
+    """Keep the stronger of two items of evidence for the same fact.
 
     Of an exit status and the signal that it stands for. Signatures of one line share a group, in
     which the second counts little.
     """
-    told: dict[tuple[object, ...], Evidence[Message]] = {}
+    strongest: dict[tuple[object, ...], Evidence[Message]] = {}
     for number, item in enumerate(evidence):
         key: tuple[object, ...] = (number,)
         if item.kind == "environment" and item.id in _ENDS:
             key = (item.group, "end", item.weight > 0)
-        if key not in told or abs(item.weight) > abs(told[key].weight):
-            told[key] = item
-    return list(told.values())
+        if key not in strongest or abs(item.weight) > abs(strongest[key].weight):
+            strongest[key] = item
+    return list(strongest.values())
 
 
-def _score_cause(cause: str, evidence: list[Evidence[Message]]) -> Scored:
+def _score_cause(cause: str, evidence: list[Evidence[Message]]) -> ScoredCause:
     evidence = _drop_duplicate_evidence(evidence)
     groups: defaultdict[str, list[float]] = defaultdict(list)
     for item in evidence:
@@ -205,4 +203,4 @@ def _score_cause(cause: str, evidence: list[Evidence[Message]]) -> Scored:
             (positive[0] if positive else 0.0) + negative + LATER_SIGNATURES * sum(positive[1:3])
         )
     ordered = tuple(sorted(evidence, key=lambda item: -abs(item.weight)))
-    return Scored(cause, total, ordered)
+    return ScoredCause(cause, total, ordered)

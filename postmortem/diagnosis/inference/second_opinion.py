@@ -1,7 +1,7 @@
-"""What a model of text adds to the verdict of the rules.
+"""Combine the text classifier's opinion with the verdict of the rules.
 
 In: the case, the rules' ranking, an `Opinion`. Out: the ranking with the model's items of evidence,
-and with probabilities that were fitted to both. Not here: the model (`classify`), the weights of
+and with probabilities that were fitted to both. Not here: the model (`classifier`), the weights of
 the rules (`inference.rules`).
 
 Rules name what they know: what the log itself proves is left as it is, and beside a cause that the
@@ -30,14 +30,14 @@ from postmortem.diagnosis.inference.belief import (
 )
 from postmortem.diagnosis.inference.confidence_limits import UNPROVED
 from postmortem.diagnosis.inference.raised import failing_traceback
-from postmortem.diagnosis.inference.ranking import TEMPERATURE, Ranked
+from postmortem.diagnosis.inference.ranking import TEMPERATURE, RankedCause
 from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS
 from postmortem.diagnosis.inference.verdict import Ranking, build_verdict, rank
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
 
 _ITEM: Final = "text-model"
-_SAY: Final = 0.2
+_MODEL_WEIGHT: Final = 0.2
 """Of a model beside rules that name a cause: log-odds for each e-fold of its share."""
 _MOST: Final = 1.2
 _SMALLEST: Final = 0.1
@@ -80,11 +80,11 @@ def combine_opinions(
     """
     if ranking.verdict.status == "established":
         return ranking
-    again = _combined(case, knowledge, ranking, ask(), extra)
-    return _without_guesses(again, case, knowledge) if again is not ranking else ranking
+    again = _combine(case, knowledge, ranking, ask(), extra)
+    return _drop_guesses(again, case, knowledge) if again is not ranking else ranking
 
 
-def _without_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
+def _drop_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
     """Leave out what nothing but the text proposes, and that as less likely than not."""
     causes = [cause for cause in ranking.causes if _is_shown(cause) or cause.probability >= _SHOWN]
     if not causes or len(causes) == len(ranking.causes):
@@ -94,7 +94,7 @@ def _without_guesses(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> 
     return Ranking(causes, build_verdict(causes, case, knowledge))
 
 
-def _combined(
+def _combine(
     case: Case,
     knowledge: KnowledgeBase,
     ranking: Ranking,
@@ -102,7 +102,7 @@ def _combined(
     extra: Sequence[tuple[str, Evidence[Message]]],
 ) -> Ranking:
     if _is_raised(ranking, case):
-        return _set_first_probability(ranking, _raised_belief(ranking.causes[0], opinion))
+        return _set_first_probability(ranking, _compute_raised_belief(ranking.causes[0], opinion))
     if _is_uninformative(opinion, case):
         return _set_fitted_probability(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_iter_evidence(ranking, knowledge, opinion)])
@@ -136,7 +136,7 @@ def _is_raised(ranking: Ranking, case: Case) -> bool:
     )
 
 
-def _raised_belief(best: Ranked, opinion: Opinion) -> float:
+def _compute_raised_belief(best: RankedCause, opinion: Opinion) -> float:
     """Give the probability of what a traceback supports: a text makes it surer, never less sure."""
     evidence = opinion.model.evidence
     return max(
@@ -158,7 +158,7 @@ def _is_open(ranking: Ranking) -> bool:
 
 
 def _is_uninformative(opinion: Opinion, case: Case) -> bool:
-    """Say whether the text tells of no cause, or of a standstill of a run that it does not show."""
+    """Say whether the text suggests no cause, or a standstill that the run does not show."""
     is_little = sum(case.gathered.lines.values()) < _FEWEST_LINES
     is_no_run = is_little or case.outcome == "not-a-training-log"
     return not opinion.shares or (
@@ -217,7 +217,9 @@ def _iter_evidence_for_rules(
     for cause in ranking.causes:
         if cause.id in opinion.shares and not is_absence(cause.id):
             most = 0.0 if _is_opposed(cause) else _MOST
-            weight = max(-_MOST, min(most, _SAY * compute_share_excess(cause.id, opinion.shares)))
+            weight = max(
+                -_MOST, min(most, _MODEL_WEIGHT * compute_share_excess(cause.id, opinion.shares))
+            )
             if abs(weight) >= _SMALLEST:
                 yield cause.id, _build_evidence(cause.id, weight, opinion)
 
@@ -272,7 +274,7 @@ def _iter_text_cause_evidence(
 
 
 def _is_cause_without_text(cause: str) -> bool:
-    """Say whether no wording tells of a cause: figures do, or that there is no other one."""
+    """Say whether a cause shows in no text, only in figures or in the absence of others."""
     return is_absence(cause) or has_trait(cause, Trait.SHOWN_BY_CURVES)
 
 
@@ -280,16 +282,16 @@ def _compute_text_cause_odds(best: str, ranking: Ranking, opinion: Opinion) -> f
     if best in opinion.model.own:
         return compute_text_only_odds(opinion, best)
     is_candidate = best in {cause.id for cause in ranking.causes}
-    told = compute_proposal_features(best, opinion.shares[best], is_candidate=is_candidate)
-    return opinion.model.evidence.proposed.odds(told)
+    features = compute_proposal_features(best, opinion.shares[best], is_candidate=is_candidate)
+    return opinion.model.evidence.proposed.odds(features)
 
 
 def _is_put_forward(ranking: Ranking) -> bool:
     return any(item.kind == "classifier" for item in ranking.causes[0].evidence)
 
 
-def _is_echo(best: Ranked, case: Case, opinion: Opinion) -> bool:
-    """Say whether nothing but a line that tells of another failure speaks for a cause."""
+def _is_echo(best: RankedCause, case: Case, opinion: Opinion) -> bool:
+    """Say whether only a line that reports another failure supports a cause."""
     carried = opinion.carried_by(best.id)
     return (
         carried is not None
@@ -319,12 +321,12 @@ def _put_forward(
     return Ranking(causes, build_verdict(causes, case, knowledge, is_disputed=True))
 
 
-def _is_shown(cause: Ranked) -> bool:
-    """Say whether anything but a text speaks for a cause."""
+def _is_shown(cause: RankedCause) -> bool:
+    """Say whether anything but text supports a cause."""
     return any(item.weight > 0 and item.kind != "classifier" for item in cause.evidence)
 
 
-def _is_opposed(cause: Ranked) -> bool:
+def _is_opposed(cause: RankedCause) -> bool:
     """Say whether the rules hold something against a cause: no wording outweighs that."""
     return any(item.weight <= -WEIGHTS["moderate"] for item in cause.evidence)
 

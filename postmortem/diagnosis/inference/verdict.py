@@ -1,6 +1,4 @@
-"""From the order of causes to an answer.
-
-The status word, or the abstention with what would decide.
+"""Turn the ranked causes into a verdict, or into an abstention with what to collect.
 
 In: the case, the knowledge base, further evidence. Out: `Ranking`.
 Not here: weighing (`inference.rules`), the order of causes (`inference.ranking`).
@@ -16,7 +14,7 @@ from postmortem.diagnosis.case.outcomes import NO_LOG, is_without_log
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.available_inputs import is_available
 from postmortem.diagnosis.inference.predicates import evaluate_conditions
-from postmortem.diagnosis.inference.ranking import Ranked, rank_causes
+from postmortem.diagnosis.inference.ranking import RankedCause, rank_causes
 from postmortem.diagnosis.inference.rules import WEIGHTS, score
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.causes import CauseRule
@@ -29,7 +27,7 @@ SURE: Final = 0.8
 class Ranking(NamedTuple):
     """What the evidence of a case comes to."""
 
-    causes: Sequence[Ranked]
+    causes: Sequence[RankedCause]
     """The candidates, best first; never empty."""
     verdict: Verdict[Message]
 
@@ -50,27 +48,31 @@ def rank(
 
 
 def build_verdict(
-    ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase, *, is_disputed: bool = False
+    ranked: Sequence[RankedCause],
+    case: Case,
+    knowledge: KnowledgeBase,
+    *,
+    is_disputed: bool = False,
 ) -> Verdict[Message]:
     """State the answer, or abstain and say what would decide.
 
     Of what is disputed the answer is a hypothesis at most.
     """
     best = ranked[0]
-    abstains = _abstains(best, case)
+    abstains = _is_abstaining(best, case)
     status = (
         "unknown" if abstains else "hypothesis" if is_disputed else _decide_status(best, ranked)
     )
-    return _stated(ranked, status, case, knowledge)
+    return _state_verdict(ranked, status, case, knowledge)
 
 
 def restated(ranking: Ranking, status: str, case: Case, knowledge: KnowledgeBase) -> Ranking:
     """State the answer of a ranking anew, with another status; what it names stays."""
-    return Ranking(ranking.causes, _stated(ranking.causes, status, case, knowledge))
+    return Ranking(ranking.causes, _state_verdict(ranking.causes, status, case, knowledge))
 
 
-def _stated(
-    ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
+def _state_verdict(
+    ranked: Sequence[RankedCause], status: str, case: Case, knowledge: KnowledgeBase
 ) -> Verdict[Message]:
     best, abstains = ranked[0], status == "unknown"
     rule = knowledge.cause(best.id)
@@ -85,26 +87,26 @@ def _stated(
         status=status,
         summary=_build_summary(best, ranked, status, case, knowledge),
         whose="unknown" if abstains else rule.whose,
-        retry="unknown" if abstains else _retry(rule, case),
+        retry="unknown" if abstains else _decide_retry(rule, case),
         not_checked=_list_unchecked(case),
         would_change=would_change,
         need=_list_needs(ranked, case, knowledge) if abstains or status == "hypothesis" else (),
     )
 
 
-def _abstains(best: Ranked, case: Case) -> bool:
+def _is_abstaining(best: RankedCause, case: Case) -> bool:
     """Say whether no cause is named: nothing is likely, or there is no log to judge."""
     is_unlikely = best.probability < ABSTAIN_BELOW or has_trait(best.id, Trait.UNEXPLAINED)
     return is_unlikely or (case.outcome == NO_LOG and is_without_log(case.gathered))
 
 
-def _retry(rule: CauseRule, case: Case) -> str:
+def _decide_retry(rule: CauseRule, case: Case) -> str:
     """Say whether running again may help: where its condition fails, only after a fix."""
     return rule.retry if evaluate_conditions(rule.retry_asked, case) is not None else "after-fix"
 
 
 def describe_distinction(best: str, other: str, knowledge: KnowledgeBase) -> Message:
-    """Give the one observation that would tell two causes apart, as either of them names it.
+    """Give the observation that would distinguish two causes, as either of them names it.
 
     Nothing if none does.
     """
@@ -120,7 +122,7 @@ def describe_distinction(best: str, other: str, knowledge: KnowledgeBase) -> Mes
     )
 
 
-def _decide_status(best: Ranked, ranked: Sequence[Ranked]) -> str:
+def _decide_status(best: RankedCause, ranked: Sequence[RankedCause]) -> str:
     shown = [item.weight for item in best.evidence if item.kind != "classifier"]
     strongest = max(shown, default=0.0)  # how a log is worded proves nothing
     against = any(item.weight <= -WEIGHTS["moderate"] for item in best.evidence)
@@ -134,7 +136,7 @@ def _decide_status(best: Ranked, ranked: Sequence[Ranked]) -> str:
     return "hypothesis"
 
 
-def _is_replayed(best: Ranked) -> bool:
+def _is_replayed(best: RankedCause) -> bool:
     """Say whether running the steps again has proved a cause: an experiment needs no log."""
     return any(
         item.kind == "replay" and item.weight >= WEIGHTS["decisive"] for item in best.evidence
@@ -174,7 +176,11 @@ _CONSEQUENCES: Final = say(
 
 
 def _build_summary(
-    best: Ranked, ranked: Sequence[Ranked], status: str, case: Case, knowledge: KnowledgeBase
+    best: RankedCause,
+    ranked: Sequence[RankedCause],
+    status: str,
+    case: Case,
+    knowledge: KnowledgeBase,
 ) -> Message:
     title = knowledge.title(best.id)
     if status == "unknown":
@@ -190,7 +196,7 @@ def _build_summary(
     return say(*_HYPOTHESIS, title=title)
 
 
-def _describe_abstention(best: Ranked, title: Message, case: Case) -> Message:
+def _describe_abstention(best: RankedCause, title: Message, case: Case) -> Message:
     has_consequences = any(event.finding.role == "consequence" for event in case.events)
     if has_trait(best.id, Trait.NO_CAUSE_SHOWN) and has_consequences:
         return _CONSEQUENCES
@@ -231,7 +237,7 @@ _FALLBACK_NEED: Final = (
 
 
 def _list_needs(
-    ranked: Sequence[Ranked], case: Case, knowledge: KnowledgeBase
+    ranked: Sequence[RankedCause], case: Case, knowledge: KnowledgeBase
 ) -> tuple[Need[Message], ...]:
     """Say what would decide, but for what was handed in."""
     needs = (
@@ -242,7 +248,7 @@ def _list_needs(
     )
     unique = list({need.what.en: need for need in needs}.values())[:4]
     return tuple(unique) or tuple(
-        need for given, need in _FALLBACK_NEED if not is_available(given, case)
+        need for inputs, need in _FALLBACK_NEED if not is_available(inputs, case)
     )
 
 
@@ -257,4 +263,4 @@ def _list_unchecked(case: Case) -> tuple[Message, ...]:
         (_NO_PRECISION, case.environment.precision),
         (_NO_VERSIONS, case.environment.packages),
     )
-    return tuple(said for said, is_known in known if not is_known)
+    return tuple(sentence for sentence, is_known in known if not is_known)

@@ -1,1 +1,1 @@
-"""What a report tells besides the causes: timeline, marks, progress, curves, quoted lines."""
+"""What a report shows besides the causes: timeline, marks, progress, curves, quoted lines."""

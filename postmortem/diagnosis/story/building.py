@@ -1,4 +1,4 @@
-"""The analysis: all that a report shows of a job, in every language.
+"""Build the analysis: all that a report shows of a job, in every language.
 
 In: the case and its ranking. Out: `Analysis`. Files are looked into a last time, for the lines that
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
@@ -18,10 +18,10 @@ from postmortem.diagnosis.fixes.known import collect_captures, collect_known_num
 from postmortem.diagnosis.fixes.raised import explained
 from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, word_advice
-from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
 from postmortem.diagnosis.story import (
-    beginning,
+    first_failure,
     marks,
     own_code,
     places,
@@ -36,15 +36,15 @@ from postmortem.rules.traits import Trait, get_id, has_trait
 
 def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
     """Put together all that a report shows."""
-    gathered, best, is_sound = case.gathered, _select_best_cause(ranking), _is_sound(case, ranking)
+    extract, best, is_sound = case.gathered, _select_best_cause(ranking), _is_sound(case, ranking)
     failure = None
     if not is_sound:
-        failure = beginning.build_first_failure(case, knowledge, area=best.partition(".")[0])
+        failure = first_failure.build_first_failure(case, knowledge, area=best.partition(".")[0])
         failure = own_code.add_frame(failure, case)
     excerpt = places.build_excerpt(case, failure)
-    clocks = progress.collect_stamps(gathered, failure, excerpt)
+    clocks = progress.collect_stamps(extract, failure, excerpt)
     failure = progress.add_time(failure, clocks)
-    done = progress.compute_progress(gathered, case, failure, best, clocks, case.logs)
+    done = progress.compute_progress(extract, case, failure, best, clocks, case.logs)
     happened, left = timeline.build_timeline(
         case,
         failure,
@@ -60,22 +60,20 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         frameworks=_list_frameworks(case),
         verdict=ranking.verdict,
         causes=_build_causes(case, ranking, knowledge, done, failure),
-        signatures=places.list_signature_hits(case, gathered, knowledge),
+        signatures=places.list_signature_hits(case, extract, knowledge),
         first_failure=failure,
         timeline=tuple(map(_mark_survived, happened)) if is_sound else happened,
         series=_build_curves(case, failure),
         environment=case.environment,
         settings=dict(case.settings),
         progress=done,
-        warnings=(*gathered.warnings, *remarks.iter_notes(case, ranking, knowledge)),
+        warnings=(*extract.warnings, *remarks.iter_notes(case, ranking, knowledge)),
         excerpt=excerpt,
-        marks=marks.list_marks(case, gathered, failure, is_sound=is_sound),
+        marks=marks.list_marks(case, extract, failure, is_sound=is_sound),
         events_left=left,
-        given=tuple(gathered.given),
+        given=tuple(extract.input_names),
     )
-    settled: Analysis = convert_texts(
-        quotes.add_quotes(analysis, gathered.origins), Message.settled
-    )
+    settled: Analysis = convert_texts(quotes.add_quotes(analysis, extract.origins), Message.settled)
     return settled
 
 
@@ -87,18 +85,18 @@ def _select_best_cause(ranking: Ranking) -> str:
 
 
 def _is_sound(case: Case, ranking: Ranking) -> bool:
-    """Say whether the run is told to be sound: then nothing in it is shown as a failure."""
+    """Say whether the verdict is that the run is sound; then nothing is shown as a failure."""
     is_healthy = has_trait(ranking.verdict.cause, Trait.SOUND)
     return is_healthy and case.outcome not in {"failed", "stalled"}
 
 
 def _mark_survived(event: Event[Message]) -> Event[Message]:
-    """Tell of what ended nothing as a warning."""
+    """Show errors that ended nothing as warnings."""
     return replace(event, role="warning") if event.role == "cause" else event
 
 
 def _collect_evidence_places(ranking: Ranking) -> set[tuple[int | None, int | None]]:
-    """Give the places of what speaks for the first causes."""
+    """Collect the places of the evidence for the first causes."""
     return {
         (item.source, item.line)
         for cause in ranking.causes[:2]
@@ -128,14 +126,14 @@ def _build_causes(
         _build_cause(ranked, best, case, knowledge, known, is_proved=ranked.id == proved)
         for ranked in ranking.causes
     ]
-    advice = _advice(case, best, knowledge, failure)
+    advice = _build_advice(case, best, knowledge, failure)
     if advice is None:
         return tuple(causes)
-    return tuple(_advised(cause, advice, is_best=cause.id == best.id) for cause in causes)
+    return tuple(_apply_advice(cause, advice, is_best=cause.id == best.id) for cause in causes)
 
 
-def _advice(
-    case: Case, best: Ranked, knowledge: KnowledgeBase, failure: FirstFailure[Message] | None
+def _build_advice(
+    case: Case, best: RankedCause, knowledge: KnowledgeBase, failure: FirstFailure[Message] | None
 ) -> WordedAdvice | None:
     """Find what the message of the first failure asks for."""
     if failure is None:
@@ -144,12 +142,12 @@ def _advice(
         (item for item in best.evidence if item.kind == "signature" and item.weight > 0),
         key=lambda item: -item.weight,
     )
-    found = explained(case, knowledge, failure.source, failure.line, [one.id for one in signs])
+    found = explained(case, knowledge, failure.source, failure.line, [sign.id for sign in signs])
     return None if found is None else word_advice(found, text_around(found, case))
 
 
-def _advised(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:
-    """Let the message speak before the general text and the general fixes of a cause."""
+def _apply_advice(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:
+    """Put advice on the message before the general text and fixes of a cause."""
     if not advice.fits(cause.id, cause.evidence, is_best=is_best):
         return cause
     return replace(
@@ -160,8 +158,8 @@ def _advised(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> C
 
 
 def _build_cause(
-    ranked: Ranked,
-    best: Ranked,
+    ranked: RankedCause,
+    best: RankedCause,
     case: Case,
     knowledge: KnowledgeBase,
     known: dict[str, str],

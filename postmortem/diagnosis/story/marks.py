@@ -1,9 +1,9 @@
-"""Where the curves of a run are marked.
+"""Choose the places at which the curves of a run are marked.
 
 Skipped steps, checkpoints, evaluations, resumption, the crash.
 
-In: gathered evidence, the case. Out: `Marks` in the order of source and kind. Not here: the first
-failure and the attempts, which the diagnosis has by itself; drawing (`page.arrange`).
+In: the extract, the case. Out: `Marks` in the order of source and kind. Not here: the first failure
+and the attempts, which the diagnosis has by itself; drawing (`page.arrange`).
 """
 
 import math
@@ -31,27 +31,27 @@ _Place = tuple[int, float | None]
 
 
 def list_marks(
-    case: Case, gathered: Extract, failure: FirstFailure[Message] | None, *, is_sound: bool = False
+    case: Case, extract: Extract, failure: FirstFailure[Message] | None, *, is_sound: bool = False
 ) -> tuple[Marks, ...]:
     """List the places to mark, at most MOST of a kind and process; a sound run has no crash."""
     found: dict[tuple[str, int, ProcessId], dict[int, float | None]] = {}
-    for series in gathered.copies.leading(gathered.series):
-        kind, places = _list_series_marks(series, gathered)
+    for series in extract.copies.leading(extract.series):
+        kind, places = _list_series_marks(series, extract)
         if places:
             found.setdefault((kind, series.source, series.where), {}).update(places)
-    for source, line, step in _iter_saves(gathered):
+    for source, line, step in _iter_saves(extract):
         found.setdefault(("checkpoint", source, NOWHERE), {})[line] = step
     for event in case.signatures(_RESUMED):
         found.setdefault(("resumed", event.finding.source, event.finding.where), {})[
             event.finding.line
         ] = None
-    for source, where, line in () if is_sound else _iter_crashes(case, gathered, failure):
+    for source, where, line in () if is_sound else _iter_crashes(case, extract, failure):
         found[("crash", source, where)] = {line: None}
     rows = (
         Marks(kind, source, where, len(places), sample_evenly(sorted(places.items())))
         for (kind, source, where), places in found.items()
     )
-    return tuple(sorted(rows, key=lambda one: (one.source, one.kind, str(one.where))))
+    return tuple(sorted(rows, key=lambda row: (row.source, row.kind, str(row.where))))
 
 
 def sample_evenly(places: Sequence[_Place], most: int = MOST) -> tuple[_Place, ...]:
@@ -61,39 +61,37 @@ def sample_evenly(places: Sequence[_Place], most: int = MOST) -> tuple[_Place, .
     return tuple(places[round(index * (len(places) - 1) / (most - 1))] for index in range(most))
 
 
-def _list_series_marks(series: Series, gathered: Extract) -> tuple[str, list[_Place]]:
+def _list_series_marks(series: Series, extract: Extract) -> tuple[str, list[_Place]]:
     """Give what a series marks on the curves of its process.
 
     Steps that the loss scaler skipped, evaluations.
     """
     if series.name.startswith(_EVALUATED):
         return "evaluation", [_place(step, line) for step, _, line in series.kept()]
-    return "overflow", list(_iter_overflows(series, gathered))
+    return "overflow", list(_iter_overflows(series, extract))
 
 
-def _iter_overflows(series: Series, gathered: Extract) -> Iterator[_Place]:
+def _iter_overflows(series: Series, extract: Extract) -> Iterator[_Place]:
     """Yield the steps that were skipped, by the scale, a flag a step, or a count of them."""
     if series.name == names.LOSS_SCALE:
-        yield from _iter_scale_drops(
-            series, all_events=_has_overflow_lines(series.source, gathered)
-        )
+        yield from _iter_scale_drops(series, all_events=_has_overflow_lines(series.source, extract))
     elif series.name == _SKIPPED:
         yield from (_place(step, line) for step, value, line in series.kept() if value > 0)
-    elif series.name == names.SKIPPED_STEPS and not _has_scale(series.source, gathered):
+    elif series.name == names.SKIPPED_STEPS and not _has_scale(series.source, extract):
         for before, point in pairwise(series.kept()):
             if point.value > before.value:
                 yield _place(point.step, point.line)
 
 
-def _has_overflow_lines(source: int, gathered: Extract) -> bool:
+def _has_overflow_lines(source: int, extract: Extract) -> bool:
     """Say whether a source prints a line for each overflow."""
-    return any(name == _OVERFLOW and where == source for name, where, _ in gathered.findings)
+    return any(name == _OVERFLOW and where == source for name, where, _ in extract.findings)
 
 
-def _has_scale(source: int, gathered: Extract) -> bool:
+def _has_scale(source: int, extract: Extract) -> bool:
     return any(
         series.name == names.LOSS_SCALE and series.source == source
-        for series in gathered.series.values()
+        for series in extract.series.values()
     )
 
 
@@ -115,13 +113,13 @@ def _place(step: float, line: int) -> _Place:
     return line, normalise_step(step)
 
 
-def _iter_saves(gathered: Extract) -> Iterator[tuple[int, int, float | None]]:
+def _iter_saves(extract: Extract) -> Iterator[tuple[int, int, float | None]]:
     """Yield each saving of a checkpoint.
 
     A name with a step counts once: named again it is listed, or loaded.
     """
     known: set[tuple[int, str]] = set()
-    for fact in gathered.facts.checkpoints:
+    for fact in extract.facts.checkpoints:
         step = checkpoints.parse_step(fact.value)
         if step is not None and (fact.source, fact.value) in known:
             continue
@@ -130,7 +128,7 @@ def _iter_saves(gathered: Extract) -> Iterator[tuple[int, int, float | None]]:
 
 
 def _iter_crashes(
-    case: Case, gathered: Extract, failure: FirstFailure[Message] | None
+    case: Case, extract: Extract, failure: FirstFailure[Message] | None
 ) -> Iterator[tuple[int, ProcessId, int]]:
     """Yield the first fatal line behind the last record of a source.
 
@@ -138,7 +136,7 @@ def _iter_crashes(
     """
     fatal: dict[int, tuple[int, ProcessId]] = {}
     for source, where, line in _iter_fatal_lines(case):
-        record = gathered.last_record.get(source)
+        record = extract.last_record.get(source)
         if (
             record is not None
             and line >= record[0]

@@ -1,4 +1,4 @@
-"""What a reader of the report should know besides: of the reading, and of the versions at hand.
+"""Notes for the reader of a report: on how the log was read, and on versions.
 
 In: the case, its ranking, the known defects. Out: sentences. Not here: what is said of a single
 source (`extraction.job`), defects that speak for a cause (`inference.rules`).
@@ -60,7 +60,7 @@ def _list_matched_sources(case: Case) -> set[int]:
 
 
 def iter_reading_notes(case: Case) -> Iterator[Message]:
-    """Say what of the reading a reader of the report should know."""
+    """Yield notes on how the log was read."""
     for source, ahead in case.skews.items():
         yield say(
             "the clock of {path} is {ahead:+.0f} s off the others' (the same steps stand in them);"
@@ -69,11 +69,11 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
             path=case.sources[source].path,
             ahead=ahead,
         )
-    gathered = case.gathered
+    extract = case.gathered
     for index, dump in enumerate(case.sources):
         if (
             dump.kind == "environment"
-            and index not in gathered.facts.tellers | _list_matched_sources(case)
+            and index not in extract.facts.tellers | _list_matched_sources(case)
         ):
             yield say(
                 "{path} states nothing that is known of environments: python -m"
@@ -83,13 +83,13 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
                 path=dump.path,
             )
     counts = {
-        "timeouts": gathered.timeouts,
-        "passed_over": gathered.passed_over,
-        "crowded_out": gathered.crowded_out,
+        "timeouts": extract.timeouts,
+        "passed_over": extract.passed_over,
+        "crowded_out": extract.crowded_out,
         "crowd": sum(
-            kept.count for (_, _, where), kept in gathered.findings.items() if where == CROWD
+            kept.count for (_, _, where), kept in extract.findings.items() if where == CROWD
         ),
-        "unkept": gathered.unkept,
+        "unkept": extract.unkept,
     }
     for name, english, chinese in _COUNTED:
         if counts[name]:
@@ -104,14 +104,14 @@ def iter_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterat
 
 
 def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Iterator[Message]:
-    """Say which versions do not fit, and which known defects those at hand have.
+    """Yield notes on versions that do not fit, and on known defects of those installed.
 
     Beside a failure that is explained otherwise only what does not fit: the symptom of a defect is
     not there.
     """
     if "versions-unfit" in case.shapes:
-        yield case.shapes["versions-unfit"].said
-    told_already = _collect_verdict_advisories(ranking)
+        yield case.shapes["versions-unfit"].message
+    mentioned = _collect_verdict_advisories(ranking)
     is_explained = not (
         ranking.verdict.cause is None or has_trait(ranking.verdict.cause, Trait.SOUND)
     )
@@ -119,7 +119,7 @@ def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -
         entry
         for entry in list_matching_advisories(case, knowledge)
         if (_is_incompatibility(entry) if is_explained else _is_defect(entry))
-        and entry.id not in told_already
+        and entry.id not in mentioned
     ]
     ordered = sorted(concerned, key=lambda entry: (not entry.where.wanted, not entry.beside))
     apart = {(entry.package, entry.install or entry.id): entry for entry in reversed(ordered)}
@@ -128,7 +128,7 @@ def iter_version_notes(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -
 
 
 def _collect_verdict_advisories(ranking: Ranking) -> set[str]:
-    """Give the known defects that speak for the verdict."""
+    """Collect the known defects that support the verdict."""
     return {
         item.id
         for cause in ranking.causes
@@ -139,7 +139,7 @@ def _collect_verdict_advisories(ranking: Ranking) -> set[str]:
 
 
 def _is_defect(entry: Advisory) -> bool:
-    """Say whether an advisory tells of a defect of some versions.
+    """Say whether an advisory describes a defect of versions.
 
     What a version has removed for good is none: it matters where something asks for it.
     """

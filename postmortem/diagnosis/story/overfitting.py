@@ -1,7 +1,7 @@
-"""Remarks on a run that learnt its training data by heart.
+"""Notes on a run that overfits its training data.
 
-In: what was gathered. Out: sentences. Not here: causes (`inference`): such a run has not failed,
-and what it needs is an earlier checkpoint rather than a repair.
+In: the extract. Out: sentences. Not here: causes (`inference`): such a run has not failed, and what
+it needs is an earlier checkpoint rather than a repair.
 """
 
 import math
@@ -21,9 +21,9 @@ _RISE: Final = 1.15
 """Times the lowest evaluation, which all of the last ones must reach."""
 
 
-def describe_overfitting(gathered: Extract) -> Iterator[Message]:
+def describe_overfitting(extract: Extract) -> Iterator[Message]:
     """Say where the loss of the evaluation was lowest, if it rose while that of training fell."""
-    losses = list(gathered.copies.leading(gathered.series))
+    losses = list(extract.copies.leading(extract.series))
     for series in losses:
         if series.name != names.EVAL_LOSS:
             continue

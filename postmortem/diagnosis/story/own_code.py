@@ -1,4 +1,4 @@
-"""Where the user's own code stands in a failure.
+"""Find the frame of the user's own code in a failure.
 
 In: the case, its first failure. Out: the same failure with the frame that its traceback ends in,
 of those that are no library's. Not here: whose code a file is (`extraction.frames`), the failure
@@ -23,51 +23,51 @@ _MOST_BETWEEN: Final = 8
 
 
 def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure[Message] | None:
-    """Add the innermost frame of the user's own code, of the traceback that tells of it."""
+    """Add the innermost frame of the user's own code to a failure."""
     if failure is None:
         return None
     around = list(_find_tracebacks_around(failure, case))
-    if around and (file := _standing_in(around[0])):
+    if around and (file := _get_shadowing_file(around[0])):
         return replace(failure, frame=OwnFrame(file, 1, "", ""))
-    tracebacks = itertools.chain(around, *(_handed_to(one, case) for one in around))
-    frames = (one.own_frame() for one in tracebacks)
+    tracebacks = itertools.chain(around, *(_iter_chained(traceback, case) for traceback in around))
+    frames = (traceback.own_frame() for traceback in tracebacks)
     own = next((frame for frame in frames if frame is not None), None)
     if own is None:
-        own = _ended_in(failure, case)
+        own = _find_final_frame(failure, case)
     if own is None:
         return failure
     return replace(failure, frame=OwnFrame(own.file, own.line, own.function, own.code.strip()))
 
 
-def _standing_in(one: Traceback) -> str:
+def _get_shadowing_file(traceback: Traceback) -> str:
     """Give the user's own file that a library has imported for the module of that name."""
-    named = _NAMED_FILE.search(one.message) if one.raised_in_library() else None
-    is_of_an_import = one.exception.endswith(("ImportError", "AttributeError"))
+    named = _NAMED_FILE.search(traceback.message) if traceback.raised_in_library() else None
+    is_of_an_import = traceback.exception.endswith(("ImportError", "AttributeError"))
     return named["file"] if named and is_of_an_import and not is_library(named["file"]) else ""
 
 
-def _ended_in(failure: FirstFailure[Message], case: Case) -> Frame | None:
+def _find_final_frame(failure: FirstFailure[Message], case: Case) -> Frame | None:
     """Give the frame in which a run ended whose first failure is a line before its traceback."""
     first = case.first
     if first is None or (first.source, first.line) != (failure.source, failure.line):
         return None
     behind = (
-        one.own_frame()
-        for one in case.tracebacks
-        if one.source == failure.source and one.line > failure.line
+        traceback.own_frame()
+        for traceback in case.tracebacks
+        if traceback.source == failure.source and traceback.line > failure.line
     )
     return next((frame for frame in behind if frame is not None), None)
 
 
-def _handed_to(one: Traceback, case: Case) -> Iterator[Traceback]:
+def _iter_chained(traceback: Traceback, case: Case) -> Iterator[Traceback]:
     """Yield the tracebacks that are chained to one.
 
     Of an exception that a library has caught and raised again only the last one comes up to the
     user's code.
     """
-    end = one.end_line
+    end = traceback.end_line
     for other, _ in sorted(case.gathered.tracebacks, key=lambda seen: seen[0].offset):
-        is_next = other.source == one.source and end < other.line <= end + _MOST_BETWEEN
+        is_next = other.source == traceback.source and end < other.line <= end + _MOST_BETWEEN
         if is_next and other.chained:
             yield other
             end = other.end_line
@@ -79,8 +79,11 @@ def _find_tracebacks_around(failure: FirstFailure[Message], case: Case) -> Itera
     Of one that quotes another the quoted one is narrower: it was raised in a worker.
     """
     found = [
-        one
-        for one, _ in case.gathered.tracebacks
-        if one.source == failure.source and one.line <= failure.line <= one.end_line
+        traceback
+        for traceback, _ in case.gathered.tracebacks
+        if traceback.source == failure.source
+        and traceback.line <= failure.line <= traceback.end_line
     ]
-    yield from sorted(found, key=lambda one: (one.end_line - one.line, -one.line))
+    yield from sorted(
+        found, key=lambda traceback: (traceback.end_line - traceback.line, -traceback.line)
+    )

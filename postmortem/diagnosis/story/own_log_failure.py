@@ -1,4 +1,4 @@
-"""What the process at fault says itself, where another one has told of it.
+"""Find what the faulty process itself printed where another one reported the failure.
 
 In: the case, a first failure whose line stands in another's file. Out: the first failure in the
 process's own file: its own first error, else its last sign of life; and who told of it. Not here:
@@ -15,7 +15,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, add_label, cut, quote, say
 from postmortem.core.shown import FirstFailure
 from postmortem.diagnosis.case.failures import is_consequence
-from postmortem.diagnosis.case.named_elsewhere import is_of
+from postmortem.diagnosis.case.reported_process import is_of
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors.signs_of_life import list_lines_before
 from postmortem.extraction.facts.moments import compute_seconds_between, iter_timed_lines
@@ -23,13 +23,13 @@ from postmortem.rules.traits import Trait, has_trait
 
 _MOST_TEXT: Final = 200
 _LAST: Final = ("last sign of life: {text}", "最后一行输出：{text}")
-_TOLD: Final = (
+_REPORTED_BY: Final = (
     "{own} (told by {teller}, line {line}: {why})",
     "{own}（由 {teller} 第 {line} 行指出：{why}）",
 )
 
 
-class _Words(NamedTuple):
+class _OwnLine(NamedTuple):
     """A line of the process at fault."""
 
     source: int
@@ -66,11 +66,13 @@ def find_in_own_log(
 
 
 def _add_reporter(
-    case: Case, failure: FirstFailure[Message], found: _Words
+    case: Case, failure: FirstFailure[Message], found: _OwnLine
 ) -> FirstFailure[Message]:
-    """Say who has told of it."""
-    teller = _name(case, failure.source)
-    why = say(*_TOLD, own=found.text, teller=teller, line=failure.line, why=failure.why).settled()
+    """Name the process that reported the failure."""
+    reporter = _name(case, failure.source)
+    why = say(
+        *_REPORTED_BY, own=found.text, teller=reporter, line=failure.line, why=failure.why
+    ).settled()
     return replace(failure, source=found.source, line=found.line, time=found.time, why=why)
 
 
@@ -95,31 +97,34 @@ def _list_machine_logs(logs: Mapping[int, ProcessId], where: ProcessId) -> list[
 
 def _iter_own_errors(
     case: Case, own: Sequence[int], titles: Callable[[str], Message]
-) -> Iterator[_Words]:
-    """Yield what the process tells of its own failure."""
+) -> Iterator[_OwnLine]:
+    """Yield the errors of the process itself."""
     for event in case.events:
         finding = event.finding
         is_its = finding.source in own and finding.role == "cause" and event.is_fatal
         is_last = finding.line >= case.begins.get(finding.source, 0)
         if is_its and is_last and not has_trait(finding.signature, Trait.MET_WHEN_OTHERS_ENDED):
             text = add_label(titles(finding.signature), _cut(finding.text))
-            yield _Words(finding.source, finding.line, finding.time, text)
+            yield _OwnLine(finding.source, finding.line, finding.time, text)
     for raised in case.tracebacks:
         if raised.source in own and not is_consequence(raised):
             text = _cut(f"{raised.exception}: {raised.message}")
-            yield _Words(raised.source, raised.exception_line, raised.time, text)
+            yield _OwnLine(raised.source, raised.exception_line, raised.time, text)
 
 
-def _find_last_sign(case: Case, own: Sequence[int], told_at: str | None) -> _Words | None:
-    """Give the last line that tells of no end, out of the file that tells of the training.
+def _find_last_sign(case: Case, own: Sequence[int], reported_at: str | None) -> _OwnLine | None:
+    """Find the last line of the training's own file that reports no end.
 
     A process that goes on while others have given it up has its say before they do.
     """
-    gathered = case.gathered
-    source = max(own, key=lambda one: (gathered.records.get(one, 0), case.sources[one].lines, -one))
-    if source not in gathered.tails:
+    extract = case.gathered
+    source = max(
+        own,
+        key=lambda source: (extract.records.get(source, 0), case.sources[source].lines, -source),
+    )
+    if source not in extract.tails:
         return None
-    record = gathered.last_record.get(source, (0, 0))[0]
+    record = extract.last_record.get(source, (0, 0))[0]
     ends = [
         event.finding.line
         for event in case.events
@@ -127,18 +132,18 @@ def _find_last_sign(case: Case, own: Sequence[int], told_at: str | None) -> _Wor
         and event.finding.line > record
         and event.finding.role in {"cause", "consequence"}
     ]
-    tail = gathered.tails[source]
+    tail = extract.tails[source]
     later = [
         moment.line
         for moment, _ in iter_timed_lines(tail)
-        if told_at is not None and compute_seconds_between(told_at, moment.time)
+        if reported_at is not None and compute_seconds_between(reported_at, moment.time)
     ]
     end = min([*ends, *later], default=math.inf)
     lines = list_lines_before(end, tail) or list_lines_before(min(ends, default=math.inf), tail)
     if not lines:
         return None
     line, text = lines[-1]
-    return _Words(source, line, None, say(*_LAST, text=_cut(text)))
+    return _OwnLine(source, line, None, say(*_LAST, text=_cut(text)))
 
 
 def _cut(text: str) -> Message:
@@ -147,7 +152,7 @@ def _cut(text: str) -> Message:
 
 def _name(case: Case, source: int) -> str:
     """Name a file as shortly as tells it from the others."""
-    parts = [PurePath(one.path).parts for one in case.sources]
+    parts = [PurePath(source.path).parts for source in case.sources]
     own = parts[source]
     for count in range(1, len(own) + 1):
         if sum(other[-count:] == own[-count:] for other in parts) == 1:

@@ -1,8 +1,8 @@
-"""The places that a report shows of a job: what was recognised, its curves, lines of the log.
+"""The places of a job that a report shows: findings, curves, lines of the log.
 
-In: the case, what was gathered. Out: values of `core.shown`. Not here: where it failed first
-(`story.beginning`), causes (`inference`), the order of events (`story.timeline`), how far the run
-came (`story.progress`).
+In: the case, the extract. Out: values of `core.shown`. Not here: where it failed first
+(`story.first_failure`), causes (`inference`), the order of events (`story.timeline`), how far the
+run came (`story.progress`).
 """
 
 import math
@@ -29,7 +29,7 @@ _ALL_SAMPLES: Final = 200_000
 
 
 def list_signature_hits(
-    case: Case, gathered: Extract, knowledge: KnowledgeBase
+    case: Case, extract: Extract, knowledge: KnowledgeBase
 ) -> tuple[SignatureHit[Message], ...]:
     """List every kept finding with its role in this run."""
     hits = []
@@ -47,7 +47,7 @@ def list_signature_hits(
                 finding.end_line,
                 finding.time,
                 get_time_basis(finding.time),
-                gathered.count_of(finding),
+                extract.count_of(finding),
                 finding.text,
                 finding.captures,
                 rule.title,
@@ -58,7 +58,7 @@ def list_signature_hits(
 
 
 def build_series_view(
-    series: Series, failure: FirstFailure[Message] | None = None, beside: int = 1
+    series: Series, failure: FirstFailure[Message] | None = None, series_count: int = 1
 ) -> SeriesView:
     """Give a series as the report shows it, one of so many.
 
@@ -89,7 +89,7 @@ def build_series_view(
             [
                 (normalise_step(step), value, at)
                 for step, value, at in series.samples(
-                    min(_MOST_SAMPLES, _ALL_SAMPLES // beside), line
+                    min(_MOST_SAMPLES, _ALL_SAMPLES // series_count), line
                 )
             ]
         ),
@@ -101,22 +101,22 @@ def build_excerpt(case: Case, failure: FirstFailure[Message] | None) -> Excerpt 
 
     Without a failure, the end of the log.
     """
-    gathered = case.gathered
+    extract = case.gathered
     around = None
     if failure is not None:
-        around = _get_kept_lines(gathered, failure) or _read_around(gathered, failure)
+        around = _get_kept_lines(extract, failure) or _read_around(extract, failure)
     if failure is None or around is None:
-        return _end(gathered)
+        return _end(extract)
     begin, lines = around
     marked = _select_marked_lines(case, failure, begin, len(lines))
     return Excerpt(failure.source, begin, tuple(lines[:_MOST_LINES]), marked)
 
 
 def _get_kept_lines(
-    gathered: Extract, failure: FirstFailure[Message]
+    extract: Extract, failure: FirstFailure[Message]
 ) -> tuple[int, Sequence[str]] | None:
-    """Give the lines that were kept beside a finding, with the number of the first."""
-    for kept in gathered.findings.values():
+    """Give the lines kept around a finding, with the number of the first."""
+    for kept in extract.findings.values():
         for seen in kept.first:
             begin, text = seen.context
             lines = text.split("\n")
@@ -127,16 +127,16 @@ def _get_kept_lines(
 
 
 def _read_around(
-    gathered: Extract, failure: FirstFailure[Message]
+    extract: Extract, failure: FirstFailure[Message]
 ) -> tuple[int, Sequence[str]] | None:
-    if failure.source >= len(gathered.origins):
+    if failure.source >= len(extract.origins):
         return None
-    return read_lines_around(gathered.origins[failure.source], failure.line)
+    return read_lines_around(extract.origins[failure.source], failure.line)
 
 
-def _end(gathered: Extract) -> Excerpt | None:
+def _end(extract: Extract) -> Excerpt | None:
     """Give the last lines of the first source that has any."""
-    for source, (number, text) in gathered.tails.items():
+    for source, (number, text) in extract.tails.items():
         if text.strip():
             lines = text.rstrip("\n").split("\n")
             last = lines[-_MOST_LAST:]

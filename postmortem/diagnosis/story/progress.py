@@ -2,9 +2,9 @@
 
 The last good step, the checkpoint to go back to, the time lost behind the first failure.
 
-In: gathered evidence, the case, the first failure, the raw lines around it. Out: `Progress`,
-printed clocks around the failure. Not here: sentences about it (`report.parts`), names of
-checkpoints (`facts.checkpoints`), clocks (`facts.clock`).
+In: the extract, the case, the first failure, the raw lines around it. Out: `Progress`, printed
+clocks around the failure. Not here: sentences about it (`report.parts`), names of checkpoints
+(`facts.checkpoints`), clocks (`facts.clock`).
 """
 
 import itertools
@@ -38,25 +38,25 @@ _EPOCHS: Final = 2
 
 
 def collect_stamps(
-    gathered: Extract, failure: FirstFailure[Message] | None, excerpt: Excerpt | None
+    extract: Extract, failure: FirstFailure[Message] | None, excerpt: Excerpt | None
 ) -> list[clock.Stamp]:
-    """Collect the printed times around the first failure, out of what is at hand."""
+    """Collect the printed times around the first failure."""
     if failure is None:
         return []
     source = failure.source
     found = [
-        clock.Stamp(one.finding.line, one.finding.time)
-        for one in gathered.seen()
-        if one.finding.source == source and one.finding.time is not None
+        clock.Stamp(sighting.finding.line, sighting.finding.time)
+        for sighting in extract.seen()
+        if sighting.finding.source == source and sighting.finding.time is not None
     ]
     found += [
-        clock.Stamp(one.line, one.time)
-        for one, _ in gathered.tracebacks
-        if one.source == source and one.time is not None
+        clock.Stamp(traceback.line, traceback.time)
+        for traceback, _ in extract.tracebacks
+        if traceback.source == source and traceback.time is not None
     ]
     if excerpt is not None and excerpt.source == source:
         found += clock.parse_stamps(excerpt.first_line, excerpt.lines)
-    return found + _end_of(gathered, source)
+    return found + _end_of(extract, source)
 
 
 def add_time(
@@ -68,23 +68,23 @@ def add_time(
     return replace(failure, time=clock.get_time_at(list(known), failure.line))
 
 
-def _end_of(gathered: Extract, source: int) -> list[clock.Stamp]:
-    first, text = gathered.tails.get(source, (1, ""))
+def _end_of(extract: Extract, source: int) -> list[clock.Stamp]:
+    first, text = extract.tails.get(source, (1, ""))
     return clock.parse_stamps(first, text.split("\n"))
 
 
 def compute_progress(
-    gathered: Extract,
+    extract: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
     cause: str,
     known: Iterable[clock.Stamp],
     logs: Collection[int],
 ) -> Progress:
-    """Tell how far the run came and what can be gone back to.
+    """Compute how far the run came and which checkpoint it can resume from.
 
     Args:
-        gathered: the evidence.
+        extract: the evidence.
         case: tells where the curves go wrong.
         failure: the first failure.
         cause: the id that stands first.
@@ -92,17 +92,17 @@ def compute_progress(
         logs: indexes of the sources that are logs.
     """
     stamps = list(known)
-    losses = _losses(gathered, case)
-    bad = _lasting_bad(gathered, case, failure, stamps, losses) if _is_unsound(cause) else None
+    losses = _collect_losses(extract, case)
+    bad = _find_lasting_bad(extract, case, failure, stamps, losses) if _is_unsound(cause) else None
     limit = bad or (
-        _place(gathered, failure.source, failure.line, stamps) if failure is not None else None
+        _place(extract, failure.source, failure.line, stamps) if failure is not None else None
     )
-    listed = checkpoints.list_in_save_order(gathered.facts.checkpoints)
+    listed = checkpoints.list_in_save_order(extract.facts.checkpoints)
     if (
         has_trait(cause, Trait.SPOILS_A_CHECKPOINT)
         and failure is not None
         and listed
-        and _is_unfinished(gathered, listed[-1].place, failure)
+        and _is_unfinished(extract, listed[-1].place, failure)
     ):
         listed.pop()
     before, good = _find_good_checkpoint(
@@ -112,7 +112,7 @@ def compute_progress(
         last_good_step=_select_last_good_step(_find_last_good_step(losses, bad), good, bad),
         last_checkpoint=listed[-1].value if listed else None,
         checkpoint_before_first_bad=before,
-        seconds_after_failure=_compute_lost_time(gathered, case, failure, stamps, logs),
+        seconds_after_failure=_compute_lost_time(extract, case, failure, stamps, logs),
         resume_from=good.value if good else None,
         first_bad=(normalise_step(bad.step), bad.line) if bad else None,
     )
@@ -131,10 +131,10 @@ def _find_good_checkpoint(
 
 
 def _place(
-    gathered: Extract, source: int, line: int, stamps: Iterable[clock.Stamp]
+    extract: Extract, source: int, line: int, stamps: Iterable[clock.Stamp]
 ) -> checkpoints.Place:
     return checkpoints.Place(
-        source, line, clock.get_time_at(list(stamps), line), gathered.step_at(source, line)
+        source, line, clock.get_time_at(list(stamps), line), extract.step_at(source, line)
     )
 
 
@@ -142,53 +142,55 @@ def _is_unsound(cause: str) -> bool:
     return not has_trait(cause, Trait.SOUND)
 
 
-def _lasting_bad(
-    gathered: Extract,
+def _find_lasting_bad(
+    extract: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
     losses: Mapping[int, Sequence[Sequence[Point]]],
 ) -> checkpoints.Place | None:
     """Give the place where the curves go wrong; none if the loss has outlived it."""
-    bad = _find_first_bad_place(gathered, case, failure, stamps)
-    is_back = bad is not None and any(_is_back(one, bad) for one in losses.get(bad.source, ()))
+    bad = _find_first_bad_place(extract, case, failure, stamps)
+    is_back = bad is not None and any(_is_back(point, bad) for point in losses.get(bad.source, ()))
     return None if is_back else bad
 
 
 def _find_first_bad_place(
-    gathered: Extract,
+    extract: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
 ) -> checkpoints.Place | None:
-    shapes = sorted(
-        (shape.source, shape.line) for name, shape in case.shapes.items() if CATALOGUE[name].spoils
+    anomalies = sorted(
+        (anomaly.source, anomaly.line)
+        for name, anomaly in case.shapes.items()
+        if CATALOGUE[name].spoils
     )
-    if not shapes:
+    if not anomalies:
         return None
-    told = (failure.source, failure.line) if failure is not None else None
+    failing_place = (failure.source, failure.line) if failure is not None else None
     source, line = (
-        told if told is not None and told in shapes else shapes[0]
+        failing_place if failing_place is not None and failing_place in anomalies else anomalies[0]
     )  # of several ranks, the one that went first
     return _place(
-        gathered, source, line, stamps if failure is not None and failure.source == source else ()
+        extract, source, line, stamps if failure is not None and failure.source == source else ()
     )
 
 
 def _is_unfinished(
-    gathered: Extract, place: checkpoints.Place, failure: FirstFailure[Message]
+    extract: Extract, place: checkpoints.Place, failure: FirstFailure[Message]
 ) -> bool:
     """Say whether nothing was trained between a saving and the failure."""
     return (
         place.source == failure.source
-        and gathered.last_record.get(place.source, (0, 0))[0] < place.line <= failure.line
+        and extract.last_record.get(place.source, (0, 0))[0] < place.line <= failure.line
     )
 
 
-def _losses(gathered: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
+def _collect_losses(extract: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
     """Give the points of the training losses of the last attempt, by source."""
     found: dict[int, list[Sequence[Point]]] = {}
-    for series in gathered.copies.leading(gathered.series):
+    for series in extract.copies.leading(extract.series):
         begin = case.begins.get(series.source, 0)
         if series.name == names.LOSS:
             points = [point for point in series.kept() if point.line >= begin]
@@ -198,8 +200,10 @@ def _losses(gathered: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Poi
 
 def _is_back(points: Sequence[Point], bad: checkpoints.Place) -> bool:
     """Say whether a loss that went wrong ends with many sound records at its old level."""
-    before = [one.value for one in points if one.line < bad.line and math.isfinite(one.value)]
-    behind = [one.value for one in points if one.line > bad.line][-_MANY:]
+    before = [
+        point.value for point in points if point.line < bad.line and math.isfinite(point.value)
+    ]
+    behind = [point.value for point in points if point.line > bad.line][-_MANY:]
     if not before or len(behind) < _MANY or not all(map(math.isfinite, behind)):
         return False
     return statistics.median(behind) < _LEVEL * statistics.median(before[-_MANY:])
@@ -212,10 +216,10 @@ def _find_last_good_step(
 
     Of several processes and files of a run that of the one that came furthest.
     """
-    beside = losses.get(bad.source, ()) if bad is not None else ()
-    limit = bad.line if bad is not None and beside else math.inf
+    same_source = losses.get(bad.source, ()) if bad is not None else ()
+    limit = bad.line if bad is not None and same_source else math.inf
     every = [points for group in losses.values() for points in group]
-    steps = (_find_last_finite_step(points, limit) for points in beside or every)
+    steps = (_find_last_finite_step(points, limit) for points in same_source or every)
     return max((step for step in steps if step is not None), default=None)
 
 
@@ -224,10 +228,10 @@ def _find_last_finite_step(points: Sequence[Point], limit: float) -> float | Non
 
     None where the count begins anew again and again: it is one within an epoch.
     """
-    sound = [one for one in points if math.isfinite(one.value) and one.line < limit]
+    sound = [point for point in points if math.isfinite(point.value) and point.line < limit]
     if not sound:
         return None
-    restarts = sum(other.step < one.step for one, other in itertools.pairwise(sound))
+    restarts = sum(current.step < previous.step for previous, current in itertools.pairwise(sound))
     return None if restarts >= _EPOCHS else normalise_step(sound[-1].step)
 
 
@@ -246,28 +250,32 @@ def _select_last_good_step(
 
 
 def _compute_lost_time(
-    gathered: Extract,
+    extract: Extract,
     case: Case,
     failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
     logs: Collection[int],
 ) -> float | None:
-    """Tell how long the attempt went on behind its first failure: no other submission counts."""
+    """Compute how long the attempt went on after its first failure."""
     if failure is None:
         return None
     near = list(stamps)
-    over = _next_start(case, failure)
+    over = _find_next_start(case, failure)
     ends = [stamp.time for stamp in near if failure.line < stamp.line < over]
-    failed = max((one for one in near if one.line <= failure.line), default=None)
+    failed = max((stamp for stamp in near if stamp.line <= failure.line), default=None)
     for source in logs:
-        if source != failure.source and failed is not None and _ran_at(gathered, source, failed):
-            found = _end_of(gathered, source)
+        if (
+            source != failure.source
+            and failed is not None
+            and _has_other_begun(extract, source, failed)
+        ):
+            found = _end_of(extract, source)
             ends += [stamp.time for stamp in found if get_time_basis(stamp.time) == "full"]
     lasted = clock.compute_seconds_after(near, failure.line, ends)
     return None if lasted is None else round(lasted, 3)
 
 
-def _next_start(case: Case, failure: FirstFailure[Message]) -> float:
+def _find_next_start(case: Case, failure: FirstFailure[Message]) -> float:
     """Give the line behind a failure at which another attempt begins; infinity without one."""
     starts = (
         event.finding.line
@@ -278,10 +286,10 @@ def _next_start(case: Case, failure: FirstFailure[Message]) -> float:
     return min(starts, default=math.inf)
 
 
-def _ran_at(gathered: Extract, source: int, failed: clock.Stamp) -> bool:
+def _has_other_begun(extract: Extract, source: int, failed: clock.Stamp) -> bool:
     """Say whether the log of another process had begun when the first one failed."""
-    begun = clock.parse_stamps(1, gathered.heads.get(source, "").split("\n"))
-    first = next((one.time for one in begun if get_time_basis(one.time) == "full"), None)
+    begun = clock.parse_stamps(1, extract.heads.get(source, "").split("\n"))
+    first = next((stamp.time for stamp in begun if get_time_basis(stamp.time) == "full"), None)
     return (
         first is not None
         and convert_to_seconds(first) <= convert_to_seconds(failed.time) + _TOGETHER

@@ -1,6 +1,4 @@
-"""The raw lines that the page quotes.
-
-Around the first failure, and around every place that its evidence names.
+"""Choose the raw lines that the page quotes.
 
 In: an `Analysis`. Out: the same with `quotes`, in the order of sources and lines; files that can be
 read again are, in one pass each. Not here: finding the failure, cutting lines to a width, hiding
@@ -22,7 +20,7 @@ from postmortem.reading.sources import Origin
 
 _BEFORE, _BEHIND = 8, 3
 """Lines around a piece of evidence for the first cause; more before it, for a traceback."""
-_BESIDE: Final = 1
+_LINES_AROUND: Final = 1
 """Lines around any other place."""
 _JOINED: Final = 2
 """Stretches with no more than so many lines between them are one."""
@@ -61,10 +59,10 @@ def add_quotes(diagnosis: Analysis, origins: Sequence[Origin]) -> Analysis:
 
 def _choose_stretches(diagnosis: Analysis) -> Iterator[_Stretch]:
     """Give the stretches that matter most, up to `_MOST_LINES` lines."""
-    room = _MOST_LINES
+    lines_left = _MOST_LINES
     for stretch in _iter_named_places(diagnosis):
-        room -= stretch.last - stretch.first + 1
-        if room < 0:
+        lines_left -= stretch.last - stretch.first + 1
+        if lines_left < 0:
             return
         yield stretch
 
@@ -82,11 +80,15 @@ def _iter_named_places(diagnosis: Analysis) -> Iterator[_Stretch]:
     ]
     yield from _iter_cause_stretches(diagnosis, main, _BEFORE, _BEHIND)
     for event in diagnosis.timeline:
-        yield _expand_place(diagnosis, event.source, event.line, event.line, _BESIDE, _BESIDE)
-    yield from _iter_cause_stretches(diagnosis, rivals, _BESIDE, _BESIDE)
+        yield _expand_place(
+            diagnosis, event.source, event.line, event.line, _LINES_AROUND, _LINES_AROUND
+        )
+    yield from _iter_cause_stretches(diagnosis, rivals, _LINES_AROUND, _LINES_AROUND)
     for hit in diagnosis.signatures:
         if hit.role == "harmless":
-            yield _expand_place(diagnosis, hit.source, hit.line, hit.line, _BESIDE, _BESIDE)
+            yield _expand_place(
+                diagnosis, hit.source, hit.line, hit.line, _LINES_AROUND, _LINES_AROUND
+            )
     for setting in diagnosis.settings.values():
         yield _expand_place(diagnosis, setting.source, setting.line, setting.line, 0, 0)
 
@@ -114,16 +116,16 @@ def _expand_place(
 def _merge_stretches(stretches: Iterable[_Stretch]) -> list[_Stretch]:
     """Put stretches in order and join those that touch."""
     joined: list[_Stretch] = []
-    for one in sorted(stretches):
+    for stretch in sorted(stretches):
         before = joined[-1] if joined else None
         if (
             before is not None
-            and before.source == one.source
-            and one.first <= before.last + 1 + _JOINED
+            and before.source == stretch.source
+            and stretch.first <= before.last + 1 + _JOINED
         ):
-            joined[-1] = before._replace(last=max(before.last, one.last))
+            joined[-1] = before._replace(last=max(before.last, stretch.last))
         else:
-            joined.append(one)
+            joined.append(stretch)
     return joined
 
 
@@ -131,16 +133,18 @@ def _iter_excerpts(
     source: int, stretches: Iterable[_Stretch], lines: dict[int, RawLine], excerpt: Excerpt | None
 ) -> Iterator[Excerpt]:
     marked = excerpt.marked if excerpt is not None and excerpt.source == source else ()
-    for one in stretches:
+    for stretch in stretches:
         found = {
-            number: lines[number] for number in range(one.first, one.last + 1) if number in lines
+            number: lines[number]
+            for number in range(stretch.first, stretch.last + 1)
+            if number in lines
         }
         if found:
             over = tuple((number, line.over) for number, line in found.items() if line.over)
             yield Excerpt(
                 source,
-                one.first,
+                stretch.first,
                 tuple(line.text for line in found.values()),
-                tuple(line for line in marked if one.first <= line <= one.last),
+                tuple(line for line in marked if stretch.first <= line <= stretch.last),
                 over,
             )

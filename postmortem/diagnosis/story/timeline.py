@@ -1,4 +1,4 @@
-"""What happened, in order.
+"""The timeline of a run.
 
 Start, resumption, checkpoints, evaluations, warnings, the first bad value, overflows, the failure
 and what came of it, the end.
@@ -51,14 +51,14 @@ def build_timeline(
         evidence: (source, line) of what speaks for the first causes; told even where much is left
             out.
     """
-    gathered, logs = case.gathered, case.logs
+    extract, logs = case.gathered, case.logs
     main = failure.source if failure is not None else min(logs, default=None)
     found = iter_entries(case, failure, done, titles, main)
     weighed = [_weigh_entry(entry, evidence) for entry in found if entry.event.source in logs]
     entries = _fold_entries(_merge_line_entries(weighed))
     taken = {_place(entry.event) for entry in entries}
     entries += [
-        entry for entry in iter_end_entries(gathered, main) if _place(entry.event) not in taken
+        entry for entry in iter_end_entries(extract, main) if _place(entry.event) not in taken
     ]
     kept = sorted(entries, key=lambda entry: -entry.weight)[:_MOST]
     ordered = _sort_events([entry.event for entry in kept], case, failure)
@@ -66,7 +66,7 @@ def build_timeline(
 
 
 def _weigh_entry(entry: Entry, evidence: Container[tuple[int | None, int | None]]) -> Entry:
-    """Keep what speaks for a cause whatever else is left out."""
+    """Weigh an entry; evidence for a cause is never left out."""
     if entry.is_quote and _place(entry.event) in evidence:
         return entry._replace(weight=max(entry.weight, EVIDENCE))
     return entry
@@ -77,7 +77,7 @@ def _place(event: Event[Message]) -> tuple[int, int]:
 
 
 def _merge_line_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """Tell a line once.
+    """Merge the entries of one line.
 
     Of entries that quote it the weightiest, of others those that say something else.
     """
@@ -90,21 +90,21 @@ def _merge_line_entries(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _fold_entries(entries: Sequence[Entry]) -> list[Entry]:
-    """Tell what several processes say alike once, at the weightiest of its places.
+    """Fold equal entries of several processes into the weightiest one.
 
     Who says something else stands alone.
     """
     groups: dict[tuple[str, str], list[Entry]] = {}
     for number, entry in enumerate(entries):
         groups.setdefault((entry.event.role, entry.same or str(number)), []).append(entry)
-    told = []
+    entries_shown = []
     for group in groups.values():
         count = len({(entry.event.source, entry.event.where) for entry in group})
         first = max(group, key=lambda entry: entry.weight)
         if count < _FOLDED or not first.same:
-            told += group
+            entries_shown += group
         else:
-            told.append(
+            entries_shown.append(
                 first._replace(
                     event=replace(
                         first.event,
@@ -112,7 +112,7 @@ def _fold_entries(entries: Sequence[Entry]) -> list[Entry]:
                     )
                 )
             )
-    return told
+    return entries_shown
 
 
 def _sort_events(
@@ -142,7 +142,7 @@ def _sort_events(
 def _find_echoes(
     events: Sequence[Event[Message]], failure: FirstFailure[Message]
 ) -> dict[int, int]:
-    """Give the line from which on another file tells what followed from the failure.
+    """Find the line from which another file reports consequences of the failure.
 
     That is its first consequence behind its last record that bears no time; any, where the file of
     the failure itself prints none.
@@ -180,7 +180,7 @@ def _find_first_time(head: str) -> str | None:
 
 
 def _track_largest_steps(events: Iterable[Event[Message]]) -> dict[tuple[int, int], float]:
-    """Give each place the largest step that its source has told by then.
+    """Track the largest step that each source has printed up to each place.
 
     Clocks often print whole seconds, in which many steps pass.
     """

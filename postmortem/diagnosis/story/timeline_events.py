@@ -1,4 +1,4 @@
-"""What happened in a run, one entry each, in no order.
+"""Collect what happened in a run, one entry for each event, in no order.
 
 Metric records, checkpoints, evaluations, what the curves do, what was recognised, the failure, the
 ends.
@@ -46,12 +46,12 @@ _ENDED_BY: Final = (
     ("env.exit_status", ("exit status {value}", "退出码 {value}")),
 )
 _WEIGHTS: Final = {"cause": _FATAL, "consequence": _FOLLOWING, "warning": _WARNING}
-_TOLD: Final = compile_lazily(r"^healthy\.|(?:^|\.)context\.")
+_LIFECYCLE: Final = compile_lazily(r"^healthy\.|(?:^|\.)context\.")
 """Of the notes aside, starts, resumptions and ends."""
 
 
 class Entry(NamedTuple):
-    """An event that may be told."""
+    """An event that may be shown."""
 
     weight: int
     event: Event[Message]
@@ -92,7 +92,7 @@ def _build_event(
     return Event(source, where, line, time, step, role, text, title)
 
 
-def _build_failure_entry(gathered: Extract, failure: FirstFailure[Message]) -> Entry:
+def _build_failure_entry(extract: Extract, failure: FirstFailure[Message]) -> Entry:
     event = _build_event(
         failure.source,
         failure.line,
@@ -100,29 +100,29 @@ def _build_failure_entry(gathered: Extract, failure: FirstFailure[Message]) -> E
         role="cause",
         where=failure.where,
         time=failure.time,
-        step=gathered.step_at(failure.source, failure.line),
+        step=extract.step_at(failure.source, failure.line),
         title=_FAILED,
     )
     return Entry(_FAILURE, event, is_quote=True)
 
 
-def _iter_record_entries(gathered: Extract, main: int | None) -> Iterator[Entry]:
+def _iter_record_entries(extract: Extract, main: int | None) -> Iterator[Entry]:
     """The first metric record of each source, and the last one."""
-    mirrored = {source for source, _ in gathered.copies.mirrored}
-    for source, (first, _) in gathered.first_record.items():
+    mirrored = {source for source, _ in extract.copies.mirrored}
+    for source, (first, _) in extract.first_record.items():
         if source in mirrored:
             continue
         weight = _FRAME if source == main else _ASIDE
-        last = gathered.last_record[source][0]
+        last = extract.last_record[source][0]
         for line, text, same in ((first, _FIRST, "first"), (last, _LAST, "last")):
             if same == "first" or last != first:
-                step = normalise_step(gathered.step_at(source, line))
+                step = normalise_step(extract.step_at(source, line))
                 yield Entry(weight, _build_event(source, line, text, step=step), same)
 
 
-def _iter_checkpoint_entries(gathered: Extract, done: Progress) -> Iterator[Entry]:
+def _iter_checkpoint_entries(extract: Extract, done: Progress) -> Iterator[Entry]:
     """The first checkpoints, the last ones, and the one to go back to."""
-    listed = checkpoints.list_in_save_order(gathered.facts.checkpoints)
+    listed = checkpoints.list_in_save_order(extract.facts.checkpoints)
     half = _MOST_CHECKPOINTS // 2
     chosen = [*listed[:half], *listed[max(half, len(listed) - half) :]]
     chosen += [saved for saved in listed if saved.value == done.resume_from and saved not in chosen]
@@ -134,9 +134,9 @@ def _iter_checkpoint_entries(gathered: Extract, done: Progress) -> Iterator[Entr
         yield Entry(_SAFE if value == done.resume_from else _ASIDE, event)
 
 
-def _iter_evaluation_entries(gathered: Extract) -> Iterator[Entry]:
+def _iter_evaluation_entries(extract: Extract) -> Iterator[Entry]:
     """The first, the best, the last evaluation, and the first whose loss is not finite."""
-    for series in gathered.copies.leading(gathered.series):
+    for series in extract.copies.leading(extract.series):
         if series.name != names.EVAL_LOSS or series.first is None or series.last is None:
             continue
         best = min(
@@ -144,8 +144,8 @@ def _iter_evaluation_entries(gathered: Extract) -> Iterator[Entry]:
             default=None,
             key=lambda point: point.line,
         )
-        told = (series.first, best, series.first_nonfinite, series.last)
-        for point in {point.line: point for point in told if point is not None}.values():
+        notable = (series.first, best, series.first_nonfinite, series.last)
+        for point in {point.line: point for point in notable if point is not None}.values():
             event = _build_event(
                 series.source,
                 point.line,
@@ -162,18 +162,18 @@ def _get_step(series: Series, step: float) -> float | None:
 
 def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> Iterator[Entry]:
     """What the curves do, except where it is the failure itself."""
-    told = (failure.source, failure.line) if failure is not None else None
-    for shape in case.shapes.values():
-        if CATALOGUE[shape.id].is_turn and told != (shape.source, shape.line):
+    failing_place = (failure.source, failure.line) if failure is not None else None
+    for anomaly in case.shapes.values():
+        if CATALOGUE[anomaly.id].is_turn and failing_place != (anomaly.source, anomaly.line):
             event = _build_event(
-                shape.source,
-                shape.line,
-                shape.said.cut(_MOST_TEXT),
+                anomaly.source,
+                anomaly.line,
+                anomaly.message.cut(_MOST_TEXT),
                 role="warning",
-                where=shape.where,
-                step=normalise_step(case.gathered.step_at(shape.source, shape.line)),
+                where=anomaly.where,
+                step=normalise_step(case.gathered.step_at(anomaly.source, anomaly.line)),
             )
-            yield Entry(_BAD if CATALOGUE[shape.id].is_grave else _WARNING, event)
+            yield Entry(_BAD if CATALOGUE[anomaly.id].is_grave else _WARNING, event)
 
 
 def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Iterator[Entry]:
@@ -184,7 +184,7 @@ def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Ite
         finding = event.finding
         key = (finding.signature, finding.source)
         is_aside = finding.role == "harmless" or (
-            finding.role == "context" and not _TOLD.search(finding.signature)
+            finding.role == "context" and not _LIFECYCLE.search(finding.signature)
         )
         if is_aside or key in shown:
             continue
@@ -194,7 +194,7 @@ def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Ite
         count, last = counts.get(key, (1, 0))
         if count > 1:
             text = say(*_TIMES, text=text, count=count, line=last)
-        told = _build_event(
+        folded = _build_event(
             finding.source,
             finding.line,
             text,
@@ -205,31 +205,31 @@ def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Ite
             title=NOTHING if event.role == "context" else titles(finding.signature),
         )
         same = f"{finding.signature} {_NUMBER.sub('#', line)[:SAME_TEXT]}"
-        yield Entry(_WEIGHTS.get(event.role, _FRAME), told, same, is_quote=True)
+        yield Entry(_WEIGHTS.get(event.role, _FRAME), folded, same, is_quote=True)
 
 
-def _count_signatures(gathered: Extract) -> dict[tuple[str, int], tuple[int, int]]:
+def _count_signatures(extract: Extract) -> dict[tuple[str, int], tuple[int, int]]:
     """Count each signature in each source, and name its last line there."""
     counts: dict[tuple[str, int], tuple[int, int]] = {}
-    for (signature, source, _), kept in gathered.findings.items():
+    for (signature, source, _), kept in extract.findings.items():
         count, last = counts.get((signature, source), (0, 0))
         counts[signature, source] = (count + kept.count, max(last, kept.last_line))
     return counts
 
 
-def iter_end_entries(gathered: Extract, main: int | None) -> Iterator[Entry]:
+def iter_end_entries(extract: Extract, main: int | None) -> Iterator[Entry]:
     """How the processes ended, as far as a line says so, and where the log ends."""
     if main is None:
         return
     for name, words in _ENDED_BY:
-        fact = gathered.facts.facts.get(name)
+        fact = extract.facts.facts.get(name)
         if fact is not None:
             # What the caller tells is printed nowhere: it stands at the end.
-            end = (main, gathered.lines.get(main, 1))
+            end = (main, extract.lines.get(main, 1))
             source, line = (fact.source, fact.line) if fact.line else end
             text = say(*words, value=fact.value)
             yield Entry(
                 _FRAME, _build_event(source, line, text, role="consequence", time=fact.time)
             )
-    if gathered.lines.get(main):
-        yield Entry(_FRAME, _build_event(main, gathered.lines[main], _END))
+    if extract.lines.get(main):
+        yield Entry(_FRAME, _build_event(main, extract.lines[main], _END))

@@ -1,8 +1,8 @@
-"""Lines like others before them, read by their shape: many at once, as columns.
+"""Read lines of known shapes many at once, as columns.
 
 How it works, from the bottom:
 
-1. `other_numbers`: a line with its numbers left open, and the same line with other numbers in it,
+1. `number_variants`: a line with its numbers left open, and the same line with other numbers in it,
    in other spellings: what tells whether a number matters.
 2. `rule_trials`: what the rules do on one line. Asked for a line and for its variants, it tells
    what they do on every line of that shape (`rule_verdicts`): nothing, a finding each, a figure of

@@ -1,4 +1,4 @@
-"""The draws of a bar with metrics: of each position the last one, many positions at once.
+"""Read bars with metrics as columns; of each position only the last draw counts.
 
 In: rows whose step hangs on those before them. Out: the same records in the same series as if each
 draw had been read in its turn. Not here: rows that stand for themselves (`row_columns`).
@@ -20,7 +20,7 @@ from postmortem.extraction.columnar.decimal_columns import parse_floats
 from postmortem.extraction.columnar.shape_column import RowColumn
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
 from postmortem.extraction.facts.columns import Columns, Part
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.points import Points
 from postmortem.extraction.template_reader import build_draw, build_stream_key, select_step
@@ -79,7 +79,7 @@ class BarDraws:
             return
         marks = column.marks()
         is_new = (
-            _mark_changes([one[start:stop] for one in marks]) if marks else np.ones(stop - start)
+            _mark_changes([mark[start:stop] for mark in marks]) if marks else np.ones(stop - start)
         )
         firsts = np.flatnonzero(is_new) + start
         draws = _Draws(column, firsts, np.append(firsts[1:], stop) - 1)
@@ -99,7 +99,7 @@ class BarDraws:
             offsets = (column.begins[first] + base, column.begins[last] + base)
             self._lines.read_serial(column.path, column.row(last), column.lines[last], offsets)
 
-    def _begun(
+    def _read_first_positions(
         self,
         draws: _Draws,
         kept: "np.ndarray[Any, Any]",
@@ -134,7 +134,7 @@ class BarDraws:
 
         quick, column = self._lines.quick, draws.column
         bars, where = quick.generic.bars, column.path.where(column.wheres[0], self._points)
-        columns = quick.late_rows(Late(layout, where, math.nan, [], 0))
+        columns = quick.late_rows(LearntFigures(layout, where, math.nan, [], 0))
         printed = np.zeros(1) if layout.now is None else parse_floats(draws.texts(layout.now))
         if columns is None or layout.now is None or printed.max() >= _LARGEST:
             self._put_each(draws)
@@ -144,7 +144,7 @@ class BarDraws:
         marks: list[Sequence[object]] = [positions[kept].tolist()]
         if layout.epoch is not None:
             marks.append(draws.joined(kept, kept).texts(layout.epoch))
-        rest = self._begun(draws, kept, marks, lambda: bars.holds(layout, where))
+        rest = self._read_first_positions(draws, kept, marks, lambda: bars.holds(layout, where))
         if rest is None:
             return
         steps = self._steps(rest, layout, where, positions[rest.at])
@@ -152,8 +152,8 @@ class BarDraws:
         self._points.total(layout.looked.found.record.total)
         self._put_rows(columns, rest.draws, rest.draws.firsts[1:], steps, values)
         row = int(rest.draws.lasts[-1])
-        last = [float(one[-1]) for one in values]
-        late = Late(layout, where, float(steps[-1]), last, column.lines[row])
+        last = [float(column[-1]) for column in values]
+        late = LearntFigures(layout, where, float(steps[-1]), last, column.lines[row])
         bars.hold(late, _get_epoch_label(layout, column.row(row)), int(positions[rest.at[-1]]))
 
     def _steps(
@@ -186,7 +186,7 @@ class BarDraws:
         own = draws.joined(kept, kept)
         stream = build_stream_key(reader, where, self._points)
         marks = [own.texts(group) for group in groups]
-        rest = self._begun(draws, kept, marks, lambda: quick.redraws.holds(stream))
+        rest = self._read_first_positions(draws, kept, marks, lambda: quick.redraws.holds(stream))
         if rest is None:
             return
         values = [parse_floats(rest.draws.texts(group)) for group in range(len(column.own))]
@@ -207,7 +207,7 @@ class BarDraws:
     ) -> None:
         """Put the records of all but the last into series; `places` are where they are sure."""
         rows = draws.column.rows
-        fit = [one[:-1] for one in values]
+        fit = [column[:-1] for column in values]
         part = Part(columns, rows.begins[places], steps[:-1], fit, rows.lines[draws.lasts[:-1]])
         self._points.add_parts([part], self._base)
 
@@ -218,9 +218,9 @@ def _mark_changes(marks: Sequence[Sequence[object]]) -> "np.ndarray[Any, Any]":
 
     is_new = np.zeros(len(marks[0]), dtype=bool)
     is_new[0] = True
-    for one in marks:
-        behind = map(operator.ne, one, itertools.islice(one, 1, None))
-        is_new[1:] |= np.fromiter(behind, dtype=bool, count=len(one) - 1)
+    for mark in marks:
+        behind = map(operator.ne, mark, itertools.islice(mark, 1, None))
+        is_new[1:] |= np.fromiter(behind, dtype=bool, count=len(mark) - 1)
     return is_new
 
 

@@ -1,4 +1,4 @@
-"""Regions of a source that are read as columns, where it is made of lines of known shapes.
+"""Choose the regions of a source that are read as columns.
 
 In: the fresh region of a block. Out: `Cut`: the literals that are still to be looked at, and what
 puts the rows between them into series in time. Not here: lines of other shapes
@@ -11,11 +11,11 @@ from typing import Final
 
 from postmortem.extraction.columnar.open_literals import OpenLiterals
 from postmortem.extraction.columnar.row_columns import MOST_WHERES, RowColumns
-from postmortem.extraction.columnar.row_cutter import Between, RowCutter, RowPlace
+from postmortem.extraction.columnar.row_cutter import RowCutter, RowGaps, RowPlace
 from postmortem.extraction.columnar.shape_column import RowColumn
 from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.points import MOST_POINTS, MOST_SERIES, Points
@@ -44,7 +44,7 @@ _MOST_PROCESSES: Final = 3000
 class Cut:
     """A region of which rows are read as columns."""
 
-    def __init__(self, between: Between, columns: RowColumns) -> None:
+    def __init__(self, between: RowGaps, columns: RowColumns) -> None:
         """Take the rows, and what lies between them."""
         self._columns = columns
         self._hits = between.hits()
@@ -76,7 +76,7 @@ class CutRegions:
     """Cuts the regions of one source."""
 
     def __init__(self, machine: Matcher, lines: ShapedLines, points: Points) -> None:
-        """Know no shape."""
+        """Start without shapes."""
         self.lines = lines
         """Takes one line."""
         self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
@@ -107,7 +107,7 @@ class CutRegions:
         if not columns or not self._has_room(columns):
             return None
         cut = [column.rows for column in columns]
-        between = Between(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
+        between = RowGaps(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
         return Cut(between, RowColumns(columns, self.lines, self._points, block))
 
     def is_outgrown(self, block: Block, start: int) -> bool:
@@ -122,29 +122,29 @@ class CutRegions:
         if self._missed < self._most_missed or self._cutter is None:
             return False
         self._missed, self._most_missed = 0, _AGAIN * self._most_missed
-        known, often = self._cutter.shapes, self._often(block.offset + start)
-        return any(not any(shape is one for one in known) for shape in often)
+        known, often = self._cutter.shapes, self._list_frequent_shapes(block.offset + start)
+        return any(not any(shape is known_shape for known_shape in known) for shape in often)
 
-    def _often(self, at: int) -> list[LineShape]:
-        """Give the shapes that came often since shapes were chosen last, up to a place."""
+    def _list_frequent_shapes(self, at: int) -> list[LineShape]:
+        """Give the shapes that were frequent since the last choice, up to a place."""
         length, used = at - self._since, self.lines.shapes.used.values()
         often = [(shape, count) for shape, count in used if count >= max(OFTEN, length // SPARSE)]
         is_worth_it = sum(count for _, count in often) >= length // SPARSE_ALL
         return [shape for shape, _ in often] if is_worth_it else []
 
     def _choose(self, at: int) -> None:
-        """Choose the shapes that came most often of late, for what begins at a place."""
-        often = self._often(at)
+        """Choose the shapes that were most frequent lately, for the region at a place."""
+        often = self._list_frequent_shapes(at)
         self.lines.shapes.used.clear()
         self._since = at
         if not often:
             self._cutter = None
             return
         known = self._cutter.shapes if self._cutter is not None else ()
-        if all(any(shape is one for one in known) for shape in often):
+        if all(any(shape is known_shape for known_shape in known) for shape in often):
             return
-        fresh = [shape for shape in often if not any(shape is one for one in known)]
-        kept = [shape for shape in known if any(shape is one for one in often)]
+        fresh = [shape for shape in often if not any(shape is known_shape for known_shape in known)]
+        kept = [shape for shape in known if any(shape is known_shape for known_shape in often)]
         self._cutter = RowCutter([*kept, *fresh][-_MOST_SHAPES:])
 
     def _is_fit(self, column: RowColumn) -> bool:
@@ -163,14 +163,14 @@ class CutRegions:
         quick = self.lines.quick
         return all(
             quick.generic.is_known(path.reader, where)
-            and quick.late_rows(Late(path.reader, where, math.nan, [], 0)) is not None
+            and quick.late_rows(LearntFigures(path.reader, where, math.nan, [], 0)) is not None
             for where in wheres
         )
 
     def _is_counted(self, column: RowColumn) -> bool:
         """Say whether the findings of rows are so many already that they are only counted."""
         lines, findings = column.rows.lines, self.lines.findings
-        wheres = [column.shape.teller.where(groups, self._points) for groups in column.wheres]
+        wheres = [column.shape.reader.where(groups, self._points) for groups in column.wheres]
         is_apart = bool((lines[1:] > lines[:-1]).all())
         return (
             is_apart
@@ -196,11 +196,11 @@ class CutRegions:
     def _has_room(self, columns: list[RowColumn]) -> bool:
         """Say whether no bound is met within these rows."""
         points = self._points
-        figures = sum(len(one.begins) * max(1, len(one.own)) for one in columns)
-        series = sum(one.fresh * len(one.own) for one in columns)
+        figures = sum(len(column.begins) * max(1, len(column.own)) for column in columns)
+        series = sum(column.fresh * len(column.own) for column in columns)
         return (
             not points.is_crowded
             and points.count + figures <= MOST_POINTS
-            and points.processes.count + sum(one.fresh for one in columns) < MOST_PROCESSES
+            and points.processes.count + sum(column.fresh for column in columns) < MOST_PROCESSES
             and len(points.result.series) + series < MOST_SERIES
         )

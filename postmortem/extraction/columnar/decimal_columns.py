@@ -1,4 +1,4 @@
-"""A column of printed figures as numbers, the same as `float` gives for each.
+"""Parse a column of printed figures exactly as `float` would.
 
 In: the texts of one column. Out: an array. Not here: which texts are figures (`line_shapes`).
 

@@ -1,4 +1,4 @@
-"""The literals of single lines.
+"""Find the literals of single lines.
 
 In: lines. Out: which literals each holds, and where those stand whose rules are not known. Not
 here: what the rules do (`rule_trials`), the literals of regions (`row_cutter`).

@@ -1,4 +1,4 @@
-"""The shapes of lines that one source has taught.
+"""The line shapes that were learnt from one source.
 
 In: lines that were read the slow way. Out: `LineShape`s, found by what their lines have in common.
 Not here: making them (`shape_making`), taking the figures of a line (`extraction.template_reader`),
@@ -57,12 +57,12 @@ class LineShapes:
         return None
 
     def forget(self, shape: LineShape) -> None:
-        """Forget a shape that some line does not keep to."""
+        """Drop a shape to which some line did not keep."""
         for known in self._known.values():
-            known[:] = [one for one in known if one is not shape]
+            known[:] = [known_shape for known_shape in known if known_shape is not shape]
 
     def is_so(self, shape: LineShape, raw: bytes) -> bool:
-        """Say whether a line of a shape is what the shape says."""
+        """Say whether a line keeps to what its shape states."""
         match = shape.pattern.match(raw + b"\n")
         if match is None:
             return False
@@ -72,7 +72,7 @@ class LineShapes:
             return False
 
     def is_vain(self, shape: LineShape, number: int, raw: bytes) -> bool:
-        """Say whether a literal that a shape does not account for tells nothing on a line of it."""
+        """Say whether a literal that the shape does not account for has no effect on a line."""
         return self._trials.is_vain(shape.verdict, number, raw)
 
     def learn(self, opening: int, data: bytes, begin: int, end: int) -> None:
@@ -89,12 +89,12 @@ class LineShapes:
         is_due = count + 1 >= tried
         self._seen[common] = (count + 1, NEXT_TRY * tried if is_due else tried)
         if is_due and self._credit >= 0 and self._count < _MOST_SHAPES:
-            asked = self._trials.asked
+            spent = self._trials.trial_count
             try:
                 shape = self._maker.shape(opening, data, begin, end)
             except (TimeoutError, UnicodeDecodeError):
                 shape = None
-            self._credit -= self._trials.asked - asked
+            self._credit -= self._trials.trial_count - spent
             if shape is not None:
                 self._keep(common, shape)
 

@@ -1,4 +1,4 @@
-"""A line with its numbers left open, and other numbers in their places.
+"""Lines with their numbers left open, and variants of them with other numbers.
 
 In: the template of a line. Out: the same line with its numbers left open more narrowly, and lines
 that it matches. Not here: what the numbers mean.
@@ -207,10 +207,14 @@ def _is_full_match(pattern: bytes, text: str) -> bool:
 def _list_spellings(pattern: bytes) -> tuple[str, ...]:
     """Give the spellings that a pattern allows."""
     fits = re.compile(pattern).fullmatch
-    return tuple(one for one in _SPELLINGS if fits(one.encode()))
+    return tuple(spelling for spelling in _SPELLINGS if fits(spelling.encode()))
 
 
 def _list_replacements(text: str, pattern: bytes, choice: random.Random) -> list[str]:
     """Give what may stand in the place of a number: other digits, and other spellings of it."""
     own = [re.sub(r"\d", lambda _: choice.choice("0123456789"), text) for _ in range(4)]
-    return [text, *(one for one in own if _is_full_match(pattern, one)), *_list_spellings(pattern)]
+    return [
+        text,
+        *(text for text in own if _is_full_match(pattern, text)),
+        *_list_spellings(pattern),
+    ]

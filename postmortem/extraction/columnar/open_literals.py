@@ -1,4 +1,4 @@
-"""The literals in rows of known shapes that their shapes do not account for.
+"""Find the literals in rows that the shapes of the rows do not account for.
 
 In: the rows of a region. Out: which literals must be looked at, where, in which row. Not here:
 looking (`row_cutter`, `extraction.cursor`).
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.literal_filters import Prefilter
-from postmortem.extraction.literals import Loose, Matcher
+from postmortem.extraction.literals import LiteralSubset, Matcher
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,7 @@ class OpenLiterals:
         loose = self._machine.loose(is_more_than_metric=not is_idle)
         whole = np.arange(len(rows.begins))
         if self._are_abundant:
-            whole = self._in_doubt(loose, data, rows, shapes)
+            whole = self._select_doubtful_rows(loose, data, rows, shapes)
         if not len(whole):
             return
         starts, stops = rows.stretches(whole)
@@ -83,8 +83,8 @@ class OpenLiterals:
         ):
             yield loose.numbers[index], start, row
 
-    def _in_doubt(
-        self, loose: Loose, data: bytes, rows: RowPlaces, shapes: Sequence[LineShape]
+    def _select_doubtful_rows(
+        self, loose: LiteralSubset, data: bytes, rows: RowPlaces, shapes: Sequence[LineShape]
     ) -> "np.ndarray[Any, Any]":
         """Give the rows of shapes in whose rows some literal stands that must be looked at."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
@@ -100,7 +100,7 @@ class OpenLiterals:
         return np.flatnonzero(doubtful[rows.owner])
 
     def _open_to(
-        self, loose: Loose, shapes: Sequence[LineShape], found: "np.ndarray[Any, Any]"
+        self, loose: LiteralSubset, shapes: Sequence[LineShape], found: "np.ndarray[Any, Any]"
     ) -> "np.ndarray[Any, Any]":
         """Say of each shape which of some literals must be looked at in its rows."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import

@@ -1,4 +1,4 @@
-"""The rows of a region as columns of figures, put into series in the order of the log.
+"""Put the rows of a region into series, as columns, in the order of the log.
 
 In: the rows of each shape of a region. Out: the same series, counts, findings and facts as if each
 line had been read alone, up to any place in the region. Not here: cutting (`row_cutter`).
@@ -65,15 +65,17 @@ def _split_into_runs(due: list[Due]) -> list[list[Due]]:
         of_column: dict[int, list[int]] = {}
         for _, number, row in run:
             of_column.setdefault(number, []).append(row)
-        found.append([(due[one][0], rows_[0], rows_[-1] + 1) for one, rows_ in of_column.items()])
+        found.append(
+            [(due[number][0], rows_[0], rows_[-1] + 1) for number, rows_ in of_column.items()]
+        )
     return found
 
 
 def _get_phase(shape: LineShape) -> str:
-    """Give the phase of the run that lines of a shape tell of, if they state nothing else."""
-    figures = [(one.name, one.before, one.span) for one in shape.verdict.figures]
-    ((name, told, span),) = figures if len(figures) == 1 else [("", "", 0)]
-    return told if name.partition("_")[2] == PHASE and span < 0 else ""
+    """Give the phase of the run that lines of a shape state, if they state nothing else."""
+    figures = [(figure.name, figure.before, figure.span) for figure in shape.verdict.figures]
+    ((name, phase, span),) = figures if len(figures) == 1 else [("", "", 0)]
+    return phase if name.partition("_")[2] == PHASE and span < 0 else ""
 
 
 class SeriesRows:
@@ -106,15 +108,15 @@ class SeriesRows:
         """Put rows into series, all those of a series at once."""
         if not due:
             return
-        steps = self._bar_steps(due)
+        steps = self._infer_bar_steps(due)
         parts = [
             part
             for (column, start, stop), of_bar in zip(due, steps, strict=True)
-            for part in self._parts(column, start, stop, of_bar)
+            for part in self._make_parts(column, start, stop, of_bar)
         ]
         self._points.add_parts(parts, self._base)
 
-    def _parts(
+    def _make_parts(
         self, column: RowColumn, start: int, stop: int, of_bar: "np.ndarray[Any, Any]"
     ) -> list[Part]:
         """Give the rows of each process."""
@@ -129,13 +131,13 @@ class SeriesRows:
             if reader.step is not None:
                 steps = column.values[reader.step][start:stop]
         else:
-            values = [one[start:stop] for one in column.values]
+            values = [figures[start:stop] for figures in column.values]
             steps = select_step(path, values, of_bar)
         keys, lines = column.rows.begins[start:stop], column.rows.lines[start:stop]
         whole = _Rows(keys, steps, values, lines)
-        return self._by_process(column, start, whole) if len(keys) else []
+        return self._group_by_process(column, start, whole) if len(keys) else []
 
-    def _by_process(self, column: RowColumn, start: int, whole: "_Rows") -> list[Part]:
+    def _group_by_process(self, column: RowColumn, start: int, whole: "_Rows") -> list[Part]:
         """Give the rows of each process; `start` is the first of them."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -152,14 +154,14 @@ class SeriesRows:
             if columns is None:  # two of its figures have got one name
                 self.put_few([(column, start + row, start + row + 1) for row in chosen.tolist()])
                 continue
-            values = [one[chosen] for one in whole.values]
+            values = [figures[chosen] for figures in whole.values]
             part = Part(columns, whole.keys[chosen], steps, values, whole.lines[chosen])
             found.append((int(chosen[0]), part))
-        found.sort(key=lambda one: one[0])  # series are kept in the order of the log
+        found.sort(key=lambda part: part[0])  # series are kept in the order of the log
         return [part for _, part in found]
 
-    def _bar_steps(self, due: list[Due]) -> "list[np.ndarray[Any, Any]]":
-        """Give the steps that bars tell, of the rows of shapes that print none."""
+    def _infer_bar_steps(self, due: list[Due]) -> "list[np.ndarray[Any, Any]]":
+        """Give the steps of rows that print none, as bars give them."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         steps = [np.full(stop - start, math.nan) for _, start, stop in due]
@@ -210,12 +212,12 @@ class RowColumns(SeriesRows):
         super().__init__(lines, points, block)
         self._columns = columns
         self._next = min(column.begins[0] for column in self._columns)
-        self._is_countable = not any(one.is_serial or one.fresh for one in self._columns)
+        self._is_countable = not any(column.is_serial or column.fresh for column in self._columns)
         self._stops: list[tuple[int, RowColumn, int]] = []
         """Rows that are among the last findings: where they begin, and which they are."""
         for column in self._columns:
             if column.shape.verdict.found:
-                self._stops += self._late_rows(column)
+                self._stops += self._collect_late_rows(column)
         self._stops.sort(key=lambda stop: stop[0])
 
     def reach(self, end: int) -> None:
@@ -255,23 +257,23 @@ class RowColumns(SeriesRows):
         return count
 
     def _put(self, end: int) -> None:
-        due = [one for column in self._columns for one in column.due(end)]
+        due = [piece for column in self._columns for piece in column.due(end)]
         self._next = min(column.next() for column in self._columns)
         if not due:
             return
         self._state(due)
         if sum(stop - start for _, start, stop in due) <= _FEW:
-            self.put_few([one for one in due if not one[0].is_idle])
+            self.put_few([piece for piece in due if not piece[0].is_idle])
             return
-        for run in _split_into_runs([one for one in due if not one[0].is_idle]):
+        for run in _split_into_runs([piece for piece in due if not piece[0].is_idle]):
             (self.put_serial if run[0][0].is_serial else self.put_plain)(run)
 
     def _state(self, due: list[Due]) -> None:
         """Take the figures of the machine that rows state."""
-        stating = [one for one in due if one[0].shape.verdict.figures]
+        stating = [piece for piece in due if piece[0].shape.verdict.figures]
         phases = {_get_phase(column.shape) for column, _, _ in stating}
         if len(phases) == 1 and "" not in phases:  # the last place of each is kept
-            stating = [max(stating, key=lambda one: one[0].begins[one[2] - 1])]
+            stating = [max(stating, key=lambda piece: piece[0].begins[piece[2] - 1])]
             stating = [(column, stop - 1, stop) for column, _, stop in stating]
         if len(stating) == 1 and self._state_course(*stating[0]):
             return
@@ -282,7 +284,7 @@ class RowColumns(SeriesRows):
         )
         for _, number, row in rows:
             column = stating[number][0]
-            groups = tuple([one[row] for one in column.rows.groups])
+            groups = tuple([group[row] for group in column.rows.groups])
             self._lines.state(column.shape, groups, column.lines[row])
 
     def _state_course(self, column: RowColumn, start: int, stop: int) -> bool:
@@ -297,7 +299,7 @@ class RowColumns(SeriesRows):
         self._points.result.facts.add_course(what, texts, self._points.source, lines)
         return True
 
-    def _late_rows(self, column: RowColumn) -> list[tuple[int, RowColumn, int]]:
+    def _collect_late_rows(self, column: RowColumn) -> list[tuple[int, RowColumn, int]]:
         """Count the findings of rows; gives those that may be among the last of their process."""
         found, counts = [], [0] * len(column.wheres)
         codes = column.codes or [0] * len(column.begins)
@@ -306,13 +308,13 @@ class RowColumns(SeriesRows):
             if counts[codes[row]] <= LAST:
                 found.append((column.begins[row], column, row))
         for groups, count in zip(column.wheres, counts, strict=True):
-            where = column.shape.teller.where(groups, self._points)
+            where = column.shape.reader.where(groups, self._points)
             for index in column.shape.verdict.found:
                 self._lines.findings.count_unseen(index, where, count - min(count, LAST))
         return found
 
     def _find(self, column: RowColumn, number: int, begin: int) -> None:
-        where = column.shape.teller.where(column.row(number), self._points)
+        where = column.shape.reader.where(column.row(number), self._points)
         end, line = int(column.rows.ends[number]), column.lines[number]
         row = KnownLine(self._data, begin, end, line, self._base)
         for index in column.shape.verdict.found:

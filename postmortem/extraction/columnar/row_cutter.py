@@ -1,4 +1,4 @@
-"""A stretch of a source, cut at all lines of its most frequent shapes at once.
+"""Cut a stretch of a source at all lines of its most frequent shapes at once.
 
 In: the fresh region of a block, the shapes that are in use. Out: `Cut`: the rows of each shape with
 their figures as columns, and the literals of what lies between. Not here: putting rows into series
@@ -120,7 +120,7 @@ def _find_first_break(block: Block) -> int:
     return min(ends, default=block.hi)
 
 
-class Between:
+class RowGaps:
     """What lies between the rows of a region, and the literals that are to be looked at there."""
 
     def __init__(
@@ -131,19 +131,19 @@ class Between:
         open_literals: OpenLiterals,
         is_vain: Callable[[LineShape, int, bytes], bool],
     ) -> None:
-        """Find them; `is_vain` says whether a literal in a row tells nothing."""
+        """Find the literals; `is_vain` says whether one in a row has no effect."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         self._machine, self._block, self._is_vain = machine, block, is_vain
         self._open = open_literals
         self.rows = rows
         """By shape."""
-        begins = np.concatenate([one.begins for one in rows])
+        begins = np.concatenate([shape_rows.begins for shape_rows in rows])
         order = np.argsort(begins, kind="stable")
-        owner = np.repeat(np.arange(len(rows)), [len(one.begins) for one in rows])
-        ends = np.concatenate([one.ends for one in rows])
+        owner = np.repeat(np.arange(len(rows)), [len(shape_rows.begins) for shape_rows in rows])
+        ends = np.concatenate([shape_rows.ends for shape_rows in rows])
         self._places = RowPlaces(begins[order], ends[order], owner[order])
-        self._shapes = [one.shape for one in rows]
+        self._shapes = [shape_rows.shape for shape_rows in rows]
         self.inside: dict[int, RowPlace] = {}
         """By where a literal begins that stands in a row."""
         self.is_of_others: set[int] = set()
@@ -153,24 +153,24 @@ class Between:
 
     def hits(self) -> Iterator[Hit]:
         """Give the literals in the order in which they are read."""
-        of_several_lines = self._of_several_lines()
-        of_rows = self._of_rows()
+        of_several_lines = self._find_for_several_lines()
+        of_rows = self._find_in_rows()
         alike, is_of_signatures = self._machine.alike, self._machine.is_of_signatures
         self.is_of_others |= {
             self.inside[start].begin
             for number, start in [*of_several_lines, *of_rows]
             if not is_of_signatures[alike[number]]
         }
-        return heapq.merge(self._of_gaps(), of_several_lines, of_rows, key=lambda hit: hit[1])
+        return heapq.merge(self._find_in_gaps(), of_several_lines, of_rows, key=lambda hit: hit[1])
 
-    def _of_several_lines(self) -> list[Hit]:
+    def _find_for_several_lines(self) -> list[Hit]:
         """Find the literals in rows behind which stands what a rule of several lines may go by."""
-        data, alike, given = self._block.data, self._machine.alike, list[Hit]()
+        data, alike, hits = self._block.data, self._machine.alike, list[Hit]()
         for rows in self.rows:
             shape, verdict = rows.shape, rows.shape.verdict
             if verdict.behind is None:
                 continue
-            known_until = self._without(verdict.behind.rules)
+            known_until = self._build_end_finder(verdict.behind.rules)
             for begin, end in zip(rows.begins.tolist(), rows.ends.tolist(), strict=True):
                 known = shape.known_at(data, begin, end, known_until)
                 if known is verdict:
@@ -179,10 +179,10 @@ class Between:
                 for number, start in self._machine.filter.hits(data, begin, end):
                     if alike[number] in verdict.literals and alike[number] not in known.literals:
                         self.inside[start] = RowPlace(shape, known, begin, end)
-                        given.append((number, start))
-        return sorted(given, key=lambda hit: hit[1])
+                        hits.append((number, start))
+        return sorted(hits, key=lambda hit: hit[1])
 
-    def _without(self, rules: frozenset[int]) -> Callable[[int], int]:
+    def _build_end_finder(self, rules: frozenset[int]) -> Callable[[int], int]:
         """Give what finds the end of a row in which no match of these rules begins."""
         places = self._places
         is_without = [
@@ -197,7 +197,7 @@ class Between:
 
         return until
 
-    def _of_gaps(self) -> list[Hit]:
+    def _find_in_gaps(self) -> list[Hit]:
         """Find the literals between rows."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -215,9 +215,9 @@ class Between:
             if data.startswith(literals[number], start)
         ]
 
-    def _of_rows(self) -> list[Hit]:
+    def _find_in_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""
-        machine, data, given = self._machine, self._block.data, []
+        machine, data, hits = self._machine, self._block.data, []
         telling: set[tuple[int, int]] = set()
         for literal, start, row in self._open.hits(data, self._places, self._shapes):
             if not data.startswith(machine.literals[literal], start):
@@ -230,5 +230,5 @@ class Between:
                 telling.add((owner, number))
             known = self._known.get(begin, shape.verdict)
             self.inside[start] = RowPlace(shape, known, begin, end)
-            given.append((literal, start))
-        return given
+            hits.append((literal, start))
+        return hits

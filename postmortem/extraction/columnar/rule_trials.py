@@ -1,4 +1,4 @@
-"""What the rules do on a line, found out by asking them.
+"""Try the rules on a line and its variants, to learn what they do on such lines.
 
 In: a line and lines that differ from it in their numbers. Out: what each rule does on all of them.
 Not here: which numbers stay open (`line_shapes`), doing it.
@@ -50,7 +50,7 @@ class RuleTrials:
         self._machine, self._budget, self._srun = machine, budget, srun
         self.literals = LineLiterals(machine)
         self._is_enough = is_enough
-        self.asked = 0
+        self.trial_count = 0
         """About how many lines the rules were asked."""
 
     def answers(self, raw: bytes, *, is_read: bool) -> dict[Wanted, object]:
@@ -61,15 +61,17 @@ class RuleTrials:
         Raises:
             TimeoutError: a search took too long, or the budget is spent.
         """
-        return self._answers(raw, self.literals.of(raw), is_read=is_read)
+        return self._try_rules(raw, self.literals.of(raw), is_read=is_read)
 
-    def _answers(self, raw: bytes, literals: set[int], *, is_read: bool) -> dict[Wanted, object]:
-        self.asked += 1
+    def _try_rules(self, raw: bytes, literals: set[int], *, is_read: bool) -> dict[Wanted, object]:
+        self.trial_count += 1
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         wanted = dict.fromkeys(
-            one for number in sorted(literals) for one in self._machine.consumers[number]
+            consumer for number in sorted(literals) for consumer in self._machine.consumers[number]
         )
-        return {one: self._answer(one, raw, cleaned, is_read=is_read) for one in wanted}
+        return {
+            consumer: self._try_rule(consumer, raw, cleaned, is_read=is_read) for consumer in wanted
+        }
 
     def verdict(
         self, lines: Iterable[tuple[bytes, tuple[str, ...]]], *, is_read: bool
@@ -78,15 +80,15 @@ class RuleTrials:
 
         Nothing is known where a reader of figures may make something of one of them.
         """
-        asked = list(lines)
-        literals = self.literals.of_each([raw for raw, _ in asked])
-        given = []
-        for (raw, texts), numbers in zip(asked, literals, strict=True):
-            answers = self._answers(raw, numbers, is_read=is_read)
+        tried = list(lines)
+        literals = self.literals.of_each([raw for raw, _ in tried])
+        outcomes = []
+        for (raw, texts), numbers in zip(tried, literals, strict=True):
+            answers = self._try_rules(raw, numbers, is_read=is_read)
             if _has_figures(answers):
                 return NOTHING_KNOWN
-            given.append((answers, texts))
-        return build_verdict(self._machine, given, literals, is_read=is_read)
+            outcomes.append((answers, texts))
+        return build_verdict(self._machine, outcomes, literals, is_read=is_read)
 
     def is_so(
         self,
@@ -110,7 +112,7 @@ class RuleTrials:
                 (figure.name, f"{figure.before}{number}{figure.behind}")
             )
         for wanted, answer in self.answers(raw, is_read=not verdict.is_idle).items():
-            if make_claimed_key(wanted) not in verdict.asked:
+            if make_claimed_key(wanted) not in verdict.known_rules:
                 continue
             kind, index = wanted
             if answer == FOUND:
@@ -129,19 +131,19 @@ class RuleTrials:
         cleaned = clean(raw.decode("utf-8", "replace"), srun=self._srun)
         try:
             return all(
-                self._answer(wanted, raw, cleaned, is_read=True) == VAIN
+                self._try_rule(wanted, raw, cleaned, is_read=True) == VAIN
                 for wanted in self._machine.consumers[number]
-                if make_claimed_key(wanted) not in verdict.asked
+                if make_claimed_key(wanted) not in verdict.known_rules
             )
         except TimeoutError:
             return False
 
-    def _answer(self, wanted: Wanted, raw: bytes, cleaned: Cleaned, *, is_read: bool) -> object:
+    def _try_rule(self, wanted: Wanted, raw: bytes, cleaned: Cleaned, *, is_read: bool) -> object:
         kind, index = wanted
         if kind in _FIGURES:
             return VAIN if is_read or self._has_no_figures(kind, index, raw) else UNSURE
         if kind == "signature":
-            return self._signature(self._machine.signatures[index], cleaned)
+            return self._try_signature(self._machine.signatures[index], cleaned)
         if kind == "fact":
             fact = self._machine.facts[index]
             return VAIN if self._is_enough(index) else _extract_fact(fact, cleaned, self._budget)
@@ -155,17 +157,17 @@ class RuleTrials:
         reader = self._machine.metrics[index]
         return reader.is_of_one_line and reader.read(view, self._budget) is None
 
-    def _signature(self, rule: Signature, cleaned: Cleaned) -> object:
+    def _try_signature(self, rule: Signature, cleaned: Cleaned) -> object:
         text = cleaned.text
         if text.lstrip().startswith("raise "):
             return UNSURE
         if not has_happened(rule, cleaned):
             return VAIN
         if rule.lines > 1:
-            return self._of_several_lines(rule, text)
+            return self._try_several_lines(rule, text)
         return VAIN if rule.search(text, self._budget) is None else FOUND
 
-    def _of_several_lines(self, rule: Signature, text: str) -> object:
+    def _try_several_lines(self, rule: Signature, text: str) -> object:
         if must_match(rule, text, self._budget):
             return FOUND
         is_known = find_required_word(rule.match) and has_no_match_start(rule, text, self._budget)
@@ -182,14 +184,14 @@ def _extract_fact(rule: Format, cleaned: Cleaned, budget: Budget) -> object:
     )
     if not matches:
         return VAIN
-    told = [
+    captures = [
         (name, str(value))
         for match in matches
         for name, value in (*match.groupdict().items(), *(rule.raw.get("set") or {}).items())
         if value is not None
     ]
-    is_of_machine = all(name.startswith(_OF_MACHINE) for name, _ in told)
-    return told if is_of_machine and not rule.enough and not rule.framework else UNSURE
+    is_of_machine = all(name.startswith(_OF_MACHINE) for name, _ in captures)
+    return captures if is_of_machine and not rule.enough and not rule.framework else UNSURE
 
 
 def _has_figures(answers: Mapping[Wanted, object]) -> bool:

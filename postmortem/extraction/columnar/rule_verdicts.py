@@ -1,4 +1,4 @@
-"""What the rules do on every line of a shape, of some of whose lines it is known.
+"""Infer what the rules do on every line of a shape from what they do on some.
 
 In: what each rule does on lines that differ in their numbers. Out: `RuleVerdict`. Not here: asking
 the rules (`rule_trials`).
@@ -19,7 +19,7 @@ WAITS: Final = "waits"
 _FEWEST_MET: Final = 8
 """Lines that a rule must meet of which nothing is taken."""
 
-Given = tuple[dict[Wanted, object], tuple[str, ...]]
+LineOutcome = tuple[dict[Wanted, object], tuple[str, ...]]
 """What each rule does with a line, and the texts of its numbers."""
 
 
@@ -56,7 +56,7 @@ class RuleVerdict(NamedTuple):
 
     literals: frozenset[int]
     """Those all of whose rules are known."""
-    asked: frozenset[int]
+    known_rules: frozenset[int]
     """The rules that are known, as keys of `make_claimed_key`."""
     found: tuple[int, ...]
     """The signatures that hold."""
@@ -81,28 +81,32 @@ NOTHING_KNOWN: Final = RuleVerdict(frozenset(), frozenset(), (), (), is_sure=Fal
 
 
 def make_claimed_key(wanted: Wanted) -> int:
-    """Give what stands for a rule that has looked at a line."""
+    """Give the key under which a rule counts as having read a line."""
     return hash(wanted)
 
 
 def build_verdict(
-    machine: Matcher, given: Sequence[Given], literals: Sequence[set[int]], *, is_read: bool
+    machine: Matcher,
+    outcomes: Sequence[LineOutcome],
+    literals: Sequence[set[int]],
+    *,
+    is_read: bool,
 ) -> RuleVerdict:
-    """Give what rules do on all lines of a shape, of which no reader of figures makes anything.
+    """Give what the rules do on all lines of a shape without figures.
 
     Args:
         machine: the rules.
-        given: what they do on some of its lines.
+        outcomes: what they do on some of its lines.
         literals: of these lines.
         is_read: figures are taken by a template, and nobody else takes any.
     """
-    known = _find_constant_effects(given)
+    known = _find_constant_effects(outcomes)
     verdict = _build_known_verdict(machine, known, literals, is_read=is_read)
-    waiting = [one for one, answer in known.items() if answer == WAITS]
+    waiting = [consumer for consumer, answer in known.items() if answer == WAITS]
     if not waiting:
         return verdict
     rules = [machine.signatures[index] for _, index in waiting]
-    rest = {one: answer for one, answer in known.items() if answer != WAITS}
+    rest = {consumer: answer for consumer, answer in known.items() if answer != WAITS}
     behind = LinesBehind(
         frozenset(index for _, index in waiting),
         tuple(dict.fromkeys(find_required_word(rule.match) for rule in rules)),
@@ -123,7 +127,7 @@ def _build_known_verdict(
     proved = {
         number
         for number in set[int]().union(*literals)
-        if all(one in known for one in machine.consumers[number])
+        if all(consumer in known for consumer in machine.consumers[number])
     }
     is_sure = set.intersection(*literals) <= proved
     return RuleVerdict(
@@ -131,10 +135,10 @@ def _build_known_verdict(
         frozenset(map(make_claimed_key, known)),
         tuple(index for (_, index), answer in known.items() if answer == FOUND),
         tuple(
-            one._replace(rule=index, strength=int(machine.facts[index].raw.get("strength", 1)))
+            figure._replace(rule=index, strength=int(machine.facts[index].raw.get("strength", 1)))
             for (_, index), answer in known.items()
             if isinstance(answer, tuple)
-            for one in answer
+            for figure in answer
         ),
         is_sure=is_sure,
         is_in_part=bool(known) and not is_read,
@@ -142,58 +146,60 @@ def _build_known_verdict(
     )
 
 
-def _find_constant_effects(given: Sequence[Given]) -> dict[Wanted, object]:
+def _find_constant_effects(outcomes: Sequence[LineOutcome]) -> dict[Wanted, object]:
     """Give what rules do that meet every line and do the same with each.
 
     What does nothing with any may meet some of them only, as one does whose literal holds a number.
     """
     known: dict[Wanted, object] = {}
-    for wanted in {one for answers, _ in given for one in answers}:
-        told = [(answers[wanted], texts) for answers, texts in given if wanted in answers]
-        answer = _find_common_effect(told)
-        fewest = min(len(given), _FEWEST_MET) if answer == VAIN else len(given)
-        if answer != UNSURE and len(told) >= fewest:
+    for wanted in {consumer for answers, _ in outcomes for consumer in answers}:
+        effects = [(answers[wanted], texts) for answers, texts in outcomes if wanted in answers]
+        answer = _find_common_effect(effects)
+        fewest = min(len(outcomes), _FEWEST_MET) if answer == VAIN else len(outcomes)
+        if answer != UNSURE and len(effects) >= fewest:
             known[wanted] = answer
     return known
 
 
-def _find_common_effect(told: list[tuple[object, tuple[str, ...]]]) -> object:
+def _find_common_effect(effects: list[tuple[object, tuple[str, ...]]]) -> object:
     """Give what is said of all lines alike, figures of the machine by the number that they are."""
-    first = told[0][0]
+    first = effects[0][0]
     if isinstance(first, list):
         return _find_number_positions(
-            [(one, texts) for one, texts in told if isinstance(one, list)], len(told)
+            [(effect, texts) for effect, texts in effects if isinstance(effect, list)], len(effects)
         )
-    return first if all(one == first for one, _ in told) else UNSURE
+    return first if all(effect == first for effect, _ in effects) else UNSURE
 
 
 def _find_number_positions(
-    told: list[tuple[list[tuple[str, str]], tuple[str, ...]]], count: int
+    effects: list[tuple[list[tuple[str, str]], tuple[str, ...]]], count: int
 ) -> object:
-    names = [name for name, _ in told[0][0]]
-    if len(told) < count or any([name for name, _ in one] != names for one, _ in told):
+    names = [name for name, _ in effects[0][0]]
+    if len(effects) < count or any(
+        [name for name, _ in captures] != names for captures, _ in effects
+    ):
         return UNSURE
     found = []
     for position, name in enumerate(names):
-        values = [(one[position][1], texts) for one, texts in told]
+        values = [(captures[position][1], texts) for captures, texts in effects]
         spans = range(-1, len(values[0][1]))
-        figure = next(filter(None, map(functools.partial(_as_span, name, values), spans)), None)
+        figure = next(filter(None, map(functools.partial(_match_span, name, values), spans)), None)
         if figure is None:
             return UNSURE
         found.append(figure)
     return tuple(found)
 
 
-def _as_span(
+def _match_span(
     name: str, values: list[tuple[str, tuple[str, ...]]], span: int
 ) -> MachineFigure | None:
     """Give a figure as a text around the number of a span; None if it is not that number."""
     text, texts = values[0]
     if span < 0:
-        same = all(one == text for one, _ in values)
+        same = all(value == text for value, _ in values)
         return MachineFigure(0, name, text, -1, "") if same else None
     before, own, behind = text.partition(texts[span])
     if not own:
         return None
-    same = all(one == f"{before}{others[span]}{behind}" for one, others in values)
+    same = all(value == f"{before}{others[span]}{behind}" for value, others in values)
     return MachineFigure(0, name, before, span, behind) if same else None

@@ -35,7 +35,7 @@ class RowColumn:
         self.is_idle = reader is None
         self.is_plain = not self.is_serial and not self.is_idle
         self.values = [parse_floats(column) for column in taken] if self.is_plain else []
-        self.codes, self.wheres = self._processes()
+        self.codes, self.wheres = self._number_processes()
         places = [index for index, _ in self.path.places]
         self.fresh = sum(
             tuple([groups[index] for index in places]) not in self.path.wheres
@@ -45,8 +45,8 @@ class RowColumn:
         self._of_process: dict[ProcessId, list[int]] | None = None
         """The numbers of a process in `codes`."""
 
-    def _processes(self) -> tuple[list[int] | None, list[tuple[bytes, ...]]]:
-        """Tell rows by their process: a number for each, and the groups of the first of each."""
+    def _number_processes(self) -> tuple[list[int] | None, list[tuple[bytes, ...]]]:
+        """Number the process of each row; gives the groups of each one's first row as well."""
         places = [index for index, _ in self.path.places]
         if not places:
             return None, [tuple(column[0] for column in self.own)]
@@ -77,21 +77,21 @@ class RowColumn:
         ):
             return stop - start
         codes = (self.codes or [])[start:stop]
-        return sum(codes.count(one) for place in (where, NOWHERE) for one in known.get(place, ()))
+        return sum(codes.count(code) for place in (where, NOWHERE) for code in known.get(place, ()))
 
     def next(self) -> int:
         """Give where the next row begins."""
         return self.begins[self.at] if self.at < len(self.begins) else 1 << 62
 
     def marks(self) -> list[list[bytes]]:
-        """Give the columns that tell where a bar stands; none if not all rows are of one bar."""
+        """Give the columns with the position of a bar; none unless all rows belong to one bar."""
         reader, names = self.path.reader, self.path.template.names
         if self.codes is not None:
             return []
         if isinstance(reader, Layout):
             groups = [] if reader.now is None else [reader.now, reader.epoch]
             return [self.own[group] for group in groups if group is not None]
-        return [one for name, one in zip(names, self.own, strict=True) if name in POSITION]
+        return [figures for name, figures in zip(names, self.own, strict=True) if name in POSITION]
 
     def telling_rows(self) -> set[int]:
         """Give the first row, the last, and those with the least and the largest figures."""

@@ -1,4 +1,4 @@
-"""The shape of a line, made from it.
+"""Make the shape of a line.
 
 In: a line that was read the slow way. Out: its `LineShape`, or None if it has none. Not here: when
 one is looked for, and the shapes that are known (`line_shapes`), what rules do on a line
@@ -28,7 +28,7 @@ from postmortem.extraction.formats.templates import (
     find_prefix_spans,
     locate_in_line,
 )
-from postmortem.extraction.learnt_paths import LearntPaths, Path, build_path
+from postmortem.extraction.learnt_paths import LearntPaths, TemplatePath, build_path
 from postmortem.reading.prefixes import has_gaps
 from postmortem.reading.windows import View, end_of_lines_behind
 
@@ -47,9 +47,9 @@ class LineShape(NamedTuple):
     """The pattern of the line."""
     pattern: re.Pattern[bytes]
     """The same, with what stands behind a line."""
-    path: Path
+    path: TemplatePath
     """Who takes the figures and tells the process; nobody takes any if it has no reader."""
-    teller: Path
+    reader: TemplatePath
     """The same for findings, whose process the prefix alone tells."""
     verdict: RuleVerdict
     taken: tuple[int, ...]
@@ -64,10 +64,10 @@ class LineShape(NamedTuple):
 
         `known_until` gives the end of a line in which no match begins, by an offset in that line.
         """
-        behind, teller = self.verdict.behind, self.teller
+        behind, reader = self.verdict.behind, self.reader
         if behind is None:
             return self.verdict
-        is_alone = not teller.places and teller.template.where == NOWHERE
+        is_alone = not reader.places and reader.template.where == NOWHERE
         stop = end_of_lines_behind(data, begin, end, behind.lines if is_alone else None)
         if has_gaps(data, end, stop):
             return behind.known
@@ -96,17 +96,17 @@ class ShapeMaker:
         """
         found = self._paths.find(opening, data, begin, end) if self._paths.knows(opening) else None
         if found is None:
-            return self._of_no_figures(data[begin:end])
+            return self._make_without_figures(data[begin:end])
         (path, _), raw = found, data[begin:end]
         for is_plain in (False, True):
             line = open_template_numbers(path.template, raw, is_plain=is_plain)
-            shape = None if line is None else self._made(line, path, is_read=True)
+            shape = None if line is None else self._make_shape(line, path, is_read=True)
             if line is not None and shape is not None:
-                return self._of_known_figures(line, path, shape, raw) or shape
+                return self._make_with_closed_numbers(line, path, shape, raw) or shape
         return None
 
-    def _of_known_figures(
-        self, line: OpenLine, path: Path, shape: LineShape, raw: bytes
+    def _make_with_closed_numbers(
+        self, line: OpenLine, path: TemplatePath, shape: LineShape, raw: bytes
     ) -> LineShape | None:
         """Close the numbers on which a literal of a line hangs, if its rules are known then.
 
@@ -116,13 +116,13 @@ class ShapeMaker:
         places = literals.find_unknown(shape.verdict.literals, line.raw.encode())
         if not places or not literals.find_unknown(shape.verdict.literals, raw):
             return None
-        narrower = self._made(line.closed(places), path, is_read=True)
+        narrower = self._make_shape(line.closed(places), path, is_read=True)
         if narrower is None or not re.fullmatch(narrower.line, raw):
             return None  # the line that its template was learnt from has another figure there
         return None if literals.find_unknown(narrower.verdict.literals, raw) else narrower
 
-    def _of_no_figures(self, raw: bytes) -> LineShape | None:
-        """Make the shape of a line of which nobody takes a figure.
+    def _make_without_figures(self, raw: bytes) -> LineShape | None:
+        """Make the shape of a line of which no figure is read.
 
         If not all rules are known that want such lines, one of those that are.
         """
@@ -131,9 +131,9 @@ class ShapeMaker:
         if line is None or own is NOTHING_KNOWN:
             return None
         literals, in_part = self._trials.literals.of(raw), None
-        for one in _iter_narrower_lines(line, self._but_for_what_matters):
-            shape = self._made(
-                one, _build_path_without_metrics(one, srun=self._srun), is_read=False
+        for narrower in _iter_narrower_lines(line, self._close_significant_numbers):
+            shape = self._make_shape(
+                narrower, _build_path_without_metrics(narrower, srun=self._srun), is_read=False
             )
             if shape is None:
                 continue
@@ -142,29 +142,29 @@ class ShapeMaker:
             in_part = in_part or shape._replace(verdict=shape.verdict._replace(is_sure=False))
         return in_part
 
-    def _but_for_what_matters(self, line: OpenLine) -> OpenLine:
+    def _close_significant_numbers(self, line: OpenLine) -> OpenLine:
         """Close the numbers with which what rules do changes, but for those of few digits."""
         kept = []
         for span in line.spans:
             few = restrict_digit_count(span)
-            for one in [span] if few == span else [span, few]:
-                if not self._matters(line._replace(spans=(one,))):
-                    kept.append(one)
+            for variant in [span] if few == span else [span, few]:
+                if not self._is_significant(line._replace(spans=(variant,))):
+                    kept.append(variant)
                     break
         return line._replace(spans=tuple(kept))
 
-    def _matters(self, line: OpenLine) -> bool:
+    def _is_significant(self, line: OpenLine) -> bool:
         """Say whether what rules do changes with the only number that is open."""
         own = line.raw.encode()
         others = [(own, ()), *((raw, ()) for raw in line.changed(0))]
         verdict = self._trials.verdict(others, is_read=False)
         return not verdict.is_sure or not self._trials.literals.of(own) <= verdict.literals
 
-    def _made(self, line: OpenLine, path: Path, *, is_read: bool) -> LineShape | None:
-        """Make a shape if it is sure what the rules do; without figures, what some of them do."""
+    def _make_shape(self, line: OpenLine, path: TemplatePath, *, is_read: bool) -> LineShape | None:
+        """Make a shape if it is certain what the rules do on its lines."""
         verdict = self._trials.verdict(line.variants(), is_read=is_read)
-        teller = self._teller(line, path)
-        if not verdict.is_usable or (verdict.found and teller is None):
+        reader = self._find_reader(line, path)
+        if not verdict.is_usable or (verdict.found and reader is None):
             return None
         wanted = {figure.span for figure in verdict.figures}
         spans = tuple(
@@ -180,26 +180,26 @@ class ShapeMaker:
             pattern,
             re.compile(pattern + _END),
             path,
-            teller or path,
+            reader or path,
             verdict,
             tuple(number for number, _ in own),
             tuple(numbers_[figure.span] if figure.span >= 0 else -1 for figure in verdict.figures),
         )
 
-    def _teller(self, line: OpenLine, path: Path) -> Path | None:
-        """Give who tells the process by the prefix alone; None if its number is not taken.
+    def _find_reader(self, line: OpenLine, path: TemplatePath) -> TemplatePath | None:
+        """Give the path that reads the process from the prefix alone, or None.
 
         So it is where the text of a line tells another process than its prefix.
         """
         own = [span for span in line.spans if span.name]
-        told = {
+        prefix_spans = {
             span[:3]
             for span in find_prefix_spans(line.raw, line.length, srun=self._srun)
             if span.name
         }
-        if not told <= {span[:3] for span in own}:
+        if not prefix_spans <= {span[:3] for span in own}:
             return None
-        names = tuple(span.name if span[:3] in told else "" for span in own)
+        names = tuple(span.name if span[:3] in prefix_spans else "" for span in own)
         where = View(line.raw.encode(), 0, 0, srun=self._srun).cleaned.where
         return build_path(path.template._replace(names=names, where=where), None)
 
@@ -214,7 +214,7 @@ def _iter_narrower_lines(
     yield narrowest(alike)
 
 
-def _build_path_without_metrics(line: OpenLine, *, srun: bool) -> Path:
+def _build_path_without_metrics(line: OpenLine, *, srun: bool) -> TemplatePath:
     where = View(line.raw.encode(), 0, 0, srun=srun).cleaned.where
     names = tuple(span.name for span in line.spans if span.name)
     pattern = re.compile(line.pattern() + _END)

@@ -1,4 +1,4 @@
-"""Lines of known shapes, one by one.
+"""Read single lines of known shapes.
 
 In: a line around a literal. Out: its figures, findings and facts, the same as the slow way gives.
 Not here: the shapes (`line_shapes`), many lines at once (`row_cutter`).
@@ -14,12 +14,12 @@ from postmortem.extraction.columnar.rule_verdicts import RuleVerdict
 from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.facts.columns import Columns
 from postmortem.extraction.finding_lines import FindingLines, KnownLine
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.formats.templates import LONGEST
-from postmortem.extraction.learnt_paths import Path
+from postmortem.extraction.learnt_paths import TemplatePath
 from postmortem.extraction.points import Points
-from postmortem.extraction.template_reader import Quick, end_of_line
+from postmortem.extraction.template_reader import TemplateReader, end_of_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,12 +31,12 @@ class ShapedLines:
     def __init__(
         self,
         shapes: LineShapes,
-        quick: Quick,
+        quick: TemplateReader,
         findings: FindingLines,
         points: Points,
         read_until: Callable[[], int],
     ) -> None:
-        """Take what is known of shapes, and who takes figures, findings and facts.
+        """Store the known shapes, and the readers of figures, findings and facts.
 
         `read_until` tells up to which offset records of several lines have been read.
         """
@@ -56,13 +56,13 @@ class ShapedLines:
         if found is None:
             return None
         shape, match = found
-        if not self._taken(shape, match, KnownLine(data, begin, end, line, base)):
+        if not self._take_line(shape, match, KnownLine(data, begin, end, line, base)):
             return None
         self.end = end
         return shape.known_at(data, begin, end)
 
     def columns(
-        self, path: Path, groups: tuple[bytes, ...], steps: "np.ndarray[Any, Any]"
+        self, path: TemplatePath, groups: tuple[bytes, ...], steps: "np.ndarray[Any, Any]"
     ) -> "tuple[Columns | None, np.ndarray[Any, Any]]":
         """Give the rows of the process of such a line, and the steps that count."""
         where, reader = path.where(groups, self._points), path.reader
@@ -73,10 +73,10 @@ class ShapedLines:
         if found.is_numbered and not is_counted:
             steps = steps * math.nan
         self._points.total(reader.looked.found.record.total)
-        return self.quick.late_rows(Late(reader, where, math.nan, [], 0)), steps
+        return self.quick.late_rows(LearntFigures(reader, where, math.nan, [], 0)), steps
 
     def read_serial(
-        self, path: Path, groups: tuple[bytes, ...], line: int, offsets: tuple[int, int]
+        self, path: TemplatePath, groups: tuple[bytes, ...], line: int, offsets: tuple[int, int]
     ) -> None:
         """Read a line whose step hangs on those before it, or the last of several draws of a bar.
 
@@ -91,7 +91,10 @@ class ShapedLines:
                 self.quick.put(found, offsets[0])
 
     def read_rows(
-        self, rows: Iterable[tuple[int, Path, tuple[bytes, ...], int, int]], data: bytes, base: int
+        self,
+        rows: Iterable[tuple[int, TemplatePath, tuple[bytes, ...], int, int]],
+        data: bytes,
+        base: int,
     ) -> None:
         """Read a few lines one by one: where each begins and ends, and its raw number."""
         for begin, path, groups, end, line in rows:
@@ -105,14 +108,14 @@ class ShapedLines:
         if begin or not low:
             self.shapes.learn(opening, data, begin, end_of_line(data, start))
 
-    def _taken(self, shape: LineShape, match: "re.Match[bytes]", line: KnownLine) -> bool:
+    def _take_line(self, shape: LineShape, match: "re.Match[bytes]", line: KnownLine) -> bool:
         """Take a line of a shape; says whether all that it holds is taken."""
         groups = match.groups()
         own = tuple([groups[index] for index in shape.taken])
         verdict, path = shape.verdict, shape.path
         is_read = path.reader is not None
         if verdict.found:
-            where = shape.teller.where(own, self._points)
+            where = shape.reader.where(own, self._points)
             if not all(self.findings.may_count(index, where) for index in verdict.found):
                 return False
         place = (line.number, line.begin + line.base)

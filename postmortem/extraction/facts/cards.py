@@ -1,7 +1,5 @@
 """The GPUs of a job: names, how many of each, memory and compute capability.
 
-They are printed one after the other.
-
 In: facts `gpu_name`, `gpu_count`, `gpu_memory_mib`, `gpu_memory_gib`, `gpu_capability` in the order
 of their lines. Out: `Gpu`s. Not here: the rules that read them (`patterns/formats`), the table of
 known GPUs (`patterns/gpus.yaml`).
@@ -27,7 +25,7 @@ _UNKNOWN: Final[Mapping[str, Any]] = {"memory_gib": None, "capability": None}
 """Stands for the row of a GPU that the table does not know."""
 
 
-class Sighting(NamedTuple):
+class GpuName(NamedTuple):
     """Where and how surely a GPU was named."""
 
     strength: int
@@ -40,19 +38,19 @@ class Cards:
 
     def __init__(self) -> None:
         """Start without any."""
-        self.names: dict[str, Sighting] = {}
+        self.names: dict[str, GpuName] = {}
         """The strongest sighting of each name."""
         self.counts: dict[str, int] = {}
         self.memory: dict[str, float] = {}
         """GiB by name; under the empty name what was printed without one."""
         self.capability: dict[str, float] = {}
-        self._sightings: dict[str, Sighting] = {}
-        self._last: tuple[str, Sighting] | None = None
-        self._announced: tuple[int, Sighting] | None = None
+        self._sightings: dict[str, GpuName] = {}
+        self._last: tuple[str, GpuName] | None = None
+        self._announced: tuple[int, GpuName] | None = None
 
     def add(self, what: str, value: str, strength: int, source: int, line: int) -> None:
         """Take one fact; `what` is its name without `gpu_`, value a printed text."""
-        here = Sighting(strength, source, line)
+        here = GpuName(strength, source, line)
         if what == "name":
             self._name(value, here)
             return
@@ -62,12 +60,12 @@ class Cards:
         if what == "count":
             self._count(max(1, int(figure)), here)
         elif what in {"memory_mib", "memory_gib"}:
-            name, gib = self._owner(here), figure / 1024 if what == "memory_mib" else figure
+            name, gib = self._find_owner(here), figure / 1024 if what == "memory_mib" else figure
             self.memory[name] = max(self.memory.get(name, 0.0), gib)
         elif what == "capability" and _CAPABILITIES[0] <= figure < _CAPABILITIES[1]:
-            self.capability.setdefault(self._owner(here), figure)
+            self.capability.setdefault(self._find_owner(here), figure)
 
-    def _name(self, name: str, here: Sighting) -> None:
+    def _name(self, name: str, here: GpuName) -> None:
         known = self.names.get(name)
         if known is None and len(self.names) >= _MOST:
             return
@@ -84,13 +82,13 @@ class Cards:
             self._sightings[name] = here
         self._last, self._announced = (name, here), None
 
-    def _count(self, count: int, here: Sighting) -> None:
+    def _count(self, count: int, here: GpuName) -> None:
         if self.names:
             self.counts[next(reversed(self.names))] = count
         else:
             self._announced = (count, here)
 
-    def _owner(self, here: Sighting) -> str:
+    def _find_owner(self, here: GpuName) -> str:
         return (
             self._last[0]
             if self._last is not None
@@ -120,8 +118,8 @@ class Cards:
         One entry a model, of the most surely printed names only.
         """
         found: dict[str, Gpu] = {}
-        strongest = max((one.strength for one in self.names.values()), default=0)
-        names = [name for name, one in self.names.items() if one.strength == strongest]
+        strongest = max((sighting.strength for sighting in self.names.values()), default=0)
+        names = [name for name, sighting in self.names.items() if sighting.strength == strongest]
         for name in names:
             known = next(
                 (row for row in table if re.search(row["match"], name, re.IGNORECASE)), _UNKNOWN
@@ -130,14 +128,14 @@ class Cards:
             found[label] = Gpu(
                 label,
                 max(self.counts.get(name, 1), found[label].count if label in found else 0),
-                self._memory_of(name, names) or known["memory_gib"],
-                self.capability.get(name) or known["capability"] or self._capability_of(names),
+                self._get_memory(name, names) or known["memory_gib"],
+                self.capability.get(name) or known["capability"] or self._get_capability(names),
             )
         if not found and "" in self.capability:
             return (Gpu("GPU", 1, self.memory.get(""), self.capability[""]),)
         return tuple(found.values())
 
-    def _memory_of(self, name: str, names: Sequence[str]) -> float | None:
+    def _get_memory(self, name: str, names: Sequence[str]) -> float | None:
         """Give what is printed of a GPU's memory, in GiB.
 
         What was printed without a name holds if there is one name only, or none has its own.
@@ -145,11 +143,11 @@ class Cards:
         holds_for_all = len(names) == 1 or not set(names) & set(self.memory)
         return self.memory.get(name) or (self.memory.get("") if holds_for_all else None)
 
-    def _capability_of(self, names: Sequence[str]) -> float | None:
+    def _get_capability(self, names: Sequence[str]) -> float | None:
         """Give the capability that was printed without a name, if there is one name only."""
         return self.capability.get("") if len(names) == 1 else None
 
 
-def _is_near(one: Sighting, other: Sighting, most: int) -> bool:
+def _is_near(first: GpuName, second: GpuName, most: int) -> bool:
     """Say whether a line stands at most so many lines behind another one of its source."""
-    return one.source == other.source and 0 <= other.line - one.line <= most
+    return first.source == second.source and 0 <= second.line - first.line <= most

@@ -1,4 +1,4 @@
-"""Saved checkpoints: the step in a name, and which of them stand before a given place of the run.
+"""Saved checkpoints: their steps, and which were saved before a given place of the run.
 
 In: facts `checkpoint` as printed (a path, `500 iterations`, a number), with their lines and printed
 times. Out: `Saved`, `standing`. Not here: the wordings (`patterns/formats/launch.yaml`), where the
@@ -63,16 +63,20 @@ def list_in_save_order(facts: Iterable[Fact]) -> list[Saved]:
     return list(found.values())
 
 
-def is_before(one: Place, other: Place) -> bool | None:
+def is_before(first: Place, second: Place) -> bool | None:
     """Say whether a place stands before another.
 
     By line in one file, else by full printed times, else by steps; None if none of them tells.
     """
-    if one.source == other.source:
-        return one.line < other.line
-    if one.time and other.time and get_time_basis(one.time) == get_time_basis(other.time) == "full":
-        return one.time < other.time
-    return None if one.step is None or other.step is None else one.step < other.step
+    if first.source == second.source:
+        return first.line < second.line
+    if (
+        first.time
+        and second.time
+        and get_time_basis(first.time) == get_time_basis(second.time) == "full"
+    ):
+        return first.time < second.time
+    return None if first.step is None or second.step is None else first.step < second.step
 
 
 def find_checkpoint_before(
@@ -87,8 +91,8 @@ def find_checkpoint_before(
     listed = list(checkpoints)
     if not listed or limit is None:
         return "unknown", listed[-1] if listed else None
-    known = [(one, is_before(one.place, limit)) for one in listed]
-    good = [one for one, before in known if before]
+    known = [(checkpoint, is_before(checkpoint.place, limit)) for checkpoint in listed]
+    good = [checkpoint for checkpoint, before in known if before]
     if good:
         return "yes", good[-1]
     return ("unknown" if any(before is None for _, before in known) else "no"), None

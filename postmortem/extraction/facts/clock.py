@@ -1,4 +1,4 @@
-"""The printed clock of a log: when a line was printed, and how long the log went on behind it.
+"""The printed clock of a log: when a line was printed, and how long the log went on after it.
 
 In: raw lines with their numbers. Out: `Stamp`s, seconds. Not here: which line is the failure, the
 form of prefixes (`reading.prefixes`). A log may print several clocks (with and without a year); two
@@ -67,7 +67,7 @@ def get_time_at(known: Sequence[Stamp], line: int) -> str | None:
 
 
 def compute_seconds_after(near: Sequence[Stamp], line: int, ends: Iterable[str]) -> float | None:
-    """Tell how long a log went on behind a line.
+    """Compute how long a log went on after a line.
 
     Args:
         near: clocks of lines around it, in any order.
@@ -83,7 +83,7 @@ def compute_seconds_after(near: Sequence[Stamp], line: int, ends: Iterable[str])
         for basis in ("full", "no-year", "no-date", "uptime")
         if (
             answer := _compute_elapsed(
-                [one for one in near if get_time_basis(one.time) == basis],
+                [stamp for stamp in near if get_time_basis(stamp.time) == basis],
                 line,
                 [end for end in ends if get_time_basis(end) == basis],
             )
@@ -94,7 +94,7 @@ def compute_seconds_after(near: Sequence[Stamp], line: int, ends: Iterable[str])
 
 
 def _compute_elapsed(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> float | None:
-    """Tell how long a log went on behind a line, all times being on one clock."""
+    """Compute how long a log went on after a line, with all times on one clock."""
     before = max((stamp for stamp in near if stamp.line <= line), default=None)
     if before is None:
         return None
@@ -108,9 +108,9 @@ def _compute_elapsed(near: Sequence[Stamp], line: int, ends: Sequence[str]) -> f
     return longest if is_known else None
 
 
-def _compute_span(one: str, other: str) -> float | None:
+def _compute_span(start: str, end: str) -> float | None:
     """Give the seconds between two times of one clock; None if the second is the earlier one."""
-    span = convert_to_seconds(other) - convert_to_seconds(one)
-    if span < 0 and get_time_basis(one) == "no-year" and span + _YEAR < _YEAR / 2:
+    span = convert_to_seconds(end) - convert_to_seconds(start)
+    if span < 0 and get_time_basis(start) == "no-year" and span + _YEAR < _YEAR / 2:
         span += _YEAR
     return span if span >= 0 else None

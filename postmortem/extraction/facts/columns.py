@@ -1,4 +1,4 @@
-"""Rows of figures on their way into series, a whole batch at a time.
+"""Batches of rows of figures on their way into series.
 
 In: rows (step, values, raw line) of one learnt template. Out: the series, the same as if each
 figure had been appended alone. Not here: templates (`formats.records`).
@@ -57,7 +57,7 @@ class Columns:
         The framework and the process that print the rows, and how many columns had to be left out.
         """
         self.series, self.framework, self.where, self.unkept = series, framework, where, unkept
-        self.is_lost = unkept > 0 and not any(one is not None for one in series)
+        self.is_lost = unkept > 0 and not any(curve is not None for curve in series)
         """Whether there is no series for any of the columns."""
         self.is_waiting = False
         """True from the first row until they are flushed."""
@@ -97,19 +97,19 @@ def put_parts(parts: Sequence[Part]) -> None:
         for series, values in zip(part.columns.series, part.values, strict=True):
             if series is not None:
                 of_series.setdefault(id(series), []).append((series, part, values))
-    for of_one in of_series.values():
+    for parts_of_series in of_series.values():
         columns = [
-            [part.keys for _, part, _ in of_one],
-            [part.steps for _, part, _ in of_one],
-            [values for _, _, values in of_one],
-            [part.lines for _, part, _ in of_one],
+            [part.keys for _, part, _ in parts_of_series],
+            [part.steps for _, part, _ in parts_of_series],
+            [values for _, _, values in parts_of_series],
+            [part.lines for _, part, _ in parts_of_series],
         ]
         keys, steps, values, lines = (
-            one[0] if len(of_one) == 1 else np.concatenate(one) for one in columns
+            column[0] if len(parts_of_series) == 1 else np.concatenate(column) for column in columns
         )
-        if len(of_one) > 1:
+        if len(parts_of_series) > 1:
             order = np.argsort(keys, kind="stable")
             steps, values, lines = steps[order], values[order], lines[order]
-        of_one[0][0].append_many(
+        parts_of_series[0][0].append_many(
             array("d", steps.tobytes()), array("d", values.tobytes()), array("q", lines.tobytes())
         )

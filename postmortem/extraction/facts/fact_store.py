@@ -17,7 +17,7 @@ from postmortem.extraction.facts.number_texts import parse_number
 
 _TRUE: Final = frozenset({"true", "yes", "on", "enabled"})
 _FALSE: Final = frozenset({"false", "no", "off", "none", "null", "disabled"})
-TOLD: Final = 3
+STATED_BY_CALLER: Final = 3
 """Strength of what the caller says, above anything printed."""
 _MOST: Final = 2000
 _MOMENTARY: Final = 3
@@ -93,13 +93,15 @@ class FactStore:
         if kind == "gpu":
             self.cards.add(rest, fact.value, strength, source, line)
         elif kind == "machine":
-            self._testify(Testimony(rest, fact.value, source, line))
+            self._add_testimony(Testimony(rest, fact.value, source, line))
         elif name == "checkpoint":
             self.checkpoints.append(fact)
             if len(self.checkpoints) > _MOST_CHECKPOINTS:
                 del self.checkpoints[1 : _MOST_CHECKPOINTS // 2 : 2]  # the older ones are thinned
         elif name == "checkpoint_deleted":
-            self.checkpoints = [one for one in self.checkpoints if one.value != fact.value]
+            self.checkpoints = [
+                checkpoint for checkpoint in self.checkpoints if checkpoint.value != fact.value
+            ]
         elif kind in {"package", "setting", "env", "framework"}:
             if kind == "setting":
                 self._state((f"setting.{rest}", strength, source), [fact.value])
@@ -124,26 +126,28 @@ class FactStore:
             if len(kept) > _MOST_OF_A_COURSE:
                 del kept[1:-1:2]
         course[:] = [
-            Testimony(what, values[one], source, lines[one]) if isinstance(one, int) else one
-            for one in kept
+            Testimony(what, values[index], source, lines[index])
+            if isinstance(index, int)
+            else index
+            for index in kept
         ]
 
-    def _testify(self, told: Testimony) -> None:
+    def _add_testimony(self, testimony: Testimony) -> None:
         """Keep a testimony; of phases, of which a long run has many, the later ones."""
-        if told.what in COURSES:
-            course = self.courses.setdefault((told.source, told.what), [])
-            course.append(told)
+        if testimony.what in COURSES:
+            course = self.courses.setdefault((testimony.source, testimony.what), [])
+            course.append(testimony)
             if len(course) > _MOST_OF_A_COURSE:
                 del course[1:-1:2]
             return
-        if told.what != PHASE:
+        if testimony.what != PHASE:
             if len(self.testimonies) < _MOST_TESTIMONIES:
-                self.testimonies.append(told)
+                self.testimonies.append(testimony)
             return
-        phases = self.phases.setdefault(told.source, [])
-        if phases and phases[-1].value == told.value:
+        phases = self.phases.setdefault(testimony.source, [])
+        if phases and phases[-1].value == testimony.value:
             phases.pop()
-        phases.append(told)
+        phases.append(testimony)
         del phases[:-_MOST_PHASES]
 
     def _state(self, place: tuple[str, int, int], values: Iterable[str]) -> None:
@@ -170,7 +174,9 @@ class FactStore:
             and known.value.startswith(f"{fact.value}+")
         )
         # What the run saved is not what it began with; "2.4.1" takes nothing back of "2.4.1+cpu".
-        is_saved = key == _MODEL and any(one.value == fact.value for one in self.checkpoints)
+        is_saved = key == _MODEL and any(
+            checkpoint.value == fact.value for checkpoint in self.checkpoints
+        )
         is_less = is_shorter or is_saved
         if known is None or (fact.strength >= known.strength and not is_less):
             self.facts[key] = fact
@@ -188,11 +194,11 @@ class FactStore:
         self.checkpoints += other.checkpoints
         self.testimonies += other.testimonies
         for phases in other.phases.values():
-            for one in phases:
-                self._testify(one)
+            for phase in phases:
+                self._add_testimony(phase)
         for course in other.courses.values():
-            for one in course:
-                self._testify(one)
+            for phase in course:
+                self._add_testimony(phase)
 
     def get(self, key: str) -> str | None:
         """Give a value by its full name, or None."""
@@ -251,8 +257,8 @@ def _parse_int(text: str | None) -> int | None:
 
 
 def infer_precision(store: FactStore) -> str | None:
-    """Tell the training precision from what is printed; None where nothing says so."""
-    said = store.get("env.precision")
+    """Infer the training precision from printed settings; None where nothing states it."""
+    precision = store.get("env.precision")
     truths = {
         name: parse_value(value)
         for name in ("fp16", "bf16")
@@ -261,8 +267,8 @@ def infer_precision(store: FactStore) -> str | None:
     for name, value in truths.items():
         if value is True:
             return name
-    if said:
-        return _normalise_precision(said)
+    if precision:
+        return _normalise_precision(precision)
     mixed = store.get("setting.mixed_precision")
     if mixed and _normalise_precision(mixed) in {"fp16", "bf16", "fp8"}:
         return _normalise_precision(mixed)

@@ -1,4 +1,4 @@
-"""The times that a line tells, at its head or anywhere within it, on one axis for the whole job.
+"""The times that lines print, at their head or within, on one axis for the whole job.
 
 In: raw lines. Out: `Moment`s, and the seconds between two of them. Not here: the form of prefixes
 (`reading.prefixes`), how far the clocks of two files stand apart (`case.order_of_time`).
@@ -48,7 +48,7 @@ _NAMED: Final = compile_lazily(
 
 
 class Moment(NamedTuple):
-    """When a line was printed, or what it tells the time of."""
+    """A time that a line prints: when it was printed, or of what it reports."""
 
     line: int
     time: str
@@ -60,7 +60,7 @@ class Moment(NamedTuple):
 
 
 def iter_timed_lines(tail: tuple[int, str]) -> Iterator[tuple[Moment, str]]:
-    """Yield the lines of a text that tell a time, each with its own text.
+    """Yield the lines of a text that print a time, each with its own text.
 
     Args:
         tail: raw number of the first line of the text, and the text.
@@ -116,24 +116,24 @@ def _add_missing_seconds(clock: str) -> str:
     return clock if clock.count(":") == 2 else f"{clock}:00"
 
 
-def compute_seconds_between(one: str, other: str) -> float | None:
-    """Give the seconds from one time to another, by what both of them tell.
+def compute_seconds_between(start: str, end: str) -> float | None:
+    """Give the seconds from one time to another, by the parts that both of them print.
 
     Of two times of day the second is taken for the next that is so, within half a day.
 
     Returns:
         None where the second is the earlier one, or nothing that both tell compares them.
     """
-    bases = {get_time_basis(one), get_time_basis(other)}
+    bases = {get_time_basis(start), get_time_basis(end)}
     if ("uptime" in bases and bases != {"uptime"}) or None in bases:
         return None
     if bases in ({"full"}, {"uptime"}):
-        span = convert_to_seconds(other) - convert_to_seconds(one)
+        span = convert_to_seconds(end) - convert_to_seconds(start)
         return span if span >= 0 else None
     if "no-date" in bases:
-        span = (convert_to_seconds(other) - convert_to_seconds(one)) % _DAY
+        span = (convert_to_seconds(end) - convert_to_seconds(start)) % _DAY
         return span if span < _LONGEST_OF_DAY else None
-    span = convert_to_seconds(_strip_year(other)) - convert_to_seconds(_strip_year(one))
+    span = convert_to_seconds(_strip_year(end)) - convert_to_seconds(_strip_year(start))
     if span < -_HALF_A_YEAR:
         span += 366 * _DAY
     return span if span >= 0 else None

@@ -1,7 +1,7 @@
 """One printed metric over a run, in bounded memory.
 
 In: points (step, value, raw line), in the order of the log. Out: `Series`: count, first, last,
-extremes, every change of finiteness, samples. Not here: what a curve means (`shapes`).
+extremes, every change of finiteness, samples. Not here: what a curve means (`detectors`).
 
 Up to EXACT points are kept as they are. Beyond that they are thinned to an envelope: of each run of
 neighbours the smallest, the largest and every change between finite and not. Count, ends, extremes
@@ -29,7 +29,7 @@ EXACT: Final = 1_000_000
 ENVELOPE: Final = 20_000
 _LOOKED_AT: Final = 2000
 """First points by which it is told whether a series is several streams in one."""
-_BESIDE: Final = 8
+_MAX_LINES_APART: Final = 8
 _LEAST, _FEWEST = 20, 16
 
 
@@ -146,13 +146,13 @@ class Series(Exact):
         self.max = max(self.max, high)
         if finite < fresh:
             self.nonfinite += fresh - finite
-            self.first_nonfinite = self.first_nonfinite or self._at(
+            self.first_nonfinite = self.first_nonfinite or self._get_point(
                 _find_first_nonfinite(self.values, start)
             )
         if start < _LOOKED_AT and len(self.steps) >= _LEAST:
             self.interleaved = self.interleaved or _has_repeated_steps(self.steps[:_LOOKED_AT])
-        self.first = self.first or self._at(0)
-        self.last = self._at(-1)
+        self.first = self.first or self._get_point(0)
+        self.last = self._get_point(-1)
         self.points += fresh
         self._settled = len(self.values)
 
@@ -180,10 +180,10 @@ class Series(Exact):
         count = len(self.values)
         if count <= most:
             return list(self.kept())
-        around, room = split_point_budget(most)
-        chosen = set(self._spread(most - room))
+        around, count_around = split_point_budget(most)
+        chosen = set(self._spread(most - count_around))
         chosen |= select_neighbourhoods(self.values, self.lines, chosen, line, around)
-        return [self._at(index) for index in sorted(chosen)]
+        return [self._get_point(index) for index in sorted(chosen)]
 
     def _spread(self, most: int) -> list[int]:
         """Choose indexes of about `most` kept points.
@@ -225,7 +225,7 @@ class Series(Exact):
         if len(self.values) > EXACT:
             self.thin()
 
-    def _at(self, index: int) -> Point:
+    def _get_point(self, index: int) -> Point:
         return _AS_POINT((self.steps[index], self.values[index], self.lines[index]))
 
 
@@ -259,7 +259,7 @@ def _has_repeated_steps(steps: Sequence[float]) -> bool:
         if not math.isnan(step):
             first.setdefault(step, index)
             last[step] = index
-    near = sum(0 < last[step] - first[step] <= _BESIDE for step in first)
+    near = sum(0 < last[step] - first[step] <= _MAX_LINES_APART for step in first)
     return near >= 0.8 * len(first) and len(steps) >= 1.5 * len(first) > 0
 
 

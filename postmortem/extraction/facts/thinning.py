@@ -1,4 +1,4 @@
-"""Which points of a long curve are kept so that it looks the same.
+"""Choose the points of a long curve that keep its shape.
 
 In: the values of a curve. Out: indexes of points. Not here: the curve itself (`facts.series`).
 """
@@ -109,8 +109,8 @@ def find_largest_changes(values: Sequence[float], most: int) -> list[int]:
 def _sort_by_change(values: Sequence[float]) -> list[int]:
     """Give the indexes behind the largest changes, the largest first."""
     changes = [
-        abs(two - one) if math.isfinite(one) and math.isfinite(two) else 0.0
-        for one, two in pairwise(values)
+        abs(two - previous) if math.isfinite(previous) and math.isfinite(two) else 0.0
+        for previous, two in pairwise(values)
     ]
     return [
         index + 1

@@ -1,8 +1,8 @@
-"""Installed versions of which one asks for what another is not, and the nearest that fit.
+"""Find requirements that installed versions do not meet, and the nearest versions that fit.
 
 In: the versions of a dump; `patterns/versions.json`, what released versions ask by their own
-metadata. Out: `Unmet` requirements, the versions to install. Not here: whether the run failed by it
-(`detectors.version_pairs`), renewing the data (`tools/renew_versions.py`).
+metadata. Out: `UnmetRequirement`s, the versions to install. Not here: whether the run
+failed by it (`detectors.version_pairs`), renewing the data (`tools/renew_versions.py`).
 
 A version that is not in the data, a build from source among them, is not judged.
 """
@@ -24,7 +24,7 @@ _MOST_CHANGES: Final = 8
 _LINUX: Final = {"sys_platform": "linux", "platform_system": "Linux", "platform_machine": "x86_64"}
 
 
-class Unmet(NamedTuple):
+class UnmetRequirement(NamedTuple):
     """A requirement that an installed version does not meet."""
 
     asking: str
@@ -40,11 +40,11 @@ class Unmet(NamedTuple):
 Versions = Mapping[str, Version]
 
 
-def find_unmet(packages: Mapping[str, str], python: str | None = None) -> list[Unmet]:
+def find_unmet(packages: Mapping[str, str], python: str | None = None) -> list[UnmetRequirement]:
     """Give the requirements among installed versions that are not met."""
     installed = dict(_iter_known_versions(packages))
     return [
-        Unmet(
+        UnmetRequirement(
             name,
             str(installed[name]),
             need.name,
@@ -111,23 +111,24 @@ def _find_nearest_version(
         return None
     present = installed[package]
     near = sorted(
-        one
+        version
         for text, row in _get_requirement_rows(package).items()
-        if not row.get("withdrawn") and ((one := Version(text)) > present) == (sides[0] > 0)
-        if one != present
+        if not row.get("withdrawn") and ((version := Version(text)) > present) == (sides[0] > 0)
+        if version != present
     )
     first = next(
         (
-            one
-            for one in (near if sides[0] > 0 else reversed(near))
-            if _is_compatible(package, one, installed, python)
+            version
+            for version in (near if sides[0] > 0 else reversed(near))
+            if _is_compatible(package, version, installed, python)
         ),
         None,
     )
     return first and max(
-        one
-        for one in near
-        if one.release[:2] == first.release[:2] and _is_compatible(package, one, installed, python)
+        version
+        for version in near
+        if version.release[:2] == first.release[:2]
+        and _is_compatible(package, version, installed, python)
     )
 
 
@@ -168,7 +169,7 @@ def _is_too_new(need: Requirement, present: Version) -> bool:
     ]
     if allowed:
         return max(allowed) < present
-    return any(one.operator in {"<", "<="} for one in need.specifier)
+    return any(clause.operator in {"<", "<="} for clause in need.specifier)
 
 
 def _iter_known_versions(packages: Mapping[str, str]) -> Iterator[tuple[str, Version]]:

@@ -1,1 +1,1 @@
-"""Metric lines and facts: what frameworks print while nothing is wrong yet."""
+"""Formats of metric lines, settings and files that frameworks write."""

@@ -1,8 +1,8 @@
-"""Which layouts are those of metric lines.
+"""Decide which layouts are those of metric lines.
 
 In: what stands on lines of unknown layout, one after the other. Out: those that are metric lines,
 as soon as it is certain. Not here: what stands on a line (`formats.generic`), what its loss is
-called (`formats.owners`).
+called (`formats.loss_owners`).
 
 A layout is the line up to its last loss, with the numbers taken out. The first layout of a process
 that names a step, an iteration or an epoch beside the loss is a metric line; any other must come
@@ -125,10 +125,10 @@ def _count_digits(found: Found) -> int:
 
 def _has_risen(waiting: Found, found: Found) -> bool:
     """Say whether a line stands further on in the run than another."""
-    one, other = (
+    before, after = (
         (dict(line.record.values).get("epoch", 0.0), line.record.step) for line in (waiting, found)
     )
-    return other[0] > one[0] or (other[0] == one[0] and other[1] > one[1])
+    return after[0] > before[0] or (after[0] == before[0] and after[1] > before[1])
 
 
 def _is_bad(found: Found) -> bool:

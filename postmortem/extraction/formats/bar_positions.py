@@ -1,7 +1,7 @@
 """The step that a draw of a bar with metrics belongs to.
 
 In: the positions of bars with metrics, in order. Out: steps of the bar. Not here: the draws
-(`formats.bars`), the steps of the run (`formats.counting`).
+(`formats.bars`), the steps of the run (`formats.step_counting`).
 
 A loop that sets the metrics within its body draws those of its first step while the bar stands at
 0, and so on: the metrics are a step ahead of the bar.

@@ -2,7 +2,7 @@
 
 In: draws of bars with metrics, one after the other, or the last draws at many positions of one bar.
 Out: the record of the position before, once a bar has left it; of many, their steps. Not here: the
-figures on a draw (`formats.generic`), what its loss is called (`formats.owners`).
+figures on a draw (`formats.generic`), what its loss is called (`formats.loss_owners`).
 """
 
 import math
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.bar_positions import BarPositions
 from postmortem.extraction.formats.bars import Draw, Redraws
-from postmortem.extraction.formats.counting import Counting
-from postmortem.extraction.formats.generic import Found, Looked
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
+from postmortem.extraction.formats.generic import Found, LineFigures
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
+from postmortem.extraction.formats.step_counting import StepCounting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 class BarRecords:
     """Keeps where the bars of one source stand."""
 
-    def __init__(self, counting: Counting) -> None:
+    def __init__(self, counting: StepCounting) -> None:
         """Know no bar yet; `counting` tells how epochs count."""
         self._counting = counting
-        self._draws: Redraws[Found | Late] = Redraws()
+        self._draws: Redraws[Found | LearntFigures] = Redraws()
         self._positions = BarPositions()
 
-    def read(self, looked: Looked, bar: Draw, where: ProcessId) -> Found | Late | None:
+    def read(
+        self, looked: LineFigures, bar: Draw, where: ProcessId
+    ) -> Found | LearntFigures | None:
         """Take a draw; gives the record that is certain now, if there is one."""
         stream = (where, looked.stream)
         now = self._positions.step(stream, bar.now, bar.total)
@@ -43,7 +45,7 @@ class BarRecords:
 
     def read_learnt(
         self, layout: Layout, bar: Draw, where: ProcessId, groups: Sequence[bytes], line: int
-    ) -> Found | Late | None:
+    ) -> Found | LearntFigures | None:
         """Take a draw that a template has matched."""
         looked = layout.looked
         stream = (where, looked.stream)
@@ -54,7 +56,9 @@ class BarRecords:
         label = looked.epoch if layout.epoch is None else groups[layout.epoch].decode()
         printed = math.nan if layout.step is None else float(groups[layout.step])
         values = [float(groups[group]) for _, group in layout.columns]
-        late = Late(layout, where, self._step(looked, where, now, label, printed), values, line)
+        late = LearntFigures(
+            layout, where, self._step(looked, where, now, label, printed), values, line
+        )
         return self._draws.take(stream, (label, now, bar.total), late)
 
     def positions(
@@ -88,18 +92,18 @@ class BarRecords:
         stream = (where, layout.looked.stream)
         return self._counting.steps_anew(stream, epochs, positions.astype(float), length)
 
-    def hold(self, late: Late, epoch: str, position: int) -> None:
+    def hold(self, late: LearntFigures, epoch: str, position: int) -> None:
         """Let the last of many draws wait; the one that waited has been given with them."""
         looked = late.layout.looked
         total = None if looked.bar is None else looked.bar.total
         self._draws.hold((late.where, looked.stream), (epoch, position, total), late)
 
-    def rest(self) -> list[Found | Late]:
+    def rest(self) -> list[Found | LearntFigures]:
         """Give what still stands at a position; later draws there are passed over."""
         return self._draws.rest()
 
     def _step(
-        self, looked: Looked, where: ProcessId, now: int, epoch: str, printed: float
+        self, looked: LineFigures, where: ProcessId, now: int, epoch: str, printed: float
     ) -> float:
         if looked.found.has_step or looked.bar is None:
             return printed

@@ -42,7 +42,7 @@ class Draw(NamedTuple):
 
 
 class RunBar:
-    """Tells the steps of records that print none by the run's own bar behind them."""
+    """Gives records without a step the position of the bar behind them."""
 
     def __init__(self) -> None:
         """Know no length yet."""
@@ -70,23 +70,25 @@ class RunBar:
             return math.nan
         if float(first[2]) == run and data.find(_RECORD, end, first.end()) < 0:
             return float(first[1])  # whatever other bars there are
-        return self._among(data, end, total, is_training=is_training)
+        return self._read_position_among(data, end, total, is_training=is_training)
 
-    def _among(self, data: bytes, end: int, total: float, *, is_training: bool) -> float:
+    def _read_position_among(
+        self, data: bytes, end: int, total: float, *, is_training: bool
+    ) -> float:
         """Read the position of the run's bar among those behind a record."""
         behind = data[end : end + _NEAR]
         next_record = behind.find(_RECORD)
         found = _BAR.findall(behind if next_record < 0 else behind[:next_record])
         if not found:
             return math.nan
-        is_one = len({length for _, length in found}) == 1
-        if is_training and math.isnan(total) and is_one:
+        has_one_length = len({length for _, length in found}) == 1
+        if is_training and math.isnan(total) and has_one_length:
             self._length = float(found[0][1])
         run = self._length if math.isnan(total) else total
         return next(
             (
                 float(now)
-                for now, length in (found[:1] if is_one else found)
+                for now, length in (found[:1] if has_one_length else found)
                 if float(length) == run
             ),
             math.nan,

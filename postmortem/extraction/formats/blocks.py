@@ -109,18 +109,18 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
     if not is_objective and not _ACCURACY.search(own.name):
         return None
     above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
-    behind, end = _collect_entries_below(view, {one.name for one in above})
+    behind, end = _collect_entries_below(view, {entry.name for entry in above})
     entries = [*above, *behind]
     if not behind:
         return None
     is_bare = len(entries) < 2 or not is_objective
     if _CLOSING.search(heading) or (is_bare and not heading):
         return None
-    losses = (one.name for one in entries if "loss" in one.name.lower())
+    losses = (entry.name for entry in entries if "loss" in entry.name.lower())
     return FigureBlock(_join_entries(heading, entries), " ".join(["block", *losses]), end)
 
 
-class _Upwards:
+class _LinesAbove:
     """What stands above a line of a record, read from below."""
 
     def __init__(self, seen: str) -> None:
@@ -133,9 +133,9 @@ class _Upwards:
 
     def takes(self, text: str) -> bool:
         """Take the line above what has been read; says whether another may follow above it."""
-        one = parse_entry(text)
-        if one is not None:
-            return not (self._is_closed and "|" in text) and self._takes_entry(one)
+        entry = parse_entry(text)
+        if entry is not None:
+            return not (self._is_closed and "|" in text) and self._takes_entry(entry)
         if _RULE.match(text):
             self._is_closed |= _BORDER.match(text) is not None
             self._gap += not text.strip() or not self.entries
@@ -150,17 +150,17 @@ class _Upwards:
             return False
         return self._gap <= _GAP
 
-    def _takes_entry(self, one: FigureEntry) -> bool:
-        if self._gap or one.name in self._seen:
+    def _takes_entry(self, entry: FigureEntry) -> bool:
+        if self._gap or entry.name in self._seen:
             return False
-        self.entries.insert(0, one)
-        self._seen.add(one.name)
+        self.entries.insert(0, entry)
+        self._seen.add(entry.name)
         return True
 
 
 def _collect_entries_above(view: View, name: str, low: int) -> tuple[list[FigureEntry], str]:
     """Give the entries above a line with a figure of this name, in order, and their heading."""
-    upwards, end = _Upwards(name), view.start - 1
+    upwards, end = _LinesAbove(name), view.start - 1
     for _ in range(_MOST_LINES):
         if end <= low:
             break
@@ -185,12 +185,12 @@ def _collect_entries_below(view: View, seen: set[str]) -> tuple[list[FigureEntry
             break
         if _OF_RUN in text:
             return [], view.end
-        one = parse_entry(text)
-        if one is not None and one.name not in seen:
-            found.append(one)
-            seen.add(one.name)
+        entry = parse_entry(text)
+        if entry is not None and entry.name not in seen:
+            found.append(entry)
+            seen.add(entry.name)
             end = close
-        elif one is not None or _is_block_end(text) or (is_row and _BORDER.match(text)):
+        elif entry is not None or _is_block_end(text) or (is_row and _BORDER.match(text)):
             break
         start = close + 1
         if start > limit:
@@ -210,8 +210,8 @@ def _get_text_at(view: View, start: int, end: int) -> str | None:
     if end - start > _LONGEST * 2:
         return None
     where: ProcessId = view.cleaned.where
-    one = view.clean_at(start, end - (view.data[end - 1 : end] == b"\r"))
-    return one.text if is_same_process(one.where, where) else None
+    cleaned = view.clean_at(start, end - (view.data[end - 1 : end] == b"\r"))
+    return cleaned.text if is_same_process(cleaned.where, where) else None
 
 
 def _is_heading(text: str) -> bool:
@@ -229,8 +229,8 @@ def _is_group(text: str) -> bool:
 def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
     """Write a record on one line, its step before anything else."""
     own = _find_step_entry(entries)
-    rest = [one for one in entries if one is not own and not _NUMBER_OF.search(one.name)]
-    figures = ", ".join(f"{one.name}: {one.value}" for one in rest)
+    rest = [entry for entry in entries if entry is not own and not _NUMBER_OF.search(entry.name)]
+    figures = ", ".join(f"{entry.name}: {entry.value}" for entry in rest)
     of_run = _GLOBAL.search(heading)
     step = of_run["value"] if of_run else ""
     if own is not None and not step and parse_step_and_epoch(heading).step is None:
@@ -239,6 +239,6 @@ def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
 
 
 def _find_step_entry(entries: Sequence[FigureEntry]) -> FigureEntry | None:
-    """Give the entry that tells the step of its record."""
-    named = {normalise_name(one.name).rpartition("/")[2].strip("_"): one for one in entries}
+    """Give the entry with the step of its record."""
+    named = {normalise_name(entry.name).rpartition("/")[2].strip("_"): entry for entry in entries}
     return next((named[name] for name in _STEPS if name in named), None)

@@ -1,4 +1,4 @@
-"""Configuration files of a run: whose a file is, by its name and beginning, and what it holds.
+"""Configuration files of a run: recognise which tool wrote one, and read its values.
 
 In: the path and the text of a file. Out: `ConfigFile`: its values under names that tell whose they
 are, and what is to be said of it. Not here: what the names mean (`formats.setting_keys`), printed
@@ -149,13 +149,13 @@ def _is_in_store(path: PurePath, kind: str) -> bool:
 
 def may_be(path: str, head: str) -> bool:
     """Say whether a file could be a configuration: only then is it read to its end for that."""
-    given = PurePath(path)
+    file = PurePath(path)
     if is_parameter(path):
         return True
-    if given.suffix == ".py":
+    if file.suffix == ".py":
         return is_dump(head[:4096])
-    is_nested = given.suffix in {".yaml", ".yml"} or (
-        given.suffix == ".json" and head.lstrip()[:1] == "{"
+    is_nested = file.suffix in {".yaml", ".yml"} or (
+        file.suffix == ".json" and head.lstrip()[:1] == "{"
     )
     return (
         is_nested
@@ -166,28 +166,28 @@ def may_be(path: str, head: str) -> bool:
 
 def is_of_tool(path: str, head: str) -> bool:
     """Say whether a tool wrote a configuration for the run: any other may be anything."""
-    given = PurePath(path)
+    file = PurePath(path)
     return (
         is_parameter(path)
-        or given.suffix == ".py"
-        or given.parts[-2:] == (".hydra", "overrides.yaml")
-        or any(kind.claims(given, head[:_TELLING]) for kind in _KINDS)
+        or file.suffix == ".py"
+        or file.parts[-2:] == (".hydra", "overrides.yaml")
+        or any(kind.claims(file, head[:_TELLING]) for kind in _KINDS)
     )
 
 
 def read_config(path: str, text: str) -> ConfigFile:
     """Read a file that may be a configuration."""
-    given = PurePath(path)
+    file = PurePath(path)
     if is_parameter(path):
         leaf = Leaf(name_in_store(path).replace("/", "."), text.strip()[:400], 1)
         return ConfigFile([leaf], SURE, _PARAMETER, 0)
-    if given.suffix == ".py":
+    if file.suffix == ".py":
         return ConfigFile(python_config.parse_assignments(text), SURE, _DUMP, 1)
-    if given.parts[-2:] == (".hydra", "overrides.yaml"):
+    if file.parts[-2:] == (".hydra", "overrides.yaml"):
         return ConfigFile(_parse_overrides(text), SURE, _OVERRIDES, 0)
     leaves, broken = nested.parse_leaves(text)
     for kind in _KINDS:
-        if kind.claims(given, text[:_TELLING]):
+        if kind.claims(file, text[:_TELLING]):
             own = _strip_wandb_wrappers(leaves) if kind.unwraps else leaves
             named = [leaf._replace(name=kind.prefix + leaf.name) for leaf in own]
             return ConfigFile(named, SURE, kind.note, 0, broken)

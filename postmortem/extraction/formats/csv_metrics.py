@@ -56,7 +56,7 @@ def _is_row(line: str, columns: int) -> bool:
 
 
 def _is_prose_line(line: str, columns: int) -> bool:
-    """Say whether a line is told by somebody: words, and fewer commas than a row has."""
+    """Say whether a line is prose: words, and fewer commas than a row has."""
     return line.count(",") < columns - 1 and _WORD.search(line) is not None
 
 

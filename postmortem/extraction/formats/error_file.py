@@ -2,9 +2,9 @@
 
 The exception that a worker decorated with `@record` has died of, as JSON on one line.
 
-In: the text of the file. Out: the text of the exception as the worker would have printed it.
-Not here: its meaning; whether an agent's "root cause" is to be believed (`inference.order`).
-Source: torch/distributed/elastic/multiprocessing/errors/error_handler.py, torch >= 1.9.
+In: the text of the file. Out: the text of the exception as the worker would have printed it. Not
+here: its meaning; whether an agent's "root cause" is to be believed (`case.order`). Source:
+torch/distributed/elastic/multiprocessing/errors/error_handler.py, torch >= 1.9.
 """
 
 import json
@@ -27,10 +27,10 @@ def extract_traceback(raw: str) -> str | None:
     None if the JSON is cut off or has another shape.
     """
     try:
-        told: Any = json.loads(raw)["message"]
+        error: Any = json.loads(raw)["message"]
         message, stack = (
-            str(told["message"]),
-            str(told.get("extraInfo", {}).get("py_callstack", "")),
+            str(error["message"]),
+            str(error.get("extraInfo", {}).get("py_callstack", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

@@ -1,10 +1,11 @@
 """The flight recorder of torch.distributed: the last collectives of a rank.
 
-In: the path and bytes of a dump, a pickle of plain values or JSON. Out: `Recorded`: for each group
-how many collectives the rank had enqueued, and where its last one stands. Not here: comparing ranks
-(`detectors.collectives`). Source: torch/csrc/distributed/c10d/FlightRecorderDetail.hpp. The name of
-a dump is a prefix (TORCH_FR_DUMP_TEMP_FILE) and the rank: `nccl_trace_rank_` of older torch,
-`comm_lib_trace_rank_` of newer, `hccl_trace_rank_` of torch_npu, `comm_traces/rank_` of torchtitan.
+In: the path and bytes of a dump, a pickle of plain values or JSON. Out: `RecordedCollectives`: for
+each group how many collectives the rank had enqueued, and where its last one stands. Not here:
+comparing ranks (`detectors.collectives`). Source:
+torch/csrc/distributed/c10d/FlightRecorderDetail.hpp. The name of a dump is a prefix
+(TORCH_FR_DUMP_TEMP_FILE) and the rank: `nccl_trace_rank_` of older torch, `comm_lib_trace_rank_` of
+newer, `hccl_trace_rank_` of torch_npu, `comm_traces/rank_` of torchtitan.
 """
 
 import json
@@ -29,8 +30,8 @@ REFUSED: Final = say(
 )
 
 
-class Recorded(NamedTuple):
-    """What a dump says of one group of processes."""
+class RecordedCollectives(NamedTuple):
+    """The state of one process group in a dump."""
 
     group: str
     rank: int
@@ -52,12 +53,12 @@ class Recorded(NamedTuple):
 
 
 def rank_of_dump(path: str) -> int | None:
-    """Give the rank that a dump's name tells; None of any other file."""
+    """Give the rank in the name of a dump; None for any other file."""
     match = _NAME.search("/".join(PurePath(path).parts[-2:]))
     return int(match["rank"]) if match else None
 
 
-def read_dump(data: bytes, rank: int) -> list[Recorded]:
+def read_dump(data: bytes, rank: int) -> list[RecordedCollectives]:
     """Read a dump.
 
     Raises:
@@ -72,7 +73,7 @@ def read_dump(data: bytes, rank: int) -> list[Recorded]:
         raise ValueError("no dump of the flight recorder")  # noqa: TRY004 -- of the data
     entries = dump.get("entries")
     return [
-        Recorded(
+        RecordedCollectives(
             name[:80],
             rank,
             enqueued,
@@ -84,11 +85,11 @@ def read_dump(data: bytes, rank: int) -> list[Recorded]:
     ]
 
 
-def note_of_dump(found: Sequence[Recorded]) -> Message:
+def note_of_dump(found: Sequence[RecordedCollectives]) -> Message:
     """Say what a dump holds."""
     head = say("NCCL flight recorder", "NCCL flight recorder")
-    shown = sorted(found, key=lambda one: -one.enqueued)[:_MOST_SHOWN]
-    return join_list([head, *(one.describe() for one in shown)], "; ", "；")
+    shown = sorted(found, key=lambda group: -group.enqueued)[:_MOST_SHOWN]
+    return join_list([head, *(group.describe() for group in shown)], "; ", "；")
 
 
 def _get_operation(entries: Any, group: str, number: int) -> str:

@@ -1,8 +1,8 @@
-"""Metric lines of plain PyTorch scripts, whatever their layout: the figures on one line.
+"""Read the figures on metric lines of plain PyTorch scripts, whatever their layout.
 
-In: a cleaned line with a metric word in it. Out: `Looked`: what may be a record, and the bar that
-carries it. Not here: whether it is one, which takes several lines (`formats.unknown`); formats that
-have a rule of their own: their lines never come here.
+In: a cleaned line with a metric word in it. Out: `LineFigures`: what may be a record, and the bar
+that carries it. Not here: whether it is one, which takes several lines (`formats.unknown`); formats
+that have a rule of their own: their lines never come here.
 """
 
 import math
@@ -153,7 +153,7 @@ class Found(NamedTuple):
     """Nothing but a counter that rises would tell that it is a record."""
 
 
-class Looked(NamedTuple):
+class LineFigures(NamedTuple):
     """What a line holds."""
 
     found: Found
@@ -169,7 +169,7 @@ class Looked(NamedTuple):
         return any(name != "epoch" for name, _ in self.found.record.values)
 
 
-def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> Looked | None:
+def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> LineFigures | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or _CLOSING.search(text):
         return None
@@ -180,11 +180,13 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
         ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
-        found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
-    return Looked(found, None, "", "") if found is not None else None
+        found = next(
+            (record for way in ways if (record := way(text, where, line)) is not None), None
+        )
+    return LineFigures(found, None, "", "") if found is not None else None
 
 
-def _parse_bar(bar: Draw, where: ProcessId, line: int) -> Looked | None:
+def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
     """Look at a bar that carries metrics of the training."""
     found = _parse_loss_line(f"{bar.label}, {bar.inside}", where, line) or _parse_after_bar(
         bar, where, line
@@ -192,7 +194,7 @@ def _parse_bar(bar: Draw, where: ProcessId, line: int) -> Looked | None:
     if found is None:
         return None
     values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
-    return Looked(
+    return LineFigures(
         found._replace(record=found.record._replace(values=values)),
         bar,
         _NUMBER.sub("#", bar.label)[:60],
@@ -229,7 +231,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
         Record(place.step, list(values.items()), where, place.total, units=units),
         printed,
         not math.isnan(place.step),
-        place.is_told,
+        place.is_printed,
         _build_layout_key(text[:end]),
         line,
         place.length,
@@ -330,7 +332,7 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
 
 
 def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | None:
-    """Read the figures of a line that begins with an objective and tells no place.
+    """Read the figures of a line that begins with an objective and names no step or epoch.
 
     It is to come again before it is taken for a metric line.
     """
@@ -352,7 +354,7 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
 
 
 def _build_provisional_record(record: Record, text: str, line: int) -> Found:
-    """Give a record that tells no place and is to come again."""
+    """Give a record without step or epoch, which counts only if its layout comes again."""
     return Found(
         record, "", has_step=False, has_place=False, layout=_build_layout_key(text), line=line
     )

@@ -158,7 +158,7 @@ def _is_counted(row: Sequence[str]) -> bool:
 
 
 def _format_headings(names: Sequence[str]) -> list[str]:
-    """Give the names of columns, each as one word that tells what it counts."""
+    """Give the names of columns, each as one canonical word."""
     heads = ["_".join(name.split()).strip("*") for name in names]
     if "episodes" in heads:
         heads = [f"{head}_return" if head in _OF_EPISODES else head for head in heads]
@@ -174,7 +174,7 @@ def _build_grid_from_names(
     called = [
         ""
         if _NO_COLUMN.search(head.lower())
-        else next((one for one, kind in _LOSSES if kind.match(head)), name)
+        else next((name for name, kind in _LOSSES if kind.match(head)), name)
         for head, name in zip(heads, list_metric_names(heads), strict=True)
     ]
     objectives = [

@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.extraction.formats.generic import Looked, parse_metric_line
+from postmortem.extraction.formats.generic import LineFigures, parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import Layout
 from postmortem.extraction.formats.printed_numbers import (
     MOST,
@@ -51,20 +51,20 @@ def infer_layout(view: View) -> Layout | None:
         or view.end - view.start > LONGEST
     ):
         return None
-    told = list(itertools.islice(_iter_number_roles(text, looked), MOST + 1))
-    if len(told) > MOST:
+    numbers = list(itertools.islice(_iter_number_roles(text, looked), MOST + 1))
+    if len(numbers) > MOST:
         return None
     is_plain = next(
         (
             is_plain
             for is_plain in (False, True)
-            if _is_consistent(text, looked, told, is_plain=is_plain)
+            if _is_consistent(text, looked, numbers, is_plain=is_plain)
         ),
         None,
     )
     if is_plain is None:
         return None
-    return _build_layout(view, raw, line, looked, told, is_plain=is_plain)
+    return _build_layout(view, raw, line, looked, numbers, is_plain=is_plain)
 
 
 class _ReadLine(NamedTuple):
@@ -73,8 +73,8 @@ class _ReadLine(NamedTuple):
     """What it is; None if it must stay as it is."""
 
 
-def _iter_number_roles(text: str, looked: Looked) -> Iterator[_ReadLine]:
-    """Tell what each number of a line is."""
+def _iter_number_roles(text: str, looked: LineFigures) -> Iterator[_ReadLine]:
+    """Yield each number of a line with its role."""
     graph = GRAPH.search(text) if looked.bar is not None else None
     before = _collect_values(looked)
     for number in find_numbers(text):
@@ -110,7 +110,7 @@ def _normalise_number(number: str) -> str | None:
         return None
 
 
-def _collect_values(looked: Looked) -> dict[str, str]:
+def _collect_values(looked: LineFigures) -> dict[str, str]:
     """Give all that was found, figures under a name that begins with @."""
     found, bar = looked.found, looked.bar
     answer = {_VALUE + name: repr(value) for name, value in found.record.values}
@@ -135,15 +135,17 @@ def _collect_values(looked: Looked) -> dict[str, str]:
     }
 
 
-def _is_consistent(text: str, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool) -> bool:
+def _is_consistent(
+    text: str, looked: LineFigures, numbers: Sequence[_ReadLine], *, is_plain: bool
+) -> bool:
     """Say whether lines with all open numbers changed at once give what is expected of them."""
     choice, answer = random.Random(0), _collect_values(looked)  # noqa: S311 -- the same trials each time
-    if not _is_open(answer, told):
+    if not _is_open(answer, numbers):
         return False
     for trial in range(TRIALS):
         others = [
             (number, roles, number.other(choice, trial, is_plain=is_plain))
-            for number, roles in told
+            for number, roles in numbers
             if roles is not None
         ]
         after = parse_metric_line(
@@ -157,9 +159,9 @@ def _is_consistent(text: str, looked: Looked, told: Sequence[_ReadLine], *, is_p
     return True
 
 
-def _is_open(answer: Mapping[str, str], told: Sequence[_ReadLine]) -> bool:
+def _is_open(answer: Mapping[str, str], numbers: Sequence[_ReadLine]) -> bool:
     """Say whether each figure that was found is one of the numbers that are left open."""
-    named = {role for _, roles in told for role in roles or ()}
+    named = {role for _, roles in numbers for role in roles or ()}
     return all(
         name in named or not (name.startswith(_VALUE) or shown not in {"", "nan"})
         for name, shown in answer.items()
@@ -168,10 +170,10 @@ def _is_open(answer: Mapping[str, str], told: Sequence[_ReadLine]) -> bool:
 
 
 def _find_open_spans(
-    text: str, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool
+    text: str, looked: LineFigures, numbers: Sequence[_ReadLine], *, is_plain: bool
 ) -> Iterator[Span]:
     """Yield what is left open of a text: its numbers, and what its bar is drawn with."""
-    for number, named in told:
+    for number, named in numbers:
         if named is not None:
             pattern = (b"(" if named else b"(?:") + number.pattern(is_plain=is_plain) + b")"
             yield Span(number.start, number.end, "number" if named else "", pattern)
@@ -180,16 +182,24 @@ def _find_open_spans(
 
 
 def _build_layout(
-    view: View, raw: str, line: InLine, looked: Looked, told: Sequence[_ReadLine], *, is_plain: bool
+    view: View,
+    raw: str,
+    line: InLine,
+    looked: LineFigures,
+    numbers: Sequence[_ReadLine],
+    *,
+    is_plain: bool,
 ) -> Layout | None:
     """Make the layout of a line whose numbers are known; None if a colour changes within one."""
     before, roles = find_prefix_spans(raw, line.start, srun=view.srun), dict[str, int]()
     places = sum(bool(span.name) for span in before)
-    for _, named in told:
+    for _, named in numbers:
         if named:
             roles |= dict.fromkeys(named, places)
             places += 1
-    spans = line.spans(list(_find_open_spans(view.cleaned.text, looked, told, is_plain=is_plain)))
+    spans = line.spans(
+        list(_find_open_spans(view.cleaned.text, looked, numbers, is_plain=is_plain))
+    )
     if spans is None:
         return None
     columns = tuple((name, roles[_VALUE + name]) for name, _ in looked.found.record.values)

@@ -1,14 +1,14 @@
-"""Lines of unknown layout that a template has matched.
+"""A learnt layout, and the figures of a line that it matches.
 
-In: the template of a line, and what the generic reader has found on it. Out: `Layout`, and `Late`,
-the figures of another such line. Not here: learning templates (`formats.layouts`), what becomes of
-the figures (`formats.unknown`).
+In: the template of a line, and what the generic reader has found on it. Out: `Layout`, and
+`LearntFigures`, the figures of another such line. Not here: learning templates (`formats.layouts`),
+what becomes of the figures (`formats.unknown`).
 """
 
 from typing import NamedTuple
 
 from postmortem.core.lines import ProcessId
-from postmortem.extraction.formats.generic import Found, Looked
+from postmortem.extraction.formats.generic import Found, LineFigures
 from postmortem.extraction.formats.templates import Template
 
 
@@ -16,7 +16,7 @@ class Layout(NamedTuple):
     """A learnt line: which of the template's groups is what (`formats.layouts`)."""
 
     template: Template
-    looked: Looked
+    looked: LineFigures
     """What the line held that it was learnt from; any such line differs in figures alone."""
     columns: tuple[tuple[str, int], ...]
     """Each value's name and group."""
@@ -29,7 +29,7 @@ class Layout(NamedTuple):
     """Which column is the epoch."""
 
 
-class Late(NamedTuple):
+class LearntFigures(NamedTuple):
     """What a learnt line gives; a record is made of it only where it must be."""
 
     layout: Layout

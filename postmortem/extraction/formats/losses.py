@@ -121,12 +121,12 @@ def parse_objectives(text: str) -> Losses:
     ]
     if not found:
         return Losses({}, "", -1, 0)
-    whole, is_beside = _find_total_loss([match["name"] for match, _ in found])
+    whole, has_parts = _find_total_loss([match["name"] for match, _ in found])
     values = {
         "loss" if match["name"] == whole else match["name"].replace(" ", "_"): value
         for match, value in reversed(found)
     }
-    if is_beside or _OF_VALUES.search(whole):
+    if has_parts or _OF_VALUES.search(whole):
         values[normalise_name(whole)] = values["loss"]  # its name tells what is minimised
     return Losses(
         dict(reversed(values.items())),

@@ -1,4 +1,4 @@
-"""What files of metrics call the figures that the report knows by one name.
+"""Map the names of metrics in files to canonical series names.
 
 In: the name of a column, a tag, a file. Out: the name under which its series is kept. Not here:
 names within printed lines (`formats.losses`, `patterns/formats`).

@@ -1,4 +1,4 @@
-"""What stands beside the loss on a line of unknown layout: rates, norms, times, memory, any pair.
+"""Read the other values of a metric line: rates, norms, times, memory, any name with a figure.
 
 In: a cleaned line with a loss. Out: values by canonical name, and the units printed with them. Not
 here: the losses themselves (`formats.losses`).
@@ -144,7 +144,7 @@ _WITH_MEAN: Final = compile_lazily(
 _NAMES_WAIT: Final = compile_lazily(r"data(?:[_-]?time)?$", re.IGNORECASE)
 _NAMES_STEP: Final = compile_lazily(r"(?:(?:batch|step|iter)[_-]?)?time$", re.IGNORECASE)
 _SECONDS: Final = compile_lazily(r"\s?(?P<unit>[mu]s|s(?:ec(?:onds?)?)?)(?![\w/])")
-_BESIDE: Final = (
+_OTHER_METRICS: Final = (
     (names.LOSS_SCALE, "cale", _SCALE),
     (names.MEMORY, "B", _MEMORY),
     (names.THROUGHPUT, "/s", _NAMED_SPEED),
@@ -155,7 +155,7 @@ _UNITS: Final = ((names.THROUGHPUT, "/s", _SPEED), (names.STEP_TIME, "ms", _STEP
 
 
 def add_speeds(text: str, values: dict[str, float]) -> dict[str, str]:
-    """Add what the units on a line tell of its pace; gives these units."""
+    """Add the speeds that units on a line identify; gives these units."""
     units: dict[str, str] = {}
     if "/s" in text:
         _add_named(text, names.THROUGHPUT, _NAMED_SPEED, values, units)
@@ -177,7 +177,7 @@ def add_metric_pairs(text: str, values: dict[str, float], printed: str) -> dict[
     for name, pattern in (("learning_rate", _RATE), ("grad_norm", _NORM)):
         if (other := pattern.search(text)) and (value := parse_value(other["value"])) is not None:
             values[name] = value
-    for name, literal, pattern in _BESIDE:
+    for name, literal, pattern in _OTHER_METRICS:
         if literal in text:
             _add_named(text, name, pattern, values, units)
     for name, literal, pattern in _UNITS:
@@ -253,7 +253,7 @@ def _add_by_unit(
     values: dict[str, float],
     units: dict[str, str],
 ) -> None:
-    """Add a value that its unit tells."""
+    """Add a value that its unit identifies."""
     unit = pattern.search(text)
     if unit is None:
         return
@@ -269,7 +269,7 @@ def _add_by_unit(
 
 
 def parse_single_metric(text: str, start: int) -> dict[str, float]:
-    """Give the one figure that a line tells behind a step, as `(Steps: 500) train/mel = 0.31.`."""
+    """Give the only figure behind a step, as in `(Steps: 500) train/mel = 0.31.`."""
     found = _SINGLE.match(text, start)
     if found is None or _PASSED.search(found["name"]):
         return {}
@@ -278,7 +278,7 @@ def parse_single_metric(text: str, start: int) -> dict[str, float]:
 
 
 def parse_single_reward(text: str) -> dict[str, float]:
-    """Give the reward on a line that tells nothing else: `Mean Reward: 2.5`."""
+    """Give the reward on a line that holds nothing else: `Mean Reward: 2.5`."""
     found = _REWARD.match(text.strip())
     if found is None or found.end() < len(text.strip()):
         return {}
@@ -307,8 +307,8 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             and (value := parse_value(match["value"])) is not None
         ):
             name, whole = match["name"], _expand_pair_name(text, match)
-            is_told_apart = name in values or whole.startswith("best")
-            values.setdefault(whole if is_told_apart else name, value)
+            keeps_full_name = name in values or whole.startswith("best")
+            values.setdefault(whole if keeps_full_name else name, value)
     if "%" in text:
         _add_shares(text, values)
     if "(" in text:
@@ -331,13 +331,13 @@ def _add_means(text: str, values: dict[str, float], printed: str) -> None:
             name = names.LOSS
         elif name not in values:
             times = ((names.DATA_TIME, _NAMES_WAIT), (names.STEP_TIME, _NAMES_STEP))
-            name = next((one for one, pattern in times if pattern.match(name)), name)
+            name = next((kind for kind, pattern in times if pattern.match(name)), name)
         if name in values and (value := parse_value(match["mean"])) is not None:
             values.setdefault(name + names.SO_FAR, value)
 
 
 def _expand_pair_name(text: str, match: re.Match[str]) -> str:
-    """Give the name of a pair with the words before it that tell which of several it is."""
+    """Give the name of a pair with the words before it that distinguish it from others."""
     before = _QUALIFIER.search(text, max(0, match.start() - 24), match.start())
     return f"{'_'.join(before[0].lower().split())}_{match['name']}" if before else match["name"]
 

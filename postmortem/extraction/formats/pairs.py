@@ -1,4 +1,4 @@
-"""The names and values of a record that prints them as pairs, whatever their number and order.
+"""Read the name-value pairs of a record, whatever their number and order.
 
 In: a match of a format of kind metrics. Out: its pairs under canonical names. Not here: the groups
 that a format names itself, what the values are (`formats.records`).
@@ -96,7 +96,7 @@ class PairReader:
         Raises:
             TimeoutError: it took too long, or the budget is spent.
         """
-        names = self._canonical([text[start:end] for start, end in places.keys], budget)
+        names = self._canonicalize_keys([text[start:end] for start, end in places.keys], budget)
         called = [name and name + end for name, end in zip(names, places.endings, strict=True)]
         values = [text[start:end] for start, end in places.values]
         return list(zip(called, values, strict=True))
@@ -116,10 +116,10 @@ class PairReader:
             if found["rest"] is not None
         ]
 
-    def _canonical(self, keys: list[str], budget: Budget | None) -> list[str]:
+    def _canonicalize_keys(self, keys: list[str], budget: Budget | None) -> list[str]:
         """Give the canonical names of a record's keys; at most one of them stands for the loss."""
-        given = self._names.get
-        names = [given(key, key) for key in keys]
+        get_name = self._names.get
+        names = [get_name(key, key) for key in keys]
         if self._loss_key is not None and "loss" not in names:
             for index, key in enumerate(keys):
                 if self._loss_key.search(key, budget):

@@ -1,7 +1,7 @@
-"""Where in the run a line of unknown layout stands: its step and its epoch.
+"""Read the step and the epoch of a line of unknown layout.
 
 In: a cleaned line, where its losses begin. Out: `Position`. Not here: the step of the run of one
-that is counted anew in each epoch (`formats.counting`).
+that is counted anew in each epoch (`formats.step_counting`).
 """
 
 import math
@@ -51,7 +51,7 @@ class Position(NamedTuple):
     """Steps of the run."""
     length: float
     """Steps of an epoch, or of the run."""
-    is_told: bool
+    is_printed: bool
     """A step or an epoch is printed, not a mere number in brackets."""
     is_numbered: bool
     """The step is a mere number in brackets."""
@@ -74,7 +74,7 @@ def parse_step_and_epoch(text: str) -> StepAndEpoch:
 
 
 def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
-    """Tell where a line stands whose losses begin there."""
+    """Read the step and the epoch of a line whose losses begin at a position."""
     step, epoch = named
     is_numbered = False
     # Beside an epoch, the second figure of 3/20 is the length of the epoch.

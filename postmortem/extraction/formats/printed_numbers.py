@@ -1,4 +1,4 @@
-"""The numbers of a line, their spellings, and other numbers that are spelled so.
+"""Find the numbers of a line, their spellings, and other numbers of the same spelling.
 
 In: a line. Out: `Number`s; for each the pattern of its spelling, and another number in its place.
 Not here: what the numbers mean.
@@ -130,7 +130,7 @@ def open_spans(text: str, taken: Sequence[Span], is_same: Callable[[str], bool])
 
     None if what is read changes once all of them are changed together.
     """
-    beside = [
+    candidates = [
         number
         for number in find_numbers(text)
         if number.kind != "bad"
@@ -138,7 +138,7 @@ def open_spans(text: str, taken: Sequence[Span], is_same: Callable[[str], bool])
     ]
     idle = [
         number
-        for number in beside[:MOST]
+        for number in candidates[:MOST]
         if is_same(replace_numbers(text, [(number, number.changed())]))
     ]
     for is_plain in (False, True):

@@ -58,8 +58,10 @@ def _list_entries(node: ast.expr) -> list[tuple[str, ast.expr]] | None:
             for key, value in zip(node.keys, node.values, strict=True)
             if isinstance(key, ast.Constant)
         ]
-    if isinstance(node, (ast.List, ast.Tuple)) and any(_list_entries(one) for one in node.elts):
-        return [(str(number), one) for number, one in enumerate(node.elts)]
+    if isinstance(node, (ast.List, ast.Tuple)) and any(
+        _list_entries(element) for element in node.elts
+    ):
+        return [(str(number), element) for number, element in enumerate(node.elts)]
     return None
 
 
@@ -75,7 +77,7 @@ def _get_literal_text(node: ast.expr) -> str:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, (ast.List, ast.Tuple)):
-        return f"[{', '.join(_get_literal_text(one) for one in node.elts)}]"
+        return f"[{', '.join(_get_literal_text(element) for element in node.elts)}]"
     return ""
 
 

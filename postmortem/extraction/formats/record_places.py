@@ -1,4 +1,4 @@
-"""Where the parts of a record stand in its text, remembered for texts that differ in digits alone.
+"""Remember where the parts of a record stand, for texts that differ only in digits.
 
 In: a format of kind metrics and a text. Out: the places of its groups and pairs. Not here: what
 stands there (`formats.records`, `formats.pairs`).
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from postmortem.extraction.formats.pairs import PairPlaces, PairReader
 from postmortem.rules.base import Format
-from postmortem.rules.blind_patterns import is_digit_agnostic
+from postmortem.rules.digit_agnostic import is_digit_agnostic
 from postmortem.rules.engine import Budget
 
 _MASK: Final = bytes.maketrans(b"123456789", b"0" * 9)
@@ -51,17 +51,17 @@ class PlaceFinder:
             TimeoutError: it took too long, or the budget is spent.
         """
         if len(text) > _LONGEST or not text.isascii() or not self._has_alike():
-            return self._searched(text, budget)
+            return self._search_places(text, budget)
         masked = text.encode().translate(_MASK)
         try:
             return self._known[masked]
         except KeyError:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = self._known[masked] = self._searched(text, budget)
+            found = self._known[masked] = self._search_places(text, budget)
             return found
 
-    def _searched(self, text: str, budget: Budget | None) -> RecordPlaces | None:
+    def _search_places(self, text: str, budget: Budget | None) -> RecordPlaces | None:
         match = self._format.search(text, budget)
         if match is None:
             return None
@@ -77,7 +77,7 @@ class PlaceFinder:
     def _has_alike(self) -> bool:
         """Say whether texts that differ in digits alone have their records at the same places."""
         if self._is_blind is None:
-            patterns = [one for one in (self._format.match, self._pairs.pattern) if one]
+            patterns = [pattern for pattern in (self._format.match, self._pairs.pattern) if pattern]
             self._is_blind = (
                 not any(self._format.raw.get(name) for name in _ODD)
                 and all(map(is_digit_agnostic, patterns))

@@ -1,4 +1,4 @@
-"""Metric records as data describes them, and a learned fast path for logs made of little else.
+"""Read the metric records that a format describes, and learn templates of their lines.
 
 In: a `Format` of kind metrics and a line. Out: `Record`: the printed step and (name, value) pairs
 under canonical names. Not here: series (`facts.series`), the formats themselves
@@ -87,7 +87,7 @@ class MetricReader:
 
     @property
     def is_of_one_line(self) -> bool:
-        """Whether a record is told by its own line alone."""
+        """Whether a record is complete on its own line."""
         return self._lines == 1 and not self._cells
 
     def read(
@@ -104,7 +104,7 @@ class MetricReader:
             TimeoutError: it took too long, or the budget is spent.
         """
         return self._record(
-            view.cleaned.text if self._lines == 1 else self._window(view),
+            view.cleaned.text if self._lines == 1 else self._get_window(view),
             view.cleaned.where,
             budget,
             columns,
@@ -141,7 +141,7 @@ class MetricReader:
             else None
         )
 
-    def _window(self, view: View) -> str:
+    def _get_window(self, view: View) -> str:
         """Give the line and the indented lines behind it, and a few more."""
         count, window = 1, [view.cleaned.text]
         while (
@@ -163,12 +163,12 @@ class MetricReader:
         shown = raw.decode("utf-8", "replace")
         line = locate_in_line(shown, text) if shown.encode() == raw and self._is_fit(raw) else None
         match = self.format.search(text, budget) if line is not None else None
-        values = self._spans(match, budget) if match is not None else None
+        values = self._find_spans(match, budget) if match is not None else None
         if line is None or match is None or values is None:
             return None
-        where, is_told = view.cleaned.where, match.groupdict().get("rank") is None
+        where, names_process = view.cleaned.where, match.groupdict().get("rank") is None
         spans = _drop_duplicate_rank(
-            find_prefix_spans(shown, line.start, srun=view.srun), is_told=is_told
+            find_prefix_spans(shown, line.start, srun=view.srun), names_process=names_process
         )
         if self.redraws and not _is_drawn_alike(match):
             return None
@@ -184,7 +184,7 @@ class MetricReader:
         """Say whether a line may have a template."""
         return self._lines == 1 and len(raw) <= LONGEST and (raw.isascii() or self.redraws)
 
-    def _spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
+    def _find_spans(self, match: Match, budget: Budget | None) -> list[Span] | None:
         """Give the rank and every value in the line, in order.
 
         None if they overlap or one is of an odd spelling.
@@ -218,10 +218,12 @@ def _group_spans(match: Match) -> list[Span]:
     ]
 
 
-def _drop_duplicate_rank(spans: Sequence[Span], *, is_told: bool) -> list[Span]:
-    """Let the rank in a prefix tell nothing where the line itself tells it."""
+def _drop_duplicate_rank(spans: Sequence[Span], *, names_process: bool) -> list[Span]:
+    """Ignore the rank in a prefix where the line itself names it."""
     return [
-        place(span.start, span.end, span.name, is_told=is_told) if span.name == "@rank" else span
+        place(span.start, span.end, span.name, names_process=names_process)
+        if span.name == "@rank"
+        else span
         for span in spans
     ]
 
@@ -235,7 +237,7 @@ def _build_value_span(text: str, start: int, name: str) -> Span:
 
 
 def _is_drawn_alike(match: Match) -> bool:
-    """Say whether each draw of a bar tells its step by figures of its own line alone."""
+    """Say whether each draw of a bar has its step on its own line."""
     groups = {name for name, text in match.groupdict().items() if text is not None}
     is_counted = "per_epoch" in groups or groups.isdisjoint(EPOCHS)
     return "step" in groups and "total" not in groups and is_counted

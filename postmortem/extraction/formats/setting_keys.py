@@ -1,8 +1,8 @@
-"""What the keys of configurations mean, as data describes them.
+"""Map the keys of configuration files to facts, as `patterns/keys.yaml` describes.
 
-In: rows of `patterns/keys.yaml`, the `Leaf`s of a file. Out: `Stated`: facts under the names that
-the rules for printed lines give them, with their lines. Not here: reading files (`formats.nested`),
-which of several files counts (`facts.fact_store`).
+In: rows of `patterns/keys.yaml`, the `Leaf`s of a file. Out: `StatedFact`: facts under the names
+that the rules for printed lines give them, with their lines. Not here: reading files
+(`formats.nested`), which of several files counts (`facts.fact_store`).
 """
 
 import re
@@ -21,7 +21,7 @@ _NUMBER: Final = compile_lazily(r"[+-]?(?:\d{1,15}\.?\d{0,20}|\.\d{1,20})(?:[eE]
 _LIST_ITEM: Final = compile_lazily(r"[\w./*-]{1,80}")
 
 
-class Stated(NamedTuple):
+class StatedFact(NamedTuple):
     """A fact that a configuration states."""
 
     name: str
@@ -36,7 +36,7 @@ class _RankedRow(NamedTuple):
 
 
 class KeyTable:
-    """Who is told by which key."""
+    """The meaning of the keys of configurations."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Sort the rows by their keys."""
@@ -48,18 +48,18 @@ class KeyTable:
                 row = _RankedRow(number, rank, raw)
                 table.setdefault(_normalise_key(key.removeprefix(_BELOW)), []).append(row)
 
-    def stated(self, leaves: Iterable[Leaf]) -> list[Stated]:
+    def stated(self, leaves: Iterable[Leaf]) -> list[StatedFact]:
         """Give what the leaves say: of several keys for one fact the best, of equals the first."""
-        best: dict[int, tuple[int, Stated]] = {}
+        best: dict[int, tuple[int, StatedFact]] = {}
         for leaf in leaves:
-            for row in self._rows(_normalise_key(leaf.name)):
+            for row in self._iter_rows(_normalise_key(leaf.name)):
                 value = _parse_value(row.raw, leaf.value.strip())
                 known = best.get(row.number)
                 if value and (known is None or row.rank < known[0]):
-                    best[row.number] = (row.rank, Stated(row.raw["to"], value, leaf.line))
+                    best[row.number] = (row.rank, StatedFact(row.raw["to"], value, leaf.line))
         return [stated for _, (_, stated) in sorted(best.items())]
 
-    def _rows(self, name: str) -> Iterable[_RankedRow]:
+    def _iter_rows(self, name: str) -> Iterable[_RankedRow]:
         yield from self._whole.get(name, ())
         parts = name.split(".")
         for start in range(1, len(parts)):

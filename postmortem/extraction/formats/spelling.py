@@ -1,4 +1,4 @@
-"""How programs spell figures.
+"""Parse figures in any spelling that programs use.
 
 In: text. Out: the figure, and the pieces of patterns that look for figures of any spelling. Not
 here: the numbers of a line that a template leaves open (`formats.printed_numbers`).

@@ -2,7 +2,7 @@
 
 In: a line that has been read, its parts. Out: `Template`, a bytes pattern of exactly that line with
 its numbers left open, and `skeleton`, what lines of one template have in common. Not here: what the
-numbers mean (`formats.records`, `formats.generic`), where they go (`gathering`).
+numbers mean (`formats.records`, `formats.generic`), where they go (`extraction`).
 
 A template either matches a whole line, and then gives what the slow path would, or it does not
 match. A number in the prefix that tells the process is a field of the template: what it tells is
@@ -60,7 +60,7 @@ class InLine:
 
     def spans(self, spans: Sequence[Span]) -> list[Span] | None:
         """Give all spans of the text as such of the line; None if a colour changes within one."""
-        placed = [one for span in spans if (one := self.span(span)) is not None]
+        placed = [place for span in spans if (place := self.span(span)) is not None]
         return placed if len(placed) == len(spans) else None
 
 
@@ -142,7 +142,7 @@ def build_common_prefix(templates: Iterable[Template]) -> re.Pattern[bytes] | No
     not; None if there is none.
     """
     head = list[bytes]()
-    parts = [_open_parts(one.raw, one.length, one.spans) for one in templates]
+    parts = [_open_parts(template.raw, template.length, template.spans) for template in templates]
     for some in zip(*parts, strict=False):
         if some.count(some[0]) < len(some):
             others = b"|".join(dict.fromkeys(some))
@@ -177,18 +177,18 @@ def find_prefix_spans(raw: str, length: int, *, srun: bool) -> list[Span]:
     return spans
 
 
-def place(start: int, end: int, name: str, *, is_told: bool = True) -> Span:
-    """Give the span of a number that tells the process, or would if nothing else did."""
+def place(start: int, end: int, name: str, *, names_process: bool = True) -> Span:
+    """Give the span of a number; it names the process only if `names_process`."""
     return Span(
         start,
         end,
-        name if is_told else "",
-        (rb"(\d{1,%d})" if is_told else rb"\d{1,%d}") % _MOST_DIGITS[name],
+        name if names_process else "",
+        (rb"(\d{1,%d})" if names_process else rb"\d{1,%d}") % _MOST_DIGITS[name],
     )
 
 
 def set_process_part(where: ProcessId, name: str, number: int) -> ProcessId:
-    """Give the process that a number in a place of this name tells."""
+    """Set the part of a process that a number in a place of this name gives."""
     part: dict[str, Any] = {PLACES[name]: number}
     return where._replace(**part)
 

@@ -73,7 +73,7 @@ class EventFile:
 
     def records(self) -> Iterator[tuple[Record, int]]:
         """Yield the scalars of each event."""
-        while (frame := self._frame()) is not None:
+        while (frame := self._read_frame()) is not None:
             try:
                 event = self._parse(frame)
             except Exception:  # noqa: BLE001 -- protobuf's own error, which is not imported here
@@ -88,7 +88,7 @@ class EventFile:
             if values:
                 yield Record(float(event.step), values, NOWHERE), self.count
 
-    def _frame(self) -> bytes | None:
+    def _read_frame(self) -> bytes | None:
         head = fill(self._source, _HEAD.size)
         if not head:
             return None

@@ -25,7 +25,7 @@ _NAMES: Final = {"val_loss": "eval_loss", "lr": "learning_rate"}
 _MOST: Final = 64
 
 
-class Unfinished:
+class UnfinishedBars:
     """Keeps the last bar on its way of each process."""
 
     def __init__(self) -> None:

@@ -3,8 +3,8 @@
 In: cleaned lines with a metric word in them, one after the other, or lines that a learnt template
 has matched. Out: a `Record`, once the line's layout is known to be a metric line. Not here: the
 figures on a line (`formats.generic`), which layouts are metric lines (`formats.acceptance`), which
-loss is the process's own (`formats.owners`), learning templates (`formats.layouts`), which draw of
-a bar counts (`formats.bar_records`).
+loss is the process's own (`formats.loss_owners`), learning templates (`formats.layouts`), which
+draw of a bar counts (`formats.bar_records`).
 """
 
 import math
@@ -14,11 +14,11 @@ from typing import Final
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.acceptance import Acceptance
 from postmortem.extraction.formats.bar_records import BarRecords
-from postmortem.extraction.formats.counting import Counting
 from postmortem.extraction.formats.generic import Found, parse_metric_line
-from postmortem.extraction.formats.learnt_layouts import Late, Layout
-from postmortem.extraction.formats.owners import Owners
+from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
+from postmortem.extraction.formats.loss_owners import LossOwners
 from postmortem.extraction.formats.records import Record
+from postmortem.extraction.formats.step_counting import StepCounting
 
 _MOST_KINDS: Final = 64
 
@@ -33,8 +33,8 @@ class GenericReader:
         self.acceptance = Acceptance()
         self._kinds = set[str]()
         """Of records of several lines that have been read."""
-        self._owners = Owners()
-        self._counting = Counting()
+        self._owners = LossOwners()
+        self._counting = StepCounting()
         self.bars = BarRecords(self._counting)
         """Gives one record for each position of a bar."""
 
@@ -48,7 +48,9 @@ class GenericReader:
         """How often the training loss of a process has got another name."""
         return self._owners.changes
 
-    def read(self, text: str, where: ProcessId, line: int) -> list[tuple[Record, int] | Late]:
+    def read(
+        self, text: str, where: ProcessId, line: int
+    ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a line; gives the records that are certain now, with their raw lines.
 
         None, this one, or the one that had waited too.
@@ -60,25 +62,25 @@ class GenericReader:
             is_owned = self._owners.is_owned(where)
             accepted = self.acceptance.take(looked.found, is_owned=is_owned)
             self.has_read = bool(accepted)
-            return [self._settled(found) for found in accepted]
+            return [self._settle_record(found) for found in accepted]
         self.has_read = looked.has_metrics()
-        return self._given(self.bars.read(looked, looked.bar, where))
+        return self._list_settled(self.bars.read(looked, looked.bar, where))
 
     def read_block(
         self, text: str, kind: str, where: ProcessId, line: int
-    ) -> list[tuple[Record, int] | Late]:
+    ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a record of several lines, of this kind, that has been written on one."""
         looked = parse_metric_line(text, where, line)
         accepted = []
         if looked is not None and looked.bar is None:
-            found = looked.found._replace(layout=self._whole(kind, where))
+            found = looked.found._replace(layout=self._get_full_kind(kind, where))
             accepted = self.acceptance.take(found, is_owned=self._owners.is_owned(where))
         self.has_read = bool(accepted)
         if accepted and len(self._kinds) < _MOST_KINDS:
             self._kinds.add(accepted[-1].layout)
-        return [self._settled(one) for one in accepted]
+        return [self._settle_record(record) for record in accepted]
 
-    def _whole(self, kind: str, where: ProcessId) -> str:
+    def _get_full_kind(self, kind: str, where: ProcessId) -> str:
         """Give the kind of record that one is the beginning of: the end of the log may cut it."""
         if " " not in kind or self.acceptance.is_known(kind, where):
             return kind
@@ -93,16 +95,22 @@ class GenericReader:
 
     def read_learnt(
         self, layout: Layout, where: ProcessId, groups: Sequence[bytes], line: int
-    ) -> list[tuple[Record, int] | Late]:
+    ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a line that a template has matched."""
         looked, values = layout.looked, [float(groups[group]) for _, group in layout.columns]
         step = math.nan if layout.step is None else float(groups[layout.step])
         if layout.now is None or looked.bar is None:
             epoch = math.nan if layout.counted is None else values[layout.counted]
             return [
-                Late(layout, where, self._counted(looked.found, where, step, epoch), values, line)
+                LearntFigures(
+                    layout,
+                    where,
+                    self._compute_run_step(looked.found, where, step, epoch),
+                    values,
+                    line,
+                )
             ]
-        return self._given(self.bars.read_learnt(layout, looked.bar, where, groups, line))
+        return self._list_settled(self.bars.read_learnt(layout, looked.bar, where, groups, line))
 
     def is_known(self, layout: Layout, where: ProcessId) -> bool:
         """Say whether lines of a layout are metric lines of this process."""
@@ -115,29 +123,33 @@ class GenericReader:
         called = self._owners.called((found.printed, has_step), where)
         return [called if name == "loss" else name for name, _ in layout.columns]
 
-    def settled(self, late: Late) -> tuple[Record, int]:
+    def settled(self, late: LearntFigures) -> tuple[Record, int]:
         """Make the record of a learnt line."""
-        return self._settled(late.found())
+        return self._settle_record(late.found())
 
     def rest(self) -> list[tuple[Record, int]]:
         """Give the records of bars that still stand at a position."""
         return [
-            self._settled(found if isinstance(found, Found) else found.found())
+            self._settle_record(found if isinstance(found, Found) else found.found())
             for found in self.bars.rest()
         ]
 
-    def _given(self, given: Found | Late | None) -> list[tuple[Record, int] | Late]:
+    def _list_settled(
+        self, found: Found | LearntFigures | None
+    ) -> list[tuple[Record, int] | LearntFigures]:
         """Give the record of a bar that is certain, if there is one."""
         return (
-            [] if given is None else [self._settled(given) if isinstance(given, Found) else given]
+            []
+            if found is None
+            else [self._settle_record(found) if isinstance(found, Found) else found]
         )
 
-    def _settled(self, found: Found) -> tuple[Record, int]:
+    def _settle_record(self, found: Found) -> tuple[Record, int]:
         """Decide whether the training loss of a record is the `loss` of its process."""
         record = found.record
         if found.layout:
             record = record._replace(
-                step=self._counted(
+                step=self._compute_run_step(
                     found, record.where, record.step, dict(record.values).get("epoch", math.nan)
                 )
             )
@@ -150,7 +162,7 @@ class GenericReader:
             )
         return record, found.line
 
-    def _counted(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
+    def _compute_run_step(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
         """Give the step of the run of a line of this layout."""
         if found.is_numbered and not self.acceptance.is_counted(found.layout, where):
             return math.nan

@@ -11,7 +11,7 @@ from postmortem.core import resources
 from postmortem.core.errors import PatternError, PostmortemError, UsageError
 from postmortem.core.visible import escape_control_characters
 from postmortem.diagnosis.fixes import exception_proof
-from postmortem.diagnosis.inference import rehearsal
+from postmortem.diagnosis.inference import example_cases
 from postmortem.extraction import frequency, proof
 from postmortem.interfaces.cli.drafting import read_cluster_lines, select_draft_line
 from postmortem.interfaces.cli.messages import print_message, show
@@ -78,8 +78,10 @@ def _iter_rule_errors(compiled: dict[str, Any], *, attacks: bool) -> Iterator[Pa
     matching = [*compiled["signatures"], *compiled["formats"]]
     yield from proof.find_example_errors(matching)
     yield from exception_proof.faults(compiled["exceptions"])
-    yield from rehearsal.find_condition_errors(compiled["conditions"])
-    yield from rehearsal.find_advisory_errors(compiled["advisories"], _load_conditions(compiled))
+    yield from example_cases.find_condition_errors(compiled["conditions"])
+    yield from example_cases.find_advisory_errors(
+        compiled["advisories"], _load_conditions(compiled)
+    )
     if attacks:
         for rule in (
             *matching,

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from postmortem.core.errors import UsageError
-from postmortem.core.host.kept import KeptLog
 from postmortem.core.host.launching import Done, run_command
+from postmortem.core.host.output_copy import KeptLog
 from postmortem.core.host.signals import Signals
 from postmortem.interfaces.cli.afterwards import Wanted, run_analysis_process
 from postmortem.interfaces.cli.delivery import check_output, choose_format

@@ -16,7 +16,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.watching import MetricRecord
 from postmortem.diagnosis.case.attempts import START
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import MARGIN, Block
 from postmortem.reading.prefixes import has_srun_labels
 from postmortem.rules.traits import Trait, has_trait
@@ -30,7 +30,7 @@ class Live:
     def __init__(self, machine: Matcher, index: int, where: ProcessId = NOWHERE) -> None:
         """Start at the first line of a file; `index` is its number among the files of the job."""
         self._machine, self._index, self._where = machine, index, where
-        self._gathering: Gathering | None = None
+        self._gathering: SourceExtractor | None = None
         self._data = b""
         self._fed = self._offset = 0
         """Where the unread part of the data begins; where the data begins in the file."""
@@ -47,13 +47,13 @@ class Live:
         """True if the last look found a line that ends runs."""
 
     @property
-    def gathering(self) -> Gathering:
+    def gathering(self) -> SourceExtractor:
         """The gathering.
 
         It is made when the first line has come, since that tells how processes are labelled.
         """
         if self._gathering is None:
-            self._gathering = Gathering(
+            self._gathering = SourceExtractor(
                 self._machine,
                 self._index,
                 self._where,

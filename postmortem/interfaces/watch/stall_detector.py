@@ -71,7 +71,7 @@ class StallDetector:
         shape = silence.detect_stall_after_record(file.live.tail(), file.index, last, limit)
         if shape is None or shape.id != "same-step":
             return None
-        return Sign("same-step", shape.said, shape.line), shape.where
+        return Sign("same-step", shape.message, shape.line), shape.where
 
     def stall(self, files: Iterable[WatchedFile]) -> tuple[WatchedFile, Sign] | None:
         """Find, once, that nothing is written any more; the file that was written last shows it."""

@@ -15,7 +15,7 @@ from postmortem.extraction.facts import checkpoints
 from postmortem.extraction.literals import Matcher
 from postmortem.interfaces.watch.live import Live
 from postmortem.interfaces.watch.signs import Signs
-from postmortem.reading.follow import Followed
+from postmortem.reading.follow import FollowedFile
 
 _BACK: Final = 0.5
 """Share of the last step at which, behind a line that ends runs, another run begins; one that
@@ -27,7 +27,7 @@ class WatchedFile:
 
     def __init__(self, machine: Matcher, index: int, path: str, where: ProcessId) -> None:
         """Open nothing yet; `index` is its number among the files of the job."""
-        self.path, self.followed = path, Followed(path)
+        self.path, self.followed = path, FollowedFile(path)
         self._machine, self.index, self._where = machine, index, where
         self.live, self._signs = Live(machine, index, where), Signs()
         self.last_step = math.nan
@@ -82,7 +82,7 @@ class WatchedFile:
             where,
             sign.line,
             step,
-            sign.said,
+            sign.message,
             evidence,
             now,
             good.value if good else None,

@@ -12,7 +12,7 @@ import torch
 
 from postmortem.core.errors import InputError, UsageError
 from postmortem.core.message import Message, quote, say
-from postmortem.core.replayed import Culprit, Replayed, ReplayTrial
+from postmortem.core.replayed import FaultySample, Replayed, ReplayTrial
 from postmortem.replay.capsule.opening import Capsule
 from postmortem.replay.rerun import replay_report as words
 from postmortem.replay.rerun.baseline_run import BaselineRun, run_baseline
@@ -201,7 +201,7 @@ def _build_trial(id_: str, title: Message, ran: WindowRun) -> ReplayTrial[Messag
     )
 
 
-def _build_culprits(scene: BaselineRun) -> tuple[Culprit[Message], ...]:
+def _build_culprits(scene: BaselineRun) -> tuple[FaultySample[Message], ...]:
     place, bench = scene.culprit_place, scene.bench
     if not scene.culprits or place is None:
         return ()
@@ -209,7 +209,7 @@ def _build_culprits(scene: BaselineRun) -> tuple[Culprit[Message], ...]:
     samples = told.micro_batches[place.micro].samples or ()
     batch = bench.batch(place)
     return tuple(
-        Culprit(
+        FaultySample(
             told.step,
             place.micro,
             position,

@@ -146,7 +146,7 @@ def test_an_open_file_is_written_to_where_it_stands(tmp_path: Path, name: str) -
     assert path.read_bytes() == b"before new after"
 
 
-@pytest.mark.parametrize("code", sorted(files._NO_ROOM_BESIDE))
+@pytest.mark.parametrize("code", sorted(files._NO_NEW_FILE))
 def test_a_file_in_a_folder_that_takes_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:

@@ -9,7 +9,7 @@ from postmortem.core.lines import NOWHERE
 from postmortem.diagnosis.case.failures import Failure, build_from_finding, build_from_traceback
 from postmortem.diagnosis.case.order_of_time import Clock
 from postmortem.diagnosis.case.relevance import build_occurrences
-from postmortem.extraction.extract import Extract, Seen
+from postmortem.extraction.extract import Extract, Sighting
 from postmortem.rules.base import load
 
 RULES = load().by_id
@@ -91,7 +91,7 @@ def test_a_finding_counts_by_its_standing(
 ) -> None:
     """In full at the failure and before it, less behind it, least if it was survived."""
     (found,) = build_occurrences(
-        [Seen(told, 0, (0, ""))], RULES, first, Extract(), {0: 8}, NO_CLOCK
+        [Sighting(told, 0, (0, ""))], RULES, first, Extract(), {0: 8}, NO_CLOCK
     )
     assert (found.factor, found.because) == expected
 
@@ -99,6 +99,6 @@ def test_a_finding_counts_by_its_standing(
 def test_what_a_run_went_on_behind_was_survived() -> None:
     """Three records are enough; a dump tells how things stand, whatever follows."""
     gathered = Extract(records={0: 3})
-    seen = [Seen(finding(OTHER, 9), 0, (0, ""))]
+    seen = [Sighting(finding(OTHER, 9), 0, (0, ""))]
     assert build_occurrences(seen, RULES, None, gathered, {}, NO_CLOCK)[0].because == "survived"
     assert build_occurrences(seen, RULES, None, gathered, {}, NO_CLOCK, {0})[0].factor == 1.0

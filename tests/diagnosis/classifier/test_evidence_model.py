@@ -9,13 +9,13 @@ from postmortem.core.errors import InputError
 from postmortem.core.resources import find_shipped_model
 from postmortem.diagnosis.classifier.evidence_model import (
     EvidenceModel,
-    Weighed,
+    LogOddsSum,
     load_evidence_model,
     serialize_evidence_model,
 )
 
 MODEL = EvidenceModel(
-    Weighed(1.0, {"strength": 0.5}), Weighed(0.0, {}), Weighed(-1.0, {"share": 2.0})
+    LogOddsSum(1.0, {"strength": 0.5}), LogOddsSum(0.0, {}), LogOddsSum(-1.0, {"share": 2.0})
 )
 
 

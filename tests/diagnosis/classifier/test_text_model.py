@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postmortem.core.errors import InputError
-from postmortem.diagnosis.classifier.failing_text import Saying
+from postmortem.diagnosis.classifier.failing_text import TextPassage
 from postmortem.diagnosis.classifier.hashed_words import BITS, compute_buckets, extract_words
 from postmortem.diagnosis.classifier.text_model import load_text_model
 from tests.diagnosis.classifier.made_models import made, written
@@ -44,14 +44,14 @@ def test_what_tells_is_kept(one: str, other: str) -> None:
 @given(st.lists(st.text(max_size=80), max_size=20))
 def test_any_text_has_buckets_within_bounds(texts: list[str]) -> None:
     """Whatever stands in a log."""
-    found = compute_buckets(Saying("telling", text) for text in texts)
+    found = compute_buckets(TextPassage("telling", text) for text in texts)
     assert all(0 <= bucket < 1 << BITS for bucket in found)
 
 
 def test_a_model_gives_shares_that_add_up(tmp_path: Path) -> None:
     """The cause whose words are there has the largest."""
     model = load_text_model(written(tmp_path, {"walrus": "io.storage", "otter": "config.rl"}))
-    shares = model.shares(compute_buckets([Saying("last", "the walrus is asleep")]))
+    shares = model.shares(compute_buckets([TextPassage("last", "the walrus is asleep")]))
     assert sum(shares.values()) == pytest.approx(1.0)
     assert max(shares, key=lambda cause: shares[cause]) == "io.storage"
 

@@ -41,7 +41,7 @@ def test_the_first_loss_against_guessing(
         facts.add("setting_vocab_size", vocabulary, 1, 0, 1)
     found = list(baseline.detect_initial_loss_level(Observed(facts=facts, curves=loss(*values))))
     assert [shape.id for shape in found] == ([name] if name else [])
-    assert all("ln(32000) = 10.37" in shape.said.text("en") for shape in found)
+    assert all("ln(32000) = 10.37" in shape.message.text("en") for shape in found)
     late = Observed(facts=facts, curves=loss(values[0], start=500.0))
     assert not list(baseline.detect_initial_loss_level(late))
 

@@ -44,7 +44,7 @@ def test_the_rank_that_is_behind(findings: list[Finding], expected: str | None) 
     found = collectives.detect_lagging_ranks(
         Observed(findings=[(finding, 0) for finding in findings])
     )
-    assert [(shape.id, shape.said.text("en")) for shape in found] == (
+    assert [(shape.id, shape.message.text("en")) for shape in found] == (
         [("rank-behind", expected)] if expected else []
     )
 
@@ -89,7 +89,7 @@ def test_the_rank_that_did_not_join(findings: list[Finding], expected: str | Non
     found = collectives.detect_absent_ranks(
         Observed(findings=[(finding, 0) for finding in findings])
     )
-    assert [(shape.id, shape.said.text("en")) for shape in found] == (
+    assert [(shape.id, shape.message.text("en")) for shape in found] == (
         [("nccl-rank-absent", expected)] if expected else []
     )
 
@@ -138,6 +138,6 @@ def test_ranks_in_different_operations(findings: list[Finding], expected: str | 
     found = collectives.detect_mismatched_collectives(
         Observed(findings=[(finding, 0) for finding in findings])
     )
-    assert [(shape.id, shape.said.text("en")) for shape in found] == (
+    assert [(shape.id, shape.message.text("en")) for shape in found] == (
         [("ranks-differ", expected)] if expected else []
     )

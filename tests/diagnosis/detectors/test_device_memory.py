@@ -25,8 +25,8 @@ def test_rising_memory_is_carried_on_to_the_full_device() -> None:
     [known] = device_memory.detect_memory_trend(Observed(facts=facts, curves=curves))
     [unknown] = device_memory.detect_memory_trend(Observed(curves=curves))
     assert known.id == unknown.id == "memory-rising"
-    assert known.said.text("en").endswith("40 a step: 2 GiB are full at step 26")
-    assert unknown.said.text("en").endswith("40 a step")
+    assert known.message.text("en").endswith("40 a step: 2 GiB are full at step 26")
+    assert unknown.message.text("en").endswith("40 a step")
 
 
 def test_memory_that_stays_level() -> None:
@@ -34,5 +34,5 @@ def test_memory_that_stays_level() -> None:
     level = [1000.0, *[4000.0 + 10 * (index % 3) for index in range(20)]]
     [flat] = device_memory.detect_memory_trend(Observed(curves=memory(*level)))
     assert (flat.id, flat.line) == ("memory-flat", 21)
-    assert "4000 to 4020 MiB" in flat.said.text("en")
+    assert "4000 to 4020 MiB" in flat.message.text("en")
     assert not list(device_memory.detect_memory_trend(Observed(curves=memory(*level, 5000.0))))

@@ -110,7 +110,7 @@ def test_what_shows_that_a_run_is_through(
 ) -> None:
     """The marker, else the record of the last step, else the last record."""
     observed = Observed(findings=findings, last_records={0: 35}).at_end(outcome, known)
-    found = [(shape.said.text("en"), shape.line) for shape in ending.detect_completion(observed)]
+    found = [(shape.message.text("en"), shape.line) for shape in ending.detect_completion(observed)]
     assert found == ([expected] if expected else [])
 
 
@@ -128,9 +128,9 @@ def test_a_run_that_stands_still_without_a_record(
 ) -> None:
     """Nothing shows that training ever began."""
     observed = Observed(records=records, tails={0: (1, text)}, lines=7).at_end(outcome, {})
-    assert [shape.said.text("en") for shape in ending.detect_stall_without_records(observed)] == (
-        ["no metric record in 7 lines"] if is_found else []
-    )
+    assert [
+        shape.message.text("en") for shape in ending.detect_stall_without_records(observed)
+    ] == (["no metric record in 7 lines"] if is_found else [])
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_run_that_shows_no_failure(
     seen = {known: Anomaly(known, quote(""), 0, NOWHERE, 3)}
     observed = Observed(records=records, last_records={0: 12}).at_end(outcome, seen)
     assert [
-        (shape.id, shape.said.text("en")) for shape in ending.detect_failure_free_run(observed)
+        (shape.id, shape.message.text("en")) for shape in ending.detect_failure_free_run(observed)
     ] == (
         [
             ("no-failure-shown", "9 metric records up to line 12, no failure shown"),

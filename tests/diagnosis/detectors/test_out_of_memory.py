@@ -264,7 +264,7 @@ def test_a_shape_shows_its_account() -> None:
         "47.00 GiB",
         "100.00 MiB",
     )
-    texts = {shape.id: shape.said.text("en") for shape in shapes([(oom(line), 3)])}
+    texts = {shape.id: shape.message.text("en") for shape in shapes([(oom(line), 3)])}
     assert (
         texts["oom-other-process"]
         == "79.15 total - 0.59 free - 48.50 of this process = 30.06 GiB held elsewhere (process 4242: 30.00)"
@@ -298,7 +298,7 @@ def test_the_card_may_be_named_elsewhere() -> None:
         "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 21474836480 bytes."
     )
     assert [
-        shape.said.text("en")
+        shape.message.text("en")
         for shape in shapes([(finding, 0)], 15.9)
         if shape.id == "oom-larger-than-card"
     ] == ["20.00 GiB asked at once, the card has 15.90 GiB"]

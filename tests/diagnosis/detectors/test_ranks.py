@@ -47,7 +47,7 @@ def _series(rank: int, bad_from: int | None, *, name: str = "loss", length: int 
 def test_the_rank_that_goes_bad_first(series: list[Series], expected: str | None) -> None:
     """Only a rank that is alone at the earliest bad step counts."""
     found = list(ranks.detect_first_nonfinite_process(Observed(series=series)))
-    assert [shape.said.text("en") for shape in found] == ([expected] if expected else [])
+    assert [shape.message.text("en") for shape in found] == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_ranks_with_different_numbers_of_steps(
         processes={source: where for source, where, _, _ in ends},
     )
     found = [
-        (shape.said.text("en"), shape.source, shape.line)
+        (shape.message.text("en"), shape.source, shape.line)
         for shape in ranks.detect_uneven_step_counts(observed)
     ]
     assert found == ([expected] if expected else [])

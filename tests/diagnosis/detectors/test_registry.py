@@ -907,7 +907,7 @@ def test_a_shape_shows_where_it_is_seen(
     """The raw line and the figures of the place where it shows."""
     found = {shape.id: shape for shape in shapes(curves(**series))}
     assert found[name].line == line
-    assert words in found[name].said.text("en")
+    assert words in found[name].message.text("en")
 
 
 def test_processes_are_judged_apart() -> None:
@@ -964,7 +964,7 @@ def test_a_wide_interval_hides_what_led_to_the_nan() -> None:
     found = {
         shape.id: shape for shape in shapes([steps_of(NOWHERE, [2.0, 1.9, 1.8, NAN], every=10)])
     }
-    assert "one of 10" in found["nan-in-interval"].said.text("en")
+    assert "one of 10" in found["nan-in-interval"].message.text("en")
     assert "nan-in-interval" not in {
         shape.id for shape in shapes([steps_of(NOWHERE, [2.0, 1.9, 1.8, NAN])])
     }

@@ -50,7 +50,7 @@ def test_silence_is_measured_by_the_clock(times: list[str], last: int, found: st
     """Only a gap of many times the usual distance, with a line behind it, is a silence."""
     one = detect_stall_after_record(tail(*times), 0, last)
     assert (
-        (one is not None and found in one.said.text("en") and one.line == last)
+        (one is not None and found in one.message.text("en") and one.line == last)
         if found
         else one is None
     )
@@ -93,7 +93,7 @@ def test_lines_go_on_and_the_step_does_not(behind: list[str], *, is_still: bool)
         (
             one is not None
             and one.id == "same-step"
-            and "step 29" in one.said.text("en")
+            and "step 29" in one.message.text("en")
             and one.line == 130
         )
         if is_still

@@ -55,7 +55,7 @@ def test_pairs(log: str, dump: str, expected: set[str]) -> None:
     shapes = build_case(gathered, load()).shapes
     assert set(shapes) & {UNFIT, AT_FAILURE} == expected
     if expected:
-        assert "torchvision 0.20.0" in shapes[UNFIT].said.text("zh")
+        assert "torchvision 0.20.0" in shapes[UNFIT].message.text("zh")
 
 
 def test_the_pair_is_mended_by_the_line_for_pip() -> None:

@@ -9,7 +9,7 @@ from postmortem.core.job_facts import Environment
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference import predicates
 from postmortem.diagnosis.inference.predicates import evaluate_condition, evaluate_conditions
-from postmortem.rules.conditions import Asked, Condition
+from postmortem.rules.conditions import Condition, ConditionSet
 
 
 def case(outcome: str) -> Case:
@@ -29,8 +29,8 @@ def test_it_is_asked_once_of_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
     failed = Condition("run-failed", {}, {"outcome": "failed"})
     one, other = case("failed"), case("completed")
     for _ in range(3):
-        assert evaluate_conditions(Asked((failed,)), one) is not None
-        assert evaluate_conditions(Asked((), (failed,)), one) is None
+        assert evaluate_conditions(ConditionSet((failed,)), one) is not None
+        assert evaluate_conditions(ConditionSet((), (failed,)), one) is None
         assert evaluate_condition(failed, other) is None
     assert asked == ["failed", "completed"]
 

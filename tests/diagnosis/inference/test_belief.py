@@ -4,24 +4,24 @@ import pytest
 
 from postmortem.core.answer import Evidence
 from postmortem.core.message import quote
-from postmortem.diagnosis.classifier.evidence_model import EvidenceModel, Weighed
+from postmortem.diagnosis.classifier.evidence_model import EvidenceModel, LogOddsSum
 from postmortem.diagnosis.inference.belief import (
     UNCONFIRMED,
     compute_features,
     estimate_probability,
 )
 from postmortem.diagnosis.inference.confidence_limits import UNPROVED
-from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.ranking import RankedCause
 
 CAUSE, OTHER = "memory.cuda-oom", "io.storage"
-SURE = Weighed(9.0, {})
+SURE = LogOddsSum(9.0, {})
 MODEL = EvidenceModel(SURE, SURE, SURE)
 
 
-def first(cause: str, kind: str, *weights: float) -> Ranked:
+def first(cause: str, kind: str, *weights: float) -> RankedCause:
     """A cause with evidence of one kind."""
     items = tuple(Evidence(kind, "one", "group", quote("x"), weight) for weight in weights)
-    return Ranked(cause, 0.9, 2.0, items)
+    return RankedCause(cause, 0.9, 2.0, items)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,9 @@ def first(cause: str, kind: str, *weights: float) -> Ranked:
         (first("code.user-exception", "traceback", 3.0), {CAUSE: 0.9}, 1.0),
     ],
 )
-def test_what_may_be_wrong_is_not_sure(best: Ranked, shares: dict[str, float], most: float) -> None:
+def test_what_may_be_wrong_is_not_sure(
+    best: RankedCause, shares: dict[str, float], most: float
+) -> None:
     """However sure the sum is."""
     assert estimate_probability(best, shares, MODEL) == pytest.approx(most, abs=2e-4)
 
@@ -53,5 +55,5 @@ def test_figures_tell_the_evidence_and_not_the_model() -> None:
 
 def test_without_a_text_the_evidence_alone_is_asked() -> None:
     """Each question has weights of its own."""
-    model = MODEL._replace(alone=Weighed(0.0, {}))
+    model = MODEL._replace(alone=LogOddsSum(0.0, {}))
     assert estimate_probability(first(CAUSE, "signature", 3.0), {}, model) == 0.5

@@ -4,7 +4,7 @@ import pytest
 
 import postmortem
 from postmortem.diagnosis.inference.certainty import agreed_status, share_rest
-from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.ranking import RankedCause
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_word_fits_the_number(asked: str, probability: float, status: str) -
 )
 def test_the_others_share_the_rest(given: tuple[float, ...], shared: tuple[float, ...]) -> None:
     """In their order; together no more than the first leaves."""
-    causes = [Ranked(str(number), share, 0.0, ()) for number, share in enumerate(given)]
+    causes = [RankedCause(str(number), share, 0.0, ()) for number, share in enumerate(given)]
     assert [cause.probability for cause in share_rest(causes)] == pytest.approx(shared, abs=1e-4)
 
 

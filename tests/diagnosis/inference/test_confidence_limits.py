@@ -10,7 +10,7 @@ from postmortem.diagnosis.inference.confidence_limits import (
     get_max_probability,
     reduce_health_score,
 )
-from postmortem.diagnosis.inference.rules import Scored
+from postmortem.diagnosis.inference.rules import ScoredCause
 
 STRONG, MODERATE, VETO = 3.0, 1.6, -5.0
 
@@ -64,5 +64,5 @@ def test_health_is_held_back(
     outcome: str, faults: list[float], weights: list[float], score: float
 ) -> None:
     """By a failure, by a veto, by a fault that is as likely."""
-    health = Scored("healthy.running", 1.5, tuple(item(weight) for weight in weights))
+    health = ScoredCause("healthy.running", 1.5, tuple(item(weight) for weight in weights))
     assert reduce_health_score(health, case(outcome), faults).score == pytest.approx(score)

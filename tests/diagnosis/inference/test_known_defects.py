@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 import postmortem
+from postmortem.diagnosis.inference.example_cases import build_example_case, find_advisory_errors
 from postmortem.diagnosis.inference.known_defects import find_symptom, is_applicable
-from postmortem.diagnosis.inference.rehearsal import build_example_case, find_advisory_errors
 from postmortem.rules.base import load
 from postmortem.rules.causes import build_advisory
 from postmortem.rules.conditions import Conditions

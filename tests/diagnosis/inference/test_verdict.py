@@ -15,7 +15,7 @@ from postmortem.core.message import Message, quote
 from postmortem.core.wording import convert_texts
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.inference.ranking import Ranked
+from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.verdict import build_verdict, rank
 from postmortem.extraction.job import read
 from postmortem.pipeline import get_matcher
@@ -35,8 +35,8 @@ def said(
 ) -> tuple[str, str]:
     """The status and the summary for a cause with this evidence, beside a second one of a score."""
     ranked = [
-        Ranked("memory.cuda-oom", 0.8, 3.0, evidence),
-        *([Ranked("memory.gpu-shared", 0.5, rival, (FOR,))] if rival is not None else []),
+        RankedCause("memory.cuda-oom", 0.8, 3.0, evidence),
+        *([RankedCause("memory.gpu-shared", 0.5, rival, (FOR,))] if rival is not None else []),
     ]
     found = build_verdict(ranked, CASE, load(()))
     return found.status, found.summary.text(language)

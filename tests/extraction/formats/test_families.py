@@ -13,7 +13,7 @@ import pytest
 
 import postmortem
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import iter_blocks
 
@@ -717,7 +717,7 @@ FAMILIES: list[Callable[[Log], None]] = [
 
 def read(raw: bytes) -> dict[str, list[tuple[float, float, int]]]:
     """Read a log as the program does; gives the points of each name."""
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     for block in iter_blocks(io.BytesIO(raw)):
         gathering.feed(block)
     found: dict[str, list[Series]] = {}

@@ -16,7 +16,7 @@ from postmortem.extraction import learnt_paths
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.formats import layouts
 from postmortem.extraction.formats.learnt_layouts import Layout
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.windows import View
@@ -233,7 +233,7 @@ def log(choice: random.Random) -> bytes:
 
 def gathered(raw: bytes, size: int) -> Extract:
     """What one pass finds."""
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     for block in iter_blocks(io.BytesIO(raw), size):
         gathering.feed(block)
     return gathering.snapshot()

@@ -7,7 +7,7 @@ import pytest
 
 from postmortem.core.watching import MetricRecord
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.interfaces.watch.live import Live
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import Block
@@ -47,7 +47,7 @@ def machine() -> Matcher:
 def test_pieces_make_the_whole(machine: Matcher, name: str) -> None:
     """However the file grows, the figures are those of one reading."""
     raw = (SAMPLES / f"{name}.log").read_bytes()
-    gathering = Gathering(machine, 0)
+    gathering = SourceExtractor(machine, 0)
     gathering.feed(Block(raw, 0, len(raw), 0))
     whole = {
         (series.name, line, repr(value))

@@ -30,16 +30,16 @@ def test_an_even_rise_is_warned_of() -> None:
     """With its slope; once half as much again is used."""
     found = signs([10.0 + 0.5 * index for index in range(40)])
     assert found[0].line == 12
-    assert "0.5 a step" in found[0].said.text("en")
+    assert "0.5 a step" in found[0].message.text("en")
 
 
 def test_what_the_device_holds_decides() -> None:
     """A rise that the device outlasts is none; one that it does not is named with the step."""
     rise = [10.0 + 0.25 * index for index in range(60)]
     assert signs(rise, capacity=40.0, total=100.0) == []
-    assert "40 GiB are full at step 121" in signs(rise, capacity=40.0, total=1000.0)[0].said.text(
-        "en"
-    )
+    assert "40 GiB are full at step 121" in signs(rise, capacity=40.0, total=1000.0)[
+        0
+    ].message.text("en")
 
 
 @pytest.mark.parametrize(

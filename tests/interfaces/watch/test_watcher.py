@@ -261,7 +261,7 @@ def test_a_silent_run_is_warned_of_once_and_may_go_on(log: Path) -> None:
     found = watched([log], story())
     assert kinds(found) == ["stall", "goes-on", "stall"]
     assert isinstance(found[0], Warned)
-    assert "records had come every 10 s" in found[0].said.text("en")
+    assert "records had come every 10 s" in found[0].message.text("en")
     assert found[0].evidence == "step 19 loss 2.55 lr 0.001"
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import postmortem
 from postmortem.core.message import Message, quote, say
-from postmortem.core.replayed import CauseTested, Culprit, ModulePeak, Replayed, ReplayTrial
+from postmortem.core.replayed import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
 from postmortem.interfaces.cli import cli
 from postmortem.pipeline import run_pipeline
 from postmortem.replay.rerun.as_evidence import iter_evidence
@@ -50,7 +50,7 @@ def found(verdict: str = "confirmed") -> Replayed[Message]:
         place=say("module mlp<up>", "模块 mlp<up>"),
         module="mlp<up>",
         direction="forward",
-        culprits=(Culprit(3, 0, 4, 417, (quote("input: float32[8]"),)),),
+        culprits=(FaultySample(3, 0, 4, 417, (quote("input: float32[8]"),)),),
         peaks=(
             ModulePeak("embed", "Embedding", 3.5),
             ModulePeak("mlp<up>", "Linear", 91_000.0, gradient=0.5),

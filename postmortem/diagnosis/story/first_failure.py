@@ -1,4 +1,4 @@
-"""Where a job failed first, and which process is meant.
+"""Determine where a job failed first, and in which process.
 
 In: the case. Out: `FirstFailure`. Not here: what came first of all that may have ended it
 (`case.order`), who is meant by it (`case.faulty_process`), lines around it (`story.places`).
@@ -11,8 +11,8 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, add_label, cut, quote
 from postmortem.core.shown import FirstFailure
 from postmortem.diagnosis.case.failures import Failure
-from postmortem.diagnosis.case.faulty_process import Meant, find_faulty_process
-from postmortem.diagnosis.case.named_elsewhere import infer_global_rank
+from postmortem.diagnosis.case.faulty_process import FaultyProcess, find_faulty_process
+from postmortem.diagnosis.case.reported_process import infer_global_rank
 from postmortem.diagnosis.case.values import Case, Occurrence
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.nonfinite_hints import BEFORE
@@ -32,7 +32,7 @@ _STILL: Final = (
     "stood-still-at-start",
     "stacks-dumped",
 )
-_TOLD_OF: Final = (*_STILL, "peer-named")
+_NAMING_A_PROCESS: Final = (*_STILL, "peer-named")
 """Shapes that may stand for a process in the line of another."""
 _OF_CURVES: Final = frozenset({"numerics", "learning"})
 _OF_VALUES: Final = frozenset({"numerics", "cuda"})
@@ -61,15 +61,15 @@ def build_first_failure(
     meant = (
         find_faulty_process(case, case.first) if case.first is not None and shown is None else None
     )
-    if failure is None or (meant is None if shown is None else shown.id not in _TOLD_OF):
+    if failure is None or (meant is None if shown is None else shown.id not in _NAMING_A_PROCESS):
         return failure
-    by_id, told = knowledge.by_id, case.first.finding if case.first is not None else None
+    by_id, reporting = knowledge.by_id, case.first.finding if case.first is not None else None
     return find_in_own_log(
         case,
         failure,
         lambda name: by_id[name].title,
         meant.file if meant is not None else None,
-        may_be_silent=told is None or by_id[told.signature].told_by != "launcher",
+        may_be_silent=reporting is None or by_id[reporting.signature].told_by != "launcher",
     )
 
 
@@ -84,23 +84,23 @@ def _find_first_failure(
         shown = meant.witness if meant is not None else None
     if shown is not None:
         where = shown.where if meant is None else meant.where
-        return FirstFailure(shown.source, where, shown.line, None, shown.said.settled())
+        return FirstFailure(shown.source, where, shown.line, None, shown.message.settled())
     if first is None:
         return _find_reported_by_peers(case, knowledge, area)
     if meant is None:
-        meant = Meant(first.where)
+        meant = FaultyProcess(first.where)
     found = meant.seen or first.finding
     if found is not None:
         title = knowledge.by_id[found.signature].title
-        said = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
-        return FirstFailure(found.source, meant.where, found.line, found.time, said)
+        sentence = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+        return FirstFailure(found.source, meant.where, found.line, found.time, sentence)
     return _build_from_traceback(first, meant.where)
 
 
 def _find_reported_by_peers(
     case: Case, knowledge: KnowledgeBase, area: str
 ) -> FirstFailure[Message] | None:
-    """Give the first line that tells of a failure which nobody shows; it is not the teller's.
+    """Find the first line in which peers report a failure that no process shows itself.
 
     Peers tell of one that is gone, a cluster of what it waits for.
     """
@@ -112,19 +112,19 @@ def _find_reported_by_peers(
     if found is None:
         return None
     title = knowledge.by_id[found.signature].title
-    said = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
-    return FirstFailure(found.source, NOWHERE, found.line, found.time, said)
+    sentence = add_label(title, cut(found.text.splitlines()[0], _MOST_TEXT)).settled()
+    return FirstFailure(found.source, NOWHERE, found.line, found.time, sentence)
 
 
 def _is_peer_report(event: Occurrence, knowledge: KnowledgeBase, area: str) -> bool:
-    """Say whether a line of a program tells of what peers, or a cluster, wait for in vain."""
+    """Say whether a line reports that peers or a cluster wait in vain."""
     finding = event.finding
     if event.because or has_trait(finding.signature, Trait.STANDSTILL):
         return False
     if area == "hang":
         suggested = knowledge.by_id[finding.signature].suggests
         return finding.role == "warning" and any(
-            has_trait(one, Trait.STANDSTILL) for one in suggested
+            has_trait(cause, Trait.STANDSTILL) for cause in suggested
         )
     return finding.role == "consequence" and has_trait(finding.signature, Trait.AMONG_PROCESSES)
 
@@ -133,12 +133,12 @@ def _build_from_traceback(first: Failure, where: ProcessId) -> FirstFailure[Mess
     raised = first.traceback
     assert raised is not None  # noqa: S101 -- a Failure has one of the two
     message = cut((raised.message.splitlines() or [""])[0], _MOST_TEXT)
-    said = quote(": ".join(part for part in (raised.exception, message) if part))
-    return FirstFailure(raised.source, where, raised.exception_line, raised.time, said)
+    sentence = quote(": ".join(part for part in (raised.exception, message) if part))
+    return FirstFailure(raised.source, where, raised.exception_line, raised.time, sentence)
 
 
 def _select_anomaly(case: Case, area: str) -> Anomaly | None:
-    """Give the shape whose place is the first failure rather than what ended the run."""
+    """Choose the anomaly that is the first failure rather than what ended the run."""
     first, bad = case.first, _find_first_bad_value(case)
     if area == "hang" and (still := _find_last_sign_of_life(case)) is not None:
         return still
@@ -152,10 +152,12 @@ def _select_anomaly(case: Case, area: str) -> Anomaly | None:
 
 def _find_last_sign_of_life(case: Case) -> Anomaly | None:
     """Give the last sign of life of a run that stood still, as far as nothing else ended it."""
-    told = case.first.finding if case.first is not None else None
-    is_told_late = told is not None and has_trait(told.signature, Trait.ENDS_WHAT_STOOD_STILL)
+    reporting = case.first.finding if case.first is not None else None
+    is_late_report = reporting is not None and has_trait(
+        reporting.signature, Trait.ENDS_WHAT_STOOD_STILL
+    )
     still = next((case.shapes[name] for name in _STILL if name in case.shapes), None)
-    if still is None or not (case.first is None or is_told_late):
+    if still is None or not (case.first is None or is_late_report):
         return None
     missed = case.shapes.get("peer-named")
     return still if missed is None else still._replace(where=missed.where)
@@ -163,13 +165,13 @@ def _find_last_sign_of_life(case: Case) -> Anomaly | None:
 
 def _find_first_bad_value(case: Case) -> Anomaly | None:
     """Give the place where the curves go wrong first, as far as that may be the first failure."""
-    bad = [shape for name, shape in case.shapes.items() if CATALOGUE[name].can_be_first]
+    bad = [anomaly for name, anomaly in case.shapes.items() if CATALOGUE[name].can_be_first]
     if not bad:
         return None
     if _HUGE_AT_FIRST in case.shapes:
         return case.shapes[_HUGE_AT_FIRST]
-    return min(bad, key=lambda shape: (_RANKED.get(shape.id, 2), shape.source, shape.line))
+    return min(bad, key=lambda anomaly: (_RANKED.get(anomaly.id, 2), anomaly.source, anomaly.line))
 
 
-def _is_before(shape: Anomaly, failure: Failure) -> bool:
-    return shape.source != failure.source or shape.line < failure.line
+def _is_before(anomaly: Anomaly, failure: Failure) -> bool:
+    return anomaly.source != failure.source or anomaly.line < failure.line

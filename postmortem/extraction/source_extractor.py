@@ -1,6 +1,4 @@
-"""One pass over the blocks of a source.
-
-What is printed becomes findings, tracebacks, series and facts, in bounded memory.
+"""Extract findings, tracebacks, series and facts from one source, in bounded memory.
 
 In: `Block`s of one source. Out: `Extract`. `feed`, `snapshot` and `merge` make it a mergeable
 state: a growing file, many files and block borders are all the same to it. Not here: reading files
@@ -35,7 +33,7 @@ from postmortem.reading.windows import View
 from postmortem.rules.engine import A_SOURCE, Budget
 
 
-class Gathering:
+class SourceExtractor:
     """Gathers from one source."""
 
     def __init__(
@@ -69,7 +67,7 @@ class Gathering:
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
-        self._takers = self._by_kind(Searches(own), line_break, own)
+        self._takers = self._map_readers_by_kind(Searches(own), line_break, own)
         self.result.stamps[source] = self._cursor.sight.stamps
 
     @property
@@ -131,7 +129,7 @@ class Gathering:
             except TimeoutError:
                 self.result.timeouts += 1
 
-    def _by_kind(
+    def _map_readers_by_kind(
         self, searches: Searches, line_break: bytes, budget: Budget
     ) -> Mapping[str, Callable[[int, View, int], None]]:
         """Give who takes lines of each kind."""

@@ -1,4 +1,4 @@
-"""Which of the printed training losses of a process is its `loss`.
+"""Choose which of the printed training losses of a process is its `loss`.
 
 In: the printed names of losses, process by process. Out: the name that each is to have. Not here:
 which figures are losses of the training at all (`formats.losses`).
@@ -10,7 +10,7 @@ anything else, else the first. The others (`avg. loss` at the end of an epoch) k
 from postmortem.core.lines import ProcessId
 
 
-class Owners:
+class LossOwners:
     """Keeps the spelling that is each process's own."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether printed figures are the same figure, as far as the coarser of two curves is printed.
+"""Compare printed figures at the precision of the coarser of two curves.
 
 In: values. Out: answers. Not here: which curves are compared (`extraction.copies`).
 """
@@ -16,7 +16,7 @@ _MOST_DECIMALS: Final = 12
 
 
 def is_within(short: Sequence[float], long: Sequence[float], coarse: float, denser: int) -> bool:
-    """Say whether the values of one stand in another, so many times as dense, in their order."""
+    """Say whether the values of one curve occur in a denser one, in their order."""
     reach = _NEAR * (1 + denser)
     place = 0
 
@@ -42,16 +42,16 @@ def is_mostly_true(answers: Iterable[bool], count: int) -> bool:
     return True
 
 
-def is_approximately_equal(one: float, other: float, coarse: float) -> bool:
+def is_approximately_equal(first: float, second: float, coarse: float) -> bool:
     """Say whether two figures are one, as far as the coarser of their curves is printed."""
-    if not (math.isfinite(one) and math.isfinite(other)):
-        return one == other or (math.isnan(one) and math.isnan(other))
-    apart = abs(one - other)
-    return apart <= coarse or apart <= _CLOSE * max(abs(one), abs(other))
+    if not (math.isfinite(first) and math.isfinite(second)):
+        return first == second or (math.isnan(first) and math.isnan(second))
+    apart = abs(first - second)
+    return apart <= coarse or apart <= _CLOSE * max(abs(first), abs(second))
 
 
 def estimate_rounding(values: Sequence[float]) -> float:
-    """Say how far a printed figure of a curve may be from what it stands for."""
+    """Estimate the rounding error of the printed figures of a curve."""
     decimals = max((_count_decimals(value) for value in values if math.isfinite(value)), default=0)
     return 0.6 * 10.0**-decimals if decimals else 0.0
 

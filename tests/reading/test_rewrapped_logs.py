@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.reading import repacked
+from postmortem.reading import rewrapped_logs
 
 LINES = [
     "loading",
@@ -37,7 +37,7 @@ def wrapped(lines: list[str], width: int) -> list[str]:
 )
 def test_packed_lines(packed: str) -> None:
     """Each packing gives the lines as they were printed."""
-    found = repacked.extract_printed_lines(packed.encode())
+    found = rewrapped_logs.extract_printed_lines(packed.encode())
     assert found is not None
     assert found.decode().split("\n") == LINES
 
@@ -73,7 +73,7 @@ def test_packed_lines(packed: str) -> None:
 )
 def test_not_packed(text: str) -> None:
     """What only looks like a packing is left as it is."""
-    assert repacked.extract_printed_lines(text.encode()) is None
+    assert rewrapped_logs.extract_printed_lines(text.encode()) is None
 
 
 @settings(max_examples=50, deadline=None)
@@ -82,7 +82,7 @@ def test_a_wrapped_log_keeps_its_numbers(width: int, words: list[str]) -> None:
     """Joined lines leave as many empty ones, and nothing is lost."""
     text = "-".join(words)  # cut within words only
     lines = wrapped(["start of it", text, "Done: all of it", text[::-1], "end"], width)
-    found = repacked.extract_printed_lines("\n".join(lines).encode())
+    found = rewrapped_logs.extract_printed_lines("\n".join(lines).encode())
     if found is None:  # two pieces that happen to begin alike are left as they are
         return
     joined = found.decode().split("\n")
@@ -97,7 +97,7 @@ def test_a_cut_exception_is_whole_again() -> None:
         '  File "/home/u/envs/flash/lib/python3.10/site-packages/some_package/layers/attention/core.py", line 3',
         "ImportError: /home/u/envs/flash/lib/python3.10/site-packages/some_package.so: undefined symbol: _ZN2at",
     ]
-    found = repacked.extract_printed_lines("\n".join(wrapped(lines, 80)).encode())
+    found = rewrapped_logs.extract_printed_lines("\n".join(wrapped(lines, 80)).encode())
     assert found is not None
     assert [line for line in found.decode().split("\n") if line] == lines
 
@@ -111,7 +111,7 @@ def test_messages_of_one_length_are_no_width() -> None:
             lines.append(
                 f"[data] cannot decode shard-00{number}.tar/0{number}.jpg: broken stream -"
             )
-    assert repacked.extract_printed_lines(("\n".join(lines) + "\n").encode()) is None
+    assert rewrapped_logs.extract_printed_lines(("\n".join(lines) + "\n").encode()) is None
 
 
 def test_two_messages_in_turn_are_no_width() -> None:
@@ -123,14 +123,14 @@ def test_two_messages_in_turn_are_no_width() -> None:
             f"Part 7 mean: {figure}, {'over all of its cells in this very batch, ':.<52}it 4"
         )
         lines.append(f"{number}: {figure}, {figure} mean, 0.001 rate")
-    assert repacked.extract_printed_lines(("\n".join(lines) + "\n").encode()) is None
+    assert rewrapped_logs.extract_printed_lines(("\n".join(lines) + "\n").encode()) is None
 
 
 def test_the_message_below_a_box_of_rich_is_whole_again() -> None:
     """It is broken between words; what has room enough on the line above is another line."""
     box = f"╭{'─' * 60}╮\n│{' ' * 60}│\n╰{'─' * 60}╯\n"
     words = "AssertionError: parameters of the batch are wrong, that is not\nequal to what it says: 64 != 4 *\n8"
-    found = repacked.extract_printed_lines(f"{box}{words}\nnext\n".encode())
+    found = rewrapped_logs.extract_printed_lines(f"{box}{words}\nnext\n".encode())
     assert found is not None
     lines = found.decode().split("\n")
     assert (

@@ -1,4 +1,4 @@
-"""Steps that a program counts anew in each epoch, told from steps that run on.
+"""Tell steps that are counted anew in each epoch from steps that run on.
 
 In: the printed epoch, step and length of an epoch of one stream, in order. Out: the step of the
 run, or NaN where it is not certain. Not here: formats that say in their rule how they count
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST: Final = 256
 
 
-class Counting:
+class StepCounting:
     """Keeps what each stream has shown of its way to count."""
 
     def __init__(self) -> None:

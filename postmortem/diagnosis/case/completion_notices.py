@@ -1,6 +1,6 @@
-"""Where a process says that its run is through, and nothing in its log says otherwise.
+"""Find where a process states that its run is complete, if nothing contradicts it.
 
-In: findings, tracebacks and shapes of the last attempt. Out: by source, the line of those words.
+In: findings, tracebacks and anomalies of the last attempt. Out: by source, the line of those words.
 Not here: what they make of the errors before them (`case.survived_errors`, `case.nonfatal`), the
 outcome (`case.outcomes`).
 
@@ -14,14 +14,14 @@ from postmortem.core.findings import Traceback
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.ending import is_cut_short
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.extraction.extract import Seen
+from postmortem.extraction.extract import Sighting
 from postmortem.extraction.trailing_context import is_handled
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
 
-def own_ends(
-    seen: Sequence[Seen],
+def find_completion_notices(
+    seen: Sequence[Sighting],
     tracebacks: Iterable[Traceback],
     rules: Mapping[str, Signature],
     observed: Observed,
@@ -37,14 +37,16 @@ def own_ends(
         closing: words with which the run closes, if there are any.
     """
     ends = {} if closing is None else {closing.source: closing.line}
-    for one in seen:
-        finding = one.finding
+    for sighting in seen:
+        finding = sighting.finding
         if has_trait(finding.signature, Trait.SOUND):
             ends[finding.source] = max(ends.get(finding.source, 0), finding.line)
-    last = {one.source: one.line for one in tracebacks if not one.aside}
-    for one in seen:
-        if _contradicts(one, rules):
-            last[one.finding.source] = max(last.get(one.finding.source, 0), one.finding.line)
+    last = {traceback.source: traceback.line for traceback in tracebacks if not traceback.aside}
+    for sighting in seen:
+        if _is_contradicting(sighting, rules):
+            last[sighting.finding.source] = max(
+                last.get(sighting.finding.source, 0), sighting.finding.line
+            )
     return {
         source: line
         for source, line in ends.items()
@@ -54,9 +56,9 @@ def own_ends(
     }
 
 
-def _contradicts(one: Seen, rules: Mapping[str, Signature]) -> bool:
-    """Say whether a line tells of a failure that nobody handled."""
-    finding = one.finding
+def _is_contradicting(sighting: Sighting, rules: Mapping[str, Signature]) -> bool:
+    """Say whether a line reports a failure that was not handled."""
+    finding = sighting.finding
     is_fatal = finding.role == "cause" and rules[finding.signature].fatal
     is_failure = is_fatal or finding.role == "consequence"
     return is_failure and not is_handled(finding.text, finding.level)

@@ -1,7 +1,7 @@
-"""Which sources may be something else than a log, told without the readers of those.
+"""Tell cheaply which sources may be something else than a log.
 
 In: a path and the beginning of a text. Out: whether to ask `extraction.run_files`, which most jobs
-need not even import; `Read`, what a source holds. Not here: what such a file really is.
+need not even import; `ReadSource`, what a source holds. Not here: what such a file really is.
 """
 
 from pathlib import PurePath
@@ -15,12 +15,12 @@ _STORES: Final = frozenset({"params", "metrics"})
 """Folders of MLflow's file store."""
 _FIGURES: Final = (".tfevents.", "trace_rank", "comm_traces/rank_")
 _FOLDED: Final = (".json", ".jsonl")
-_TOLD: Final = ('"message"', '"msg"', '"level"')
+_JSON_LOG_KEYS: Final = ('"message"', '"msg"', '"level"')
 """Keys of lines that a logger wrote as JSON."""
 _LOOKED_AT: Final = 20
 
 
-class Read(NamedTuple):
+class ReadSource(NamedTuple):
     """A source that was read."""
 
     part: Extract
@@ -31,11 +31,11 @@ class Read(NamedTuple):
 
 def may_be_no_log(path: str, head: str) -> bool:
     """Say whether a text may be metrics or a configuration: JSON, a table, a name of theirs."""
-    given = PurePath(path)
+    file = PurePath(path)
     first = head.split("\n", 1)[0].lower()
     return (
-        given.suffix in _SUFFIXES
-        or not _STORES.isdisjoint(given.parts)
+        file.suffix in _SUFFIXES
+        or not _STORES.isdisjoint(file.parts)
         or head.lstrip()[:1] == "{"
         or ("," in first and "loss" in first)
     )
@@ -53,6 +53,6 @@ def is_record_lines(head: str, path: str) -> bool:
     return PurePath(path).suffix in _FOLDED and all(
         line.startswith("{")
         and line.rstrip().endswith("}")
-        and not any(word in line for word in _TOLD)
+        and not any(word in line for word in _JSON_LOG_KEYS)
         for line in lines[: max(1, len(lines) - 1)]
     )

@@ -19,9 +19,9 @@ import pytest
 from postmortem import pipeline
 from postmortem.core.host.helper_process import HelperProcess
 from postmortem.core.host.usable_cores import count_cores
-from postmortem.extraction import helped_reading
-from postmortem.extraction.helped_reading import HelpedReading
-from postmortem.extraction.parallel_reader import Apart, FileApart
+from postmortem.extraction import parallel_files
+from postmortem.extraction.parallel_files import ParallelReading
+from postmortem.extraction.parallel_reader import FileResult, FileTask
 from postmortem.report import render
 
 ENOUGH = 60
@@ -50,8 +50,8 @@ def job(tmp_path: Path) -> Path:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of the files that another process was asked to read; here it always pays."""
-    monkeypatch.setattr(helped_reading, "_LARGE", 1)
-    monkeypatch.setattr(helped_reading, "_PAYS", 1)
+    monkeypatch.setattr(parallel_files, "_LARGE", 1)
+    monkeypatch.setattr(parallel_files, "_PAYS", 1)
     numbers, done = list[int](), HelperProcess.done
 
     def noted(helper: HelperProcess, piece: tuple[int, ...]) -> mmap.mmap | None:
@@ -82,14 +82,14 @@ def test_a_file_that_the_others_would_wait_for_is_begun_first(
 ) -> None:
     """It stands last, and holds as much as each of two processes is to read."""
     (job / "rank9.log").write_bytes(long_logs.stretch(random.Random(9), 0, 2).at(1))
-    begun, task = list[str](), HelpedReading._task
+    begun, task = list[str](), ParallelReading._task
 
-    def noted(reading: HelpedReading, place: int) -> FileApart:
+    def noted(reading: ParallelReading, place: int) -> FileTask:
         begun.append(Path(reading._files[place].path).name)
         return task(reading, place)
 
     alone = report(job, 1)
-    monkeypatch.setattr(HelpedReading, "_task", noted)
+    monkeypatch.setattr(ParallelReading, "_task", noted)
     assert report(job, 2) == alone
     assert begun.index("rank9.log") < 3
     assert len(begun) == len(set(begun)) == len([*job.iterdir()])
@@ -100,15 +100,15 @@ def test_no_more_is_read_ahead_than_there_is_room_for(
     job: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without any, no more waits than what two processes were at when it was used up."""
-    waiting, put = list[int](), HelpedReading._put
+    waiting, put = list[int](), ParallelReading._put
 
-    def noted(reading: HelpedReading, place: int, found: Apart | mmap.mmap | None) -> None:
+    def noted(reading: ParallelReading, place: int, found: FileResult | mmap.mmap | None) -> None:
         put(reading, place, found)
         waiting.append(len(reading._done))
 
     alone = report(job, 1)
-    monkeypatch.setattr(helped_reading, "_ROOM", 1)
-    monkeypatch.setattr(HelpedReading, "_put", noted)
+    monkeypatch.setattr(parallel_files, "_MAX_WAITING_BYTES", 1)
+    monkeypatch.setattr(ParallelReading, "_put", noted)
     assert report(job, 2) == alone
     assert max(waiting) <= 2
 
@@ -139,10 +139,10 @@ def test_no_process_can_be_started(job: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_small_job_stays_in_one_process(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading the rules once more would take longer than reading it."""
 
-    def refused(_reading: HelpedReading, count: int, _begin: object) -> None:
+    def refused(_reading: ParallelReading, count: int, _begin: object) -> None:
         raise AssertionError(count)
 
-    monkeypatch.setattr(HelpedReading, "start", refused)
+    monkeypatch.setattr(ParallelReading, "start", refused)
     assert json.loads(report(job, 8))["verdict"]["cause"]
 
 

@@ -1,6 +1,6 @@
-"""Whether all digits are the same to a pattern.
+"""Decide whether a pattern treats all digits alike.
 
-If so, it matches at the same places of all texts that differ in their digits alone.
+If it does, it matches at the same places of all texts that differ in their digits alone.
 
 In: a pattern. Out: yes, or not sure; a pattern for which they are and that finds no less. Not
 here: remembering such places (`formats.record_places`).
@@ -32,7 +32,7 @@ def is_digit_agnostic(pattern: str) -> bool:
 
     A range of characters that parts the digits begins or ends with one of them.
     """
-    if _SAME_AGAIN in pattern or any(one in _BY_NAME for one in _ESCAPE.findall(pattern)):
+    if _SAME_AGAIN in pattern or any(escape in _BY_NAME for escape in _ESCAPE.findall(pattern)):
         return False
     bare = _ESCAPE.sub("", pattern)
     sets = _SET.findall(bare)
@@ -47,7 +47,7 @@ def build_any_digit_pattern(pattern: re.Pattern[str]) -> re.Pattern[str] | None:
 
     None if there is none so simple: a range parts the digits, or something must not stand there.
     """
-    if any(one in pattern.pattern for one in _MUST_NOT):
+    if any(construct in pattern.pattern for construct in _MUST_NOT):
         return None
     text = _TOKEN.sub(_replace_digits, pattern.pattern)
     try:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.core.host import kept as module
-from postmortem.core.host.kept import KeptLog
+from postmortem.core.host import output_copy as module
+from postmortem.core.host.output_copy import KeptLog
 
 
 class Disk:

@@ -9,7 +9,7 @@ from postmortem import pipeline
 from postmortem.extraction.formats.pairs import PairReader
 from postmortem.reading.prefixes import clean
 from postmortem.rules.base import Format
-from postmortem.rules.blind_patterns import build_any_digit_pattern, is_digit_agnostic
+from postmortem.rules.digit_agnostic import build_any_digit_pattern, is_digit_agnostic
 from postmortem.rules.engine import compile_pattern
 
 RULES = [rule for rule in pipeline.get_matcher(()).knowledge.formats if rule.kind == "metrics"]

@@ -1,6 +1,7 @@
-"""The kinds of shapes that curves have where nothing is learnt, though every figure is finite.
+"""Anomaly types of curves where nothing is learnt though every figure is finite.
 
-In: nothing. Out: `KINDS`. Not here: losses that stand still or freeze (`rules.curve_anomalies`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: losses that stand still or freeze
+(`rules.curve_anomalies`).
 """
 
 from typing import Final
@@ -8,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "tiny-rate",
         say(

@@ -1,4 +1,4 @@
-"""Prove conditions and advisories on their examples: made-up cases, of either kind.
+"""Test conditions and advisories on their example cases.
 
 In: compiled rules. Out: faults. Not here: the shape of an example (`rules.questions`), and
 whether a log gives such a case (`extraction.proof`, the formats).
@@ -49,10 +49,10 @@ def find_advisory_errors(
         for kind, is_meant in (("fires", True), ("silent", False)):
             for number, example in enumerate(written["examples"][kind], 1):
                 case = build_example_case(example)
-                is_told = is_applicable(entry, case) and (
+                holds = is_applicable(entry, case) and (
                     not is_meant or find_symptom(entry, case) is not None
                 )
-                if is_told != is_meant:
+                if holds != is_meant:
                     says = "is silent" if is_meant else "fires"
                     yield PatternError(
                         f"{entry.id}: it {says} in example {number} of `{kind}`: {example}",
@@ -68,7 +68,9 @@ def build_example_case(example: Mapping[str, Any]) -> Case:
             Occurrence(_build_finding(name), 1.0, "", is_fatal=True)
             for name in example.get("signatures", ())
         ),
-        tracebacks=tuple(_build_traceback(one) for one in example.get("tracebacks", ())),
+        tracebacks=tuple(
+            _build_traceback(traceback) for traceback in example.get("tracebacks", ())
+        ),
         shapes={
             name: Anomaly(name, quote(name), 0, NOWHERE, 1) for name in example.get("shapes", ())
         },
@@ -88,12 +90,12 @@ def _build_finding(signature: str) -> Finding:
 def _build_environment(example: Mapping[str, Any]) -> Environment:
     gpus = tuple(
         Gpu(
-            one["name"],
-            one.get("count", 1),
-            one.get("memory_gib"),
-            one.get("capability"),
+            gpu["name"],
+            gpu.get("count", 1),
+            gpu.get("memory_gib"),
+            gpu.get("capability"),
         )
-        for one in example.get("gpus", ())
+        for gpu in example.get("gpus", ())
     )
     return Environment(**{**example, "gpus": gpus})
 

@@ -1,4 +1,4 @@
-"""What a command prints, passed on to whoever reads it, at the reader's own pace.
+"""Forward a command's output to a standard stream without holding up the command.
 
 In: pieces of output. Out: the same bytes in one of our standard streams, and how many were not
 taken. Not here: reading the command's pipes (`core.host.launching`).
@@ -22,7 +22,7 @@ _LOOK: Final = 0.2
 """Seconds between two looks whether waiting still makes sense."""
 
 
-class Outlet:
+class OutputForwarder:
     """One open file that output is passed on to."""
 
     def __init__(self, number: int, name: str) -> None:
@@ -44,7 +44,7 @@ class Outlet:
                 self._changed.wait(_LOOK)
 
     def finish(self, is_waiting: Callable[[float], bool]) -> None:
-        """Stay until all is passed on; what is left when nobody waits any more is lost.
+        """Wait until all output is forwarded; what is left when the wait ends is lost.
 
         Args:
             is_waiting: says whether to stay, told for how many seconds the reader has taken

@@ -3,7 +3,7 @@
 import pytest
 
 from postmortem.core.lines import NOWHERE, ProcessId
-from postmortem.extraction.formats.owners import Owners
+from postmortem.extraction.formats.loss_owners import LossOwners
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ def test_one_spelling_is_the_loss(
     printed: list[tuple[str, bool]], called: list[str], changes: int
 ) -> None:
     """The others keep their names."""
-    owners = Owners()
+    owners = LossOwners()
     assert [owners.called(mine, NOWHERE) for mine in printed] == called
     assert owners.changes == changes
 
 
 def test_each_process_has_its_own() -> None:
     """What one process calls its loss says nothing of another."""
-    owners, other = Owners(), ProcessId(rank=1)
+    owners, other = LossOwners(), ProcessId(rank=1)
     owners.called(("loss", True), NOWHERE)
     assert (owners.is_owned(NOWHERE), owners.is_owned(other)) == (True, False)
     assert owners.called(("avg_loss", False), other) == "loss"

@@ -1,7 +1,7 @@
-"""Which words of a log carry a model's say: hashes looked up again in the text that filled them.
+"""Find the words of a log that contribute most to the text classifier's opinion.
 
-In: a model, a cause, the buckets of a text with their passages. Out: `TellingWords`, the weightiest
-passage first. Not here: what the say is worth (`inference.second_opinion`).
+In: a model, a cause, the buckets of a text with their passages. Out: `DecisiveWords`, the
+weightiest passage first. Not here: how much the opinion counts (`inference.second_opinion`).
 
 A model holds no word. But each bucket is known with the passage that filled it, and a word of that
 passage gets what its grams put into their buckets; words side by side are shown as one term, as
@@ -13,10 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.answer import TellingWords
+from postmortem.core.answer import DecisiveWords
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import cut
-from postmortem.diagnosis.classifier.failing_text import Saying
+from postmortem.diagnosis.classifier.failing_text import TextPassage
 from postmortem.diagnosis.classifier.hashed_words import extract_words, hash_grams
 from postmortem.diagnosis.classifier.text_model import TextModel
 
@@ -36,21 +36,21 @@ _OURS: Final = ("own ", "python ")
 """What stands before a frame that is of no package."""
 
 
-class _Pulled(NamedTuple):
+class _WeightedWords(NamedTuple):
     """A passage, its words, and what each of them puts in."""
 
-    passage: Saying
-    said: list[str]
+    passage: TextPassage
+    words: list[str]
     pulls: list[float]
 
 
 def find_decisive_words(
-    model: TextModel, cause: str, filled: Mapping[int, Saying]
-) -> tuple[TellingWords, ...]:
-    """Give the words that speak most for a cause, by their passages."""
+    model: TextModel, cause: str, filled: Mapping[int, TextPassage]
+) -> tuple[DecisiveWords, ...]:
+    """Find the words that contribute most to a cause, by their passages."""
     pulls = model.pulls(cause, filled)
     whole = sum(pull for pull in pulls.values() if pull > 0)
-    by_passage: defaultdict[Saying, dict[int, float]] = defaultdict(dict)
+    by_passage: defaultdict[TextPassage, dict[int, float]] = defaultdict(dict)
     for bucket, passage in filled.items():
         if passage.line is not None:
             by_passage[passage][bucket] = pulls[bucket]
@@ -58,75 +58,77 @@ def find_decisive_words(
         passage: sum(pull for pull in own.values() if pull > 0)
         for passage, own in by_passage.items()
     }
-    first = sorted((one for one in sums if sums[one] > 0), key=lambda one: -sums[one])
+    first = sorted(
+        (passage for passage in sums if sums[passage] > 0), key=lambda passage: -sums[passage]
+    )
     found = (
-        _build_telling_words(
+        _build_decisive_words(
             _compute_word_pulls(passage, by_passage[passage]), sums[passage] / whole
         )
         for passage in first[:_PASSAGES]
     )
-    return tuple(one for one in found if one.terms)
+    return tuple(passage for passage in found if passage.terms)
 
 
-def _compute_word_pulls(passage: Saying, pulls: dict[int, float]) -> _Pulled:
+def _compute_word_pulls(passage: TextPassage, pulls: dict[int, float]) -> _WeightedWords:
     """Share out what a passage puts in among its words; each bucket counts once."""
-    said = extract_words(passage.text)
-    each = [0.0] * len(said)
-    for places, bucket in hash_grams(passage.kind, said):
+    words = extract_words(passage.text)
+    each = [0.0] * len(words)
+    for places, bucket in hash_grams(passage.kind, words):
         pull = pulls.pop(bucket, 0.0)
         for place in places:
             each[place] += pull / len(places)
-    return _Pulled(passage, said, each)
+    return _WeightedWords(passage, words, each)
 
 
-def _build_telling_words(one: _Pulled, share: float) -> TellingWords:
-    passage = one.passage
-    return TellingWords(
+def _build_decisive_words(weighted: _WeightedWords, share: float) -> DecisiveWords:
+    passage = weighted.passage
+    return DecisiveWords(
         cut(_format_passage(passage), _LONGEST),
-        tuple(_extract_terms(one)[:_TERMS]),
+        tuple(_extract_terms(weighted)[:_TERMS]),
         round(share, 3),
         passage.source,
         passage.line,
     )
 
 
-def _format_passage(passage: Saying) -> str:
+def _format_passage(passage: TextPassage) -> str:
     text = passage.text
     for own in _OURS if passage.kind == "frame" else ():
         text = text.removeprefix(own)
     return " ".join(text.split())
 
 
-def _extract_terms(one: _Pulled) -> list[str]:
+def _extract_terms(passage: _WeightedWords) -> list[str]:
     """Give the terms of a passage as they stand in it, the weightiest first."""
-    shown = cut(_format_passage(one.passage), _LONGEST)
+    shown = cut(_format_passage(passage.passage), _LONGEST)
     small = _convert_to_lowercase(shown)
     terms: dict[str, float] = {}
-    for first, behind in _find_word_runs(one):
-        term = shown[_place(one.said[first:behind], small)]
+    for first, behind in _find_word_runs(passage):
+        term = shown[_place(passage.words[first:behind], small)]
         if _NAMED.search(term):
-            terms[term] = max(terms.get(term, 0.0), sum(one.pulls[first:behind]))
+            terms[term] = max(terms.get(term, 0.0), sum(passage.pulls[first:behind]))
     return sorted(terms, key=lambda term: -terms[term])
 
 
-def _place(said: Sequence[str], text: str) -> slice:
+def _place(words: Sequence[str], text: str) -> slice:
     """Find words that follow each other, to the ends of the names that hold them; else nothing.
 
     A pattern for each term would take longer to compile than all else that is done here.
     """
-    at = text.find(said[0])
+    at = text.find(words[0])
     while at >= 0:
-        behind = _find_phrase_end(said, text, at)
+        behind = _find_phrase_end(words, text, at)
         if behind is not None:
             before = text[max(0, at - _LONGEST_REST) : at]
             return slice(at - len(before) + len(before.rstrip(_OF_NAMES)), behind)
-        at = text.find(said[0], at + 1)
+        at = text.find(words[0], at + 1)
     return slice(0)
 
 
-def _find_phrase_end(said: Sequence[str], text: str, at: int) -> int | None:
+def _find_phrase_end(words: Sequence[str], text: str, at: int) -> int | None:
     """Say where the name of the last word ends, if the words follow each other from here."""
-    for word in said:
+    for word in words:
         between = _BETWEEN.match(text, at)
         at = at if between is None else between.end()
         if not text.startswith(word, at):
@@ -141,11 +143,11 @@ def _convert_to_lowercase(text: str) -> str:
     return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 
-def _find_word_runs(one: _Pulled) -> Iterator[tuple[int, int]]:
+def _find_word_runs(passage: _WeightedWords) -> Iterator[tuple[int, int]]:
     """Give runs of words that pull, each from its first word to behind its last."""
-    least = _LEAST * max(one.pulls, default=0.0)
+    least = _LEAST * max(passage.pulls, default=0.0)
     first = None
-    for place, (word, pull) in enumerate(zip(one.said, one.pulls, strict=True)):
+    for place, (word, pull) in enumerate(zip(passage.words, passage.pulls, strict=True)):
         is_telling = pull > max(0.0, least) and not _STOOD_FOR.match(word)
         if is_telling and first is None:
             first = place
@@ -153,4 +155,4 @@ def _find_word_runs(one: _Pulled) -> Iterator[tuple[int, int]]:
             yield first, place
             first = None
     if first is not None:
-        yield first, len(one.said)
+        yield first, len(passage.words)

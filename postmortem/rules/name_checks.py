@@ -1,4 +1,4 @@
-"""Names within rules: all are known, none is without use, no condition leads back to itself.
+"""Check the names within rules: all are known, all are used, no condition refers to itself.
 
 In: rules of well formed files, and all ids that there are. Out: faults. Not here: how many names an
 item may give (`rules.schema`), what a condition asks (`rules.questions`).
@@ -39,7 +39,9 @@ class Names:
             name for kind in ASKING for entry in rules[kind] for name in iter_condition_names(entry)
         ]
         inner = [
-            name for one in rules["conditions"] for name in _iter_inner_conditions(one.get("holds"))
+            name
+            for rule in rules["conditions"]
+            for name in _iter_inner_conditions(rule.get("holds"))
         ]
         return cls(
             frozenset(str(entry.get("id")) for entry in rules["signatures"]),
@@ -85,7 +87,7 @@ def find_name_faults(
 def find_unused_conditions(folders: Iterable[Path], names: Names) -> Iterator[PatternError]:
     """Yield a fault for each condition of these folders that nothing names."""
     for path, entry in (
-        one for root in folders for one in _list_readable_rules(root / "conditions")
+        rule for root in folders for rule in _list_readable_rules(root / "conditions")
     ):
         name = str(entry.get("id"))
         if name not in names.used:
@@ -128,7 +130,7 @@ def _check_condition_name(name: str, names: Names) -> Iterator[tuple[str, str]]:
 
 def _is_signature(name: str, names: Names) -> bool:
     if name.endswith(".*"):
-        return any(one.startswith(name[:-1]) for one in names.signatures)
+        return any(signature.startswith(name[:-1]) for signature in names.signatures)
     return name in names.signatures
 
 
@@ -143,14 +145,14 @@ def _find_predicate_faults(predicate: Any, names: Names) -> Iterator[tuple[str, 
 
 
 def _iter_leaves(predicate: Any) -> Iterator[tuple[str, str]]:
-    """Give the signatures, shapes and conditions in a predicate, with what they are."""
+    """Yield the signatures, anomalies and conditions that a predicate names, each with its kind."""
     if isinstance(predicate, list):
         for inner in predicate:
             yield from _iter_leaves(inner)
     elif isinstance(predicate, dict):
         for key, value in predicate.items():
             if key in {"signature", "shape", "condition"}:
-                yield from ((key, str(one)) for one in _ensure_list(value))
+                yield from ((key, str(leaf)) for leaf in _ensure_list(value))
             elif key in {"all", "any", "not"}:
                 yield from _iter_leaves(value)
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from postmortem.diagnosis.inference import rehearsal
+from postmortem.diagnosis.inference import example_cases
 from postmortem.diagnosis.inference.predicates import (
     _ANSWERS,
     _TRACEBACK,
     evaluate_conditions,
     evaluate_predicate,
 )
-from postmortem.rules.conditions import Asked, Condition
+from postmortem.rules.conditions import Condition, ConditionSet
 from postmortem.rules.questions import PredicateEntry, TracebackQuestion
 
 
@@ -60,7 +60,7 @@ def test_a_predicate_holds_in_a_made_up_case(
 ) -> None:
     """What an example does not name was not seen."""
     assert (
-        evaluate_predicate(predicate, rehearsal.build_example_case(example)) is not None
+        evaluate_predicate(predicate, example_cases.build_example_case(example)) is not None
     ) == is_held
 
 
@@ -76,7 +76,7 @@ def test_an_example_that_says_otherwise_is_a_fault() -> None:
     }
     assert [
         fault.what.split(":")[1].split(" of")[0]
-        for fault in rehearsal.find_condition_errors([condition])
+        for fault in example_cases.find_condition_errors([condition])
     ] == [
         " it does not hold in example 2",
         " it holds in example 1",
@@ -97,7 +97,7 @@ def test_an_item_holds_where_all_its_names_do_and_no_exception(
     """The hits are those of the conditions; an exception that does not hold shows nothing."""
     a, b, c, d = (Condition(name, {}, {"shape": name}) for name in "abcd")
     hits = evaluate_conditions(
-        Asked((a, b), (c, d)), rehearsal.build_example_case({"shapes": shapes})
+        ConditionSet((a, b), (c, d)), example_cases.build_example_case({"shapes": shapes})
     )
     assert (None if hits is None else [hit.id for hit in hits]) == lines
 

@@ -1,4 +1,4 @@
-"""The large files of a job, read by this process and by others beside it.
+"""Read the large files of a job in several processes.
 
 In: the files in their order, who reads them here and elsewhere. Out: what each holds, in their
 order. Not here: how a file is read (`extraction.parallel_reader`), putting the parts together
@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.parallel_reader import (
-    Apart,
-    FileApart,
-    Helpers,
-    ReadsApart,
+    FileResult,
+    FileTask,
+    ParallelReaders,
+    ReadsFile,
     create_worker_reader,
 )
 from postmortem.reading.discover import Candidate
@@ -41,7 +41,7 @@ _PAYS: Final = 24 << 20
 """Bytes to read that are worth another process, which must load the rules first."""
 _MOST: Final = 7
 """Other processes: each holds the rules and a file's figures."""
-_ROOM: Final = 16 << 20
+_MAX_WAITING_BYTES: Final = 16 << 20
 """Bytes of what waits for its turn beyond which only the file that is wanted next is begun."""
 _POINT: Final = 24
 """Bytes of a point of a series."""
@@ -59,10 +59,10 @@ class LargeFile(NamedTuple):
     """Its bytes."""
 
 
-class HelpedReading:
+class ParallelReading:
     """Gives what the large files of a job hold, each when its turn comes."""
 
-    def __init__(self, files: Sequence[LargeFile], here: ReadsApart, budget: Budget) -> None:
+    def __init__(self, files: Sequence[LargeFile], here: ReadsFile, budget: Budget) -> None:
         """Take the files in their order, who reads here, the budget of the job."""
         self._files, self._here, self._budget = files, here, budget
         self._left = {place: file.size for place, file in enumerate(files)}
@@ -72,7 +72,7 @@ class HelpedReading:
         self._bytes_left = sum(self._left.values())
         self._wanted = 0
         """The place whose turn comes next."""
-        self._done: dict[int, Apart | mmap.mmap | None] = {}
+        self._done: dict[int, FileResult | mmap.mmap | None] = {}
         """By place, those that were read elsewhere still packed."""
         self._waiting = 0
         """Bytes that these take."""
@@ -80,7 +80,7 @@ class HelpedReading:
         self._threads: list[threading.Thread] = []
         self._places = {file.number: place for place, file in enumerate(files)}
 
-    def start(self, count: int, begin: Callable[[], ReadsApart]) -> None:
+    def start(self, count: int, begin: Callable[[], ReadsFile]) -> None:
         """Start so many other processes, or as many as can be started."""
         # Most jobs are small, and do not pay for the import.
         from postmortem.core.host.helper_process import HelperProcess, NoHelper  # noqa: PLC0415
@@ -92,7 +92,7 @@ class HelpedReading:
             self._threads.append(threading.Thread(target=self._serve, args=[helper], daemon=True))
             self._threads[-1].start()
 
-    def take(self, index: int) -> Apart | None:
+    def take(self, index: int) -> FileResult | None:
         """Give what a file holds; None of one that is to be read here and now."""
         place = self._places.get(index)
         if place is None:
@@ -113,7 +113,7 @@ class HelpedReading:
             found = self._done.pop(place)
             self._waiting -= _estimate_memory(found)
             self._changed.notify_all()
-        apart: Apart | None = unpack_result(found) if isinstance(found, mmap.mmap) else found
+        apart: FileResult | None = unpack_result(found) if isinstance(found, mmap.mmap) else found
         if apart is not None:
             self._budget.left -= apart.seconds
         return apart
@@ -147,42 +147,42 @@ class HelpedReading:
         with self._changed:
             if not self._is_free():
                 return None
-            place = self._best()
+            place = self._choose_best()
             self._bytes_left -= self._left.pop(place)
             return place
 
     def _is_free(self) -> bool:
         """Say whether a further file may be read."""
-        return self._wanted in self._left or bool(self._left and self._waiting < _ROOM)
+        return self._wanted in self._left or bool(self._left and self._waiting < _MAX_WAITING_BYTES)
 
-    def _best(self) -> int:
+    def _choose_best(self) -> int:
         """Choose a file: the first, or one that is each process's share of all that are left."""
         while self._largest[0][1] not in self._left:
             heapq.heappop(self._largest)
         size, place = self._largest[0]
         is_large = -size * (len(self._helpers) + 1) >= self._bytes_left
-        return place if is_large and self._waiting < _ROOM else next(iter(self._left))
+        return place if is_large and self._waiting < _MAX_WAITING_BYTES else next(iter(self._left))
 
-    def _put(self, place: int, found: Apart | mmap.mmap | None) -> None:
+    def _put(self, place: int, found: FileResult | mmap.mmap | None) -> None:
         with self._changed:
             self._done[place] = found
             self._waiting += _estimate_memory(found)
             self._changed.notify_all()
 
-    def _task(self, place: int) -> FileApart:
+    def _task(self, place: int) -> FileTask:
         file = self._files[place]
-        return FileApart(file.number, file.path, file.where, self._budget.left)
+        return FileTask(file.number, file.path, file.where, self._budget.left)
 
 
 def start_parallel_reading(
     found: Sequence[Candidate],
     processes: Mapping[str, ProcessId],
-    helpers: Helpers,
+    helpers: ParallelReaders,
     *,
-    here: Callable[[int], ReadsApart],
+    here: Callable[[int], ReadsFile],
     budget: Budget,
     block_size: int,
-) -> HelpedReading | None:
+) -> ParallelReading | None:
     """Begin to read the large files of a job in other processes too; None where that does not pay.
 
     Args:
@@ -193,7 +193,11 @@ def start_parallel_reading(
         budget: of the job, for searches that are slow.
         block_size: bytes that are looked at in one go.
     """
-    sizes = {index: _get_size(one) for index, one in enumerate(found)} if helpers.cores > 1 else {}
+    sizes = (
+        {index: _get_size(candidate) for index, candidate in enumerate(found)}
+        if helpers.cores > 1
+        else {}
+    )
     large = {index: size for index, size in sizes.items() if size >= _LARGE}
     count = min(helpers.cores - 1, len(large) - 1, sum(large.values()) // _PAYS, _MOST)
     if count < 1:
@@ -202,19 +206,19 @@ def start_parallel_reading(
         LargeFile(index, path := found[index].path, processes.get(path, NOWHERE), large[index])
         for index in large
     ]
-    reading = HelpedReading(files, here(block_size), budget)
+    reading = ParallelReading(files, here(block_size), budget)
     reading.start(
         count, functools.partial(create_worker_reader, tuple(helpers.patterns), block_size)
     )
     return reading
 
 
-def _estimate_memory(found: Apart | mmap.mmap | None) -> int:
+def _estimate_memory(found: FileResult | mmap.mmap | None) -> int:
     """Give about the bytes that what was read takes."""
     if isinstance(found, mmap.mmap):
         return len(found)
     series = [] if found is None else found.whole.part.series.values()
-    return _POINT * sum(len(one.values) for one in series)
+    return _POINT * sum(len(curve.values) for curve in series)
 
 
 def _get_size(candidate: Candidate) -> int:

@@ -1,7 +1,7 @@
-"""What else is not finite, or tells how a loss came not to be: rate, evaluation, parts, inputs.
+"""Detect other values that are not finite: evaluation, parts of the loss, inputs.
 
-In: the curves of one process. Out: the shapes `nan-at-zero-rate`, `nan-eval-only`, `nan-component`,
-`nan-part-first`, `nan-inputs`, `vanishing-before-nan`. Not here: the training loss
+In: the curves of one process. Out: the anomalies `nan-at-zero-rate`, `nan-eval-only`,
+`nan-component`, `nan-part-first`, `nan-inputs`, `vanishing-before-nan`. Not here: the training loss
 (`detectors.nonfinite`).
 """
 
@@ -56,12 +56,12 @@ def detect_nonfinite_at_zero_rate(observed: Observed) -> Iterable[Anomaly]:
         return []
     if any(value != 0.0 for line, value in rates.items() if line <= bad.line):
         return []
-    said = say(
+    message = say(
         "learning rate {rate} at the first non-finite record",
         "首条 NaN/inf 记录处的学习率为 {rate}",
         rate=rates[bad.line],
     )
-    return [curves.shape("nan-at-zero-rate", said, bad.line)]
+    return [curves.shape("nan-at-zero-rate", message, bad.line)]
 
 
 def _find_first_bad_point(curves: Curves) -> Point | None:
@@ -88,17 +88,17 @@ def detect_nonfinite_evaluation(observed: Observed) -> Iterable[Anomaly]:
         or detect_zero_loss(observed)
         or any(
             # In whatever file: trackers keep each curve in one of its own.
-            one.name == names.LOSS and one.first_nonfinite is not None
-            for one in observed.series
+            curve.name == names.LOSS and curve.first_nonfinite is not None
+            for curve in observed.series
         )
     ):
         return []
-    said = say(
+    message = say(
         "eval_loss {shown}; training finite",
         "eval_loss 为 {shown}；训练 loss 均为有限值",
         shown=show(bad),
     )
-    return [curves.shape("nan-eval-only", said, bad.line)]
+    return [curves.shape("nan-eval-only", message, bad.line)]
 
 
 def detect_nonfinite_component(observed: Observed) -> Iterable[Anomaly]:
@@ -108,8 +108,8 @@ def detect_nonfinite_component(observed: Observed) -> Iterable[Anomaly]:
     for name, series in curves.by_name.items():
         first = series.first_nonfinite
         if first is not None and _is_component(name) and _is_worse(series, total):
-            said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
-            return [curves.shape("nan-component", said, first.line)]
+            message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
+            return [curves.shape("nan-component", message, first.line)]
     return []
 
 
@@ -122,22 +122,22 @@ def detect_first_nonfinite_part(observed: Observed) -> Iterable[Anomaly]:
     bad = curves.first_nonfinite(names.LOSS)
     if bad is None:
         return []
-    beside = {
+    parts = {
         name: values[bad.line]
         for name in curves.by_name
         if name != names.LOSS and not _NO_PART.search(name)
         if bad.line in (values := curves.by_line(name)) and _has_finite_history(values, bad.line)
     }
-    broken = [name for name, value in beside.items() if not math.isfinite(value)]
-    if len(broken) != 1 or len(beside) < _FEWEST_PARTS:
+    broken = [name for name, value in parts.items() if not math.isfinite(value)]
+    if len(broken) != 1 or len(parts) < _FEWEST_PARTS:
         return []
-    said = say(
+    message = say(
         "{name} is {value} where the other parts are finite",
         "{name} 为 {value}，而其他分量仍为有限值",
         name=broken[0],
-        value=beside[broken[0]],
+        value=parts[broken[0]],
     )
-    return [curves.shape("nan-part-first", said, bad.line)]
+    return [curves.shape("nan-part-first", message, bad.line)]
 
 
 def detect_vanishing_metric(observed: Observed) -> Iterable[Anomaly]:
@@ -153,14 +153,14 @@ def detect_vanishing_metric(observed: Observed) -> Iterable[Anomaly]:
         before = [point for point in curves.finite(name) if point.line < bad.line]
         if name not in _OWN_WAYS and _is_vanishing(before):
             last = min(before[-_JUST:], key=lambda point: point.value)
-            said = say(
+            message = say(
                 "{name} {first:.3g} → {last:.3g}, then the loss is not finite",
                 "{name} 由 {first:.3g} 降到 {last:.3g}，随后 loss 变为 NaN/inf",
                 name=name,
                 first=before[0].value,
                 last=last.value,
             )
-            return [curves.shape("vanishing-before-nan", said, last.line)]
+            return [curves.shape("vanishing-before-nan", message, last.line)]
     return []
 
 
@@ -197,15 +197,15 @@ def detect_nonfinite_inputs(observed: Observed) -> Iterable[Anomaly]:
     """
     curves = observed.curves
     bad = _find_first_bad_point(curves)
-    told = [
+    bad_inputs = [
         (series.first_nonfinite, name)
         for name, series in curves.by_name.items()
         if series.first_nonfinite and _OF_INPUTS.fullmatch(name)
     ]
-    if bad is None or not told:
+    if bad is None or not bad_inputs:
         return []
-    first, name = min(told, key=lambda one: one[0].line)
+    first, name = min(bad_inputs, key=lambda entry: entry[0].line)
     if first.line > bad.line:
         return []
-    said = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
-    return [curves.shape("nan-inputs", said, first.line)]
+    message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(first))
+    return [curves.shape("nan-inputs", message, first.line)]

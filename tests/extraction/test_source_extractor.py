@@ -19,10 +19,10 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.findings import Finding
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction import job, learnt_paths, points
-from postmortem.extraction.extract import FIRST, LAST, Extract, Kept, Seen
+from postmortem.extraction.extract import FIRST, LAST, Extract, KeptFindings, Sighting
 from postmortem.extraction.facts import series as series_module
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.one_source import Gathering
+from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.windows import Allowance
@@ -398,7 +398,7 @@ def test_a_job_holds_what_its_files_hold(tmp_path: Path) -> None:
 
 def gathered(raw: bytes, source: int = 0, size: int = 1 << 23) -> Extract:
     """What one pass finds."""
-    gathering = Gathering(get_matcher(()), source)
+    gathering = SourceExtractor(get_matcher(()), source)
     for block in iter_blocks(io.BytesIO(raw), size):
         gathering.feed(block)
     return gathering.snapshot()
@@ -499,10 +499,10 @@ def test_merging_into_nothing_is_the_part() -> None:
 def test_first_and_last_findings_survive_a_merge(count: int, cut: int) -> None:
     """The first 20 and the last 5 of two parts are those of the whole, and the count is exact."""
     found = [
-        Seen(Finding("a.b", "cause", 0, NOWHERE, line, line, line, "x"), 0, (0, ""))
+        Sighting(Finding("a.b", "cause", 0, NOWHERE, line, line, line, "x"), 0, (0, ""))
         for line in range(1, count + 1)
     ]
-    whole, first, second = Kept(), Kept(), Kept()
+    whole, first, second = KeptFindings(), KeptFindings(), KeptFindings()
     for seen in found:
         whole.add(seen)
         (first if seen.finding.line <= cut else second).add(seen)
@@ -525,7 +525,7 @@ def all_of(part: Extract) -> str:
 def test_snapshots_do_not_disturb() -> None:
     """A log that is still growing may be looked at at any time; the end is the same."""
     raw = log(43, 60_000)
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     for block in iter_blocks(io.BytesIO(raw), 3000):
         gathering.feed(block)
         gathering.snapshot()
@@ -536,7 +536,7 @@ def test_a_snapshot_is_a_value_of_its_own() -> None:
     """What is fed later, merged into it or into what it came from, changes it no more."""
     raw = log(47, 160_000)
     first, *rest = iter_blocks(io.BytesIO(raw), 40_000)
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     gathering.feed(first)
     early = gathering.snapshot()
     before = all_of(early)
@@ -658,7 +658,7 @@ def test_ten_thousand_ranks_are_bounded() -> None:
         f"[rank{number}]: RuntimeError: CUDA error: device-side assert triggered\n[rank{number}]: epoch {number} loss: 0.5\n[rank{number}]: {{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': 0.1}}\n"
         for number in range(10_000)
     )
-    gathering = Gathering(get_matcher(()), 0)
+    gathering = SourceExtractor(get_matcher(()), 0)
     for block in iter_blocks(io.BytesIO(raw.encode()), 1 << 16):
         gathering.feed(block)
     result = gathering.snapshot()
@@ -812,7 +812,7 @@ def test_raw_line_numbers(size: int) -> None:
 
 def test_the_name_of_a_file_tells_the_process() -> None:
     """Lines that name no process are of the one that the file's name tells."""
-    gathering = Gathering(get_matcher(()), 0, ProcessId(rank=3))
+    gathering = SourceExtractor(get_matcher(()), 0, ProcessId(rank=3))
     for block in iter_blocks(
         io.BytesIO(
             b"ModuleNotFoundError: No module named 'x'\n[rank5]: ModuleNotFoundError: No module named 'x'\n{'loss': 1.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n"

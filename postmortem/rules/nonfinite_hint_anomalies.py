@@ -1,7 +1,7 @@
-"""The kinds of shapes that the log tells in words, beside values that are not finite.
+"""Anomaly types that a log states in words where values are not finite.
 
-In: nothing. Out: `KINDS`. Not here: the kinds of curves (`rules.curve_anomalies`), finding them
-(`detectors.nonfinite_hints`, `detectors.contrasts`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the types of curves (`rules.curve_anomalies`), finding
+them (`detectors.nonfinite_hints`, `detectors.contrasts`).
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "told-labels",
         say(

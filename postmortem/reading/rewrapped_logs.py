@@ -1,4 +1,4 @@
-r"""Logs that were packed once more: lists of lines, records of Docker, hard-wrapped terminals.
+r"""Unwrap logs that were packed once more: lists of lines, Docker records, wrapped terminals.
 
 In: the whole of a short log, in UTF-8. Out: the lines as the program printed them, or None where
 nothing was packed. Not here: notebooks (`reading.notebook`), encodings (`reading.decode`).
@@ -61,12 +61,12 @@ def _extract_from_records(data: bytes) -> bytes | None:
     found = []
     for line in data.split(b"\n"):
         try:
-            said = json.loads(line)["log"] if line.strip() else ""
+            text = json.loads(line)["log"] if line.strip() else ""
         except (ValueError, KeyError, TypeError, RecursionError):
-            said = None
-        if not isinstance(said, str):
+            text = None
+        if not isinstance(text, str):
             return None
-        found.append(said.removesuffix("\n").replace("\n", "\r").encode("utf-8", "replace"))
+        found.append(text.removesuffix("\n").replace("\n", "\r").encode("utf-8", "replace"))
     return b"\n".join(found)
 
 

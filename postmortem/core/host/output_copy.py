@@ -1,4 +1,4 @@
-"""The copy of a command's output: on a disk as far as there is room.
+"""Keep a copy of a command's output on disk, as far as there is space.
 
 In: pieces of output. Out: a file, others elsewhere for an end that found no room, and what was
 lost. Not here: analysing them.
@@ -82,15 +82,15 @@ class KeptLog:
         """Say what did not fit, in one line; empty if all did and is still there."""
         if not self.lost and not self.elsewhere:
             return ""
-        said = [
+        sentences = [
             f"not all of the output could be kept{f' in {self.path}' if self.path else ''}:"
             f" {self._fault}"
         ]
         if self.elsewhere:
-            said.append(f"its end is in {' and '.join(map(str, self.elsewhere))}")
+            sentences.append(f"its end is in {' and '.join(map(str, self.elsewhere))}")
         if self.lost:
-            said.append(f"{self.lost:,} bytes are lost")
-        return "; ".join(said)
+            sentences.append(f"{self.lost:,} bytes are lost")
+        return "; ".join(sentences)
 
     def remove(self) -> None:
         """Delete a log that nobody wants."""
@@ -99,7 +99,7 @@ class KeptLog:
                 path.unlink()
 
     def _store(self, number: int) -> None:
-        """Write as much as there is room for."""
+        """Write as much as fits on the disk."""
         while self._waiting:
             try:
                 del self._waiting[: os.write(number, self._waiting)]
@@ -117,7 +117,7 @@ class KeptLog:
         self._fault = "it has been removed meanwhile"
 
     def _store_in(self, folder: str) -> None:
-        """Make a file with as much of the end as there is room for."""
+        """Write as much of the end as fits to a new file."""
         stem = self.path.stem if self.path else "postmortem-run"
         number, name = tempfile.mkstemp(prefix=f"{stem[:100]}-end-", suffix=".log", dir=folder)
         left, _ = write_all(number, bytes(self._waiting))

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import postmortem
-from postmortem.diagnosis.classifier.failing_text import Saying
+from postmortem.diagnosis.classifier.decisive_words import find_decisive_words
+from postmortem.diagnosis.classifier.failing_text import TextPassage
 from postmortem.diagnosis.classifier.hashed_words import compute_buckets
-from postmortem.diagnosis.classifier.telling_words import find_decisive_words
 from postmortem.diagnosis.classifier.text_model import load_text_model, parse_text_model
 from postmortem.report import render
 from tests.diagnosis.classifier.made_models import made, written
@@ -31,7 +31,7 @@ GRAMS = {"walrus": "io.storage", "walrus service": "io.storage", "shard": "io.st
 def test_terms_stand_in_the_log(tmp_path: Path, text: str, terms: tuple[str, ...]) -> None:
     """As they are written there, the weightiest first."""
     model = load_text_model(written(tmp_path, GRAMS))
-    filled = compute_buckets([Saying("last", text, 0, line=7)])
+    filled = compute_buckets([TextPassage("last", text, 0, line=7)])
     found = find_decisive_words(model, "io.storage", filled)
     assert [one.terms for one in found] == ([terms] if terms else [])
     assert all((one.line, one.text) == (7, text) for one in found)
@@ -43,7 +43,7 @@ def test_of_any_text_the_terms_stand_in_it(texts: list[str]) -> None:
     model = parse_text_model(
         made({"a": "io.storage", "the": "io.storage", "0": "io.storage"}), Path("x")
     )
-    filled = compute_buckets(Saying("telling", text, 0, line=1) for text in texts)
+    filled = compute_buckets(TextPassage("telling", text, 0, line=1) for text in texts)
     found = find_decisive_words(model, "io.storage", filled)
     assert all(term in one.text for one in found for term in one.terms)
     assert sum(one.share for one in found) <= 1.01

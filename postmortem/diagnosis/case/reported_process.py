@@ -1,4 +1,4 @@
-"""Whom a launcher's, a cluster's or an agent's words name, where the teller is no process itself.
+"""Find the process or file that a launcher, a cluster or an agent names as failed.
 
 In: the case, the finding that tells. Out: a process by its ranks, or the index of the file whose
 name is said. Not here: process numbers and machines (`case.faulty_process`), the order of failures.
@@ -33,15 +33,16 @@ _MOST_ABOVE: Final = 40
 
 
 def find_child_process(case: Case, finding: Finding) -> ProcessId | None:
-    """Give the process that an agent names: beside how it ended, else as the root cause."""
+    """Give the process that an agent names with its exit, else as the root cause."""
     if (match := _CHILD.search(finding.text)) is None:
         return None
     local_rank = parse_whole_number(match["local_rank"])
     roots = {
-        ProcessId(rank=parse_whole_number(told["rank"]), local_rank=local_rank)
+        ProcessId(rank=parse_whole_number(captures["rank"]), local_rank=local_rank)
         for event in case.signatures(ROOT_CAUSE)
         if event.finding.source == finding.source
-        and parse_whole_number((told := dict(event.finding.captures))["local_rank"]) == local_rank
+        and parse_whole_number((captures := dict(event.finding.captures))["local_rank"])
+        == local_rank
     }
     if len(roots) == 1:
         return roots.pop()
@@ -51,13 +52,13 @@ def find_child_process(case: Case, finding: Finding) -> ProcessId | None:
 def find_process_in_agent_table(case: Case, finding: Finding) -> ProcessId | None:
     """Give the process in whose entry of an agent's table a line stands."""
     for event in case.signatures(_ENTRY):
-        one = event.finding
-        if one.source == finding.source and one.line <= finding.line <= one.end_line:
-            told = dict(one.captures)
+        reported = event.finding
+        if reported.source == finding.source and reported.line <= finding.line <= reported.end_line:
+            captures = dict(reported.captures)
             return ProcessId(
-                parse_whole_number(told["rank"]),
-                parse_whole_number(told["local_rank"]),
-                told["host"],
+                parse_whole_number(captures["rank"]),
+                parse_whole_number(captures["local_rank"]),
+                captures["host"],
                 None,
             )
     return None
@@ -65,8 +66,8 @@ def find_process_in_agent_table(case: Case, finding: Finding) -> ProcessId | Non
 
 def _is_one_machine(case: Case) -> bool:
     """Say whether the ranks of the files are those of one machine."""
-    ranks = [one.where.rank for one in case.sources if one.where.rank is not None]
-    nodes = {one.where.node for one in case.sources}
+    ranks = [source.where.rank for source in case.sources if source.where.rank is not None]
+    nodes = {source.where.node for source in case.sources}
     return nodes == {None} and max(ranks, default=_MOST_OF_ONE) < _MOST_OF_ONE
 
 
@@ -77,17 +78,17 @@ def infer_global_rank(case: Case, where: ProcessId) -> ProcessId:
     """
     if where.rank is not None or where.local_rank is None:
         return where
-    told = case.environment.world_size
+    world_size = case.environment.world_size
     sizes = (
-        {told}
-        if told is not None
+        {world_size}
+        if world_size is not None
         else {
             parse_whole_number(match["size"])
             for head in case.gathered.heads.values()
             for match in _WORLD.finditer(head)
         }
     )
-    seen = {one.where.local_rank for one in case.sources}
+    seen = {source.where.local_rank for source in case.sources}
     seen.update(event.finding.where.local_rank for event in case.events)
     size = sizes.pop() if len(sizes) == 1 else None
     is_all = size is not None and seen - {None} == set(range(size))
@@ -95,18 +96,18 @@ def infer_global_rank(case: Case, where: ProcessId) -> ProcessId:
 
 
 def find_named_log(case: Case, finding: Finding) -> int | None:
-    """Give the log whose name stands in the line that tells, or nearest above it."""
+    """Give the log whose name stands in the reporting line, or nearest above it."""
     names = {
         number: name
         for number in case.logs
         if number != finding.source
         and len(name := _SUFFIXES.sub("", PurePath(case.sources[number].path).name)) >= _FEWEST
-        and any(not one.isalpha() for one in name)
+        and any(not character.isalpha() for character in name)
     }
     for line in (finding.text, *_iter_lines_above(case, finding)):
-        said = [number for number, name in names.items() if _has_whole_name(name, line)]
-        if said:
-            return said[0] if len(said) == 1 else None
+        named = [number for number, name in names.items() if _has_whole_name(name, line)]
+        if named:
+            return named[0] if len(named) == 1 else None
     return None
 
 
@@ -116,7 +117,7 @@ def _has_whole_name(name: str, line: str) -> bool:
 
 
 def _iter_lines_above(case: Case, finding: Finding) -> Iterator[str]:
-    """Yield the lines above the one that tells, as far as the file's ends hold them."""
+    """Yield the lines above the reporting line, as far as they are kept."""
     head = (1, case.gathered.heads.get(finding.source, ""))
     for begin, text in (case.gathered.tails.get(finding.source, head), head):
         lines = text.split("\n")

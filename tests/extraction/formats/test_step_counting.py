@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from postmortem.extraction.formats.counting import Counting
+from postmortem.extraction.formats.step_counting import StepCounting
 
 NAN = math.nan
 
@@ -44,7 +44,7 @@ NAN = math.nan
 )
 def test_text_lines(printed: list[tuple[float, float, float]], expected: list[float]) -> None:
     """The printed step stands until it falls back at a new epoch."""
-    counting = Counting()
+    counting = StepCounting()
     assert [repr(float(counting.step("x", *one))) for one in printed] == [
         repr(float(step)) for step in expected
     ]
@@ -68,7 +68,7 @@ def test_bars(printed: list[tuple[float, float, float]], expected: list[float]) 
 
     Where the run's step is not certain, there is none.
     """
-    counting = Counting()
+    counting = StepCounting()
     assert [repr(float(counting.step("x", *one, anew=True))) for one in printed] == [
         repr(float(step)) for step in expected
     ]
@@ -76,7 +76,7 @@ def test_bars(printed: list[tuple[float, float, float]], expected: list[float]) 
 
 def test_streams_count_for_themselves_and_are_bounded() -> None:
     """One stream's way says nothing of another's."""
-    counting = Counting()
+    counting = StepCounting()
     assert [
         counting.step("a", 0, 9, 10),
         counting.step("b", 1, 9, 10),
@@ -104,7 +104,7 @@ def test_streams_count_for_themselves_and_are_bounded() -> None:
 def test_many_positions_of_a_bar_count_as_each_does(epochs: list[float], length: float) -> None:
     """The same steps, and the same is known behind them."""
     steps = [5.0, 9.0, 1.0, 2.0, 7.0, 3.0]
-    one, many = Counting(), Counting()
+    one, many = StepCounting(), StepCounting()
     expected = [
         one.step("bar", epoch, step, length, anew=True)
         for epoch, step in zip(epochs, steps, strict=True)

@@ -1,7 +1,7 @@
-"""The kinds of shapes in which a finite training loss leaves its level: spikes and divergence.
+"""Anomaly types of a finite training loss that leaves its level: spikes and divergence.
 
-In: nothing. Out: `KINDS`. Not here: the other kinds of curves (`rules.curve_anomalies`), finding
-them (`detectors.divergence`, `detectors.spikes`).
+In: nothing. Out: `ANOMALY_TYPES`. Not here: the other types of curves (`rules.curve_anomalies`),
+finding them (`detectors.divergence`, `detectors.spikes`).
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.rules.anomaly_type import AnomalyType
 
-KINDS: Final[tuple[AnomalyType, ...]] = (
+ANOMALY_TYPES: Final[tuple[AnomalyType, ...]] = (
     AnomalyType(
         "loss-spike",
         say(
