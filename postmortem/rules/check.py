@@ -16,7 +16,13 @@ from postmortem.core.errors import PatternError
 from postmortem.rules import attack, attack_texts, exception_rules, schema, snippets
 from postmortem.rules.compile import KINDS, iter_rules
 from postmortem.rules.engine import compile_pattern
-from postmortem.rules.named import Names, find_name_faults, find_unused_conditions, iter_regexes
+from postmortem.rules.named import (
+    Names,
+    find_name_faults,
+    find_undetected_anomalies,
+    find_unused_conditions,
+    iter_regexes,
+)
 from postmortem.rules.yamlfile import find_line, read_yaml
 
 MOST_ANCHOR_BYTES = 6
@@ -42,7 +48,10 @@ def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[Pat
     for root in folders:
         for kind in KINDS:
             found += _find_folder_faults(root, kind, names, seen)
-    return found or list(find_unused_conditions(folders, names))
+    return found or [
+        *find_unused_conditions(folders, names),
+        *find_undetected_anomalies(folders, known),
+    ]
 
 
 def find_malformed_rules(folder: Path) -> Iterator[PatternError]:

@@ -1,10 +1,11 @@
 """Turn pattern folders into one plain JSON value with its hash.
 
 In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures",
-"exceptions", "causes", "conditions", "fixes", "stacks", "advisories", "formats", "taxonomy",
-"gpus", "keys"}, ready for `json.dump`, in which a condition holds no name of another any more. Not
-here: checks (`rules.check`); the compiled form of a faulty folder is faulty too. A build hook
-writes this value into the wheel, without what a run does not need, so that a start needs no YAML.
+"exceptions", "anomalies", "causes", "conditions", "fixes", "stacks", "advisories", "formats",
+"taxonomy", "gpus", "keys"}, ready for `json.dump`, in which a condition holds no name of another
+any more. Not here: checks (`rules.check`); the compiled form of a faulty folder is faulty too. A
+build hook writes this value into the wheel, without what a run does not need, so that a start needs
+no YAML.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from postmortem.rules.yamlfile import read_yaml
 KINDS = (
     "signatures",
     "exceptions",
+    "anomalies",
     "conditions",
     "causes",
     "fixes",

@@ -227,6 +227,27 @@ class ConditionEntry(Strict):
     examples: ConditionExamples
 
 
+class AnomalyEntry(Strict):
+    """One entry of `anomalies/<area>.yaml`; its fields are those of `AnomalyType`."""
+
+    id: ConditionId
+    meaning: TextEntry
+    is_bad: bool = False
+    is_grave: bool = False
+    can_be_first: bool = False
+    spoils: bool = False
+    is_turn: bool = False
+    spreads: bool = False
+
+    @model_validator(mode="after")
+    def _columns_agree(self) -> "AnomalyEntry":
+        if self.is_grave and not (self.is_bad and self.is_turn):
+            raise ValueError("what is grave is bad, and a turn of the run's story")
+        if self.meaning.en.endswith(".") or self.meaning.zh.endswith("\u3002"):
+            raise ValueError("a meaning ends without a full stop")
+        return self
+
+
 class SeparatesEntry(Strict):
     """What tells a cause from a neighbour."""
 
@@ -427,6 +448,7 @@ TABLES: Final[dict[str, TypeAdapter[Any]]] = {
 MODELS: Final[dict[str, type[Strict]]] = {
     "signatures": SignatureEntry,
     "exceptions": ExceptionEntry,
+    "anomalies": AnomalyEntry,
     "conditions": ConditionEntry,
     "causes": CauseEntry,
     "fixes": FixEntry,

@@ -52,7 +52,7 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
     attempt = _select_last_attempt(gathered, seen, handed_on)
     apart = _find_clock_skews(attempt)
     clock = _build_clock(gathered, seen, _find_sources_needing_times(attempt, knowledge), apart)
-    observed = build_observed(gathered, attempt.seen, attempt.begins)
+    observed = build_observed(gathered, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
     rules = knowledge.by_id
     closing = known.get("closing-words")
@@ -96,6 +96,7 @@ def build_case(gathered: Extract, knowledge: KnowledgeBase) -> Case:
         first=first,
         begins=attempt.begins,
         skews=apart,
+        anomaly_types=knowledge.anomalies,
         gathered=gathered,
     )
 

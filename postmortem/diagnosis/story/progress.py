@@ -24,7 +24,6 @@ from postmortem.extraction.facts import checkpoints, clock
 from postmortem.extraction.facts.number_texts import normalise_step
 from postmortem.extraction.facts.series import Point
 from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
-from postmortem.rules.catalogue import CATALOGUE
 from postmortem.rules.traits import Trait, has_trait
 
 _MANY: Final = 20
@@ -162,7 +161,9 @@ def _find_first_bad_place(
     stamps: Iterable[clock.Stamp],
 ) -> checkpoints.Place | None:
     shapes = sorted(
-        (shape.source, shape.line) for name, shape in case.shapes.items() if CATALOGUE[name].spoils
+        (shape.source, shape.line)
+        for name, shape in case.shapes.items()
+        if case.anomaly_types[name].spoils
     )
     if not shapes:
         return None

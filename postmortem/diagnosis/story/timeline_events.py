@@ -20,7 +20,6 @@ from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts import checkpoints
 from postmortem.extraction.facts.number_texts import normalise_step
 from postmortem.extraction.facts.series import Series
-from postmortem.rules.catalogue import CATALOGUE
 
 _MOST_TEXT: Final = 400
 SAME_TEXT: Final = 100
@@ -164,7 +163,8 @@ def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> It
     """What the curves do, except where it is the failure itself."""
     told = (failure.source, failure.line) if failure is not None else None
     for shape in case.shapes.values():
-        if CATALOGUE[shape.id].is_turn and told != (shape.source, shape.line):
+        known = case.anomaly_types[shape.id]
+        if known.is_turn and told != (shape.source, shape.line):
             event = _build_event(
                 shape.source,
                 shape.line,
@@ -173,7 +173,7 @@ def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> It
                 where=shape.where,
                 step=normalise_step(case.gathered.step_at(shape.source, shape.line)),
             )
-            yield Entry(_BAD if CATALOGUE[shape.id].is_grave else _WARNING, event)
+            yield Entry(_BAD if known.is_grave else _WARNING, event)
 
 
 def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Iterator[Entry]:

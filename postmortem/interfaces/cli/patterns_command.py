@@ -104,7 +104,7 @@ def _load_conditions(compiled: dict[str, Any]) -> Conditions:
     entries = compiled["conditions"]
     if compiled["advisories"] and not any(one["id"] == "torch-is-cuda-build" for one in entries):
         entries = [*compile_folders([resources.find_folder("patterns")])["conditions"], *entries]
-    return Conditions(entries)
+    return Conditions(entries, load().anomalies)
 
 
 @command.command("schema")
