@@ -30,6 +30,7 @@ from postmortem.rules.causes import (
 from postmortem.rules.conditions import Conditions
 from postmortem.rules.engine import LITTLE, Budget, Match, Pattern, compile_pattern
 from postmortem.rules.exception_rules import Advice, ExceptionRule, advice, type_rules
+from postmortem.rules.metrics import MetricTable
 from postmortem.rules.stack_rules import StackRules, build_file_format, build_stack_rule
 
 _FORM: Final = "packed stacks, exceptions, anomalies, metrics"
@@ -163,6 +164,8 @@ class KnowledgeBase:
     gpus: tuple[Mapping[str, Any], ...]
     keys: tuple[Mapping[str, Any], ...] = ()
     """What the keys of configurations mean."""
+    metrics: MetricTable = field(default_factory=lambda: MetricTable(()))
+    """What the names of metrics mean."""
     anomalies: Mapping[str, AnomalyType] = field(default_factory=dict)
     """What is known of the anomalies that detectors find, by id."""
     exceptions: tuple[ExceptionRule, ...] = ()
@@ -243,7 +246,7 @@ def _compile_uncached(folders: tuple[Path, ...]) -> dict[str, Any]:
     own = folders[1:]
     try:
         # Whoever works on rules looks at the examples of those that read logs.
-        value = strip_examples(compile_folders(folders), ("conditions",))
+        value = strip_examples(compile_folders(folders), ("conditions", "metrics"))
         if own:
             _build_knowledge_base(value)
     except (KeyError, TypeError, AttributeError, ValueError):
@@ -301,6 +304,7 @@ def _build_knowledge_base(value: dict[str, Any]) -> KnowledgeBase:
         advisories=tuple(build_advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
         keys=tuple(value["keys"]),
+        metrics=MetricTable(value["metrics"]),
         anomalies=anomalies,
         exceptions=type_rules(value["exceptions"]),
     )

@@ -27,8 +27,8 @@ from postmortem.rules.yamlfile import find_line, read_yaml
 
 MOST_ANCHOR_BYTES = 6
 _FOR_PROOF = ("examples", "source")
-_NOT_SHOWN = ".definition: Field required"
-"""What no run needs of a cause in `taxonomy.yaml`."""
+_NOT_SHOWN = (".definition: Field required", ".examples: Field required")
+"""What no run needs of a cause in `taxonomy.yaml`, of a row in `metrics.yaml`."""
 _REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 

@@ -430,6 +430,38 @@ class KeyRow(Strict):
         return self
 
 
+class OtherNameEntry(Strict):
+    """A name that only looks like one of a class."""
+
+    name: str
+    because: Annotated[str, Field(min_length=3)]
+
+
+class MetricExamples(Strict):
+    """Both kinds are obligatory."""
+
+    belongs: Annotated[list[str], Field(min_length=1)]
+    others: Annotated[list[OtherNameEntry], Field(min_length=1)]
+
+
+class MetricRow(Strict):
+    """One row of `metrics.yaml`."""
+
+    id: ConditionId
+    names: Annotated[str | None, Field(min_length=2)] = None
+    match: Annotated[str | None, Field(min_length=2)] = None
+    not_: Annotated[list[ConditionId], Field(alias="not")] = []
+    better: Literal["higher", "lower"] | None = None
+    bounds: Annotated[list[float] | None, Field(min_length=2, max_length=2)] = None
+    examples: MetricExamples
+
+    @model_validator(mode="after")
+    def _has_a_pattern(self) -> "MetricRow":
+        if (self.names is None) == (self.match is None):
+            raise ValueError("either `names` or `match` says which names belong")
+        return self
+
+
 class TaxonomyFile(Strict):
     """`taxonomy.yaml`."""
 
@@ -442,6 +474,7 @@ TABLES: Final[dict[str, TypeAdapter[Any]]] = {
     "taxonomy": TypeAdapter(TaxonomyFile),
     "gpus": TypeAdapter(list[GpuRow]),
     "keys": TypeAdapter(list[KeyRow]),
+    "metrics": TypeAdapter(list[MetricRow]),
 }
 """Files that are no rules, by their names."""
 

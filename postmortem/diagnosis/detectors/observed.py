@@ -21,6 +21,7 @@ from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.anomaly_type import AnomalyType
 from postmortem.rules.base import KnowledgeBase, load
+from postmortem.rules.metrics import MetricTable
 from postmortem.rules.traits import Trait, has_trait
 
 _MOST_AROUND: Final = 40
@@ -72,6 +73,7 @@ class Observed:
     known: Mapping[str, Anomaly] = field(default_factory=dict)
     """The shapes found before, by id, for the same."""
     anomaly_types: Mapping[str, AnomalyType] = field(default_factory=lambda: load().anomalies)
+    metrics: MetricTable = field(default_factory=lambda: load().metrics)
     _worked_out: dict[Callable[["Observed"], Any], Any] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -134,6 +136,7 @@ def build_observed(
         lines=sum(gathered.lines.values()),
         total_steps=gathered.total_steps,
         anomaly_types=knowledge.anomalies,
+        metrics=knowledge.metrics,
     )
 
 

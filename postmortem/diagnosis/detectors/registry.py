@@ -230,7 +230,9 @@ def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Itera
     members = _group_series_by_process(observed.series)
     for process in sorted(members, key=lambda one: one != first):
         epochs = build_epoch_series(observed, members[process], process)
-        view = observed.of(Curves([*members[process], *epochs], *process))  # they are large
+        view = observed.of(  # they are large
+            Curves([*members[process], *epochs], *process, observed.metrics)
+        )
         is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):
