@@ -103,7 +103,7 @@ def detect_always_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     ]
     if len(zeros) < _TWICE:
         return []
-    losses = {name for name in curves.by_name if "loss" in name.lower()}
+    losses = {*curves.of("loss")}
     grown = [points for points in _iter_finite_points(curves, losses) if _has_large_change(points)]
     if not grown:
         return []
