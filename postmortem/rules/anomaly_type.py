@@ -1,30 +1,42 @@
-"""What is known of an anomaly in general: its meaning, and what follows from it.
+"""What is known of an anomaly whatever the run: what it means, and what follows from it.
 
-In: nothing. Out: `AnomalyType`. Not here: the rows (`rules.catalogue`), an anomaly that was found
-(`detectors.anomaly`).
+In: rows of `patterns/anomalies`. Out: `AnomalyType`. Not here: an anomaly that was found
+(`detectors.anomaly`), what it means for a cause (`patterns/causes`).
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from postmortem.core.message import Message
+from postmortem.core.message import Message, parse_bilingual
 
 
 class AnomalyType(NamedTuple):
-    """A row of the catalogue of anomalies."""
+    """A row of `patterns/anomalies`."""
 
     id: str
     meaning: Message
     is_bad: bool = False
     """A run that shows it is not sound: nobody says of it that no failure is shown."""
     is_grave: bool = False
-    """In the story of the run it is told before whatever else is told of its line, and kept where
-    there is too much to tell."""
+    """In the story of the run it comes before whatever else is known of its line, and is kept where
+    there is too much to show."""
     can_be_first: bool = False
     """Where it stands may be the first failure of the run."""
     spoils: bool = False
     """From its place on the weights are lost: a checkpoint behind it is nothing to go back to."""
     is_turn: bool = False
-    """It happens at a place of the run and is told there in the story of the run."""
+    """It happens at a place of the run and is shown there in the story of the run."""
     spreads: bool = False
     """The all-reduce carries it from the process that went wrong first, which shows how, to the
     others, which show only what came of it."""
+
+
+def build_anomaly_types(rows: Iterable[Mapping[str, Any]]) -> dict[str, AnomalyType]:
+    """Give the types by id."""
+    return {
+        row["id"]: AnomalyType(
+            **{key: value for key, value in row.items() if key in AnomalyType._fields}
+            | {"meaning": parse_bilingual(row["meaning"])}
+        )
+        for row in rows
+    }

@@ -18,6 +18,7 @@ import xxhash
 from postmortem.core import resources
 from postmortem.core.errors import PatternError
 from postmortem.core.message import Message, parse_bilingual, quote
+from postmortem.rules.anomaly_type import AnomalyType, build_anomaly_types
 from postmortem.rules.causes import (
     Advisory,
     CauseRule,
@@ -29,9 +30,10 @@ from postmortem.rules.causes import (
 from postmortem.rules.conditions import Conditions
 from postmortem.rules.engine import BROAD_MEMORY, Budget, Match, Pattern, compile_pattern
 from postmortem.rules.exception_rules import Advice, ExceptionRule, advice, type_rules
+from postmortem.rules.metrics import MetricTable
 from postmortem.rules.stack_rules import StackRules, build_file_format, build_stack_rule
 
-_FORM: Final = "packed stacks, exceptions"
+_FORM: Final = "packed stacks, exceptions, anomalies, metrics"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
 NEARBY: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
@@ -169,6 +171,10 @@ class KnowledgeBase:
     gpus: tuple[Mapping[str, Any], ...]
     keys: tuple[Mapping[str, Any], ...] = ()
     """What the keys of configurations mean."""
+    metrics: MetricTable = field(default_factory=lambda: MetricTable(()))
+    """What the names of metrics mean."""
+    anomalies: Mapping[str, AnomalyType] = field(default_factory=dict)
+    """What is known of the anomalies that detectors find, by id."""
     exceptions: tuple[ExceptionRule, ...] = ()
     """What exceptions mean, those that are asked first in front."""
 
@@ -247,7 +253,7 @@ def _compile_uncached(folders: tuple[Path, ...]) -> dict[str, Any]:
     own = folders[1:]
     try:
         # Whoever works on rules looks at the examples of those that read logs.
-        value = strip_examples(compile_folders(folders), ("conditions",))
+        value = strip_examples(compile_folders(folders), ("conditions", "metrics"))
         if own:
             _build_knowledge_base(value)
     except (KeyError, TypeError, AttributeError, ValueError):
@@ -284,7 +290,8 @@ def _collect_file_stamps(folders: tuple[Path, ...]) -> list[str]:
 
 
 def _build_knowledge_base(value: dict[str, Any]) -> KnowledgeBase:
-    conditions = Conditions(value["conditions"])
+    anomalies = build_anomaly_types(value["anomalies"])
+    conditions = Conditions(value["conditions"], anomalies)
     causes = {entry["id"]: build_cause_rule(entry, conditions) for entry in value["causes"]}
     taxonomy = value["taxonomy"]
     signatures = tuple(_build_signature(entry) for entry in value["signatures"])
@@ -304,6 +311,8 @@ def _build_knowledge_base(value: dict[str, Any]) -> KnowledgeBase:
         advisories=tuple(build_advisory(entry, conditions) for entry in value["advisories"]),
         gpus=tuple(value["gpus"]),
         keys=tuple(value["keys"]),
+        metrics=MetricTable(value["metrics"]),
+        anomalies=anomalies,
         exceptions=type_rules(value["exceptions"]),
     )
 

@@ -19,6 +19,7 @@ from postmortem.rules.engine import compile_pattern
 from postmortem.rules.name_checks import (
     Names,
     find_name_faults,
+    find_undetected_anomalies,
     find_unused_conditions,
     iter_regexes,
 )
@@ -27,8 +28,8 @@ from postmortem.rules.yamlfile import find_line, read_yaml
 
 MOST_ANCHOR_BYTES = 6
 _FOR_PROOF = ("examples", "source")
-_NOT_SHOWN = ".definition: Field required"
-"""What no run needs of a cause in `taxonomy.yaml`."""
+_NOT_SHOWN = (".definition: Field required", ".examples: Field required")
+"""What no run needs of a cause in `taxonomy.yaml`, of a row in `metrics.yaml`."""
 _REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 
@@ -48,7 +49,10 @@ def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[Pat
     for root in folders:
         for kind in KINDS:
             found += _find_folder_faults(root, kind, names, seen)
-    return found or list(find_unused_conditions(folders, names))
+    return found or [
+        *find_unused_conditions(folders, names),
+        *find_undetected_anomalies(folders, known),
+    ]
 
 
 def find_malformed_rules(folder: Path) -> Iterator[PatternError]:

@@ -1,10 +1,11 @@
 """Turn pattern folders into one plain JSON value with its hash.
 
 In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures",
-"exceptions", "causes", "conditions", "fixes", "stacks", "advisories", "formats", "taxonomy",
-"gpus", "keys"}, ready for `json.dump`, in which a condition holds no name of another any more. Not
-here: checks (`rules.check`); the compiled form of a faulty folder is faulty too. A build hook
-writes this value into the wheel, without what a run does not need, so that a start needs no YAML.
+"exceptions", "anomalies", "causes", "conditions", "fixes", "stacks", "advisories", "formats",
+"taxonomy", "gpus", "keys", "metrics"}, ready for `json.dump`, in which a condition holds no name of
+another any more. Not here: checks (`rules.check`); the compiled form of a faulty folder is faulty
+too. A build hook writes this value into the wheel, without what a run does not need, so that a
+start needs no YAML.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from postmortem.rules.yamlfile import read_yaml
 KINDS = (
     "signatures",
     "exceptions",
+    "anomalies",
     "conditions",
     "causes",
     "fixes",
@@ -26,8 +28,8 @@ KINDS = (
     "advisories",
     "formats",
 )
-TABLES = ("gpus", "keys")
-"""Files of rows without ids, which a further folder only adds to."""
+TABLES = ("gpus", "keys", "metrics")
+"""Files of rows, which a further folder only adds to."""
 _NESTING = ("all", "any", "not")
 """What in a predicate holds predicates."""
 
@@ -59,7 +61,9 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
     return {"hash": _hash(value), **value, "conditions": expand_conditions(rules["conditions"])}
 
 
-def strip_examples(value: dict[str, Any], kinds: Container[str] = KINDS) -> dict[str, Any]:
+def strip_examples(
+    value: dict[str, Any], kinds: Container[str] = (*KINDS, "metrics")
+) -> dict[str, Any]:
     """Leave out of a compiled value what only proves the rules of these kinds: their examples.
 
     The snippets of a stack become one text: a run unpacks those of the stacks that it shows.

@@ -5,14 +5,13 @@ In: the compiled conditions, and the names that an item of a cause, a fix or an 
 (`inference.predicates`), how a predicate is written (`rules.schema`).
 
 A name is a condition of `patterns/conditions`, the id of a signature (it has dots, and `.*` takes
-all below), or a shape of the curves (`rules.catalogue`).
+all below), or an anomaly (`patterns/anomalies`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from postmortem.core.errors import PatternError
-from postmortem.rules.catalogue import CATALOGUE
 
 MOST_NAMES: Final = 3
 """Conditions that one item may name, exceptions included."""
@@ -47,8 +46,9 @@ ALWAYS: Final = ConditionSet()
 class Conditions:
     """The conditions of a knowledge base by name, including signatures and anomalies."""
 
-    def __init__(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        """Take the compiled entries."""
+    def __init__(self, entries: Iterable[Mapping[str, Any]], anomalies: Container[str]) -> None:
+        """Take the compiled entries, and the ids of anomalies."""
+        self._anomalies = anomalies
         self._known = {
             entry["id"]: Condition(entry["id"], entry["meaning"], entry["holds"])
             for entry in entries
@@ -78,8 +78,8 @@ class Conditions:
         )
 
     def _make_leaf(self, name: Any, place: str) -> Condition:
-        """Make a condition of the id of a signature or an anomaly."""
-        kind = get_predicate_type(name)
+        """Make a condition of the id of a signature or shape."""
+        kind = get_predicate_type(name, self._anomalies)
         if kind is None:
             raise PatternError(
                 f"no condition, signature or shape has the name {name!r}", place, INLINE
@@ -88,8 +88,8 @@ class Conditions:
         return leaf
 
 
-def get_predicate_type(name: Any) -> str | None:
-    """Say whether a name that is no condition is a signature, an anomaly (`shape`) or neither."""
+def get_predicate_type(name: Any, anomalies: Container[str]) -> str | None:
+    """Say which predicate a name that is no condition's stands for: signature, shape or none."""
     if not isinstance(name, str):
         return None
-    return "signature" if "." in name else "shape" if name in CATALOGUE else None
+    return "signature" if "." in name else "shape" if name in anomalies else None

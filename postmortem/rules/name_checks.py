@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from postmortem.core.errors import PatternError
-from postmortem.rules.catalogue import CATALOGUE
 from postmortem.rules.compile import KINDS, iter_rules
 from postmortem.rules.conditions import get_predicate_type
 from postmortem.rules.yamlfile import find_line, read_yaml
@@ -26,6 +25,7 @@ class Names:
     signatures: frozenset[str]
     conditions: Mapping[str, Mapping[str, Any]]
     """The conditions themselves, by id."""
+    anomalies: frozenset[str]
     causes: frozenset[str]
     used: frozenset[str]
     """Names of conditions that a rule or another condition gives."""
@@ -46,6 +46,7 @@ class Names:
         return cls(
             frozenset(str(entry.get("id")) for entry in rules["signatures"]),
             {str(entry.get("id")): entry for entry in rules["conditions"]},
+            frozenset(str(entry.get("id")) for entry in rules["anomalies"]),
             frozenset(_iter_cause_ids(folders)),
             frozenset([*asking, *inner]),
         )
@@ -77,7 +78,7 @@ def find_name_faults(
         for name in dict.fromkeys(iter_condition_names(entry)):
             yield from _check_condition_name(name, names)
     elif kind == "conditions":
-        if get_predicate_type(entry["id"]):
+        if entry["id"] in names.anomalies:
             yield f"a shape has the name {entry['id']}", "rename the condition"
         yield from _find_predicate_faults(entry["holds"], names)
         if entry["id"] in _collect_reached_conditions(entry["holds"], names):
@@ -95,6 +96,25 @@ def find_unused_conditions(folders: Iterable[Path], names: Names) -> Iterator[Pa
                 f"{name}: no rule names this condition",
                 f"{path}:{find_line(path, name)}",
                 "name it in a cause, a fix or an advisory, or remove it",
+            )
+
+
+def find_undetected_anomalies(
+    folders: Iterable[Path], known: Iterable[Path]
+) -> Iterator[PatternError]:
+    """Yield a fault for each anomaly of a user's own folders that no detector can find.
+
+    Detectors are code, and find those of the built-in rules.
+    """
+    detected = Names.of(known).anomalies
+    for path, entry in (
+        one for root in folders for one in _list_readable_rules(root / "anomalies")
+    ):
+        if detected and entry["id"] not in detected:
+            yield PatternError(
+                f"{entry['id']}: no detector finds this anomaly",
+                f"{path}:{find_line(path, entry['id'])}",
+                "name a built-in one, whose meaning it replaces: postmortem explain ID",
             )
 
 
@@ -118,7 +138,7 @@ def iter_regexes(predicate: Any) -> Iterator[str]:
 def _check_condition_name(name: str, names: Names) -> Iterator[tuple[str, str]]:
     if name in names.conditions:
         return
-    kind = get_predicate_type(name)
+    kind = get_predicate_type(name, names.anomalies)
     if kind is None:
         yield (
             f"no condition and no shape has the name {name!r}",
@@ -136,8 +156,8 @@ def _is_signature(name: str, names: Names) -> bool:
 
 def _find_predicate_faults(predicate: Any, names: Names) -> Iterator[tuple[str, str]]:
     for key, name in _iter_leaves(predicate):
-        if key == "shape" and name not in CATALOGUE:
-            yield f"unknown shape {name!r}", f"one of {', '.join(sorted(CATALOGUE))}"
+        if key == "shape" and name not in names.anomalies:
+            yield f"unknown shape {name!r}", f"one of {', '.join(sorted(names.anomalies))}"
         elif key == "signature" and not _is_signature(name, names):
             yield f"no signature has the id {name!r}", "correct the id"
         elif key == "condition" and name not in names.conditions:

@@ -227,6 +227,27 @@ class ConditionEntry(Strict):
     examples: ConditionExamples
 
 
+class AnomalyEntry(Strict):
+    """One entry of `anomalies/<area>.yaml`; its fields are those of `AnomalyType`."""
+
+    id: ConditionId
+    meaning: TextEntry
+    is_bad: bool = False
+    is_grave: bool = False
+    can_be_first: bool = False
+    spoils: bool = False
+    is_turn: bool = False
+    spreads: bool = False
+
+    @model_validator(mode="after")
+    def _columns_agree(self) -> "AnomalyEntry":
+        if self.is_grave and not (self.is_bad and self.is_turn):
+            raise ValueError("what is grave is bad, and a turn of the run's story")
+        if self.meaning.en.endswith(".") or self.meaning.zh.endswith("\u3002"):
+            raise ValueError("a meaning ends without a full stop")
+        return self
+
+
 class SeparatesEntry(Strict):
     """What tells a cause from a neighbour."""
 
@@ -409,6 +430,38 @@ class KeyRow(Strict):
         return self
 
 
+class OtherNameEntry(Strict):
+    """A name that only looks like one of a class."""
+
+    name: str
+    because: Annotated[str, Field(min_length=3)]
+
+
+class MetricExamples(Strict):
+    """Both kinds are obligatory."""
+
+    belongs: Annotated[list[str], Field(min_length=1)]
+    others: Annotated[list[OtherNameEntry], Field(min_length=1)]
+
+
+class MetricRow(Strict):
+    """One row of `metrics.yaml`."""
+
+    id: ConditionId
+    names: Annotated[str | None, Field(min_length=2)] = None
+    match: Annotated[str | None, Field(min_length=2)] = None
+    not_: Annotated[list[ConditionId], Field(alias="not")] = []
+    better: Literal["higher", "lower"] | None = None
+    bounds: Annotated[list[float] | None, Field(min_length=2, max_length=2)] = None
+    examples: MetricExamples
+
+    @model_validator(mode="after")
+    def _has_a_pattern(self) -> "MetricRow":
+        if (self.names is None) == (self.match is None):
+            raise ValueError("either `names` or `match` says which names belong")
+        return self
+
+
 class TaxonomyFile(Strict):
     """`taxonomy.yaml`."""
 
@@ -421,12 +474,14 @@ TABLES: Final[dict[str, TypeAdapter[Any]]] = {
     "taxonomy": TypeAdapter(TaxonomyFile),
     "gpus": TypeAdapter(list[GpuRow]),
     "keys": TypeAdapter(list[KeyRow]),
+    "metrics": TypeAdapter(list[MetricRow]),
 }
 """Files that are no rules, by their names."""
 
 MODELS: Final[dict[str, type[Strict]]] = {
     "signatures": SignatureEntry,
     "exceptions": ExceptionEntry,
+    "anomalies": AnomalyEntry,
     "conditions": ConditionEntry,
     "causes": CauseEntry,
     "fixes": FixEntry,

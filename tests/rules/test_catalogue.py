@@ -5,19 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from postmortem.core import resources
-from postmortem.rules import curve_anomalies as curve_kinds
-from postmortem.rules import divergence_anomalies, no_learning_anomalies, nonfinite_hint_anomalies
-from postmortem.rules import job_anomalies as job_kinds
-from postmortem.rules import machine_anomalies as machine_kinds
-from postmortem.rules import process_anomalies as process_kinds
-from postmortem.rules.anomaly_type import AnomalyType
-from postmortem.rules.catalogue import CATALOGUE
+from postmortem.rules.base import load
 from postmortem.rules.compile import KINDS, iter_rules
 
 PACKAGE = Path(__file__).resolve().parents[2] / "postmortem"
+CATALOGUE = load().anomalies
 ROOM = PACKAGE / "diagnosis" / "detectors"
 
 
@@ -53,21 +46,6 @@ def made(module: Path) -> Iterator[str]:
                 yield str(node.args[0].value)
 
 
-def test_every_shape_is_listed_once() -> None:
-    """Two rows of one id would hide one of them."""
-    modules = (
-        curve_kinds,
-        divergence_anomalies,
-        job_kinds,
-        machine_kinds,
-        process_kinds,
-        nonfinite_hint_anomalies,
-        no_learning_anomalies,
-    )
-    rows = [kind.id for module in modules for kind in module.ANOMALY_TYPES]
-    assert sorted(rows) == sorted(set(rows)) == sorted(CATALOGUE)
-
-
 def test_what_the_rules_ask_for_is_listed() -> None:
     """A rule that asks for a shape that nobody finds never holds."""
     patterns = resources.find_folder("patterns")
@@ -87,16 +65,3 @@ def test_what_the_detectors_find_is_listed() -> None:
 def test_what_is_listed_is_found() -> None:
     """Each row is the id that some detector gives to a shape."""
     assert set(CATALOGUE) == set[str]().union(*map(named, ROOM.glob("*.py")))
-
-
-@pytest.mark.parametrize("kind", CATALOGUE.values(), ids=CATALOGUE)
-def test_a_row_says_what_the_shape_means(kind: AnomalyType) -> None:
-    """In both languages, which are not the same text."""
-    assert kind.meaning.text("en") != kind.meaning.text("zh")
-    assert not set("\u3002.") & {kind.meaning.text("en")[-1], kind.meaning.text("zh")[-1]}
-
-
-@pytest.mark.parametrize("kind", CATALOGUE.values(), ids=CATALOGUE)
-def test_the_columns_agree(kind: AnomalyType) -> None:
-    """What is grave is bad, and stands in the story of the run to be told first there."""
-    assert not kind.is_grave or (kind.is_bad and kind.is_turn)

@@ -28,6 +28,10 @@ CONDITION = """\
   holds: {shape: zero-loss}
   examples: {holds: [{shapes: [zero-loss]}], fails: [{shapes: [plateau]}]}
 """
+ANOMALIES = "".join(
+    f"- id: {name}\n  meaning: {{en: it was seen, zh: 已观察到}}\n"
+    for name in ("zero-loss", "plateau", "collapse", "high-rate", "hidden-nan")
+)
 
 
 def found(folder: Path, *, cause: str = CAUSE, condition: str = CONDITION) -> list[str]:
@@ -37,6 +41,8 @@ def found(folder: Path, *, cause: str = CAUSE, condition: str = CONDITION) -> li
         (folder / kind / "mine.yaml").write_text(text, encoding="utf-8")
     (folder / "known").mkdir()
     (folder / "known" / "taxonomy.yaml").write_text(TAXONOMY, encoding="utf-8")
+    (folder / "known" / "anomalies").mkdir()
+    (folder / "known" / "anomalies" / "known.yaml").write_text(ANOMALIES, encoding="utf-8")
     known = find_faults([folder], [folder / "known"])
     assert all(fault.mend and "mine.yaml" in str(fault.where) for fault in known)
     return [str(fault.what) for fault in known]
@@ -125,3 +131,35 @@ def test_other_faults_of_a_condition(tmp_path: Path, old: str, new: str, what: s
     known = found(tmp_path, cause=cause, condition=CONDITION.replace(old, new, 1))
     assert len(known) == 1
     assert what in known[0]
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        pytest.param("{id: zero-loss, meaning: {en: it is 0, zh: 为零}}", "", id="a new meaning"),
+        pytest.param("{id: zero-loss, meaning: {en: it is 0}}", "zh: Field required", id="one"),
+        pytest.param(
+            "{id: zero-loss, meaning: {en: it is 0, zh: 为零}, bad: true}",
+            "bad: Extra inputs",
+            id="an unknown key",
+        ),
+        pytest.param(
+            "{id: zero-loss, meaning: {en: it is 0, zh: 为零}, is_grave: true}",
+            "what is grave is bad",
+            id="grave and not bad",
+        ),
+        pytest.param(
+            "{id: zero-loss, meaning: {en: It is 0., zh: 为零}}", "full stop", id="a full stop"
+        ),
+        pytest.param(
+            "{id: zero-gain, meaning: {en: it is 0, zh: 为零}}", "no detector finds", id="unknown"
+        ),
+    ],
+)
+def test_an_anomaly_of_a_users_folder_is_checked(tmp_path: Path, row: str, what: str) -> None:
+    """It has both languages and known keys, and is one that a detector finds."""
+    for folder, text in (("known", ANOMALIES), ("own", f"- {row}\n")):
+        (tmp_path / folder / "anomalies").mkdir(parents=True)
+        (tmp_path / folder / "anomalies" / "curves.yaml").write_text(text, encoding="utf-8")
+    faults = find_faults([tmp_path / "own"], [tmp_path / "known"])
+    assert [what in str(fault.what) for fault in faults] == [True] * bool(what)

@@ -57,7 +57,7 @@ def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
     attempt = _select_last_attempt(extract, seen, handed_on)
     apart = _find_clock_skews(attempt)
     clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
-    observed = build_observed(extract, attempt.seen, attempt.begins)
+    observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
     rules = knowledge.by_id
     closing = known.get("closing-words")
@@ -101,6 +101,7 @@ def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
         first=first,
         begins=attempt.begins,
         skews=apart,
+        anomaly_types=knowledge.anomalies,
         gathered=extract,
     )
 

@@ -15,6 +15,8 @@ from postmortem.core.message import Message
 from postmortem.diagnosis.case.failures import Failure
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.extract import Extract
+from postmortem.rules.anomaly_type import AnomalyType
+from postmortem.rules.base import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,9 @@ class Case:
     """The raw line at which the last attempt begins, of sources that hold more than one."""
     skews: Mapping[int, float] = field(default_factory=dict)
     """Seconds by which the clock of a source is ahead of the others'."""
+    anomaly_types: Mapping[str, AnomalyType] = field(
+        default_factory=lambda: load().anomalies, compare=False, repr=False
+    )
     gathered: Extract = field(default_factory=Extract, compare=False, repr=False)
     _by_signature: dict[str, list[int]] = field(
         default_factory=dict, init=False, compare=False, repr=False

@@ -15,7 +15,9 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.facts.series import Point, Series, iter_points_at
+from postmortem.rules.base import load
 from postmortem.rules.digit_agnostic import build_any_digit_pattern, is_digit_agnostic
+from postmortem.rules.metrics import MetricTable
 
 _LONG: Final = 20_000
 """Kept points above which shapes look at an envelope: enough for any shape, and bounded."""
@@ -45,7 +47,11 @@ class Curves:
     """
 
     def __init__(
-        self, series: Iterable[Series], source: int = 0, where: ProcessId = NOWHERE
+        self,
+        series: Iterable[Series],
+        source: int = 0,
+        where: ProcessId = NOWHERE,
+        metrics: MetricTable | None = None,
     ) -> None:
         """Pick the longest series of each name.
 
@@ -53,8 +59,10 @@ class Curves:
             series: of one process.
             source: index of the source that they stand in.
             where: the process.
+            metrics: what names mean; by default what the built-in rules say.
         """
-        self.source, self.where = source, where
+        self.source, self.where, self._metrics = source, where, metrics
+        self._of: dict[tuple[str, ...], list[str]] = {}
         series = list(series)
         self.by_name = _select_longest_series(series)
         self._so_far = {curve.name: curve for curve in series if curve.name.endswith(names.SO_FAR)}
@@ -67,6 +75,20 @@ class Curves:
         self._kinds = frozenset(self._kind_of.values())
         """The names with all digits the same, where there are many."""
         self._places = _select_sample_steps(self.by_name)
+
+    def of(self, *classes: str) -> list[str]:
+        """Give the names that belong to one of these classes of metrics."""
+        if classes not in self._of:
+            table = self._metrics = self._metrics or load().metrics
+            found = {
+                name
+                for one in classes
+                for row in table[one]
+                for name in self.called(row.pattern)
+                if not (row.excluded and name in self.of(*row.excluded))
+            }
+            self._of[classes] = [name for name in self.by_name if name in found] if found else []
+        return self._of[classes]
 
     def called(self, pattern: re.Pattern[str], but: re.Pattern[str] | None = None) -> list[str]:
         """Give the names in which a pattern is found, and another one is not.

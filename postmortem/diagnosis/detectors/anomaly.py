@@ -1,6 +1,6 @@
 """An anomaly that was found.
 
-In: nothing. Out: `Anomaly`. Not here: what is known of its kind (`rules.catalogue`), finding it
+In: nothing. Out: `Anomaly`. Not here: what is known of its kind (`patterns/anomalies`), finding it
 (`detectors.registry`).
 """
 
@@ -14,7 +14,7 @@ class Anomaly(NamedTuple):
     """An anomaly seen in one or more series, in findings, or in the end of a log."""
 
     id: str
-    """One of `rules.catalogue.CATALOGUE`."""
+    """One of `patterns/anomalies`."""
     message: Message
     """The figures that show it."""
     source: int

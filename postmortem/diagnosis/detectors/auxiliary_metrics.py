@@ -26,23 +26,18 @@ _REPORTED_ELSEWHERE: Final = frozenset(
     {names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE}
 )
 _MAY_LACK: Final = compile_lazily(
-    r"best|^min[_/ ]|^max[_/ ]|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|patience|_time$"
-    r"|per_?s(?:ec)?(?:ond)?$|speed|throughput|memory|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad"
-    r"|norm$|loss_scale|(?:^|[_/])(?:iou|ap|acc|dice)[_/.](?!mean|avg|all|top|1$|5$)[a-z0-9]",
+    r"best|^min[_/ ]|^max[_/ ]|patience|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad|norm$"
+    r"|loss_scale|(?:^|[_/])(?:iou|ap|acc|dice)[_/.](?!mean|avg|all|top|1$|5$)[a-z0-9]",
     re.IGNORECASE,
 )
 """Names of figures that a sound run may not have: a bound, a time, a score of an absent class."""
-_BOUNDED: Final = compile_lazily(
-    r"loss|(?:^|[_/ .-])kl|ratio|logit|perplexity|(?:^|[_/])ppl", re.IGNORECASE
-)
+_BOUNDED: Final = compile_lazily(r"ratio|logit", re.IGNORECASE)
 _OVER_EPISODES: Final = compile_lazily(
     r"(?:^|[_/])(?:ep(?:isode)?s?_?(?:rew(?:ard)?|len(?:gth)?|return)s?|eplen|eprew)_?mean$",
     re.IGNORECASE,
 )
-_SPREAD: Final = compile_lazily(r"^(?:train/)?rewards?[_/]std(?:/mean)?$")
 _MAY_LEAP: Final = compile_lazily(
-    r"^best|(?:^|[_/ ])(?:eta|time|elapsed|remaining)(?:$|[_/ ])|_time$|per_?s(?:ec)?(?:ond)?$"
-    r"|speed|throughput|memory|flop|bytes|tokens|samples|_scale$|^scale",
+    r"^best|flop|bytes|tokens|samples|_scale$|^scale",
     re.IGNORECASE,
 )
 """Names of figures whose size says nothing of the training."""
@@ -66,8 +61,9 @@ _GONE: Final = 5
 def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
     """Find any other figure that is not finite, once it has been or for good."""
     curves = observed.curves
+    may_lack = {*curves.of("machine"), *curves.called(_MAY_LACK)}
     for name, series in curves.by_name.items():
-        if series.first_nonfinite is None or name in _REPORTED_ELSEWHERE or _MAY_LACK.search(name):
+        if series.first_nonfinite is None or name in _REPORTED_ELSEWHERE or name in may_lack:
             continue
         bad = _find_nonfinite_after_finite(curves, series)
         if bad is not None:
@@ -102,7 +98,8 @@ def _find_empty_mean_lines(curves: Curves) -> set[int]:
 def detect_implausible_end(observed: Observed) -> Iterable[Anomaly]:
     """Find a part of the loss, a divergence or a ratio that ends at a size no sound run has."""
     curves = observed.curves
-    for name in curves.called(_BOUNDED):
+    bounded = {*curves.of("loss", "divergence", "perplexity"), *curves.called(_BOUNDED)}
+    for name in filter(bounded.__contains__, curves.by_name) if bounded else ():
         is_reported_elsewhere = name in _REPORTED_ELSEWHERE and not (
             name == names.LOSS and observed.loss is None
         )
@@ -153,8 +150,9 @@ def _detect_implausible_size(curves: Curves, name: str, points: Sequence[Point])
 def detect_astronomic_jump(observed: Observed) -> Iterable[Anomaly]:
     """Find a figure that leaps among calm ones to a size no sound run has, be it but once."""
     curves = observed.curves
+    may_leap = {*curves.of("machine"), *curves.called(_MAY_LEAP)}
     for name in curves.by_name:
-        if curves.is_within(name, _NEVER) or _MAY_LEAP.search(name):
+        if curves.is_within(name, _NEVER) or name in may_leap:
             continue
         most, points = 0.0, curves.finite(name)
         for index, point in enumerate(points):
@@ -200,7 +198,7 @@ def _has_to_learn(curves: Curves) -> bool:
 
 def _get_min_record_count(curves: Curves) -> int:
     """Give the records that show it: fewer where rewards differ, of which a gradient comes."""
-    spread = [point.value for name in curves.called(_SPREAD) for point in curves.finite(name)]
+    spread = [point.value for name in curves.of("reward-spread") for point in curves.finite(name)]
     return _FEWEST - 1 if spread and min(spread) > 0 else _FEWEST
 
 

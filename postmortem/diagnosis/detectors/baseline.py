@@ -6,12 +6,10 @@ here: the course of the loss (`detectors.trend`).
 """
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves, format_position
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -36,9 +34,6 @@ _NEAR: Final = 0.003
 """Share by which a loss that says nothing differs from the logarithm at most."""
 _FEWEST: Final = 3
 _MANY: Final = 1000
-_OBJECTIVE: Final = compile_lazily(
-    r"(?:^|[_/])(?:loss|err(?:or)?|ce|nll|(?:cross_?)?entropy)$", re.IGNORECASE
-)
 
 
 def detect_initial_loss_level(observed: Observed) -> Iterable[Anomaly]:
@@ -68,7 +63,7 @@ def guess(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that is the logarithm of the classes in all records, far into the run."""
     curves = observed.curves
     counts = {_IMAGENET, *list_class_counts(observed.facts, _SMALLEST)}
-    for name in curves.called(_OBJECTIVE):
+    for name in curves.of("loss", "entropy"):
         points = curves.finite(name)
         if len(points) < _FEWEST or not _is_far(curves, points):
             continue

@@ -22,7 +22,6 @@ _OF_CODES: Final = compile_lazily(
     r"code_?book|(?<![a-z])r?vq|quanti[sz]|commit|(?:^|[_/ .-])code(?:s|words?)?(?:$|[_/ .-])",
     re.IGNORECASE,
 )
-_PERPLEXITY: Final = compile_lazily(r"(?:^|[_/ .-])(?:perplexity|ppl)(?:$|[_/ .-])", re.IGNORECASE)
 _USE: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:usage|use|used|util[a-z]{0,7}|active|unique|alive)(?:$|[_/ .-])",
     re.IGNORECASE,
@@ -47,7 +46,7 @@ def detect_codebook_collapse(observed: Observed) -> Iterable[Anomaly]:
         values = [point.value for point in points]
         if len(values) < _FEWEST or min(values) < 0:
             continue
-        is_count = _PERPLEXITY.search(name) is not None
+        is_count = name in curves.of("perplexity")
         if _is_one(values, is_count=is_count) or _is_lost(values, is_count=is_count):
             message = say(
                 "{name} {best:.4g} at best, {last:.4g} at last: hardly any code is used",
@@ -65,11 +64,7 @@ def _list_usage_metrics(curves: Curves) -> list[str]:
     """List the metrics that count how many codes are used."""
     has_codes = bool(curves.called(_OF_CODES))
     perplexities = {
-        *(
-            name
-            for name in curves.called(_PERPLEXITY, _LOSS)
-            if has_codes or _is_of_no_loss(curves, name)
-        ),
+        *(name for name in curves.of("perplexity") if has_codes or _is_of_no_loss(curves, name)),
         *filter(_USE.search, curves.called(_OF_CODES, _LOSS)),
     }
     return [name for name in curves.by_name if name in perplexities]

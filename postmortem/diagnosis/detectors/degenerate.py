@@ -65,8 +65,6 @@ _MOST_RATE: Final = 3.0
 """A rate of errors may be more than all, not many times as much: then it is in per cent."""
 _ERROR_RATE: Final = compile_lazily(r"(?:^|[_/.-])[wctp]er$", re.IGNORECASE)
 _OF_ONE_CLASS: Final = compile_lazily(r"(?:^|[_/])(?:precision|recall)(?:$|[_/])", re.IGNORECASE)
-_ACCURACY: Final = compile_lazily(r"(?:^|[_/-])acc(?:u(?:racy)?)?(?:$|[_/])", re.IGNORECASE)
-_ENTROPY: Final = compile_lazily(r"(?:^|[_/])(?:policy_)?entropy$", re.IGNORECASE)
 _NO_METRIC: Final = frozenset({names.EPOCH, names.LEARNING_RATE, names.LOSS_SCALE, names.MEMORY})
 
 
@@ -197,8 +195,7 @@ def _is_level_at_last(loss: TrainingLoss) -> bool:
 
 def _list_answer_metrics(curves: Curves) -> list[str]:
     """List the metrics that count wrong or right answers."""
-    rates = {*curves.called(_ERROR_RATE), *curves.called(_ACCURACY)}
-    return [name for name in curves.by_name if name in rates] if rates else []
+    return curves.of("error-rate", "accuracy")
 
 
 def _is_hopeless(name: str, values: Sequence[float]) -> bool:
@@ -307,7 +304,7 @@ def _detect_single_class(curves: Curves) -> Anomaly | None:
     ]
     high = any(
         point.value > 1 - _LOW
-        for name in curves.called(_ACCURACY)
+        for name in curves.of("accuracy")
         for point in curves.points(name)[-1:]
     )
     if len(zeros) < len(("precision", "recall")) or not high:
@@ -327,7 +324,7 @@ def _has_zero_tail(points: Sequence[Point]) -> bool:
 
 def _detect_collapsed_policy(curves: Curves) -> Anomaly | None:
     """Find a policy whose entropy and whose score have both come down to a fraction, for good."""
-    entropies = [*map(curves.finite, curves.called(_ENTROPY))]
+    entropies = [*map(curves.finite, curves.of("entropy"))]
     scores = [*map(curves.finite, list_score_names(curves))]
     lost = next((points for points in entropies if _is_gone(points)), None)
     if lost is None or not scores or not all(map(_is_gone, scores)):

@@ -20,7 +20,6 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.stalled_output import STEP
 from postmortem.extraction.facts.series import Series
-from postmortem.rules.catalogue import CATALOGUE
 from postmortem.rules.traits import Trait, has_trait
 
 _FEWEST: Final = 10
@@ -203,7 +202,7 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     if (
         observed.outcome not in {"running", "stalled"}
         or not (count or _has_counting_lines(observed))
-        or any(CATALOGUE[name].is_bad for name in observed.known)
+        or any(observed.anomaly_types[name].is_bad for name in observed.known)
     ):
         return []
     if not count:

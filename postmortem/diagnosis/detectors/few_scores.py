@@ -11,7 +11,6 @@ from typing import Final
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves, count_trailing_repeats
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.low_scores import ACCURACY, BOUND
 from postmortem.diagnosis.detectors.objectives import is_policy
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.scores import list_score_names
@@ -55,20 +54,19 @@ def detect_flat_accuracies(observed: Observed) -> Iterable[Anomaly]:
 
 def _list_score_metrics(curves: Curves) -> list[str]:
     """Name the accuracies, and the scores of another kind where no policy earns them."""
-    scores = {*curves.called(ACCURACY), *(() if is_policy(curves) else list_score_names(curves))}
-    return [name for name in curves.by_name if name in scores and not BOUND.search(name)]
+    return curves.of("accuracy") if is_policy(curves) else list_score_names(curves)
 
 
 def detect_unimproved_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
     """Find a very low accuracy that does not rise, in a run without a known loss."""
     curves = observed.curves
-    accuracies = curves.called(ACCURACY)
-    if not accuracies or any("loss" in name.lower() for name in curves.by_name):
+    accuracies = curves.of("accuracy")
+    if not accuracies or curves.of("loss"):
         return []
     for name in accuracies:
         values = [point.value for point in curves.finite(name)]
         third = len(values) // 3
-        if len(values) < _MANY or BOUND.search(name) or not 0 < max(values) < _VERY_LOW:
+        if len(values) < _MANY or not 0 < max(values) < _VERY_LOW:
             continue
         first, last = statistics.median(values[:third]), statistics.median(values[-third:])
         if last <= _BARELY * first and max(values[-third:]) <= max(values[:third]):

@@ -55,7 +55,7 @@ def detect_constant_up_to_rounding(observed: Observed) -> Iterable[Anomaly]:
 def detect_constant_loss_parts(observed: Observed) -> Iterable[Anomaly]:
     """Find several losses each of which is the same in all of several records, but for 0."""
     curves = observed.curves
-    losses = {name: curves.points(name) for name in curves.by_name if "loss" in name.lower()}
+    losses = {name: curves.points(name) for name in curves.of("loss")}
     if len(losses) < _PARTS or min(map(len, losses.values())) < _RECORDS:
         return []
     if any(len({point.value for point in points}) > 1 for points in losses.values()):

@@ -6,19 +6,16 @@ is printed as NaN (`detectors.nonfinite`).
 
 import itertools
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves, find_first_nonfinite
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point
 
-_OF_POLICY: Final = compile_lazily(r"reward|(?:^|[_/])returns?(?:$|[_/])|advantage", re.IGNORECASE)
 _ROUNDING: Final = 1e-15
 _OFTEN: Final = 0.2
 """Share of records with a loss of exactly 0 that are more than chance."""
@@ -76,7 +73,7 @@ def _may_be_sound(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
 
     A gradient that flows shows it, too: the loss of a policy starts at 0.
     """
-    if _has_gradient(curves.by_line(names.GRAD_NORM)) or curves.called(_OF_POLICY):
+    if _has_gradient(curves.by_line(names.GRAD_NORM)) or curves.of("earned"):
         return True
     first = points.index(zero)
     return first > 0 and 0 < points[first - 1].value < _NEARLY

@@ -8,14 +8,12 @@ The share of one class among the samples comes out to the last digit each time, 
 does: it may well fall, by its regulariser alone.
 """
 
-import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves, count_trailing_repeats
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -26,11 +24,6 @@ from postmortem.diagnosis.detectors.trend import is_young
 from postmortem.extraction.facts.number_texts import count_digits
 from postmortem.extraction.facts.series import Point
 
-ACCURACY: Final = compile_lazily(
-    r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?[_@]?1?|prec@1|top_?1)(?:$|[_/ .-])",
-    re.IGNORECASE,
-)
-BOUND: Final = compile_lazily(r"best|min|max|loss", re.IGNORECASE)
 _LOW: Final = 0.65
 _VERY_LOW: Final = 0.1
 _EXACT: Final = 6
@@ -47,8 +40,6 @@ _HARDLY: Final = 0.98
 _LOSSES: Final = (names.LOSS, names.EVAL_LOSS)
 _FALLEN: Final = 0.8
 _FEW: Final = 3
-_OF_RETRIEVAL: Final = compile_lazily(r"_[FPR]$|^(?:precision|recall)$")
-"""F-score, precision, recall of one kind of answer: `ENTS_F`."""
 _MANY_TIMES: Final = 10
 _EPOCHS: Final = 2
 _STEPS: Final = 1000
@@ -57,7 +48,7 @@ _STEPS: Final = 1000
 def detect_constant_low_accuracy(observed: Observed) -> Iterable[Anomaly]:
     """Find an accuracy that is low and the same, or nearly so, in all records."""
     curves = observed.curves
-    for name in curves.called(ACCURACY, BOUND):
+    for name in curves.of("accuracy"):
         points = curves.finite(name)
         if len(points) < _TWICE:
             continue
@@ -104,7 +95,7 @@ def detect_frozen_low_score(observed: Observed) -> Iterable[Anomaly]:
 def detect_always_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     """Find several scores that are exactly 0 in all records while a loss grows or falls far."""
     curves = observed.curves
-    scores = {*list_score_names(curves), *curves.called(_OF_RETRIEVAL)}
+    scores = {*list_score_names(curves)}
     zeros = [
         points
         for points in _iter_finite_points(curves, scores)
@@ -112,7 +103,7 @@ def detect_always_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     ]
     if len(zeros) < _TWICE:
         return []
-    losses = {name for name in curves.by_name if "loss" in name.lower()}
+    losses = {*curves.of("loss")}
     grown = [points for points in _iter_finite_points(curves, losses) if _has_large_change(points)]
     if not grown:
         return []
@@ -146,7 +137,7 @@ def detect_unimproved_accuracy(observed: Observed) -> Iterable[Anomaly]:
         or _is_loss_falling(curves)
     ):
         return []
-    for name in curves.called(ACCURACY, BOUND):
+    for name in curves.of("accuracy"):
         points = curves.finite(name)
         values = [point.value for point in points]
         if len(points) >= _LASTING and _is_level(values):

@@ -22,7 +22,6 @@ from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.aligned import Curves, count_trailing_repeats
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.loss_of_training import WORTH
-from postmortem.diagnosis.detectors.low_scores import ACCURACY, BOUND
 from postmortem.diagnosis.detectors.objectives import is_policy, is_rise_expected
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.scores import list_score_names
@@ -51,7 +50,6 @@ _FINE: Final = 5
 """Digits of a figure that are enough to see it move."""
 _MOST: Final = 0.5
 """Share of the whole loss that a part of it must be."""
-_PART: Final = compile_lazily(r"loss|nll|(?:^|[_/])ce(?:$|[_/])|entropy", re.IGNORECASE)
 _OF_TEST: Final = compile_lazily(r"test|eval", re.IGNORECASE)
 _NO_ANSWER: Final = compile_lazily(
     r"reg|weight|decay|scale|aux|balance|best|smooth|lambda|coef", re.IGNORECASE
@@ -79,8 +77,8 @@ def _find_coin_flip_accuracy(curves: Curves) -> tuple[Message, int] | None:
     """Find accuracies of 50 % in several late epochs without a falling loss."""
     accuracies = {
         name: points
-        for name in curves.called(ACCURACY)
-        if not BOUND.search(name) and len(points := curves.finite(name)) >= _SEVERAL
+        for name in curves.of("accuracy")
+        if len(points := curves.finite(name)) >= _SEVERAL
     }
     if not accuracies or is_policy(curves) or not _is_far(curves, _SEVERAL):
         return None
@@ -173,7 +171,7 @@ def _find_unmoved_loss_part(curves: Curves) -> tuple[Message, int] | None:
     whole = [point.value for point in curves.finite(names.LOSS)]
     if len(whole) <= _SEVERAL or is_rise_expected(curves) or not _is_far(curves, _FEW):
         return None
-    for name in curves.called(_PART, _NO_ANSWER):
+    for name in itertools.filterfalse(_NO_ANSWER.search, curves.of("loss", "entropy")):
         points = curves.finite(name)
         values = [point.value for point in points]
         is_part = name not in {names.LOSS, names.EVAL_LOSS} and len(values) > _SEVERAL

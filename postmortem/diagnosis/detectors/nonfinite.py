@@ -17,7 +17,6 @@ from postmortem.core.message import Message, join_list, say
 from postmortem.diagnosis.detectors.aligned import Curves, format_position, show
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.scores import ACCURACY
 from postmortem.extraction.facts.series import Point
 
 _WIDE: Final = 5
@@ -203,7 +202,7 @@ def _is_absurd(curves: Curves, before: Sequence[Point]) -> bool:
     """Say whether the last finite record is too high for the classifier whose accuracy it has."""
     if not before or before[-1].value < _NO_CLASSIFIER:
         return False
-    return any(before[-1].line in curves.by_line(name) for name in curves.called(ACCURACY))
+    return any(before[-1].line in curves.by_line(name) for name in curves.of("accuracy"))
 
 
 def _is_climbing(values: Sequence[float]) -> bool:

@@ -18,24 +18,16 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.low_scores import ACCURACY
 from postmortem.diagnosis.detectors.objectives import is_of_no_classes, is_policy
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.scores import SHARES
 from postmortem.extraction.facts.series import Point
 
-_SCORE: Final = compile_lazily(
-    r"(?:^|[_/ .-])(?:acc(?:u(?:racy)?)?(?:_?top)?[_@]?\d?|top_?\d|prec@\d|f[_-]?1|f_?score|mcc"
-    r"|matthews\w{0,20}|kappa|dice|m?iou|auc|precision|recall|rec@\d|exact_match|em)"
-    r"(?:$|[_/ .@-])",
-    re.IGNORECASE,
-)
-_NO_SCORE: Final = compile_lazily(r"best|min|max|loss|lr|std|class|time|so_far", re.IGNORECASE)
 _OF_BOXES: Final = compile_lazily(r"(?:^|[_/ ])(?:bbox|box|obj|m?ap)(?:$|[_/ @\d])", re.IGNORECASE)
 """Figures of a detector, which finds nothing for some epochs before it finds anything."""
 _NOTHING: Final = 0.006
 _NOTHING_OF_FIVE: Final = 0.03
 _OF_FIVE: Final = compile_lazily(r"@5|top_?5", re.IGNORECASE)
-_PPL: Final = compile_lazily(r"(?:^|[_/])(?:ppl|perplexity)(?:$|[_/])", re.IGNORECASE)
 _LEARNT: Final = 100.0
 """A perplexity below which many words are told right."""
 _RISEN: Final = 1.2
@@ -73,7 +65,7 @@ def detect_near_zero_scores(observed: Observed) -> Iterable[Anomaly]:
 
 def _collect_score_points(curves: Curves) -> dict[str, Sequence[Point]]:
     """Give the points of all scores, those of their means so far where these are printed."""
-    names_of = curves.called(_SCORE, _NO_SCORE)
+    names_of = curves.of(*SHARES)
     scores = {name: curves.so_far(name) or curves.finite(name) for name in names_of}
     return {name: points for name, points in scores.items() if points}
 
@@ -100,10 +92,10 @@ def _detect_zero_from_beginning(
 
 def _is_none_of_these(curves: Curves, scores: Mapping[str, Sequence[Point]]) -> bool:
     """Say whether accuracies contradict the loss, or the perplexity: they are counted wrongly."""
-    if not all(map(ACCURACY.search, scores)):
+    if not set(scores) <= set(curves.of("accuracy")):
         return False
     most = max(point.value for points in scores.values() for point in points)
-    falling = ([point.value for point in curves.finite(name)] for name in curves.called(_PPL))
+    falling = ([point.value for point in curves.finite(name)] for name in curves.of("perplexity"))
     is_learnt = any(ppl and ppl[-1] < min(_LEARNT, _FALLEN * ppl[0]) for ppl in falling)
     return is_learnt or is_of_no_classes(curves, most)
 

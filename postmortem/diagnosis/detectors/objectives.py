@@ -8,6 +8,7 @@ Names are read case-blind, and a companion that is not finite itself excuses not
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from postmortem.core import names
@@ -15,19 +16,6 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.extraction.facts.series import Series
 
-_POLICY: Final = compile_lazily(
-    r"reward|(?:^|_)rew(?:$|_)|returns?(?:$|[^a-z])|advantage|clip_?frac|approx_?kl|policy"
-    r"|(?<!cross)(?<!cross.)entropy|logp|value_?loss|v_loss|pg_loss|vf_loss|critic|actor"
-    r"|(?:^|[_/])(?:td|qf?\d?)(?:$|_)",
-    re.IGNORECASE,
-)
-_ADVERSARIAL: Final = compile_lazily(
-    r"^(?:train[_/ ])?(?:loss|err|l)[ _/.-]?(?:d|g|dis|gen)(?:$|[ _/.-])"
-    r"|^(?:train[_/ ])?(?:d|g|dis|gen|disc)[ _/.-]?(?:loss|err)"
-    r"|discriminator|generator|(?:^|[_/])adv(?:ersarial)?(?:$|[_/])|wasserstein|critic_loss",
-    re.IGNORECASE,
-)
-_DIVERGENCE: Final = compile_lazily(r"(?:^|[_/ .-])kl[dl]?(?:$|[_/ .-])|kl_?div", re.IGNORECASE)
 _RECONSTRUCTION: Final = compile_lazily(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", re.IGNORECASE)
 _CONTRASTIVE: Final = compile_lazily(
     r"contrast|info_?nce|nt[-_]?xent|moco|simclr|queue|triplet", re.IGNORECASE
@@ -39,7 +27,7 @@ _OF_HALF: Final = 0.25
 
 def is_policy(curves: Curves) -> bool:
     """Say whether the loss is a policy's: it begins near 0 and may go anywhere."""
-    return _has_finite_series(curves, _POLICY)
+    return _has_finite_series(curves, curves.of("policy"))
 
 
 def is_rise_expected(curves: Curves) -> bool:
@@ -50,9 +38,12 @@ def is_rise_expected(curves: Curves) -> bool:
     """
     return (
         is_policy(curves)
-        or _has_finite_series(curves, _ADVERSARIAL)
-        or _has_finite_series(curves, _CONTRASTIVE)
-        or (_has_finite_series(curves, _DIVERGENCE) and _has_finite_series(curves, _RECONSTRUCTION))
+        or _has_finite_series(curves, curves.of("adversarial"))
+        or _has_finite_series(curves, curves.called(_CONTRASTIVE))
+        or (
+            _has_finite_series(curves, curves.of("divergence"))
+            and _has_finite_series(curves, curves.called(_RECONSTRUCTION))
+        )
     )
 
 
@@ -68,9 +59,9 @@ def is_of_no_classes(curves: Curves, accuracy: float) -> bool:
     return bool(late) and 0 <= max(late) < _OF_HALF * wrong * math.log(2)
 
 
-def _has_finite_series(curves: Curves, pattern: re.Pattern[str]) -> bool:
-    """Say whether some curves have such a name, each of them finite throughout."""
-    found = [curves.by_name[name] for name in curves.called(pattern)]
+def _has_finite_series(curves: Curves, called: Iterable[str]) -> bool:
+    """Say whether there are curves of such names, each of them finite throughout."""
+    found = [curves.by_name[name] for name in called]
     return (
         bool(found)
         and max(series.points for series in found) >= _FEWEST

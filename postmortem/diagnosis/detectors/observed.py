@@ -19,6 +19,9 @@ from postmortem.diagnosis.detectors.loss_of_training import TrainingLoss, find_t
 from postmortem.extraction.extract import Extract, Sighting, process_of, select_sources_by_type
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
+from postmortem.rules.anomaly_type import AnomalyType
+from postmortem.rules.base import KnowledgeBase, load
+from postmortem.rules.metrics import MetricTable
 from postmortem.rules.traits import Trait, has_trait
 
 _MOST_AROUND: Final = 40
@@ -69,6 +72,8 @@ class Observed:
     """How the run ended, for the detectors that ask; one of `names.OUTCOMES`."""
     known: Mapping[str, Anomaly] = field(default_factory=dict)
     """The shapes found before, by id, for the same."""
+    anomaly_types: Mapping[str, AnomalyType] = field(default_factory=lambda: load().anomalies)
+    metrics: MetricTable = field(default_factory=lambda: load().metrics)
     _worked_out: dict[Callable[["Observed"], Any], Any] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -100,7 +105,7 @@ Detector = Callable[[Observed], Iterable[Anomaly]]
 
 
 def build_observed(
-    extract: Extract, seen: Iterable[Sighting], begins: Mapping[int, int]
+    extract: Extract, seen: Iterable[Sighting], begins: Mapping[int, int], knowledge: KnowledgeBase
 ) -> Observed:
     """Put together what the detectors may look at.
 
@@ -108,6 +113,7 @@ def build_observed(
         extract: the evidence.
         seen: the findings of the last attempt, in their order.
         begins: raw line at which the last attempt begins, by source; 0 where it is not named.
+        knowledge: the types of anomalies, the classes of metrics.
     """
     return Observed(
         series=tuple(_select_unmirrored_series(extract)),
@@ -129,6 +135,8 @@ def build_observed(
         dumps=select_sources_by_type(extract, "environment", "scheduler", "kernel"),
         lines=sum(extract.lines.values()),
         total_steps=extract.total_steps,
+        anomaly_types=knowledge.anomalies,
+        metrics=knowledge.metrics,
     )
 
 

@@ -16,16 +16,6 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point
 
-_DISCRIMINATOR: Final = compile_lazily(
-    r"^(?:train[_/ ])?(?:(?:loss|err)[_ /.-]?(?:d|dis|disc|discriminator)"
-    r"|(?:d|dis|disc|discriminator)[_ /.-]?(?:loss|err))$",
-    re.IGNORECASE,
-)
-_GENERATOR: Final = compile_lazily(
-    r"^(?:train[_/ ])?(?:(?:loss|err)[_ /.-]?(?:g|gen|generator)"
-    r"|(?:g|gen|generator)[_ /.-]?(?:loss|err))$",
-    re.IGNORECASE,
-)
 _ALIKE: Final = compile_lazily(
     r"(?:emb(?:ed(?:ding)?s?)?|repr(?:esentations?)?|feat(?:ure)?s?|latents?|proj(?:ections?)?|^z)"
     r"[_/. ](?:std|var|spread)(?:$|[_/. ])",
@@ -48,8 +38,8 @@ def detect_dominant_discriminator(observed: Observed) -> Iterable[Anomaly]:
     """Find a discriminator that makes no error any more while the generator's loss is high."""
     curves = observed.curves
     judge, forger = (
-        _find_points_by_name(curves, _DISCRIMINATOR),
-        _find_points_by_name(curves, _GENERATOR),
+        _find_points(curves, curves.of("discriminator-loss")),
+        _find_points(curves, curves.of("generator-loss")),
     )
     if min(len(judge), len(forger)) < _SEVERAL or min(point.value for point in judge) < 0:
         return []
@@ -79,8 +69,8 @@ def detect_silenced_generator(observed: Observed) -> Iterable[Anomaly]:
     """
     curves = observed.curves
     judge, forger = (
-        _find_points_by_name(curves, _DISCRIMINATOR),
-        _find_points_by_name(curves, _GENERATOR),
+        _find_points(curves, curves.of("discriminator-loss")),
+        _find_points(curves, curves.of("generator-loss")),
     )
     count = count_trailing_repeats([point.value for point in forger])
     if count < _SEVERAL or forger[-1].value != 0.0 or len(judge) < _SEVERAL:
@@ -101,7 +91,7 @@ def detect_silenced_generator(observed: Observed) -> Iterable[Anomaly]:
 def detect_representation_collapse(observed: Observed) -> Iterable[Anomaly]:
     """Find representations whose spread over the samples has gone to nothing."""
     curves = observed.curves
-    points = _find_points_by_name(curves, _ALIKE)
+    points = _find_points(curves, curves.called(_ALIKE))
     if len(points) < _FEWEST:
         return []
     early = statistics.median(point.value for point in points[:3])
@@ -118,7 +108,7 @@ def detect_representation_collapse(observed: Observed) -> Iterable[Anomaly]:
     return [curves.shape("collapse", message, line)]
 
 
-def _find_points_by_name(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
+def _find_points(curves: Curves, called: Iterable[str]) -> list[Point]:
     """Give the finite points of the first series with such a name."""
-    name = next(iter(curves.called(pattern)), "")
+    name = next(iter(called), "")
     return curves.finite(name)

@@ -6,13 +6,11 @@ In: the curves of one process. Out: the anomalies `flat-rewards`, `collapse`. No
 (`detectors.trend`).
 """
 
-import re
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -31,19 +29,12 @@ _FAR: Final = 1e6
 """Steps after which something should have been learnt of a game."""
 _CERTAIN: Final = 0.02
 """Entropy, in nats, of a policy that leaves next to nothing to chance."""
-_REWARD: Final = compile_lazily(
-    r"ep_?(?:isode_?)?(?:rew|reward|ret|return)[_a-z]{0,24}mean|mean_(?:\d+_episode_)?(?:reward|return)"
-)
-_ENTROPY: Final = compile_lazily(r"(?:^|[_/])(?:policy_)?entropy(?:_loss)?$", re.IGNORECASE)
-_CHANGE: Final = compile_lazily(r"(?:^|[_/])(?:approx_?kl|clip_?frac(?:tion)?)$", re.IGNORECASE)
-"""How far an update has changed what the policy does."""
-_SPREAD: Final = compile_lazily(r"^(?:train/|total_|grouped_)?rewards?[_/]std(?:/mean)?$")
 
 
 def detect_uniform_rewards(observed: Observed) -> Iterable[Anomaly]:
     """Find rewards whose spread within a group is 0: from the start, or after they had differed."""
     curves = observed.curves
-    series = next(map(curves.by_name.__getitem__, curves.called(_SPREAD)), None)
+    series = next(map(curves.by_name.__getitem__, curves.of("reward-spread")), None)
     if series is None or (series.points < _SEVERAL and not _has_no_reward(curves)):
         return []
     points = curves.points(series.name)
@@ -139,8 +130,8 @@ def detect_absent_reward(observed: Observed) -> Iterable[Anomaly]:
 def detect_frozen_policy(observed: Observed) -> Iterable[Anomaly]:
     """Find a deterministic policy whose last update changed nothing, in a single record."""
     curves = observed.curves
-    entropies = [abs(point.value) for point in _list_last_points(curves, _ENTROPY)]
-    changes = _list_last_points(curves, _CHANGE)
+    entropies = [abs(point.value) for point in _list_last_points(curves, "entropy")]
+    changes = _list_last_points(curves, "policy-change")
     is_certain = bool(entropies) and max(entropies) < _NOTHING
     if (
         not is_certain
@@ -156,14 +147,14 @@ def detect_frozen_policy(observed: Observed) -> Iterable[Anomaly]:
     return [curves.shape("collapse", message, changes[0].line)]
 
 
-def _list_last_points(curves: Curves, pattern: re.Pattern[str]) -> list[Point]:
+def _list_last_points(curves: Curves, metric: str) -> list[Point]:
     """Give the last point of each series with such a name."""
-    return [points[-1] for name in curves.called(pattern) if (points := curves.points(name))]
+    return [points[-1] for name in curves.of(metric) if (points := curves.points(name))]
 
 
 def _list_return_points(curves: Curves) -> list[Point]:
     """Give the points of the mean reward of an episode."""
-    name = next(iter(curves.called(_REWARD)), "")
+    name = next(iter(curves.of("mean-reward")), "")
     return curves.finite(name)
 
 

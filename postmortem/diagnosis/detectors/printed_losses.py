@@ -19,11 +19,10 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.printed_statements import get_context_lines
 from postmortem.diagnosis.detectors.printed_topics import is_denial, iter_nonfinite_names
+from postmortem.rules.metrics import MetricTable
 
 _MOST_TEXT: Final = 200
-_LOSS: Final = compile_lazily(
-    r"loss|损失|nll|elbo|objective|perplex|ppl|(?-i:^L(?:[a-z]{1,3}|_\w{1,12})$)", re.IGNORECASE
-)
+_LETTER: Final = compile_lazily(r"^L(?:[a-z]{1,3}|_\w{1,12})$")
 _PACE: Final = compile_lazily(r"\d ?(?:it/s|s/it)[,\]]")
 """The pace of a bar: whatever is named behind it is a figure of the training."""
 _NOT_OF_TRAINING: Final = compile_lazily(
@@ -42,13 +41,15 @@ def detect_reported_nonfinite_loss(observed: Observed) -> Iterator[Anomaly]:
         for number in range(finding.line, finding.end_line + 1)
     }
     for source, number, text in get_context_lines(observed):
-        if (source, number) not in known and _is_loss_called_nonfinite(text):
+        if (source, number) not in known and _is_loss_called_nonfinite(text, observed.metrics):
             yield Anomaly("told-not-finite", quote(cut(text, _MOST_TEXT)), source, NOWHERE, number)
             return
 
 
-def _is_loss_called_nonfinite(text: str) -> bool:
+def _is_loss_called_nonfinite(text: str, metrics: MetricTable) -> bool:
     named = [*iter_nonfinite_names(text)]
     if not named or _NOT_OF_TRAINING.search(text) or is_denial(text):
         return False
-    return _PACE.search(text) is not None or any(map(_LOSS.search, named))
+    return _PACE.search(text) is not None or any(
+        metrics.is_any(name, "loss", "perplexity") or _LETTER.search(name) for name in named
+    )

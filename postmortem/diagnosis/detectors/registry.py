@@ -1,7 +1,7 @@
 """Which detectors there are, and which of them goes first.
 
 In: what is observed of a job. Out: its shapes, each id once. Not here: the detectors, the kinds of
-shapes (`rules.catalogue`).
+shapes (`patterns/anomalies`).
 
 Of several detectors, processes or lines that show one shape the first counts. The process that went
 wrong before the others is looked at first, and it alone shows how that came.
@@ -77,7 +77,6 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.epoch_headings import build_epoch_series
 from postmortem.diagnosis.detectors.observed import Detector, Observed
 from postmortem.extraction.facts.series import Series
-from postmortem.rules.catalogue import CATALOGUE
 
 _MOST_PROCESSES: Final = 64
 OF_A_PROCESS: Final[tuple[Detector, ...]] = (
@@ -231,11 +230,13 @@ def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Itera
     members = _group_series_by_process(observed.series)
     for process in sorted(members, key=lambda one: one != first):
         epochs = build_epoch_series(observed, members[process], process)
-        view = observed.of(Curves([*members[process], *epochs], *process))  # they are large
+        view = observed.of(  # they are large
+            Curves([*members[process], *epochs], *process, observed.metrics)
+        )
         is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):
-                if not (is_carried and CATALOGUE[shape.id].spreads):
+                if not (is_carried and observed.anomaly_types[shape.id].spreads):
                     yield shape
 
 

@@ -9,11 +9,9 @@ every sample is at it, which happens after the weights have exploded.
 """
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import count_trailing_repeats
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -31,7 +29,6 @@ _FLOORS: Final = (
 """The smallest normal and subnormal float32, the usual epsilons, the bound of torch's BCELoss."""
 _CLOSE: Final = 1e-5
 _FEWEST: Final = 2
-_OF_LOSS: Final = compile_lazily(r"loss|entropy(?!_?coef)|nll", re.IGNORECASE)
 _DIGITS: Final = 5
 """Digits of a printed figure below which its being a floor may be chance."""
 _SEVERAL: Final = 4
@@ -41,7 +38,7 @@ _SEVERAL: Final = 4
 def detect_loss_at_log_floor(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss, or a part of it, whose last records are all the floor of a logarithm."""
     curves = observed.curves
-    for name in curves.called(_OF_LOSS):
+    for name in curves.of("loss", "entropy"):
         points = curves.points(name)
         value = points[-1].value if points else 0.0
         if not _is_floor(value):

@@ -6,13 +6,11 @@ the spread of rewards, the entropy of a policy (`detectors.policy`), losses (`de
 
 import itertools
 import math
-import re
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -20,20 +18,8 @@ from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.trend import is_young
 from postmortem.extraction.facts.series import Point
 
-_SCORE: Final = compile_lazily(
-    r"(?:^|[_/ .@-])(?:(?:ep(?:isode|isodic)?_?)?(?:rew(?:ards?)?|returns?)"
-    r"|acc(?:uracy)?(?:_?top)?_?\d?|top_?1|f1|bleu|m?iou|m?ap(?:50)?|auc|score|win_?rate"
-    r"|success(?:_?rate)?)(?:$|[_/ .@-])",
-    re.IGNORECASE,
-)
-_NO_SCORE: Final = compile_lazily(
-    r"std|best|min|loss|chosen|rejected|margin|ratio|bonus|penalty|rate/|lr|var|len|time|grad"
-    r"|(?:^|[_/])n_",
-    re.IGNORECASE,
-)
-ACCURACY: Final = compile_lazily(
-    r"(?:^|[_/ .@-])(?:acc(?:uracy)?|top_?1)(?:$|[_/ .@1-])", re.IGNORECASE
-)
+SHARES: Final = ("accuracy", "top-accuracy", "retrieval", "agreement")
+"""Classes of metrics that say how many answers are right."""
 _FEWEST: Final = 8
 _FEW: Final = 3
 _NOTHING: Final = 0.1
@@ -106,7 +92,7 @@ def _is_reward(name: str) -> bool:
 
 def list_score_names(curves: Curves) -> list[str]:
     """Give the names of the figures that are the better the higher they are."""
-    return curves.called(_SCORE, _NO_SCORE)
+    return curves.of(*SHARES, "detection", "quality", "reward")
 
 
 def _find_score_drop(values: Sequence[float]) -> tuple[float, float, int] | None:
@@ -155,9 +141,7 @@ def detect_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
     """Find an accuracy of 1/n with a loss of ln(n): chance among n classes."""
     curves = observed.curves
     accuracies = [
-        points
-        for name in curves.called(ACCURACY, _NO_SCORE)
-        if len(points := curves.finite(name)) >= _FEW
+        points for name in curves.of("accuracy") if len(points := curves.finite(name)) >= _FEW
     ]
     for name in (names.LOSS, names.EVAL_LOSS):
         points = curves.finite(name)
@@ -197,7 +181,7 @@ def detect_constant_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
     points = curves.finite(names.LOSS)[1:]
     if len(points) < _FEW or is_young(curves, points):
         return []
-    for name in curves.called(ACCURACY):
+    for name in curves.of("accuracy"):
         shares = {point.value for point in curves.finite(name)}
         if len(shares) != 1 or len(curves.finite(name)) < _TWICE:
             continue

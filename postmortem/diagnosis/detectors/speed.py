@@ -8,14 +8,12 @@ between two records tells what the steps between them took.
 """
 
 import itertools
-import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -40,13 +38,6 @@ _USUAL: Final = 0.7
 _LASTING: Final = 0.9
 _PARTS: Final = 5
 _DWINDLED: Final = 0.4
-_SPEED: Final = compile_lazily(
-    r"^(?!eval|val|test|train_samples|train_steps).*"
-    r"(?:(?:tokens?|samples?|images?|steps?|iter(?:ation)?s?|frames?)_per_s(?:ec(?:ond)?)?(?:_|$)"
-    r"|^(?:fps|tps|wps|ups|tgs)$)",
-    re.IGNORECASE,
-)
-"""What programs call a speed that no rule has named so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +58,7 @@ def detect_slowdown(observed: Observed) -> Iterable[Anomaly]:
     The first tenth of the records holds compilation, caches and warm-up.
     """
     curves = observed.curves
-    for name in (names.THROUGHPUT, names.STEP_TIME, *curves.called(_SPEED)):
+    for name in (names.THROUGHPUT, names.STEP_TIME, *curves.of("throughput")):
         pace = _read_pace(curves, name)
         if (
             pace is not None

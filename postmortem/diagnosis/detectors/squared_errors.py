@@ -9,12 +9,10 @@ learnt, and while it has nothing to tell apart at first.
 """
 
 import itertools
-import re
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -23,17 +21,6 @@ from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.scores import list_score_names
 from postmortem.extraction.facts.series import Point
 
-_ERROR: Final = compile_lazily(
-    r"(?:^|[_/. -])(?:td|bellman|critic\d?|value|values|qf?\d?|vf?\d?)[_ ./-]?(?:\d[_ ./-]?)?"
-    r"(?:function[_ ])?(?:loss|err(?:or)?|mse)(?:$|[_/. \d-])"
-    r"|(?:^|[_/. ])(?:loss(?:es)?|err(?:or)?)[_/. -](?:td|bellman|critic|value|qf?|vf?)"
-    r"(?:$|[_/. \d-])",
-    re.IGNORECASE,
-)
-_ADVERSARY: Final = compile_lazily(
-    r"wasserstein|disc|generator|(?:^|[_/])(?:gen|g)_loss|loss_?g$", re.IGNORECASE
-)
-"""The critic of two networks against each other scores, and its loss is no square."""
 _FEWEST: Final = 10
 _FEW: Final = 5
 _TIMES: Final = 100
@@ -48,9 +35,9 @@ _BETTER: Final = 0.25
 def detect_critic_error_growth(observed: Observed) -> Iterable[Anomaly]:
     """Find an error of values that has grown a hundredfold while no score has got better."""
     curves = observed.curves
-    if curves.called(_ADVERSARY):
+    if curves.of("adversarial"):
         return []
-    for name in curves.called(_ERROR):
+    for name in curves.of("value-error"):
         points = curves.finite(name)
         if _has_grown(points) and not _has_better_score(curves):
             values = [point.value for point in points]

@@ -9,13 +9,11 @@ them.
 """
 
 import itertools
-import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -45,10 +43,6 @@ _STEADY_FROM: Final = 3
 _FALLEN: Final = 0.3
 _ON_THE_WAY: Final = 0.6
 _STEADY: Final = 0.8
-_SECONDS_A_STEP: Final = compile_lazily(
-    r"(?:^|[_/])(?:s|secs?|seconds|time)_(?:per_|a_)?(?:step|iter(?:ation)?|batch|it)$",
-    re.IGNORECASE,
-)
 _FIFTH: Final = 0.2
 _FINE: Final = 4
 """Digits of a speed that does not come again by chance."""
@@ -149,7 +143,7 @@ def _iter_paces(observed: Observed) -> Iterator[tuple[str, Sequence[Point]]]:
         )
     lines = get_longest_series_points(curves)
     yield " it/s", list_step_rates(observed, lines)
-    for name in (names.STEP_TIME, *curves.called(_SECONDS_A_STEP)):
+    for name in (names.STEP_TIME, *curves.of("step-time")):
         yield " it/s", _convert_to_speeds(curves.finite(name))
     printed_durations = list_durations(observed, lines)
     if len(printed_durations) == len(lines):

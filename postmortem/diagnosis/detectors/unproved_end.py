@@ -6,12 +6,10 @@ Not here: a level of many records (`detectors.trend`), chance throughout (`detec
 """
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves
@@ -42,7 +40,6 @@ _FREQUENCY: Final = 0.6
 """Share of the logarithm of the words to which it comes to know how frequent each is."""
 _HIGH_SCORE: Final = 0.5
 _RISEN: Final = 1.2
-_PERPLEXITY: Final = compile_lazily(r"(?:^|[_/ ])(?:ppl|perplexity)$", re.IGNORECASE)
 _KNOWS_NOTHING: Final = 6.0
 """Cross entropy of knowing how frequent words are, where their number is not printed."""
 
@@ -52,9 +49,7 @@ def detect_unproved_learning(observed: Observed) -> Iterable[Anomaly]:
     if observed.outcome != "completed":
         return []
     processes = [
-        process
-        for process in _group_curves_by_process(observed.series)
-        if process.count(names.LOSS)
+        process for process in _group_curves_by_process(observed) if process.count(names.LOSS)
     ]
     if not processes or any(map(_has_learned, processes)):
         return []
@@ -69,12 +64,12 @@ def detect_unproved_learning(observed: Observed) -> Iterable[Anomaly]:
     )
 
 
-def _group_curves_by_process(series: Iterable[Series]) -> list[Curves]:
+def _group_curves_by_process(observed: Observed) -> list[Curves]:
     """Put the series of each process side by side."""
     groups: dict[tuple[int, ProcessId], list[Series]] = {}
-    for curve in series:
+    for curve in observed.series:
         groups.setdefault((curve.source, curve.where), []).append(curve)
-    return [Curves(members, *process) for process, members in groups.items()]
+    return [Curves(members, *process, observed.metrics) for process, members in groups.items()]
 
 
 def _has_learned(curves: Curves) -> bool:
@@ -149,7 +144,7 @@ def _estimate_word_frequency_loss(observed: Observed, curves: Curves) -> float:
     words = max(list_class_counts(observed.facts, _WORDS), default=0)
     if words:
         return _FREQUENCY * math.log(words)
-    return _KNOWS_NOTHING if curves.called(_PERPLEXITY) else math.inf
+    return _KNOWS_NOTHING if curves.of("perplexity") else math.inf
 
 
 def _detect_too_few_records(curves: Curves, values: Sequence[float]) -> list[Anomaly]:

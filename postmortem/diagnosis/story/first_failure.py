@@ -18,7 +18,6 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.nonfinite_hints import BEFORE
 from postmortem.diagnosis.story.own_log_failure import find_in_own_log
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.catalogue import CATALOGUE
 from postmortem.rules.traits import Trait, has_trait
 
 _MOST_TEXT: Final = 400
@@ -165,7 +164,9 @@ def _find_last_sign_of_life(case: Case) -> Anomaly | None:
 
 def _find_first_bad_value(case: Case) -> Anomaly | None:
     """Give the place where the curves go wrong first, as far as that may be the first failure."""
-    bad = [anomaly for name, anomaly in case.shapes.items() if CATALOGUE[name].can_be_first]
+    bad = [
+        anomaly for name, anomaly in case.shapes.items() if case.anomaly_types[name].can_be_first
+    ]
     if not bad:
         return None
     if _HUGE_AT_FIRST in case.shapes:

@@ -24,7 +24,6 @@ from postmortem.extraction.facts import checkpoints, clock
 from postmortem.extraction.facts.number_texts import normalise_step
 from postmortem.extraction.facts.series import Point
 from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
-from postmortem.rules.catalogue import CATALOGUE
 from postmortem.rules.traits import Trait, has_trait
 
 _MANY: Final = 20
@@ -164,7 +163,7 @@ def _find_first_bad_place(
     anomalies = sorted(
         (anomaly.source, anomaly.line)
         for name, anomaly in case.shapes.items()
-        if CATALOGUE[name].spoils
+        if case.anomaly_types[name].spoils
     )
     if not anomalies:
         return None

@@ -20,7 +20,6 @@ from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts import checkpoints
 from postmortem.extraction.facts.number_texts import normalise_step
 from postmortem.extraction.facts.series import Series
-from postmortem.rules.catalogue import CATALOGUE
 
 _MOST_TEXT: Final = 400
 SAME_TEXT: Final = 100
@@ -164,7 +163,8 @@ def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> It
     """What the curves do, except where it is the failure itself."""
     failing_place = (failure.source, failure.line) if failure is not None else None
     for anomaly in case.shapes.values():
-        if CATALOGUE[anomaly.id].is_turn and failing_place != (anomaly.source, anomaly.line):
+        known = case.anomaly_types[anomaly.id]
+        if known.is_turn and failing_place != (anomaly.source, anomaly.line):
             event = _build_event(
                 anomaly.source,
                 anomaly.line,
@@ -173,7 +173,7 @@ def _iter_curve_entries(case: Case, failure: FirstFailure[Message] | None) -> It
                 where=anomaly.where,
                 step=normalise_step(case.gathered.step_at(anomaly.source, anomaly.line)),
             )
-            yield Entry(_BAD if CATALOGUE[anomaly.id].is_grave else _WARNING, event)
+            yield Entry(_BAD if known.is_grave else _WARNING, event)
 
 
 def _iter_signature_entries(case: Case, titles: Callable[[str], Message]) -> Iterator[Entry]:

@@ -21,6 +21,7 @@ from postmortem.rules import idioms
 from postmortem.rules.base import load
 from postmortem.rules.compile import KINDS, compile_folders
 from postmortem.rules.conditions import Conditions
+from postmortem.rules.metric_proof import find_metric_errors
 from postmortem.rules.schema import build_json_schema
 from postmortem.rules.skeleton import write_skeleton, write_skeleton_for_lines
 
@@ -53,6 +54,7 @@ def check(folders: tuple[Path, ...], *, attacks: bool) -> int:
         compiled = compile_folders(checked)
         faults = list(_iter_rule_errors(compiled, attacks=attacks))
         whole = compile_folders([built_in, *folders]) if folders else compiled
+        faults += find_metric_errors(compiled["metrics"], whole["metrics"], attacks=attacks)
         faults += [*proof.find_stack_errors(whole), *idioms.find_idiom_faults(whole)]
     for fault in faults:
         show(
@@ -106,7 +108,7 @@ def _load_conditions(compiled: dict[str, Any]) -> Conditions:
     entries = compiled["conditions"]
     if compiled["advisories"] and not any(one["id"] == "torch-is-cuda-build" for one in entries):
         entries = [*compile_folders([resources.find_folder("patterns")])["conditions"], *entries]
-    return Conditions(entries)
+    return Conditions(entries, load().anomalies)
 
 
 @command.command("schema")

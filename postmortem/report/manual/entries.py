@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from postmortem.core.errors import UsageError
 from postmortem.report.manual.headings import TEXT_MODEL
-from postmortem.rules.catalogue import CATALOGUE
 
 Rules = Mapping[str, Any]
 """Compiled rules, as `rules.compile` describes them."""
@@ -27,6 +26,7 @@ KINDS: Final = (
 _PLURALS: Final[Mapping[str, str]] = {
     "signature": "signatures",
     "condition": "conditions",
+    "shape": "anomalies",
     "fix": "fixes",
     "stack": "stacks",
     "advisory": "advisories",
@@ -51,9 +51,6 @@ def iter_entries(rules: Rules) -> Iterator[Explained]:
     for kind, plural in _PLURALS.items():
         for one in rules[plural]:
             yield Explained(kind, one["id"], one)
-    for shape in CATALOGUE.values():
-        meaning = {"en": shape.meaning.en, "zh": shape.meaning.zh}
-        yield Explained("shape", shape.id, {"meaning": meaning})
     yield Explained("classifier", "text-model", {"title": TEXT_MODEL._asdict()})
 
 

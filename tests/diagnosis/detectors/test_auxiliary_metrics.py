@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.rules.catalogue import CATALOGUE
+from postmortem.rules.base import load
 from tests.diagnosis.detectors.made_curves import found
 
 NAN, INF = math.nan, math.inf
@@ -117,7 +117,7 @@ def wobble(count: int, level: float, by: float) -> list[float]:
 def test_no_sound_run_prints_this(series: Mapping[str, Sequence[float | None]], has: str) -> None:
     """The shape is found, and most of them are bad: health is out of the question."""
     assert has in found(series)
-    assert CATALOGUE[has].is_bad or has == "collapse"
+    assert load().anomalies[has].is_bad or has == "collapse"
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_a_sound_run_may_print_this(series: Mapping[str, Sequence[float | None]]
     """Neither bad nor a collapse."""
     shapes = found(series)
     assert not shapes & {*BAD, "collapse", "loss-divergence", "plateau"}
-    assert not {name for name in shapes if CATALOGUE[name].is_bad}
+    assert not {name for name in shapes if load().anomalies[name].is_bad}
 
 
 def test_a_late_stretch_is_flat_by_nature() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from postmortem.rules.catalogue import CATALOGUE
+from postmortem.rules.base import load
 from tests.diagnosis.detectors.made_curves import found
 
 FLAT = [1.31, 0.98, 1.22, 0.91, 1.15, 1.28, 1.02, 1.25, 1.19, 1.3]
@@ -96,7 +96,7 @@ def test_what_does_not_learn_is_found(
 ) -> None:
     """Each stands there for several records, beside something that says the same."""
     assert has in found(series, first=3000)
-    assert CATALOGUE[has].is_bad or has == "collapse"
+    assert load().anomalies[has].is_bad or has == "collapse"
 
 
 def test_a_task_is_not_solved_before_anything_is_learnt() -> None:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from postmortem.core import resources
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.detectors import machine_limits
 from postmortem.diagnosis.detectors.observed import Observed
@@ -11,14 +12,18 @@ from postmortem.extraction import job
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.pipeline import get_matcher
 from postmortem.rules.base import load
-from postmortem.rules.machine_anomalies import ANOMALY_TYPES
+from postmortem.rules.compile import iter_rules
 
 REFUSED = "RuntimeError: CUDA out of memory. Tried to allocate 96.00 MiB\n"
 NEEDS = (
     "ImportError: Using the `Trainer` with `PyTorch` requires `accelerate>=0.26.0`: Please run"
     " `pip install transformers[torch]`\n"
 )
-MACHINE = frozenset(kind.id for kind in ANOMALY_TYPES)
+MACHINE = frozenset(
+    row["id"]
+    for path, row in iter_rules(resources.find_folder("patterns") / "anomalies")
+    if path.stem == "machine"
+)
 CARD = (
     "|   {number}  NVIDIA L40S          Off | 00000000:0{number}:00.0 Off |                    0 |\n"
     "| N/A   40C    P0    60W / 300W | {used}MiB / 46068MiB |      0%      Default |\n"

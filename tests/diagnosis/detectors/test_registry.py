@@ -21,7 +21,7 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
-from postmortem.rules.catalogue import CATALOGUE
+from postmortem.rules.base import load
 
 NAN, INF = math.nan, math.inf
 
@@ -847,7 +847,7 @@ BAD = {
             {"collapse"},
             id="a usual preference run",
         ),
-        pytest.param({}, set(), set(CATALOGUE), id="nothing"),
+        pytest.param({}, set(), set(load().anomalies), id="nothing"),
     ],
 )
 def test_a_picture_has_its_shapes(
@@ -855,7 +855,7 @@ def test_a_picture_has_its_shapes(
 ) -> None:
     """The shapes that the picture must have are found, those that it must not have are not."""
     found = {shape.id for shape in shapes(curves(**series))}
-    assert found <= set(CATALOGUE)
+    assert found <= set(load().anomalies)
     assert has <= found
     assert not has_not & found
 
@@ -1043,7 +1043,7 @@ VALUES = st.one_of(
 )
 def test_no_figures_are_a_crash(series: dict[str, list[float | None]]) -> None:
     """Whatever is printed, shapes are found or not; every id is in the vocabulary."""
-    assert {shape.id for shape in shapes(curves(**series))} <= set(CATALOGUE)
+    assert {shape.id for shape in shapes(curves(**series))} <= set(load().anomalies)
 
 
 def test_what_depends_on_the_outcome_comes_last() -> None:

@@ -38,7 +38,7 @@ def entry(name: str, kind: str = "change", **more: Any) -> FixRule:
         },
         **more,
     }
-    return build_fix_rule(written, Conditions(()))
+    return build_fix_rule(written, Conditions((), ()))
 
 
 @pytest.mark.parametrize(

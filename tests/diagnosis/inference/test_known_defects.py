@@ -121,7 +121,7 @@ def test_it_is_told_where_it_is_and_not_with_the_version_that_mends_it(
 def test_the_check_proves_examples(change: dict[str, Any], what: str) -> None:
     """An advisory that says otherwise than its examples is a fault."""
     entry = {**ENTRIES["torch.before-2-3-numpy-2"], **change}
-    faults = [str(fault) for fault in find_advisory_errors([entry], Conditions(()))]
+    faults = [str(fault) for fault in find_advisory_errors([entry], Conditions((), ()))]
     assert (what in faults[0]) if what else not faults
 
 
@@ -139,7 +139,7 @@ def test_versions_machine_and_symptom_are_asked_apart(
     packages: dict[str, str], message: str, *, is_affected: bool, is_shown: bool
 ) -> None:
     """What is not known is not affected."""
-    entry = build_advisory(ENTRIES["torch.before-2-3-numpy-2"], Conditions(()))
+    entry = build_advisory(ENTRIES["torch.before-2-3-numpy-2"], Conditions((), ()))
     case = build_example_case(
         {
             "environment": {"packages": packages},
