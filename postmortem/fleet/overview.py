@@ -109,12 +109,14 @@ def as_stored(
 ) -> JudgedTriage:
     """Read a triage from the store, and change nothing there."""
     jobs = {row.identity: row for row in store.jobs.of_triage(triage)}
-    summaries = {one.key: one for one in store.analyses.of_triage(triage)}
+    summaries = {record.key: record for record in store.analyses.of_triage(triage)}
     of_key, groups = group_summaries(summaries.values(), store.groups.known())
     before = store.triages.earlier(triage, same)
     row = store.triages.row(before) if before is not None else None
     earlier = (
-        None if before is None else {one.identity: one for one in store.groups.of_triage(before)}
+        None
+        if before is None
+        else {record.identity: record for record in store.groups.of_triage(before)}
     )
     return JudgedTriage(
         jobs,
@@ -137,8 +139,8 @@ def _join_scheduler_records(
     """Join jobs with what the scheduler says now, and has said."""
     earlier = list(iter_earlier_allocations(store.allocations, allocations, jobs))
     found = join_jobs(jobs, [*allocations, *earlier])
-    known = {id(one) for one in earlier}
-    others = tuple(one for one in found.without_job if id(one) not in known)
+    known = {id(allocation) for allocation in earlier}
+    others = tuple(allocation for allocation in found.without_job if id(allocation) not in known)
     return replace(found, without_job=others)
 
 
@@ -162,8 +164,8 @@ def build_overview(
     causes = _list_causes(found, figures)
     groups = _list_groups(found, links, redactor)
     places = (
-        {one["cause"]: place for place, one in enumerate(causes)},
-        {one["id"]: place for place, one in enumerate(groups)},
+        {cause["cause"]: place for place, cause in enumerate(causes)},
+        {group["id"]: place for place, group in enumerate(groups)},
     )
     return {
         "schema": SCHEMA,
@@ -279,11 +281,11 @@ def _list_causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]
     """Give the causes, those of most jobs first; None where the judge abstains."""
     jobs = Counter(job.cause for job in found.joined.jobs if found.is_judged(job.identity))
     groups = Counter(group.cause for group in found.groups.values())
-    lost = {one["cause"]: one["gpu_hours"] for one in figures["lost_by_cause"]}
+    lost = {row["cause"]: row["gpu_hours"] for row in figures["lost_by_cause"]}
     named = {
-        one.cause: one
-        for _, one in sorted(found.summaries.items())
-        if one.state == JUDGED and one.cause is not None
+        summary.cause: summary
+        for _, summary in sorted(found.summaries.items())
+        if summary.state == JUDGED and summary.cause is not None
     }
     return [
         {

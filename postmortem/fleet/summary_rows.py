@@ -40,7 +40,7 @@ def build_analysis_row(analysis: Analysis, key: str, packed: bytes) -> AnalysisR
         failing_line=failure.line,
         template=failure.template,
         fingerprint=mark.id,
-        frameworks=tuple(one.name for one in analysis.frameworks),
+        frameworks=tuple(framework.name for framework in analysis.frameworks),
         where=str(first.where.describe()) if first is not None else "",
         hosts=tuple(sorted(set(_iter_hosts(analysis)))),
     )
@@ -54,7 +54,7 @@ def build_rejected_row(key: str, state: str, why: tuple[str, str]) -> AnalysisRo
 
 def _find_verdict_cause(analysis: Analysis) -> Cause[Message] | None:
     """Give the cause that the verdict names."""
-    return next((one for one in analysis.causes if one.id == analysis.verdict.cause), None)
+    return next((cause for cause in analysis.causes if cause.id == analysis.verdict.cause), None)
 
 
 def _iter_hosts(analysis: Analysis) -> Iterator[str]:

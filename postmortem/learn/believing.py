@@ -112,5 +112,5 @@ def _fit_question(
     found.fit((table - middle) / spread, hits, sample_weight=each)
     slopes = found.coef_[0] / spread
     start = float(found.intercept_[0] - (slopes * middle).sum())
-    weights = {name: round(float(one), 3) for name, one in zip(names, slopes, strict=True)}
+    weights = {name: round(float(slope), 3) for name, slope in zip(names, slopes, strict=True)}
     return Weighed(round(start, 3), weights)

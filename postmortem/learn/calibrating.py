@@ -66,7 +66,7 @@ def _fit_sharpness(pairs: Sequence[tuple[Sampled, TextModel]]) -> float:
 
 def _compute_log_loss(odds: Mapping[str, float], factor: float, right: frozenset[str]) -> float:
     highest = max(odds.values())
-    raised = {cause: math.exp(factor * (one - highest)) for cause, one in odds.items()}
+    raised = {cause: math.exp(factor * (value - highest)) for cause, value in odds.items()}
     share = sum(raised.get(cause, 0.0) for cause in right) / sum(raised.values())
     return -math.log(max(share, _LEAST))
 

@@ -64,11 +64,13 @@ def update_model(base: TextModel, lesson: Lesson) -> bytes:
 def _fit_new_causes(base: TextModel, samples: Sequence[Sampled], others: Any, seed: int) -> bytes:
     model = _unpack_model(base)
     rows = scipy.sparse.vstack(
-        [*(_build_row(_list_word_buckets(one), model.rarity) for one in samples), others]
+        [*(_build_row(_list_word_buckets(sample), model.rarity) for sample in samples), others]
     )
     causes, weights, bias = list(model.causes), model.weights, model.bias
-    for cause in sorted({one.label.cause for one in samples}):
-        hits = np.array([one.label.cause == cause for one in samples] + [False] * others.shape[0])
+    for cause in sorted({sample.label.cause for sample in samples}):
+        hits = np.array(
+            [sample.label.cause == cause for sample in samples] + [False] * others.shape[0]
+        )
         row, shift = _fit_separator(rows, hits, seed)
         if cause in causes:
             place = causes.index(cause)
@@ -79,13 +81,13 @@ def _fit_new_causes(base: TextModel, samples: Sequence[Sampled], others: Any, se
             weights, bias = np.vstack([weights, row]), np.append(bias, shift)
     scale = np.maximum(np.abs(weights).max(axis=1), 1e-9) / 127
     stored = np.ascontiguousarray(np.round(weights / scale[:, None]).astype(np.int8).T)
-    own = sorted({one.label.cause for one in samples} | base.own)
+    own = sorted({sample.label.cause for sample in samples} | base.own)
     scale, bias = _shorten_numbers(scale), _shorten_numbers(bias)
     return Weights(causes, stored, scale, bias, model.rarity, own).packed(base.calibration)
 
 
 def _shorten_numbers(row: Any) -> list[float]:
-    return [float(f"{one:.7g}") for one in row]
+    return [float(f"{value:.7g}") for value in row]
 
 
 def _unpack_model(base: TextModel) -> Unpacked:
@@ -117,7 +119,7 @@ def _draw_other_logs(base: TextModel, lesson: Lesson) -> Any:
     logs = math.exp(float(rarity.max()) - 1.0) - 1.0
     shares = np.clip((np.exp(1.0 - rarity) * (logs + 1.0) - 1.0) / max(logs, 1.0), 0.0, 1.0)
     first = [np.argsort(-row * rarity, kind="stable")[:_FIRST] for row in model.weights]
-    drawn = [_build_row(one, model.rarity) for one in lesson.sound] * _TIMES
+    drawn = [_build_row(sample, model.rarity) for sample in lesson.sound] * _TIMES
     for number in range(_DRAWN):
         common = np.flatnonzero(chance.random(len(shares)) < shares)
         telling = chance.choice(first[number % len(first)], _TELLING, replace=False)
@@ -146,11 +148,11 @@ def count_cross_validated_hits(base: TextModel, lesson: Lesson) -> int:
     others, named = _draw_other_logs(base, lesson), 0
     folds = min(FOLDS, len(samples))
     for fold in range(folds):
-        asked = [one for number, one in enumerate(samples) if number % folds == fold]
-        rest = [one for number, one in enumerate(samples) if number % folds != fold]
+        asked = [sample for number, sample in enumerate(samples) if number % folds == fold]
+        rest = [sample for number, sample in enumerate(samples) if number % folds != fold]
         if rest:
             model = parse_text_model(_fit_new_causes(base, rest, others, seed), Path("fold"))
-            named += sum(_get_top_cause(model, one) in one.label.right for one in asked)
+            named += sum(_get_top_cause(model, sample) in sample.label.right for sample in asked)
     return named
 
 

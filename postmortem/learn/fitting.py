@@ -76,8 +76,8 @@ def fit_weights(samples: Sequence[Sampled], seed: int = 0) -> Weights:
     return Weights(
         causes,
         np.ascontiguousarray(stored.T),
-        [float(f"{one:.7g}") for one in scale],
-        [float(f"{one:.7g}") for one in bias],
+        [float(f"{value:.7g}") for value in scale],
+        [float(f"{value:.7g}") for value in bias],
         rarity,
     )
 
@@ -88,7 +88,7 @@ def _compute_rarity(samples: Sequence[Sampled]) -> Any:
     for sample in samples:
         seen[list(sample.filled)] += 1
     rare = np.log((1 + len(samples)) / (1 + seen)) + 1
-    return np.array([encode_rarity(one) for one in rare], dtype=np.uint8)
+    return np.array([encode_rarity(value) for value in rare], dtype=np.uint8)
 
 
 def _build_matrix(samples: Sequence[Sampled], rarity: Any) -> Any:

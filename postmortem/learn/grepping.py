@@ -54,11 +54,11 @@ def _match_cause(line: str) -> str | None:
 
 def _iter_lines(log: Path) -> Iterator[str]:
     """Give the lines of a log, or of all files of a job in their order."""
-    for one in find_candidates(list_origins(str(log))):
-        if one.skip is not None:
+    for candidate in find_candidates(list_origins(str(log))):
+        if candidate.skip is not None:
             continue
         try:
-            opened = open_log(one.origin)
+            opened = open_log(candidate.origin)
         except InputError:
             continue
         try:

@@ -209,8 +209,8 @@ def compute_reliability(rows: Rows) -> list[dict[str, Any]]:
 def compute_calibration_error(rows: Rows) -> float:
     """Give the mean distance of probability and share of hits, over ten bins."""
     bins = compute_reliability(rows)
-    gaps = [one["cases"] * abs(one["right"] - one["probability"]) for one in bins]
-    cases: int = sum(one["cases"] for one in bins)
+    gaps = [bin_["cases"] * abs(bin_["right"] - bin_["probability"]) for bin_ in bins]
+    cases: int = sum(bin_["cases"] for bin_ in bins)
     return float(sum(gaps)) / max(1, cases)
 
 

@@ -137,7 +137,7 @@ def format_gpu(one: Gpu, words: Words) -> str:
 
 def list_environment_facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]:
     """List what is known of the machine and software, packages apart, as (name, value)."""
-    pairs = [(words("gpus"), "; ".join(format_gpu(one, words) for one in environment.gpus))]
+    pairs = [(words("gpus"), "; ".join(format_gpu(gpu, words) for gpu in environment.gpus))]
     for name in (
         "precision",
         "world_size",
@@ -167,7 +167,7 @@ def format_environment_line(diagnosis: Diagnosis, words: Words) -> str:
         parts.append(f"{words('python')} {environment.python}")
     if environment.cuda:
         parts.append(f"{words('cuda')} {environment.cuda}")
-    parts += [format_gpu(one, words) for one in environment.gpus]
+    parts += [format_gpu(gpu, words) for gpu in environment.gpus]
     parts += [value for value in (environment.precision, environment.launcher) if value]
     for name in ("world_size", "exit_status", "signal"):
         value = getattr(environment, name)
@@ -181,20 +181,24 @@ def list_attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
 
     The files of one run are none.
     """
-    counts = Counter(one.source for one in diagnosis.attempts)
-    of_files = parse_attempts(one.path for one in diagnosis.sources if one.kind != "ignored")
+    counts = Counter(attempt.source for attempt in diagnosis.attempts)
+    of_files = parse_attempts(
+        source.path for source in diagnosis.sources if source.kind != "ignored"
+    )
     is_several = len(set(of_files.values())) > 1
     return tuple(
-        one
-        for one in diagnosis.attempts
-        if counts[one.source] > 1 or (is_several and diagnosis.sources[one.source].path in of_files)
+        attempt
+        for attempt in diagnosis.attempts
+        if counts[attempt.source] > 1
+        or (is_several and diagnosis.sources[attempt.source].path in of_files)
     )
 
 
 def format_frameworks(diagnosis: Diagnosis) -> str:
     """Name the frameworks that were recognised."""
     return ", ".join(
-        format_one_line(f"{one.name} {one.version or ''}", 60) for one in diagnosis.frameworks
+        format_one_line(f"{framework.name} {framework.version or ''}", 60)
+        for framework in diagnosis.frameworks
     )
 
 
@@ -219,7 +223,7 @@ def format_setting_value(value: object) -> str:
 def build_share_command(diagnosis: Diagnosis) -> str:
     """Give the command that writes the text of an issue; nothing for what cannot be read again."""
     paths = diagnosis.given or tuple(
-        one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}
+        source.path for source in diagnosis.sources if source.kind not in {"ignored", "environment"}
     )
     if (
         not paths

@@ -122,7 +122,7 @@ def _render_quoted_sections(
     if fixes:
         yield told["details"]
         yield from _format_fixes(fixes)
-    read = [one for one in shown.sources if one.kind != "ignored"]
+    read = [source for source in shown.sources if source.kind != "ignored"]
     title = told["sources"].format(read=len(read), of=len(shown.sources))
     yield from _render_section(title, _format_sources(shown, words))
     yield from _render_section(told["warnings"], shown.warnings[:_WARNINGS])
@@ -175,10 +175,10 @@ def _format_fixes(fixes: Sequence[Fix]) -> Iterator[str]:
 def _format_sources(shown: Diagnosis, words: Words) -> Iterator[str]:
     """Yield the sources by their numbers, the ignored ones with the reason."""
     told = ASSISTANT[words.language]
-    for index, one in enumerate(shown.sources[:_SOURCES]):
+    for index, source in enumerate(shown.sources[:_SOURCES]):
         name = shorten_source_path(shown, index, words)
-        lines = told["lines"].format(kind=one.kind, count=one.lines)
-        yield f"[{index}] {name} ({lines}){words('colon') + one.note if one.note else ''}"
+        lines = told["lines"].format(kind=source.kind, count=source.lines)
+        yield f"[{index}] {name} ({lines}){words('colon') + source.note if source.note else ''}"
     over = len(shown.sources) - _SOURCES
     if over > 0:
         yield told["more"].format(count=over)
@@ -217,6 +217,6 @@ def _build_verdict_values(
                 parts.select_strongest_evidence(cause, _EVIDENCE) if cause is not None else ()
             )
         ],
-        "sources_read": sum(one.kind != "ignored" for one in shown.sources),
-        "sources_ignored": sum(one.kind == "ignored" for one in shown.sources),
+        "sources_read": sum(source.kind != "ignored" for source in shown.sources),
+        "sources_ignored": sum(source.kind == "ignored" for source in shown.sources),
     }

@@ -41,8 +41,8 @@ def prepare_for_display(diagnosis: Diagnosis) -> Diagnosis:
     name = next(
         (
             shorten_source_path(diagnosis, index, words)
-            for index, one in enumerate(diagnosis.sources)
-            if one.kind == "environment" and one.path != "-"
+            for index, source in enumerate(diagnosis.sources)
+            if source.kind == "environment" and source.path != "-"
         ),
         "env.txt",
     )
@@ -69,7 +69,7 @@ def detect_input_type(diagnosis: Diagnosis) -> str:
     logs = list_log_sources(diagnosis)
     if not logs:
         return "environment"
-    if not any(one.bytes for one in logs):
+    if not any(log.bytes for log in logs):
         return "empty"
     if diagnosis.outcome in _WITHOUT_LOG and _is_blank(diagnosis, logs):
         return "blank"
@@ -78,7 +78,7 @@ def detect_input_type(diagnosis: Diagnosis) -> str:
 
 def list_log_sources(diagnosis: Diagnosis) -> tuple[Source, ...]:
     """Give the sources that were read as a log, not as an environment dump."""
-    return tuple(one for one in read_sources(diagnosis) if one.kind != "environment")
+    return tuple(source for source in read_sources(diagnosis) if source.kind != "environment")
 
 
 def _is_blank(diagnosis: Diagnosis, logs: tuple[Source, ...]) -> bool:
@@ -89,7 +89,7 @@ def _is_blank(diagnosis: Diagnosis, logs: tuple[Source, ...]) -> bool:
         not is_quoted
         and not diagnosis.signatures
         and not diagnosis.series
-        and sum(one.bytes for one in logs) <= _LARGEST_BLANK
+        and sum(log.bytes for log in logs) <= _LARGEST_BLANK
     )
 
 

@@ -55,7 +55,7 @@ def find_failing_line(diagnosis: Diagnosis) -> Quoted | None:
         if item is None or item.source is None or item.line is None:
             return None
         found = item.source, item.line
-    text = next((one for one in _iter_raw_lines(diagnosis, *found) if one.strip()), "").strip(
+    text = next((line for line in _iter_raw_lines(diagnosis, *found) if line.strip()), "").strip(
         "\r\n"
     )
     if text.rstrip().endswith(":"):
@@ -147,7 +147,7 @@ def select_main_series(diagnosis: Diagnosis, name: str = LOSS) -> SeriesView | N
     found = select_series(
         diagnosis.series, (name,), each=1, failing=None if first is None else first.source
     )
-    return next((one for one in found if len(one.samples) > 1), None)
+    return next((curve for curve in found if len(curve.samples) > 1), None)
 
 
 def _format_trend(diagnosis: Diagnosis, series: SeriesView) -> str:

@@ -203,14 +203,14 @@ def _format_fix(index: int, fix: Fix, words: Words) -> str:
 def _render_curves(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     """Draw the curves that matter in one line each."""
     series = [
-        one for one in select_series(diagnosis.series, CURVES, each=1) if len(one.samples) > 1
+        curve for curve in select_series(diagnosis.series, CURVES, each=1) if len(curve.samples) > 1
     ]
     if series:
-        width = max(len(one.name) for one in series)
+        width = max(len(curve.name) for curve in series)
         rows = [
-            f"{one.name:{width}}  {draw_sparkline(one, _SPARKS)}  {format_number(one.first[1])} →"
-            f" {format_number(one.last[1])}"
-            for one in series
+            f"{curve.name:{width}}  {draw_sparkline(curve, _SPARKS)}"
+            f"  {format_number(curve.first[1])} → {format_number(curve.last[1])}"
+            for curve in series
         ]
         yield f"**{words('curves')}**\n\n" + format_code_block("\n".join(rows), "text")
 

@@ -73,8 +73,8 @@ def build_source_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows
     rows: Rows = []
     for source in sources:
         found = [figures["by_source"].get(source) for figures in ways.values()]
-        cases = next(one["cases"] for one in found if one is not None)
-        cells = ["" if one is None else _format_with_interval(one) for one in found]
+        cases = next(method["cases"] for method in found if method is not None)
+        cells = ["" if method is None else _format_with_interval(method) for method in found]
         rows.append([told.get(f"from.{source}", source), str(cases), *cells])
     return head, rows
 

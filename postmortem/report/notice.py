@@ -140,8 +140,8 @@ def build_triage_notice(
     redactor = Redactor()
     phrases, words = NOTICE[language if language in NOTICE else "en"], Words(language)
     hiding = redactor if redact else None
-    groups = [_group(one, words.language, hiding) for one in value["groups"] if _is_bad(one)]
-    new = sum(one["is_new"] for one in groups) if value["since"] is not None else None
+    groups = [_group(group, words.language, hiding) for group in value["groups"] if _is_bad(group)]
+    new = sum(group["is_new"] for group in groups) if value["since"] is not None else None
     counted = "groups" if new is None else "groups.new"
     headline = (
         phrases["triage"].format(**value["totals"])
@@ -149,7 +149,7 @@ def build_triage_notice(
         + phrases[counted].format(groups=len(groups), new=new)
     )
     lines = [_format_totals(value["totals"], phrases)]
-    lines += [_format_group(one, phrases, words) for one in groups[:_GROUPS]]
+    lines += [_format_group(group, phrases, words) for group in groups[:_GROUPS]]
     if groups[_GROUPS:]:
         lines.append(phrases["more"].format(count=len(groups) - _GROUPS))
     return Notice(

@@ -56,10 +56,10 @@ def select_strongest_evidence(cause: Cause, most: int) -> tuple[Evidence, ...]:
 def format_evidence_terms(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
     """Name the words that carry evidence of a classifier, each group with its place."""
     groups = [
-        format_terms(one, words)
-        + words("bracketed", text=place(diagnosis, one.source, (one.line, None), words))
-        for one in item.carried
-        if one.terms
+        format_terms(entry, words)
+        + words("bracketed", text=place(diagnosis, entry.source, (entry.line, None), words))
+        for entry in item.carried
+        if entry.terms
     ]
     return words("carried", what=words("semicolon").join(groups)) if groups else ""
 
@@ -262,7 +262,9 @@ def list_advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
 
 def list_verdict_changes(diagnosis: Diagnosis) -> tuple[str, ...]:
     """List what would change the verdict, but for what stands beside another cause already."""
-    shown = tuple(one.separated_by for one in list_other_causes(diagnosis) if one.separated_by)
+    shown = tuple(
+        cause.separated_by for cause in list_other_causes(diagnosis) if cause.separated_by
+    )
     return tuple(
         text for text in diagnosis.verdict.would_change if not shown or not text.endswith(shown)
     )

@@ -98,9 +98,9 @@ def select_series(
     points.
     """
     wanted = [
-        one
-        for one in series
-        if one.samples and one.name != EPOCH and (not names or one.name in names)
+        curve
+        for curve in series
+        if curve.samples and curve.name != EPOCH and (not names or curve.name in names)
     ]
     wanted.sort(
         key=lambda one: (
@@ -115,10 +115,10 @@ def select_series(
     )
     taken: dict[str, int] = {}
     kept = []
-    for one in wanted:
-        taken[one.name] = taken.get(one.name, 0) + 1
-        if taken[one.name] <= each:
-            kept.append(one)
+    for curve in wanted:
+        taken[curve.name] = taken.get(curve.name, 0) + 1
+        if taken[curve.name] <= each:
+            kept.append(curve)
     return tuple(kept)
 
 

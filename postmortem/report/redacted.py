@@ -90,7 +90,7 @@ def _list_redactable_fields(kind: Any) -> tuple[str, ...]:
 
 def _may_hold_text(kind: Any) -> bool:
     """Say whether a value of a type may hold anything but numbers, however deep."""
-    if any(kind is one for one in _NUMBER_TYPES):
+    if any(kind is type_ for type_ in _NUMBER_TYPES):
         return False
     parts = get_args(kind)
     return not parts or any(map(_may_hold_text, parts))
@@ -173,9 +173,9 @@ def _redact_value(value: Any, redactor: Redactor) -> Any:
     if isinstance(value, dict):
         return {
             redactor.text(key) if isinstance(key, str) else key: _redact_value(
-                redactor.setting(str(key), one), redactor
+                redactor.setting(str(key), item), redactor
             )
-            for key, one in value.items()
+            for key, item in value.items()
         }
     if isinstance(value, tuple | list | set | frozenset):
         return _redact_collection(value, redactor)
@@ -195,7 +195,9 @@ def _redact_collection(values: Collection[Any], redactor: Redactor) -> Collectio
     """Hide in each of several values; a tuple in which nothing is hidden is the same one."""
     if len(values) >= _MANY:
         redactor.foresee(_iter_texts(values))
-    hidden = [one if one.__class__ in _NUMBERS else _redact_value(one, redactor) for one in values]
+    hidden = [
+        value if value.__class__ in _NUMBERS else _redact_value(value, redactor) for value in values
+    ]
     if isinstance(values, tuple) and all(map(operator.is_, hidden, values)):
         return values
     return hidden if isinstance(values, list) else tuple(hidden)

@@ -29,12 +29,12 @@ def iter_replay_sections(found: Replayed, words: Words) -> Iterator[Section]:
     """Yield everything but the summary, the decisive first."""
     yield Section(
         words("replay.verdicts"),
-        [format_replay_verdict(one, words) for one in sort_tested_causes(found)],
+        [format_replay_verdict(cause, words) for cause in sort_tested_causes(found)],
     )
     if found.culprits:
         shown = found.culprits[:_CULPRITS_SHOWN]
         yield Section(
-            words("replay.culprits"), [describe_faulty_sample(one, words) for one in shown]
+            words("replay.culprits"), [describe_faulty_sample(culprit, words) for culprit in shown]
         )
     yield Section(words("replay.trials"), [*_iter_trial_lines(found, words)])
     if peaks := select_largest_peaks(found):
@@ -46,10 +46,11 @@ def iter_replay_sections(found: Replayed, words: Words) -> Iterator[Section]:
         )
         yield Section(
             f"{words('replay.peaks')}{words('bracketed', text=about)}",
-            [format_peak(one, found, words) for one in peaks],
+            [format_peak(peak, found, words) for peak in peaks],
         )
     yield Section(
-        words("replay.notes"), [format_one_line(one, _LONGEST) for one in list_notes(found, words)]
+        words("replay.notes"),
+        [format_one_line(note, _LONGEST) for note in list_notes(found, words)],
     )
 
 
@@ -94,11 +95,11 @@ def format_trial(one: ReplayTrial, words: Words) -> str:
 def _iter_trial_lines(found: Replayed, words: Words) -> Iterator[str]:
     """Yield a line for each trial that was run, and one for each reason to skip some."""
     skipped: dict[str, list[str]] = {}
-    for one in sort_trials(found):
-        if one.outcome == "skipped":
-            skipped.setdefault(one.text, []).append(one.title)
+    for trial in sort_trials(found):
+        if trial.outcome == "skipped":
+            skipped.setdefault(trial.text, []).append(trial.title)
         else:
-            yield format_trial(one, words)
+            yield format_trial(trial, words)
     for reason, titles in skipped.items():
         said = words("replay.skipped") + words("colon") + words("semicolon").join(titles)
         yield format_one_line(f"{said} — {reason}", _LONGEST)
@@ -112,7 +113,7 @@ def sort_trials(found: Replayed) -> list[ReplayTrial]:
 def select_largest_peaks(found: Replayed) -> list[ModulePeak]:
     """Give the modules with the greatest values, in the order of the forward pass."""
     top = sorted(found.peaks, key=lambda one: (one.is_finite, -one.output))[:_PEAKS_SHOWN]
-    return [one for one in found.peaks if one in top]
+    return [peak for peak in found.peaks if peak in top]
 
 
 def is_over(one: ModulePeak, found: Replayed) -> bool:

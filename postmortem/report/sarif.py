@@ -49,7 +49,7 @@ def compute_fingerprint(diagnosis: Diagnosis, cause: str) -> str:
 
     The cause and the signatures that speak for it.
     """
-    named = next((one for one in diagnosis.causes if one.id == cause), None)
+    named = next((candidate for candidate in diagnosis.causes if candidate.id == cause), None)
     told = (
         sorted({item.id for item in named.evidence if item.weight > 0}) if named is not None else []
     )
@@ -74,11 +74,11 @@ def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
         "invocations": [invocation],
         "artifacts": [
             {
-                "location": {"uri": _format_uri(one.path)},
-                "length": one.bytes,
+                "location": {"uri": _format_uri(source.path)},
+                "length": source.bytes,
                 "mimeType": "text/plain",
             }
-            for one in diagnosis.sources
+            for source in diagnosis.sources
         ],
         "columnKind": "unicodeCodePoints",
         "results": [

@@ -105,7 +105,7 @@ def group_templates(
     found: dict[FailureTemplate, Cluster] = {}
     for place in sorted(places):
         found |= _group_templates_of_place(sorted(places[place]), older[place])
-    clusters = {one.id: one for one in found.values()}
+    clusters = {group.id: group for group in found.values()}
     return Clustered(
         {key: found[template].id for key, template in templates.items()},
         tuple(clusters[name] for name in sorted(clusters)),

@@ -113,7 +113,9 @@ def _collect_hosts(analysis: Analysis) -> frozenset[str]:
 
 def _find_deciding_evidence(analysis: Analysis, cause: str | None) -> Evidence[Message] | None:
     """Give the evidence for the cause that names a rule: at the first failure, else the loudest."""
-    told: Cause[Message] | None = next((one for one in analysis.causes if one.id == cause), None)
+    told: Cause[Message] | None = next(
+        (candidate for candidate in analysis.causes if candidate.id == cause), None
+    )
     if told is None:
         return None
     least = WEIGHTS["weak"]

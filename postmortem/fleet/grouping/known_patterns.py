@@ -124,7 +124,9 @@ class KnownPatterns:
         A pattern that shares no word with it is not like it.
         """
         seen: set[str] = set()
-        for names in sorted((self._having.get(one, []) for one in enumerate(template)), key=len):
+        for names in sorted(
+            (self._having.get(position, []) for position in enumerate(template)), key=len
+        ):
             for name in names:
                 if len(seen) >= _MOST_COMPARED:
                     return

@@ -15,8 +15,10 @@ from postmortem.fleet.store.stored_rows import AllocationRow
 def store_allocations(records: AllocationRecords, allocations: Iterable[Allocation]) -> None:
     """Keep what the scheduler says now; of the same attempt it replaces what was kept."""
     records.note(
-        AllocationRow(_build_allocation_key(one), one.attempt, convert_to_values(one))
-        for one in allocations
+        AllocationRow(
+            _build_allocation_key(allocation), allocation.attempt, convert_to_values(allocation)
+        )
+        for allocation in allocations
     )
 
 
@@ -27,7 +29,7 @@ def iter_earlier_allocations(
 
     By the scheduler's id or the path of the log; of other jobs nothing is read into memory.
     """
-    told = {(_build_allocation_key(one), one.attempt) for one in now}
+    told = {(_build_allocation_key(allocation), allocation.attempt) for allocation in now}
     wanted = {job.scheduler_id for job in jobs} | {place for job in jobs for place in job.locations}
     wanted.discard("")
     for row in records.all():

@@ -51,20 +51,20 @@ def compute_scheduler_statistics(found: Joined) -> Value:
         "lost_by_cause": [
             {
                 "cause": cause,
-                "jobs": one.jobs,
-                "gpu_hours": normalize_hours(one.hours),
-                "unknown": one.unknown,
+                "jobs": value.jobs,
+                "gpu_hours": normalize_hours(value.hours),
+                "unknown": value.unknown,
             }
-            for cause, one in compute_lost_hours_by_cause(jobs).items()
+            for cause, value in compute_lost_hours_by_cause(jobs).items()
         ],
         "nodes": _list_node_values(jobs, everything),
-        "users": [_build_share_values(one) for one in compute_user_shares(jobs) if one.name],
-        "images": [_build_share_values(one) for one in compute_image_shares(jobs)],
-        "trend": [_build_bucket_values(one) for one in compute_trend(jobs)],
+        "users": [_build_share_values(share) for share in compute_user_shares(jobs) if share.name],
+        "images": [_build_share_values(share) for share in compute_image_shares(jobs)],
+        "trend": [_build_bucket_values(bucket) for bucket in compute_trend(jobs)],
         "retried": [_retry(pair) for pair in pairs if pair.has_succeeded],
         "advice": {
-            cause: _build_advice_values(one)
-            for cause, one in compute_retry_advice(jobs, pairs).items()
+            cause: _build_advice_values(value)
+            for cause, value in compute_retry_advice(jobs, pairs).items()
         },
     }
 
@@ -81,8 +81,10 @@ def _build_share_values(one: Share) -> Value:
 
 
 def _list_node_values(jobs: Sequence[JudgedJob], everything: Sequence[JudgedJob]) -> list[Value]:
-    shares = {one.name: _build_share_values(one) for one in compute_node_shares(jobs)}
-    return [_build_node_values(one, shares.get(one.node, {})) for one in compare_nodes(everything)]
+    shares = {share.name: _build_share_values(share) for share in compute_node_shares(jobs)}
+    return [
+        _build_node_values(node, shares.get(node.node, {})) for node in compare_nodes(everything)
+    ]
 
 
 def _build_node_values(one: NodeFigures, share: Value) -> Value:

@@ -128,6 +128,6 @@ def _describe_no_record() -> Message:
 
 def _build_records(kind: str, read: Iterable[Allocation | BadRow]) -> SchedulerRecords:
     found: Sequence[Allocation | BadRow] = list(read)
-    kept = (one for one in found if isinstance(one, Allocation))
-    bad = tuple(one for one in found if isinstance(one, BadRow))
+    kept = (record for record in found if isinstance(record, Allocation))
+    bad = tuple(record for record in found if isinstance(record, BadRow))
     return SchedulerRecords(kind, fold_records(kept, has_steps=kind == "slurm-table"), bad)

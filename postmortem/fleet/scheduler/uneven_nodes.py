@@ -102,7 +102,7 @@ def compare_nodes(jobs: Iterable[JudgedJob]) -> tuple[NodeFigures, ...]:
     ]
     tested = [figure for figure in figures if figure.p is not None]
     rates = compute_false_discovery_rates([figure.p for figure in tested if figure.p is not None])
-    known = {one.node: rate for one, rate in zip(tested, rates, strict=True)}
+    known = {cause.node: rate for cause, rate in zip(tested, rates, strict=True)}
     figures = [replace(figure, q=known.get(figure.node)) for figure in figures]
     named = _select_outlier_nodes(figures, totals, ran)
     figures = [named.get(figure.node, figure) for figure in figures]
@@ -159,11 +159,11 @@ def _select_outlier_nodes(
     figures: Sequence[NodeFigures], totals: _Totals, ran: Mapping[str, Sequence[int]]
 ) -> dict[str, NodeFigures]:
     """Give the nodes to be named, the oddest first, without those it merely shares jobs with."""
-    odd = [one for one in figures if one.stands_out]
-    cut = max((one.p or 0.0 for one in odd), default=0.0)
+    odd = [figure for figure in figures if figure.stands_out]
+    cut = max((figure.p or 0.0 for figure in odd), default=0.0)
     same: dict[tuple[int, ...], list[NodeFigures]] = defaultdict(list)
-    for one in sorted(odd, key=_order):
-        same[tuple(ran[one.node])].append(one)
+    for figure in sorted(odd, key=_order):
+        same[tuple(ran[figure.node])].append(figure)
     named: dict[str, NodeFigures] = {}
     for places, together in same.items():
         again = totals.figures(together[0].node, places).p

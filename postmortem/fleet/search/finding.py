@@ -85,8 +85,10 @@ def _list_local_places(
         if why is not None:
             raise InputError(why, place, "name a log file or a folder with logs")
         files[path] = FileEntry(Path(path).name, path, status.st_size, str(status.st_mtime_ns))
-    outer = [one for one in sorted(folders) if not _is_below_any(one, folders)]
-    trees = [list_local_tree(one, left, lambda path: _is_below_any(path, outer)) for one in outer]
+    outer = [folder for folder in sorted(folders) if not _is_below_any(folder, folders)]
+    trees = [
+        list_local_tree(folder, left, lambda path: _is_below_any(path, outer)) for folder in outer
+    ]
     return trees, [entry for path, entry in sorted(files.items()) if not _is_below_any(path, outer)]
 
 
@@ -102,7 +104,7 @@ def _get_file_status(place: str) -> os.stat_result:
 
 def _is_below_any(path: str, folders: Iterable[str]) -> bool:
     """Say whether a path lies below one of several folders; none lies below itself."""
-    return any(path != one and path.startswith(one.rstrip("/") + "/") for one in folders)
+    return any(path != folder and path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def _build_jobs(drafts: list[Draft]) -> tuple[FoundJob, ...]:
@@ -148,12 +150,12 @@ def _join_stream_pairs(drafts: list[Draft]) -> list[Draft]:
 
 def _remove_shared_ids(drafts: list[Draft]) -> list[Draft]:
     """Take the id from jobs that share it: of two clusters, or copies."""
-    count = Counter((one.scheduler_id, one.attempt) for one in drafts)
+    count = Counter((draft.scheduler_id, draft.attempt) for draft in drafts)
     return [
-        one._replace(scheduler_id="", attempt=1)
-        if count[one.scheduler_id, one.attempt] > 1
-        else one
-        for one in drafts
+        draft._replace(scheduler_id="", attempt=1)
+        if count[draft.scheduler_id, draft.attempt] > 1
+        else draft
+        for draft in drafts
     ]
 
 

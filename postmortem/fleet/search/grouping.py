@@ -105,9 +105,9 @@ def inspect_tree(tree: Tree, left: Leftovers) -> Studied:
     """Read the names of a folder and of those below."""
     logs, beside = split_logs(tree.files, left)
     found = Studied(
-        tree, group_logs(logs), beside, [inspect_tree(one, left) for one in tree.folders]
+        tree, group_logs(logs), beside, [inspect_tree(folder, left) for folder in tree.folders]
     )
-    found.has_logs = bool(logs) or any(one.has_logs for one in found.folders)
+    found.has_logs = bool(logs) or any(folder.has_logs for folder in found.folders)
     return found
 
 

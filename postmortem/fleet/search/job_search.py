@@ -52,8 +52,8 @@ def find_jobs_below(trees: Sequence[Tree], left: Leftovers) -> list[Draft]:
     """Find the jobs of folders; those that lie side by side are compared with each other."""
     found = [inspect_tree(tree, left) for tree in trees]
     by_parent: dict[str, list[Studied]] = defaultdict(list)
-    for one in found:
-        by_parent[get_parent_folder(one.tree.location)].append(one)
+    for draft in found:
+        by_parent[get_parent_folder(draft.tree.location)].append(draft)
     search = _Search(left)
     for siblings in by_parent.values():
         search.take_all(siblings)
@@ -100,16 +100,16 @@ class _Search:
             rest = pods.without_containers(logs)
             if not rest:
                 continue
-            dumps = [one for one in beside if key[0] and one.name == f"{key[0]}.env"]
-            beside = [one for one in beside if one not in dumps]
+            dumps = [file for file in beside if key[0] and file.name == f"{key[0]}.env"]
+            beside = [file for file in beside if file not in dumps]
             self.drafts.append(_build_draft(folder.tree.location, key, rest, dumps))
         self._take_pods(pods)
         exclude_files(beside, self._left)
         self.take_all(folder.folders)
 
     def _take_pods(self, pods: Pods) -> None:
-        for one in pods.jobs():
-            self.drafts.append(Draft(*one))
+        for job in pods.jobs():
+            self.drafts.append(Draft(*job))
 
 
 def _build_draft(folder: str, key: Key, logs: list[NamedFile], dumps: list[FileEntry]) -> Draft:
@@ -161,4 +161,4 @@ def find_jobs_of_files(folder: str, entries: Iterable[FileEntry]) -> list[Draft]
         rest = pods.without_containers(logs)
         if rest:
             found.append(_build_draft(folder, key, rest, []))
-    return found + [Draft(*one) for one in pods.jobs()]
+    return found + [Draft(*job) for job in pods.jobs()]

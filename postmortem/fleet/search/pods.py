@@ -106,7 +106,7 @@ class Pods:
         """Give each job with the pods that it had."""
         for (space, owner), files in sorted(self._jobs.items()):
             name = owner.split(" ", maxsplit=1)[0]
-            pods = {(one.pod, one.uid) for one in files}
+            pods = {(file.pod, file.uid) for file in files}
             uid = files[0].uid if len(pods) == 1 else ""
             where = join_location(files[0].folder, f"{space}_{name}*")
             yield where, f"{space}/{name}", _name_pod_files(files), uid, 1
@@ -116,7 +116,7 @@ def _name_pod_files(files: list[_OfPod]) -> list[tuple[str, FileEntry]]:
     """Name files by attempt, process and container."""
     attempts = _count_attempts(files)
     several = len({*attempts.values()}) > 1
-    processes = {_process(one.pod) for one in files}
+    processes = {_process(file.pod) for file in files}
     found: dict[str, FileEntry] = {}
     for one in sorted(files, key=lambda one: (one.pod, one.uid, one.entry.location)):
         folders = [f"attempt_{attempts[one.entry.location]}"] if several else []
@@ -147,17 +147,18 @@ def _count_attempts(files: list[_OfPod]) -> dict[str, int]:
     Which of two pods came first is told by when their logs were written.
     """
     began: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
-    for one in files:
-        pods = began[_process(one.pod)]
-        pod = (one.pod, one.uid)
-        stamp = one.entry.stamp.rjust(32, "0")
+    for file in files:
+        pods = began[_process(file.pod)]
+        pod = (file.pod, file.uid)
+        stamp = file.entry.stamp.rjust(32, "0")
         pods[pod] = min(pods.get(pod, stamp), stamp)
     place = {
         pod: number
         for pods in began.values()
         for number, pod in enumerate(sorted(pods, key=lambda pod: (pods[pod], pod)))
     }
-    steps = sorted({(place[one.pod, one.uid], one.restart) for one in files})
+    steps = sorted({(place[file.pod, file.uid], file.restart) for file in files})
     return {
-        one.entry.location: steps.index((place[one.pod, one.uid], one.restart)) for one in files
+        file.entry.location: steps.index((place[file.pod, file.uid], file.restart))
+        for file in files
     }

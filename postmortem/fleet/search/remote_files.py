@@ -215,7 +215,7 @@ def _build_entry(name: str, location: str, about: Mapping[str, Any]) -> FileEntr
 
 def _is_below_any(url: str, folders: Iterable[str]) -> bool:
     return any(
-        url != one and extract_path(url).startswith(extract_path(one).rstrip("/") + "/")
-        for one in folders
-        if url.partition("::")[2] == one.partition("::")[2]
+        url != folder and extract_path(url).startswith(extract_path(folder).rstrip("/") + "/")
+        for folder in folders
+        if url.partition("::")[2] == folder.partition("::")[2]
     )

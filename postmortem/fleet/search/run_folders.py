@@ -64,13 +64,15 @@ def is_marked(folder: Studied) -> bool:
 def has_job_content(folder: Studied) -> bool:
     """Say whether a folder holds anything that could be of a job, here or below."""
     return (
-        folder.has_logs or is_marked(folder) or any(has_job_content(one) for one in folder.folders)
+        folder.has_logs
+        or is_marked(folder)
+        or any(has_job_content(child) for child in folder.folders)
     )
 
 
 def is_one_job(folder: Studied, *, is_like_siblings: bool = False) -> bool:
     """Say whether all of a folder is one job."""
-    below = [one for one in folder.folders if has_job_content(one)]
+    below = [child for child in folder.folders if has_job_content(child)]
     if len(folder.scheduled) > 1 or _process_stems(folder) > 1:
         return False
     if is_marked(folder) or (_is_called_a_run(folder) and not any(map(is_marked, below))):
@@ -100,11 +102,11 @@ def _is_of_processes(folder: Studied, below: list[Studied]) -> bool:
     """Say whether the folders below are the processes of one job."""
     if len(folder.plain) + len(folder.scheduled) > 1:
         return False
-    is_named = all(_is_called_a_process(one) for one in below)
+    is_named = all(_is_called_a_process(child) for child in below)
     if not is_named and not _has_redirected_ranks(below):
         return False
-    shared = frozenset.intersection(*(_collect_stems(one) for one in below))
-    return bool(shared) and not any(one.scheduled for one in below)
+    shared = frozenset.intersection(*(_collect_stems(child) for child in below))
+    return bool(shared) and not any(child.scheduled for child in below)
 
 
 def _is_called_a_process(folder: Studied) -> bool:
@@ -114,19 +116,19 @@ def _is_called_a_process(folder: Studied) -> bool:
 
 def _has_redirected_ranks(below: list[Studied]) -> bool:
     """Say whether the folders are local ranks into which torchrun redirects."""
-    names = {one.tree.name for one in below}
+    names = {child.tree.name for child in below}
     return (
         names == {str(number) for number in range(len(below))}
         and len(below) <= _MOST_LOCAL
-        and all({key[0] for key in one.groups} <= _REDIRECTED and one.groups for one in below)
-        and all(log.parts.stream for one in below for log in one.groups.get(("", 0), ()))
+        and all({key[0] for key in child.groups} <= _REDIRECTED and child.groups for child in below)
+        and all(log.parts.stream for child in below for log in child.groups.get(("", 0), ()))
     )
 
 
 def _collect_stems(folder: Studied) -> frozenset[str]:
     found = {stem for stem, attempt in folder.groups if not attempt}
-    for one in folder.folders:
-        found |= _collect_stems(one)
+    for child in folder.folders:
+        found |= _collect_stems(child)
     return frozenset(found)
 
 
@@ -134,7 +136,7 @@ def _has_its_run_below(folder: Studied, below: list[Studied]) -> bool:
     """Say whether logs lie beside the folders of trackers, or of their one run."""
     if not folder.groups or len(folder.plain) + len(folder.scheduled) > 1:
         return False
-    return all(one.tree.name in _TRACKERS for one in below) or (
+    return all(child.tree.name in _TRACKERS for child in below) or (
         len(below) == 1 and is_one_job(below[0])
     )
 
@@ -158,7 +160,7 @@ def find_repeated_folders(folders: Iterable[Studied]) -> list[bool]:
     """Say of each of several folders side by side whether another holds the same names."""
     signatures = [_compute_signature(folder) for folder in folders]
     count = Counter(signatures)
-    return [bool(one) and count[one] > 1 for one in signatures]
+    return [bool(signature) and count[signature] > 1 for signature in signatures]
 
 
 def _compute_signature(folder: Studied) -> Signature:
@@ -178,13 +180,13 @@ def list_earlier_runs(folder: Studied) -> list[Studied]:
     """List the runs within a job's folder that another of the same tracker followed."""
     found: list[Studied] = []
     runs = {
-        Path(extract_path(one.tree.location)): one
-        for one in folder.folders
-        if _is_called_a_run(one)
+        Path(extract_path(child.tree.location)): child
+        for child in folder.folders
+        if _is_called_a_run(child)
     }
     if len(runs) > 1:
         found = [runs[path] for path in sort_folders(runs)[:-1]]
-    for one in folder.folders:
-        if not any(one is other for other in found):
-            found += list_earlier_runs(one)
+    for child in folder.folders:
+        if not any(child is other for other in found):
+            found += list_earlier_runs(child)
     return found

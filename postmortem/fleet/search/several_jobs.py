@@ -86,7 +86,7 @@ def require_one_upload(names: Iterable[str]) -> None:
         InputError: there are several.
     """
     found = [
-        _PossibleJob(draft.scheduler_id, tuple(Path(one.location) for _, one in draft.files))
+        _PossibleJob(draft.scheduler_id, tuple(Path(file.location) for _, file in draft.files))
         for draft in find_jobs_below([_tree_of(names)], Leftovers())
     ]
     jobs = _without_earlier(found, Path())
@@ -186,7 +186,7 @@ def _tree_of(names: Iterable[str]) -> Tree:
     for name in names:
         path, tree = PurePath(name), root
         for part in path.parts[:-1]:
-            inner = next((one for one in tree.folders if one.name == part), None)
+            inner = next((folder for folder in tree.folders if folder.name == part), None)
             if inner is None:
                 inner = Tree(part, f"{tree.location}/{part}".lstrip("/"))
                 tree.folders.append(inner)

@@ -73,7 +73,7 @@ class Answering:
             self._settle(at_hand, at_hand.waiting, NOWHERE)
             return
         there = row.place._replace(kind=place.kind, name=str(place.number))
-        numbers = [one.number for one in at_hand.waiting]
+        numbers = [delivery.number for delivery in at_hand.waiting]
         self._store.deliveries.move(numbers, there, row.claim)
 
     def answer(self, at_hand: ClaimedThread) -> AnswerRow:
@@ -85,22 +85,24 @@ class Answering:
         """
         tracker = at_hand.tracker
         thread = tracker.thread(at_hand.place)
-        allowed = [one for one in at_hand.waiting if self._may_ask(tracker, thread, one)]
-        refused = [one for one in at_hand.waiting if one not in allowed]
+        allowed = [
+            delivery for delivery in at_hand.waiting if self._may_ask(tracker, thread, delivery)
+        ]
+        refused = [delivery for delivery in at_hand.waiting if delivery not in allowed]
         self._settle(at_hand, refused, REFUSED)
         if not allowed:
             return at_hand.row
-        heard = [TrackerUser(one.asker, one.asker_name) for one in allowed]
+        heard = [TrackerUser(delivery.asker, delivery.asker_name) for delivery in allowed]
         comments = list(tracker.comments(at_hand.place))
         gathered = collect_logs(tracker, self._settings, thread, comments, heard)
-        articles = [one for one in allowed if one.ask == EXPLAIN]
+        articles = [delivery for delivery in allowed if delivery.ask == EXPLAIN]
         self._explain(at_hand, articles, self._finder.spoken(gathered))
-        asked = [one for one in allowed if one.ask != EXPLAIN]
+        asked = [delivery for delivery in allowed if delivery.ask != EXPLAIN]
         return self._brought_up(at_hand, thread, gathered, asked) if asked else at_hand.row
 
     def _explain(self, at_hand: ClaimedThread, asked: Sequence[DeliveryRow], spoken: str) -> None:
         """Answer each comment that asks for an article, in a comment of its own."""
-        for one in {one.comment: one for one in asked}.values():
+        for one in {delivery.comment: delivery for delivery in asked}.values():
             update_or_create_comment(
                 at_hand.tracker,
                 at_hand.place,
@@ -129,8 +131,8 @@ class Answering:
         asked: Sequence[DeliveryRow],
     ) -> AnswerRow:
         """Bring the one comment up to date, and the labels with it."""
-        is_commanded = any(one.ask == ANALYZE for one in asked)
-        run = next((one.run for one in reversed(asked) if one.run), "")
+        is_commanded = any(delivery.ask == ANALYZE for delivery in asked)
+        run = next((delivery.run for delivery in reversed(asked) if delivery.run), "")
         if not run and not gathered.logs and is_commanded:
             run = at_hand.row.run
         found = self._found(at_hand, gathered, run, is_commanded=is_commanded)
@@ -189,5 +191,5 @@ class Answering:
 
     def _settle(self, at_hand: ClaimedThread, some: Sequence[DeliveryRow], state: str) -> None:
         if some:
-            numbers = [one.number for one in some]
+            numbers = [delivery.number for delivery in some]
             self._store.deliveries.settle(numbers, state, claim=at_hand.row.claim)

@@ -52,7 +52,7 @@ class AnsweringLoop:
         self._held: set[str] = set()
         self._paused: dict[str, float] = {}
         work: list[Callable[[], None]] = [self._renew, *[self._work] * settings.workers]
-        self._threads = [threading.Thread(target=one, daemon=True) for one in work]
+        self._threads = [threading.Thread(target=target, daemon=True) for target in work]
 
     def start(self) -> None:
         """Begin to answer."""
@@ -165,7 +165,7 @@ class AnsweringLoop:
     def _give_up(self, at_hand: ClaimedThread, state: str, error: PostmortemError) -> None:
         """End the matter, with its reason."""
         _LOG.warning("%s: %s: %s", _format_thread_name(at_hand.row), state, error)
-        numbers = [one.number for one in at_hand.waiting]
+        numbers = [delivery.number for delivery in at_hand.waiting]
         claim = at_hand.row.claim
         self._store.deliveries.settle(numbers, state, str(error), claim=claim)
         self._store.answers.end(claim)

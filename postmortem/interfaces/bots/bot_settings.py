@@ -39,7 +39,7 @@ class TrackerEntry(BaseModel):
 
     def has(self, project: str) -> bool:
         """Say whether a project is answered; large and small letters are one."""
-        return any(fnmatchcase(project.lower(), one.lower()) for one in self.projects)
+        return any(fnmatchcase(project.lower(), pattern.lower()) for pattern in self.projects)
 
     def own(self) -> Mapping[str, Any]:
         """Give what is for the tracker's module."""

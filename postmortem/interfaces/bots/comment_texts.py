@@ -95,6 +95,6 @@ def _format_skipped_files(reasons: Sequence[Message], spoken: str) -> list[str]:
     if not reasons:
         return []
     rows = "\n".join(
-        f"- {escape_prose(cut(one.text(spoken), _REASON))}" for one in reasons[:_SHOWN]
+        f"- {escape_prose(cut(reason.text(spoken), _REASON))}" for reason in reasons[:_SHOWN]
     )
     return [say("**Attached, but not read**", "**附件未读取**").text(spoken), rows]

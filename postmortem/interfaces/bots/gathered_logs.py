@@ -61,13 +61,17 @@ def collect_logs(
     Raises:
         TryLater: a file could not be fetched now.
     """
-    counted = {thread.author.identity, *(one.identity for one in heard)} - {""}
+    counted = {thread.author.identity, *(user.identity for user in heard)} - {""}
     own = parse_issue_text(thread.text)
-    read = [one for one in comments if one.author.identity in counted and not one.author.is_bot]
+    read = [
+        comment
+        for comment in comments
+        if comment.author.identity in counted and not comment.author.is_bot
+    ]
     apart = [("issue", own)]
     apart += [
-        (f"comment-{one.identity}", parse_issue_text(one.text))
-        for one in _select_newest_comments(read)
+        (f"comment-{comment.identity}", parse_issue_text(comment.text))
+        for comment in _select_newest_comments(read)
     ]
     logs = [log for label, text in apart for log in _iter_blocks(label, text)]
     prose = "\n\n".join(text.prose for _, text in apart)

@@ -81,7 +81,7 @@ def summarize_analysis(analysis: Analysis, spoken: str, longest: int) -> JudgedL
     """Take from an analysis what the bot needs."""
     verdict = analysis.verdict
     shown = translate_analysis(analysis, spoken)
-    named = next((one for one in shown.causes if one.id == verdict.cause), None)
+    named = next((cause for cause in shown.causes if cause.id == verdict.cause), None)
     return JudgedLog(
         cause=verdict.cause,
         category=named.category if named else "",

@@ -123,7 +123,7 @@ def _compute_exit_status(report: Report, *, exit_code: bool) -> int:
     kind = detect_input_type(report.diagnosis)
     if kind:
         words = Words("en")
-        named = ", ".join(one.path for one in report.diagnosis.sources[:_TOLD])
+        named = ", ".join(source.path for source in report.diagnosis.sources[:_TOLD])
         says = words(f"input.{kind}.says", name=report.diagnosis.sources[0].path)
         title = words(f"input.{kind}", count=len(report.diagnosis.sources))
         print_message(f"not a training log: {title} ({named}); {says}")

@@ -64,6 +64,6 @@ class ProgressLine:
             return ""
         read = [source for source in report.diagnosis.sources if source.kind != "ignored"]
         return (
-            f"{sum(one.bytes for one in read) / 1e6:,.1f} MB, {sum(one.lines for one in read):,}"
-            f" lines, {rules:,} rules, {seconds:.2f} s"
+            f"{sum(file.bytes for file in read) / 1e6:,.1f} MB,"
+            f" {sum(file.lines for file in read):,} lines, {rules:,} rules, {seconds:.2f} s"
         )

@@ -180,7 +180,7 @@ def _require_one_job(logs: Sequence[LogSource]) -> None:
     for folder in logs:
         if isinstance(folder, str):
             require_one_unpacked(folder)
-    names = [one.name for one in logs if isinstance(one, Stream)]
+    names = [log.name for log in logs if isinstance(log, Stream)]
     if len(names) > 1:
         require_one_upload(names)
 

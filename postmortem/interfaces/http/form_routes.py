@@ -83,13 +83,13 @@ async def list_page(
     page = await read_triages_page(service, asked)
     rows = [
         {
-            "number": one.number,
-            "places": one.places,
-            "jobs": one.jobs,
-            "began": _format_time(one.began),
-            "finished": _format_time(one.finished),
+            "number": triage.number,
+            "places": triage.places,
+            "jobs": triage.jobs,
+            "began": _format_time(triage.began),
+            "finished": _format_time(triage.finished),
         }
-        for one in page.triages
+        for triage in page.triages
     ]
     text = render_list(
         rows,

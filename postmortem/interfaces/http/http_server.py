@@ -105,8 +105,8 @@ class _EndingServer(uvicorn.Server):
     async def startup(self, *given: Any, **named: Any) -> None:
         """Begin, and say where."""
         await super().startup(*given, **named)
-        for one in self.servers:
-            for listening in one.sockets:
+        for server in self.servers:
+            for listening in server.sockets:
                 host, port = listening.getsockname()[:2]
                 shown = f"[{host}]" if ":" in host else host
                 note(f"postmortem: serving on http://{shown}:{port}")

@@ -36,7 +36,7 @@ def get_form_policy(style: str, script: str) -> str:
 def _format_policy(
     hashes: tuple[tuple[str, ...], tuple[str, ...]], more: str = "form-action 'none'"
 ) -> str:
-    styles, scripts = (" ".join(f"'{one}'" for one in some) for some in hashes)
+    styles, scripts = (" ".join(f"'{digest}'" for digest in some) for some in hashes)
     return (
         f"default-src 'none'; style-src {styles}; script-src {scripts}; img-src data:; {more};"
         " base-uri 'none'; frame-ancestors 'none'"

@@ -217,7 +217,9 @@ def select_language(scope: Any) -> str:
     if asked and asked[1].decode() in LANGUAGES:
         return asked[1].decode()
     preferred = Headers(scope=scope).get("accept-language", "").strip().lower()
-    return next((one for one in LANGUAGES if preferred.startswith(one)), LANGUAGES[0])
+    return next(
+        (language for language in LANGUAGES if preferred.startswith(language)), LANGUAGES[0]
+    )
 
 
 def _note_request(scope: Mapping[str, Any], answer: _Answer) -> None:

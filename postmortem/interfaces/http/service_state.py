@@ -155,11 +155,11 @@ async def _wait_unless_disconnected(request: Request, work: Awaitable[_Given]) -
             raise ClientGone
         return doing.result()
     finally:
-        for one in (doing, gone):
-            one.cancel()
-        for one in (doing, gone):
+        for task in (doing, gone):
+            task.cancel()
+        for task in (doing, gone):
             with suppress(asyncio.CancelledError, Exception):
-                await one
+                await task
 
 
 async def _wait_for_disconnect(request: Request) -> None:

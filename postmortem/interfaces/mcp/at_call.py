@@ -125,9 +125,9 @@ def handle_explain(
             raise UsageError(
                 "nothing has this id, and no message is known in this text", "", unknown.mend
             ) from unknown
-        found = [find_entry(rules, one) for one in ids]
+        found = [find_entry(rules, id_) for id_ in ids]
         head = ASSISTANT[asked.language]["recognised"] + "\n\n"
-    pages = [render_article(one, rules, asked.language) for one in found]
+    pages = [render_article(entry, rules, asked.language) for entry in found]
     values = [
         {"kind": one.kind, "id": one.id, "page": page}
         for one, page in zip(found, pages, strict=True)

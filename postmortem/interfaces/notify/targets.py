@@ -136,9 +136,9 @@ def _read_target_entries(path: Path) -> dict[str, dict[str, Any]]:
         ) from error
     except (yaml.YAMLError, ValueError, RecursionError):  # its text quotes the file
         raise UsageError("the file of targets is no YAML", path, _MEND) from None
-    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
         raise UsageError("the file of targets does not map names to settings", path, _MEND)
-    return {str(name): one for name, one in value.items()}
+    return {str(name): item for name, item in value.items()}
 
 
 def _from_entry(
@@ -160,7 +160,7 @@ def _from_entry(
 def _require_sound(entry: Mapping[str, Any], where: str) -> None:
     """Refuse an entry with settings that are not known; what stands there is not repeated."""
     wrong = sorted(map(str, entry.keys() - _KEYS))
-    if wrong or not all(isinstance(one, str) for one in entry.values()):
+    if wrong or not all(isinstance(item, str) for item in entry.values()):
         told = f"it has {', '.join(wrong)}" if wrong else "each setting is a text"
         raise UsageError(f"the target is not as it should be: {told}", where, _MEND)
     if entry.get("kind") not in KINDS or entry.get("lang") not in {None, *LANGUAGES}:

@@ -63,7 +63,9 @@ def _read_process_lines(analysis: Analysis, source: int, line: int) -> list[_Ran
     if line not in cleaned:
         return []
     where = cleaned[line].where
-    return [_RankLine(number, one.text) for number, one in cleaned.items() if one.where == where]
+    return [
+        _RankLine(number, value.text) for number, value in cleaned.items() if value.where == where
+    ]
 
 
 def _iter_traceback_chains(told: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
@@ -71,14 +73,14 @@ def _iter_traceback_chains(told: Sequence[_RankLine]) -> Iterator[list[_RankLine
     group: list[_RankLine] = []
     between: list[_RankLine] = []
     is_inside = False
-    for one in told:
-        if _HEAD in one.text:
-            group, between, is_inside = [*group, *between, one], [], True
+    for line in told:
+        if _HEAD in line.text:
+            group, between, is_inside = [*group, *between, line], [], True
         elif is_inside:
-            group.append(one)
-            is_inside = _is_inner(one.text)
-        elif group and (not one.text.strip() or one.text.lstrip().startswith(_CHAINED)):
-            between.append(one)
+            group.append(line)
+            is_inside = _is_inner(line.text)
+        elif group and (not line.text.strip() or line.text.lstrip().startswith(_CHAINED)):
+            between.append(line)
         elif group:
             yield group
             group, between = [], []
@@ -93,7 +95,7 @@ def _is_inner(text: str) -> bool:
 def _truncate_traceback(group: Sequence[_RankLine]) -> list[int]:
     """Keep of a very long traceback both ends and the frames of the user's own code."""
     if len(group) <= _MOST:
-        return [one.number for one in group]
+        return [line.number for line in group]
     own = [
         at
         for at, one in enumerate(group)

@@ -166,7 +166,7 @@ def open_pull(said: Any, others: Iterable[Any] = ()) -> int | None:
         others: the pull requests of its commit.
     """
     run = read_answer(_Run, said, _GITHUB)
-    pulls = [read_answer(_Pull, one, _GITHUB) for one in others] or run.pull_requests
+    pulls = [read_answer(_Pull, other, _GITHUB) for other in others] or run.pull_requests
     own = run.repository.id if run.repository else None
     numbers = [p.number for p in pulls if p.state == "open" and own in {None, p.base.repo.id}]
     return max(numbers, default=None)

@@ -135,9 +135,9 @@ class GitlabTracker:
             raise TrackerError("an answer of GitLab cannot be read: sha")
         found = self._calls.pages(f"{path}/repository/commits/{commit}/merge_requests")
         numbers = [
-            one["iid"]
-            for one in found
-            if one.get("state") == "opened" and isinstance(one.get("iid"), int)
+            request["iid"]
+            for request in found
+            if request.get("state") == "opened" and isinstance(request.get("iid"), int)
         ]
         return IssuePlace(project, REQUEST, max(numbers)) if numbers else None
 

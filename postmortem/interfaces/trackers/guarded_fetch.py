@@ -39,7 +39,7 @@ def resolve_host(host: str, port: int) -> list[str]:
     """Give the addresses that a host's name leads to, of the kinds that this machine can reach."""
     kinds = socket.AI_ADDRCONFIG
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=kinds)
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class GuardedFetch:

@@ -82,9 +82,9 @@ def update_or_create_comment(
         posted = tracker.post(place, wanted)
         found, how = find_marked_comments(tracker, place, key) or [posted], "posted"
     first, *later = found
-    for one in later:
+    for comment in later:
         with suppress(NotThere):  # another process has seen both as well
-            tracker.remove(place, one.identity)
+            tracker.remove(place, comment.identity)
     if _normalize_text(first.text) != _normalize_text(wanted) and may_write():
         _update_comment(tracker, place, first, wanted)
         how = "posted" if how == "posted" else "edited"
@@ -98,7 +98,7 @@ def find_marked_comments(tracker: Tracker, place: IssuePlace, key: str) -> list[
         TrackerError: they could not be read.
     """
     mine = tracker.myself().identity
-    found = [one for one in tracker.comments(place) if _is_mine(one, mine, key)]
+    found = [comment for comment in tracker.comments(place) if _is_mine(comment, mine, key)]
     return sorted(found, key=lambda one: one.age)
 
 

@@ -70,4 +70,4 @@ def _is_number(text: str, most: int) -> bool:
 def _format_error_fields(error: ValidationError) -> str:
     """Name the fields that are wrong, without what stands there."""
     found = error.errors(include_input=False, include_url=False, include_context=False)
-    return ", ".join(".".join(map(str, one["loc"])) or one["type"] for one in found[:3])
+    return ", ".join(".".join(map(str, fault["loc"])) or fault["type"] for fault in found[:3])

@@ -136,14 +136,14 @@ class Live:
             new = kept.count - self._counts.get(key, 0)
             self._counts[key] = kept.count
             rule = self._machine.knowledge.by_id[key[0]]
-            lines = [one.finding.line for one in kept.all()[-new:]]
+            lines = [entry.finding.line for entry in kept.all()[-new:]]
             if key[0].startswith(START):
                 self.starts += lines
             elif rule.fatal and rule.role in _TALKS_OF_END:
                 self.ends += lines
             self.may_have_ended = self.may_have_ended or has_trait(key[0], Trait.SOUND)
         if (new := result.traceback_count - self._tracebacks) > 0:
-            self.ends += [one.line for one, _ in result.tracebacks[-new:]]
+            self.ends += [traceback.line for traceback, _ in result.tracebacks[-new:]]
         self._tracebacks = result.traceback_count
         self.may_have_ended = self.may_have_ended or bool(self.ends)
         self.starts.sort()

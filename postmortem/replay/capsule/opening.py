@@ -107,8 +107,8 @@ def _read_manifest(folder: Path) -> Manifest:
     try:
         manifest = read_as(Manifest, told)
         for step in manifest.window.steps:
-            for one in step.micro_batches:
-                trees.list_tensor_keys(one.batch)
+            for batch in step.micro_batches:
+                trees.list_tensor_keys(batch.batch)
     except (WrongForm, RecursionError) as error:
         raise InputError(f"the manifest is not of its schema: {error}", place, _AGAIN) from error
     return manifest

@@ -96,7 +96,7 @@ def _parse_entry(name: str, entry: Any) -> tuple[TensorHeader, int, int]:
 
 
 def _is_counts(value: Any) -> bool:
-    return isinstance(value, list) and all(type(one) is int and one >= 0 for one in value)
+    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
 
 
 def _check_without_gap(places: list[tuple[int, int]], data: int) -> None:

@@ -51,7 +51,7 @@ def build_capsule(
     Raises:
         ValueError: no step was recorded.
     """
-    steps = [one for one in tape.steps if one.step <= reason.step and one.passes]
+    steps = [step for step in tape.steps if step.step <= reason.step and step.passes]
     snapshot = tape.ring.oldest
     if snapshot is None or not steps:
         raise ValueError("no step was recorded")
@@ -60,7 +60,7 @@ def build_capsule(
     tensors: Tensors = {name: {} for name in values.FILES}
     weights = _build_weights(subject, snapshot, about, tensors, notes)
     window = values.Window(
-        steps[0].step, steps[-1].step, tuple(_build_step(one, tensors, notes) for one in steps)
+        steps[0].step, steps[-1].step, tuple(_build_step(step, tensors, notes) for step in steps)
     )
     optimizer = _build_optimizer(subject, snapshot, tensors, most_bytes, notes)
     manifest = values.Manifest(
@@ -75,7 +75,7 @@ def build_capsule(
         loss=about.loss,
         optimizer=optimizer,
         clipping=about.clipping,
-        accumulation=max(len(one.passes) for one in steps),
+        accumulation=max(len(step.passes) for step in steps),
         partial=tuple(dict.fromkeys(notes)),
         **collect_environment(subject),
     )
@@ -148,7 +148,7 @@ def _build_step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.Wi
         )
         for number, kept in enumerate(step.passes)
     )
-    losses = [one.loss for one in passes if one.loss is not None]
+    losses = [pass_.loss for pass_ in passes if pass_.loss is not None]
     return values.WindowStep(
         step=step.step,
         micro_batches=passes,
@@ -178,7 +178,7 @@ def _pass(
 ) -> values.MicroBatch:
     tensors[values.BATCHES_FILE] |= kept.tensors
     tensors[values.RNG_FILE] |= {
-        f"{prefix}/{name}": as_tensor(one) for name, one in kept.states.items()
+        f"{prefix}/{name}": as_tensor(value) for name, value in kept.states.items()
     }
     notes += [f"batch: {one} not recorded" for one in trees.list_unrecorded(kept.tree)]
     if not kept.is_used:
@@ -191,8 +191,8 @@ def _build_optimizer(
 ) -> values.OptimizerKept | None:
     if subject.optimizer is None:
         return None
-    states = {key[1:]: one for key, one in snapshot.tensors.items() if key[0] == "state"}
-    others = sum(count_bytes(one) for held in tensors.values() for one in held.values())
+    states = {key[1:]: value for key, value in snapshot.tensors.items() if key[0] == "state"}
+    others = sum(count_bytes(value) for held in tensors.values() for value in held.values())
     if others + sum(map(count_bytes, states.values())) > most_bytes:
         notes.append("optimizer state: the capsule would be larger than its limit")
         states = {}

@@ -88,7 +88,11 @@ class Passing:
 
     def watch_autocast(self, model: Any) -> list[Removal]:
         """See once, in the first module that is called within, whether autocast is in force."""
-        leaves = [one for one in model.modules() if not [*one.children()] and [*one.parameters()]]
+        leaves = [
+            module
+            for module in model.modules()
+            if not [*module.children()] and [*module.parameters()]
+        ]
         handles: list[Any] = []
 
         def look(*_: Any) -> None:
@@ -107,11 +111,13 @@ def find_loss(output: Any) -> Any:
     loss = getattr(output, "loss", None)
     if loss is not None or not isinstance(output, Mapping):
         return loss
-    losses = [one for key, one in output.items() if "loss" in str(key)]
-    losses = [one for one in losses if isinstance(one, torch.Tensor)]
+    losses = [value for key, value in output.items() if "loss" in str(key)]
+    losses = [value for value in losses if isinstance(value, torch.Tensor)]
     if len(losses) == 1 and losses[0].numel() == 1:
         return losses[0]
-    return torch.stack([one.detach().float().mean() for one in losses]).sum() if losses else None
+    return (
+        torch.stack([value.detach().float().mean() for value in losses]).sum() if losses else None
+    )
 
 
 def get_autocast_state(device: str) -> tuple[bool, str, str]:

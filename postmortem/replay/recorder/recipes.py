@@ -29,11 +29,11 @@ def convert_to_json(value: Any) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, Mapping):
-        return {str(key): convert_to_json(one) for key, one in value.items()}
+        return {str(key): convert_to_json(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     if isinstance(value, list | tuple):
-        return [convert_to_json(one) for one in value]
+        return [convert_to_json(item) for item in value]
     return str(value)
 
 

@@ -141,7 +141,7 @@ class Recording:
     @wrap_safely
     def write(self, message: str = "") -> Path | None:
         """Write a capsule of the last steps because it is asked for; the recording goes on."""
-        whole = [one.step for one in self.tape.steps[:-1] if one.passes]
+        whole = [step.step for step in self.tape.steps[:-1] if step.passes]
         return self._write(Reason("asked", (whole or [self.tape.step.step])[-1], message))
 
     @wrap_safely

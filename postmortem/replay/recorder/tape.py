@@ -104,8 +104,8 @@ class Tape:
         """Let go of the steps before the older snapshot."""
         oldest = self.ring.oldest
         first = oldest.step if oldest is not None else 0
-        self.steps = [one for one in self.steps if one.step >= first]
-        tensors = (t for one in self.steps for kept in one.passes for t in kept.tensors.values())
+        self.steps = [step for step in self.steps if step.step >= first]
+        tensors = (t for step in self.steps for kept in step.passes for t in kept.tensors.values())
         self._bytes, self._since = sum(map(count_bytes, tensors)), 0
 
     def _tree(self, batch: Any, prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:

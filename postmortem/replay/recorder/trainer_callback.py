@@ -35,7 +35,9 @@ class TrainerRecorder(TrainerCallback):
         }
         optimizer = parts.get("optimizer")
         scaler = getattr(optimizer, "scaler", None)
-        options = {key: one for key, one in {**given, **self._options}.items() if one is not None}
+        options = {
+            key: value for key, value in {**given, **self._options}.items() if value is not None
+        }
         self._recorder = Recorder(parts["model"], optimizer, scaler=scaler, **options)
         self._recording = self._recorder.start(*USUAL, attaching.attach_exception_hook)
         if self._recording is not None:

@@ -64,8 +64,8 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
 
     def __exit__(self, *raised: object) -> None:
         """Look no longer."""
-        for one in self._hooks:
-            one.remove()
+        for hook in self._hooks:
+            hook.remove()
         super().__exit__(*raised)
 
     def __torch_dispatch__(
@@ -103,7 +103,9 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
     def _refuse_large(self, likely: list[Any]) -> None:
         size, most = sum(map(_count_bytes, likely)), self._limits.bytes
         if self._sum + size > most or len(self._held) > _MOST_HELD:
-            self._held = [(one, bytes_) for one, bytes_ in self._held if not one.expired()]
+            self._held = [
+                (reference, bytes_) for reference, bytes_ in self._held if not reference.expired()
+            ]
             self._sum = sum(bytes_ for _, bytes_ in self._held)
         if self._sum + size <= most:
             return
@@ -118,7 +120,7 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
 
     def _refuse_slow(self, func: Any, args: Any, kwargs: dict[str, Any], likely: list[Any]) -> None:
         work = _count_multiplications(
-            func, args, kwargs, max((one.numel() for one in likely), default=0)
+            func, args, kwargs, max((tensor.numel() for tensor in likely), default=0)
         )
         if work > self._limits.work:
             raise InputError(
@@ -162,13 +164,13 @@ def _is_view_or_in_place(func: Any) -> bool:
 
 def _run_on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
     """Run an operation without memory; nothing where that cannot be done: it depends on numbers."""
-    devices = {one.device.type for one in _iter_tensors([args, kwargs])}
+    devices = {tensor.device.type for tensor in _iter_tensors([args, kwargs])}
     wanted = kwargs.get("device")
     if devices == {"meta"} or (wanted is not None and torch.device(wanted).type == "meta"):
         return []
-    if any(one.name == "device" for one in func._schema.arguments):  # noqa: SLF001
+    if any(argument.name == "device" for argument in func._schema.arguments):  # noqa: SLF001
         kwargs = kwargs | {"device": torch.device("meta")}
-    kwargs = {key: one for key, one in kwargs.items() if key not in {"generator", "pin_memory"}}
+    kwargs = {key: value for key, value in kwargs.items() if key not in {"generator", "pin_memory"}}
     given, named = tree_map_only(torch.Tensor, _create_meta_tensor, (args, kwargs))
     try:
         return list(_iter_tensors(func(*given, **named)))
@@ -179,11 +181,11 @@ def _run_on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
 def _find_expanded_tensors(given: Any) -> list[Any]:
     """Give what is larger than its storage: operations make it whole for themselves."""
     return [
-        one
-        for one in _iter_tensors(given)
-        if one.layout is torch.strided
-        and one.device.type != "meta"
-        and _count_bytes(one) > max(one.untyped_storage().nbytes(), MIB)
+        tensor
+        for tensor in _iter_tensors(given)
+        if tensor.layout is torch.strided
+        and tensor.device.type != "meta"
+        and _count_bytes(tensor) > max(tensor.untyped_storage().nbytes(), MIB)
     ]
 
 
@@ -199,15 +201,15 @@ def _iter_tensors(value: Any) -> Iterator[Any]:
     if torch.is_tensor(value):
         yield value
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _iter_tensors(one)
+        for item in value:
+            yield from _iter_tensors(item)
     elif isinstance(value, dict):
         yield from _iter_tensors(list(value.values()))
 
 
 def _get_argument(func: Any, args: Any, kwargs: dict[str, Any], name: str) -> Any:
     """Give an argument of an operation by its name."""
-    names = [one.name for one in func._schema.arguments]  # noqa: SLF001
+    names = [argument.name for argument in func._schema.arguments]  # noqa: SLF001
     if name not in names:
         return None
     place = names.index(name)

@@ -20,10 +20,10 @@ _INTERMITTENT: Final = 0.7
 
 def iter_evidence(found: Replayed[Message]) -> Iterator[tuple[str, Evidence[Message]]]:
     """Yield what speaks for or against each cause; what was not tested says nothing."""
-    for one in found.tested:
-        weight = _get_weight(one)
+    for cause in found.tested:
+        weight = _get_weight(cause)
         if weight:
-            yield one.cause, _build_item(one, weight)
+            yield cause.cause, _build_item(cause, weight)
 
 
 def _get_weight(one: CauseTested[Message]) -> float:
@@ -49,5 +49,5 @@ def _build_item(one: CauseTested[Message], weight: float) -> Evidence[Message]:
 def fill_titles(found: Replayed[Message], title: Callable[[str], Message]) -> Replayed[Message]:
     """Give each cause its title."""
     return replace(
-        found, tested=tuple(replace(one, title=title(one.cause)) for one in found.tested)
+        found, tested=tuple(replace(cause, title=title(cause.cause)) for cause in found.tested)
     )

@@ -178,7 +178,7 @@ def find_loss_jump(scene: BaselineRun) -> MicroPlace | None:
     """Find the step, before the failure, at which the loss first leaves its course."""
     losses = scene.recorded.finite_losses
     for number in range(1, len(losses)):
-        before = sorted(abs(one) for one in losses[:number])
+        before = sorted(abs(loss) for loss in losses[:number])
         if abs(losses[number]) > _JUMP * max(before[len(before) // 2], 1e-2):
             return MicroPlace(number, 0)
     return None

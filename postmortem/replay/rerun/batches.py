@@ -26,8 +26,8 @@ def convert_tensors(batch: Any, change: Callable[[str, Any], Any], path: str = "
         return change(path, batch)
     if isinstance(batch, Mapping):
         return {
-            key: convert_tensors(one, change, f"{path}.{key}" if path else key)
-            for key, one in batch.items()
+            key: convert_tensors(value, change, f"{path}.{key}" if path else key)
+            for key, value in batch.items()
         }
     if isinstance(batch, list | tuple):
         items = [

@@ -74,7 +74,7 @@ def build_model(capsule: Capsule, attention: str | None = None) -> Any:
 
 def count_file_bytes(files: list[Path]) -> int:
     """Give the size of files."""
-    return sum(one.stat().st_size for one in files)
+    return sum(file.stat().st_size for file in files)
 
 
 def find_frozen_files(capsule: Capsule) -> list[Path]:
@@ -132,7 +132,7 @@ def _check_arguments(name: str, given: Any) -> dict[str, Any]:
     """Check what a module is built with: plain values, or lists of them."""
     for key, value in given.items():
         parts = value if isinstance(value, list) else [value]
-        are_plain = all(isinstance(one, bool | int | float | str | None) for one in parts)
+        are_plain = all(isinstance(part, bool | int | float | str | None) for part in parts)
         if not _ARGUMENT.fullmatch(key) or not are_plain:
             raise InputError(
                 f"torch.nn.{name[:80]} is not built with {key[:60]!r} from a capsule",
@@ -154,7 +154,7 @@ def _get_output_loss(model: Any, batch: Any) -> Any:
 def call_model(model: Any, batch: Any) -> Any:
     """Call a model with a batch, as a loop does."""
     if isinstance(batch, Mapping):
-        keywords = {key: one for key, one in batch.items() if key != "args"}
+        keywords = {key: value for key, value in batch.items() if key != "args"}
         return model(*batch.get("args", ()), **keywords)
     return model(*batch) if isinstance(batch, list | tuple) else model(batch)
 
@@ -170,7 +170,9 @@ def _compute_prediction(model: Any, batch: Any, recipe: LossRecipe) -> Any:
     elif recipe.inputs is not None:
         out = model(batch[recipe.inputs])
     else:
-        out = call_model(model, {key: one for key, one in batch.items() if key != recipe.target})
+        out = call_model(
+            model, {key: value for key, value in batch.items() if key != recipe.target}
+        )
     if recipe.output is None:
         return out
     return getattr(out, recipe.output) if hasattr(out, str(recipe.output)) else out[recipe.output]

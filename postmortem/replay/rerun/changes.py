@@ -85,14 +85,14 @@ def list_padded_samples(batch: Any) -> list[int]:
         if mask.shape[0] != count_samples(batch):
             continue
         shown = mask.bool() if looked else ~mask.bool()
-        hidden.update(int(one) for one in (~shown.flatten(1).all(dim=1)).nonzero().reshape(-1))
+        hidden.update(int(row) for row in (~shown.flatten(1).all(dim=1)).nonzero().reshape(-1))
     return sorted(hidden)
 
 
 def select_unpadded_samples(_: MicroPlace, batch: Any) -> Any:
     """Keep the samples of which no mask hides a part."""
     hidden = list_padded_samples(batch)
-    rest = [one for one in range(count_samples(batch)) if one not in hidden]
+    rest = [row for row in range(count_samples(batch)) if row not in hidden]
     return select_samples(batch, rest) if rest else None
 
 

@@ -111,7 +111,7 @@ def _exclude_culprits(scene: BaselineRun) -> Applied:
     if not scene.culprits or scene.culprit_place is None:
         return _SAMPLES
     size = count_samples(scene.bench.batch(scene.culprit_place))
-    rest = [one for one in range(size) if one not in scene.culprits]
+    rest = [row for row in range(size) if row not in scene.culprits]
     if not rest:
         return _SAMPLES
     is_short = scene.culprit_place == scene.place
@@ -182,13 +182,15 @@ def _set_other_rows_to_mean(scene: BaselineRun) -> Applied:
     if not scene.rows:
         return _ROWS
     ids = torch.unique(
-        torch.cat([one.reshape(-1) for one in find_token_ids(scene.batch())])
+        torch.cat([id_.reshape(-1) for id_ in find_token_ids(scene.batch())])
     ).tolist()
     others = [
-        one._replace(rows=tuple([row for row in ids if row not in one.rows][: len(one.rows)]))
-        for one in scene.rows
+        weight._replace(
+            rows=tuple([row for row in ids if row not in weight.rows][: len(weight.rows)])
+        )
+        for weight in scene.rows
     ]
-    if not all(one.rows for one in others):
+    if not all(other.rows for other in others):
         return _OTHER_ROWS
     return Regime(change_weights=lambda model: inspecting.set_rows_to_mean(model, others))
 

@@ -47,7 +47,7 @@ def find_single_culprit(size: int, fails: Fails) -> list[int] | None:
     while len(part) > 1:
         middle = len(part) // 2
         for half in (part[:middle], part[middle:]):
-            rest = [one for one in range(size) if one not in half]
+            rest = [row for row in range(size) if row not in half]
             bad = fails(rest) if rest else True
             if bad is None:
                 return None

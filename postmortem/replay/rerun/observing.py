@@ -95,14 +95,14 @@ def _inspect_window(scene: BaselineRun) -> Iterator[str]:
 
 def _inspect_weights(scene: BaselineRun) -> Iterator[str]:
     yield "rows-odd" if scene.rows else "rows-usual"
-    if any(one.dim() > 1 and not bool(one.any()) for one in scene.bench.start.values()):
+    if any(tensor.dim() > 1 and not bool(tensor.any()) for tensor in scene.bench.start.values()):
         yield "weights-zero"
     if not scene.weights:
         yield "weights-clean"
         return
-    nonfinite = [one for one in scene.weights if one.nonfinite]
+    nonfinite = [weight for weight in scene.weights if weight.nonfinite]
     yield "weights-nonfinite" if nonfinite else "weights-outliers"
-    is_in_part = all(2 * one.nonfinite < one.numbers for one in scene.weights)
+    is_in_part = all(2 * weight.nonfinite < weight.numbers for weight in scene.weights)
     if is_in_part or 2 * len(nonfinite) < len(scene.bench.start):
         yield "weights-partly"
 
@@ -138,7 +138,7 @@ def _inspect_culprits(scene: BaselineRun) -> Iterator[str]:
     yield "one-sample"
     if scene.culprit_place != scene.place:
         yield "culprit-earlier"
-    odd = {scene.odd.get(one, "") for one in scene.culprits}
+    odd = {scene.odd.get(culprit, "") for culprit in scene.culprits}
     if "" not in odd:
         yield "culprit-odd"
     if odd == {"nonfinite"}:
@@ -153,4 +153,4 @@ def format_loss_trend(run: WindowRun) -> str:
     """Give the course of a loss in figures."""
     losses = run.finite_losses
     shown = losses if len(losses) <= 5 else [*losses[:2], *losses[-3:]]
-    return " → ".join(f"{one:.4g}" for one in shown if math.isfinite(one))
+    return " → ".join(f"{loss:.4g}" for loss in shown if math.isfinite(loss))

@@ -84,15 +84,15 @@ class _Finiteness(NamedTuple):
 
 def _state(found: list[Any], scalars: Iterable[Any] = ()) -> _Finiteness:
     """See what is not finite; a number that is told to be infinite counts: masks are made so."""
-    told = any(isinstance(one, float) and math.isinf(one) for one in scalars)
+    told = any(isinstance(scalar, float) and math.isinf(scalar) for scalar in scalars)
     return _Finiteness(
-        any(bool(torch.isnan(one).any()) for one in found),
-        told or any(bool(torch.isinf(one).any()) for one in found),
+        any(bool(torch.isnan(tensor).any()) for tensor in found),
+        told or any(bool(torch.isinf(tensor).any()) for tensor in found),
     )
 
 
 def _compute_value_range(found: list[Any]) -> tuple[float, float]:
-    parts = [one.detach().float().reshape(-1) for one in found if one.numel()]
+    parts = [tensor.detach().float().reshape(-1) for tensor in found if tensor.numel()]
     numbers = torch.cat(parts) if parts else torch.zeros(1)
     numbers = numbers[torch.isfinite(numbers)]
     return (float(numbers.min()), float(numbers.max())) if numbers.numel() else (0.0, 0.0)

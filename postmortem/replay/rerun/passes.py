@@ -85,7 +85,7 @@ def update_weights(
     """Step the optimiser, unless the gradients are not finite."""
     told = bench.steps[number]
     scale = moving.scale if moving else None
-    weights = [one for one in bench.model.parameters() if one.grad is not None]
+    weights = [parameter for parameter in bench.model.parameters() if parameter.grad is not None]
     norm = _compute_unscaled_norm(weights, scale or 1.0)
     if moving is not None:
         moving.move(is_finite=math.isfinite(norm))

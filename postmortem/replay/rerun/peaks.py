@@ -49,15 +49,20 @@ class Peaks:
         """Give the figures."""
         return tuple(
             ModulePeak(
-                one.name, one.kind, one.output, one.is_finite, one.gradient, one.gradient_is_finite
+                module.name,
+                module.kind,
+                module.output,
+                module.is_finite,
+                module.gradient,
+                module.gradient_is_finite,
             )
-            for one in self.modules
+            for module in self.modules
         )
 
     @property
     def greatest(self) -> float:
         """The greatest absolute value in any output."""
-        return max((one.output for one in self.modules), default=0.0)
+        return max((module.output for module in self.modules), default=0.0)
 
 
 def measure_peaks(bench: Bench, place: MicroPlace, regime: Regime, batch: Any = None) -> Peaks:
@@ -103,8 +108,8 @@ def _build_leaf_hook(name: str, peaks: Peaks) -> Any:
         if not seen.is_finite and not peaks.first_forward:
             peaks.first_seen = peaks.first_seen or name
             peaks.first_forward = name if all(map(_is_finite, given)) else ""
-        for one in filter(_has_gradient, [*given, *made]):
-            one.register_hook(_build_gradient_hook(seen, peaks))
+        for tensor in filter(_has_gradient, [*given, *made]):
+            tensor.register_hook(_build_gradient_hook(seen, peaks))
 
     return hook
 

@@ -107,7 +107,9 @@ def build_verdicts(
         found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_FAITHFUL)
     else:
         found = judging.judge_causes(words)
-    return tuple(CauseTested(one.cause, NOTHING, one.verdict, (one.because,)) for one in found)
+    return tuple(
+        CauseTested(judged.cause, NOTHING, judged.verdict, (judged.because,)) for judged in found
+    )
 
 
 def summarise_replay(scene: BaselineRun, tested: tuple[CauseTested[Message], ...]) -> Message:
@@ -134,7 +136,7 @@ def summarise_replay(scene: BaselineRun, tested: tuple[CauseTested[Message], ...
             "The failure does not come again: it is intermittent, or not in the capsule.",
             "故障没有重现：它是偶发的，或原因不在该文件中。",
         )
-    if any(one.verdict == judging.CONFIRMED for one in tested):
+    if any(cause.verdict == judging.CONFIRMED for cause in tested):
         return say(
             "The failure comes again, and one change makes it go away.",
             "故障重现，且有一项改动能将其消除。",
@@ -223,8 +225,8 @@ def iter_notes(scene: BaselineRun, faith: Fidelity) -> Iterator[Message]:
         )
     if not faith.is_faithful:
         yield _NOT_FAITHFUL
-    for one in bench.manifest.partial[:8]:
-        yield say("not recorded: {what}", "未记录：{what}", what=one[:200])
+    for name in bench.manifest.partial[:8]:
+        yield say("not recorded: {what}", "未记录：{what}", what=name[:200])
     if not bench.can_step and bench.manifest.optimizer is not None:
         yield say(
             "torch has no optimiser {name}: nothing behind the first step could be run",

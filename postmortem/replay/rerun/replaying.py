@@ -137,11 +137,11 @@ def _run_trials(scene: BaselineRun) -> Tried:
     trials: list[ReplayTrial[Message]] = []
     runs = scene.runs
     is_short = False
-    for one in TABLE:
-        trial, ran = _try(scene, one)
+    for experiment in TABLE:
+        trial, ran = _try(scene, experiment)
         trials.append(trial)
         if ran is not None:
-            runs[one.id] = ran
+            runs[experiment.id] = ran
             is_short |= ran.stopped
         is_short |= trial.outcome == "skipped" and trial.seconds > 0
     return Tried(tuple(trials), runs, is_short)

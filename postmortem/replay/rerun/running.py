@@ -78,7 +78,7 @@ def _find_failure(bench: Bench, runs: list[StepRun]) -> MicroPlace | None:
     """Find where a run failed, if it did."""
     if not runs or not runs[-1].bad:
         return None
-    numbers = [one.step for one in bench.steps]
+    numbers = [step.step for step in bench.steps]
     return MicroPlace(numbers.index(runs[-1].number), runs[-1].bad_micro)
 
 

@@ -20,7 +20,7 @@ def collect_initial_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
     kept = capsule.tensors(weights.file)
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     wrong = sorted(
-        name for name, one in kept.items() if _get_shape(own.get(name)) != _get_shape(one)
+        name for name, value in kept.items() if _get_shape(own.get(name)) != _get_shape(value)
     )
     if wrong:
         raise InputError(
@@ -28,7 +28,11 @@ def collect_initial_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
             capsule.folder,
             "install the versions that the capsule names",
         )
-    known = {*kept, *(one.name for one in weights.frozen), *(alias for _, alias in weights.tied)}
+    known = {
+        *kept,
+        *(weight.name for weight in weights.frozen),
+        *(alias for _, alias in weights.tied),
+    }
     new = sorted(name for name, _ in model.named_parameters() if name not in known)
     if new:
         raise InputError(
@@ -37,7 +41,7 @@ def collect_initial_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
             capsule.folder,
             "install the versions that the capsule names",
         )
-    return {name: kept.get(name, one.detach().cpu()).clone() for name, one in own.items()}
+    return {name: kept.get(name, value.detach().cpu()).clone() for name, value in own.items()}
 
 
 def _get_shape(tensor: Any) -> tuple[int, ...] | None:

@@ -103,18 +103,18 @@ def _read(file: str, sha256: str) -> bytes:
 
 def _select_definitions(body: list[ast.stmt], left_out: dict[str, str]) -> Iterator[ast.stmt]:
     """Go through the statements that define something; note the names that others would set."""
-    for one in body:
-        if isinstance(one, _DEFINITIONS) or _is_constant(one):
-            yield one
-        elif isinstance(one, ast.If) and _is_value(one.test):
-            one.body = list(_select_definitions(one.body, left_out)) or [ast.Pass()]
-            one.orelse = list(_select_definitions(one.orelse, left_out))
-            yield ast.fix_missing_locations(one)
-        elif isinstance(one, ast.Try):
-            yield _filter_try(one, left_out)
+    for statement in body:
+        if isinstance(statement, _DEFINITIONS) or _is_constant(statement):
+            yield statement
+        elif isinstance(statement, ast.If) and _is_value(statement.test):
+            statement.body = list(_select_definitions(statement.body, left_out)) or [ast.Pass()]
+            statement.orelse = list(_select_definitions(statement.orelse, left_out))
+            yield ast.fix_missing_locations(statement)
+        elif isinstance(statement, ast.Try):
+            yield _filter_try(statement, left_out)
         else:
-            shown = f"line {one.lineno}: {ast.unparse(one).splitlines()[0][:80]}"
-            left_out.update(dict.fromkeys(_set_names(one), shown))
+            shown = f"line {statement.lineno}: {ast.unparse(statement).splitlines()[0][:80]}"
+            left_out.update(dict.fromkeys(_set_names(statement), shown))
 
 
 def _filter_try(one: ast.Try, left_out: dict[str, str]) -> ast.stmt:
@@ -140,7 +140,7 @@ def _is_constant(one: ast.stmt) -> bool:
 
 def _is_value(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
-        parts = [*node.args, *(one.value for one in node.keywords)]
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
         return ast.unparse(node.func) in _PURE and all(map(_is_value, parts))
     if isinstance(node, ast.Lambda):
         return True

@@ -38,7 +38,7 @@ def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Pan
     """
     found = losses_compared.find_differing_losses(diagnosis)
     made = [] if found is None else [_build_process_panel(diagnosis, found)]
-    taken = set() if found is None else {id(one) for one in (*found.series, *found.left_out)}
+    taken = set() if found is None else {id(curve) for curve in (*found.series, *found.left_out)}
     for main in drawn:
         if id(main) in taken or len(main.samples) < 2:
             continue

@@ -33,8 +33,8 @@ def build_comparison_panels(found: Comparison) -> tuple[Panel, ...]:
     partings = {parting.name: parting for parting in found.curves}
     made: list[Panel] = []
     for pair in found.drawn:
-        series = [one for one in (pair.bad, pair.good) if one is not None]
-        is_drawn = any(len(one.samples) > 1 for one in series) and series[0].name != EPOCH
+        series = [curve for curve in (pair.bad, pair.good) if curve is not None]
+        is_drawn = any(len(curve.samples) > 1 for curve in series) and series[0].name != EPOCH
         if is_drawn and len(made) < _MOST:
             made.append(_build_panel(pair, series, partings.get(series[0].name)))
     return tuple(made)
@@ -43,10 +43,10 @@ def build_comparison_panels(found: Comparison) -> tuple[Panel, ...]:
 def _build_panel(
     pair: PairOfSeries, series: Sequence[SeriesView], parting: Parting | None
 ) -> Panel:
-    axis = "step" if all(_has_steps(one) for one in series) else "record"
+    axis = "step" if all(_has_steps(curve) for curve in series) else "record"
     tracks = tuple(
-        Track(one, _compute_positions(one, axis), "odd" if one is pair.bad else "dash-0")
-        for one in series
+        Track(curve, _compute_positions(curve, axis), "odd" if curve is pair.bad else "dash-0")
+        for curve in series
     )
     bad = None if pair.bad is None else find_first_nonfinite(pair.bad)
     spots = list(_iter_spots(tracks[0], bad, parting))
@@ -86,8 +86,8 @@ def _compute_positions(series: SeriesView, axis: str) -> tuple[float, ...]:
 
 
 def _is_log(series: Sequence[SeriesView]) -> bool:
-    return any(build_curve(one).is_log for one in series) and all(
-        value > 0 or not math.isfinite(value) for one in series for _, value, _ in one.samples
+    return any(build_curve(curve).is_log for curve in series) and all(
+        value > 0 or not math.isfinite(value) for curve in series for _, value, _ in curve.samples
     )
 
 

@@ -219,11 +219,11 @@ def _build_evidence_item(
         "references": item.references,
         "carried": [
             (
-                list(one.terms),
-                build_spot(diagnosis, one.source, (one.line, None), words),
+                list(entry.terms),
+                build_spot(diagnosis, entry.source, (entry.line, None), words),
             )
-            for one in item.carried
-            if one.terms
+            for entry in item.carried
+            if entry.terms
         ],
         "id": item.id,
         "spot": build_spot(diagnosis, item.source, (item.line, item.end_line), words),

@@ -60,7 +60,7 @@ def _render_article(
     words = Words(shown.language)
     first = shown.first_failure
     wanted = select_series(shown.series, failing=None if first is None else first.source)
-    drawn = tuple(one for one in wanted if not is_constant(one))[:_CHARTS_SHOWN]
+    drawn = tuple(curve for curve in wanted if not is_constant(curve))[:_CHARTS_SHOWN]
     charts = build_panels(shown, drawn)
     body = environment.get_template("article.html.j2").render(
         curves=_build_curves_context(shown, drawn, charts, words)
@@ -90,18 +90,21 @@ def _build_curves_context(
         "figures": panel_figures.build_panel_contexts(diagnosis, charts, words),
         "phrases": panel_figures.dump_script_phrases(words),
         "points": [
-            (one.name, parts.describe_single_point(one, words))
-            for one in drawn
-            if id(one) not in in_charts and len(one.samples) < 2
+            (curve.name, parts.describe_single_point(curve, words))
+            for curve in drawn
+            if id(curve) not in in_charts and len(curve.samples) < 2
         ],
-        "more": sum(not is_constant(one) for one in diagnosis.series)
+        "more": sum(not is_constant(curve) for curve in diagnosis.series)
         - len(in_charts.union(map(id, drawn))),
     }
 
 
 def _describe_constant_series(series: Iterable[SeriesView], words: Words) -> str:
     """Tell in a line of the series that never change; of a name the first."""
-    values = {one.name: (format_number(one.first[1]), one.points) for one in reversed(list(series))}
+    values = {
+        curve.name: (format_number(curve.first[1]), curve.points)
+        for curve in reversed(list(series))
+    }
     said = [
         words("curve.constant.one", name=format_one_line(name, 40), value=value, count=count)
         for name, (value, count) in sorted(values.items())[:_CONSTANT_SHOWN]

@@ -66,7 +66,9 @@ def serialize_job_table(value: _Value, rows: Sequence[_Value]) -> Markup:
     listed = [pools.row(row) for row in rows]
     groups = value["groups"]
     whole = {
-        "causes": [escape_control_characters(one["cause"] or NO_CAUSE) for one in value["causes"]],
+        "causes": [
+            escape_control_characters(cause["cause"] or NO_CAUSE) for cause in value["causes"]
+        ],
         "groups": [escape_control_characters(group["id"]) for group in groups],
         "examples": [escape_control_characters(group["example"] or "") for group in groups],
         "hrefs": pools.hrefs,
@@ -74,8 +76,10 @@ def serialize_job_table(value: _Value, rows: Sequence[_Value]) -> Markup:
         "users": pools.users.values,
         "nodes": pools.nodes.values,
         "texts": {
-            one: _build_table_texts(value, one, [pair[at] for pair in pools.reasons.values])
-            for at, one in enumerate(LANGUAGES)
+            language: _build_table_texts(
+                value, language, [pair[at] for pair in pools.reasons.values]
+            )
+            for at, language in enumerate(LANGUAGES)
         },
         "rows": listed,
     }
@@ -126,12 +130,12 @@ def _build_table_texts(value: _Value, language: str, reasons: list[str]) -> dict
     told = TRIAGE[language]
     return {
         "causes": [
-            escape_control_characters(get_title(one, language, told["unnamed"]))
-            for one in value["causes"]
+            escape_control_characters(get_title(cause, language, told["unnamed"]))
+            for cause in value["causes"]
         ],
         "groups": [
-            escape_control_characters(get_title(one, language, told["unnamed"]))
-            for one in value["groups"]
+            escape_control_characters(get_title(group, language, told["unnamed"]))
+            for group in value["groups"]
         ],
         "reasons": reasons,
         "words": {**JOB_TABLE[language], **{key: told[key] for key in _LABELS}},
@@ -175,7 +179,9 @@ def _encode_index(value: int | None) -> int:
 def _translate_to_all(text: Any) -> tuple[str, ...] | None:
     """Give a text in every language; None for none."""
     return (
-        tuple(escape_control_characters(get_localized_text(text, one)) for one in LANGUAGES)
+        tuple(
+            escape_control_characters(get_localized_text(text, language)) for language in LANGUAGES
+        )
         if text
         else None
     )

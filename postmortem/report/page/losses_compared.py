@@ -96,7 +96,9 @@ def _filter_overlapping(members: list[SeriesView]) -> list[SeriesView]:
     longest = max(members, key=lambda one: one.points)
     first, last = _get_step_range(longest)
     return [
-        one for one in members if _get_step_range(one)[0] < last and _get_step_range(one)[1] > first
+        member
+        for member in members
+        if _get_step_range(member)[0] < last and _get_step_range(member)[1] > first
     ]
 
 
@@ -109,22 +111,26 @@ def _has_differences(members: Sequence[SeriesView]) -> bool:
 
     A loss averaged over the processes is the same on each.
     """
-    return len({repr([(step, value) for step, value, _ in one.samples]) for one in members}) > 1
+    return (
+        len({repr([(step, value) for step, value, _ in member.samples]) for member in members}) > 1
+    )
 
 
 def _find_earliest_nonfinite(members: Sequence[SeriesView]) -> SeriesView | None:
     """Find the one whose values stop being finite at an earlier step than those of all others."""
     bad = sorted(
-        (_find_first_nonfinite_step(one), index)
-        for index, one in enumerate(members)
-        if _find_first_nonfinite_step(one) < math.inf
+        (_find_first_nonfinite_step(member), index)
+        for index, member in enumerate(members)
+        if _find_first_nonfinite_step(member) < math.inf
     )
     if not bad or (len(bad) > 1 and bad[1][0] <= bad[0][0]):
         return None
     step, index = bad[0]
     return (
         members[index]
-        if any(_get_step_range(one)[1] >= step for one in members if one is not members[index])
+        if any(
+            _get_step_range(member)[1] >= step for member in members if member is not members[index]
+        )
         else None
     )
 
@@ -142,5 +148,10 @@ def _find_failed_process(diagnosis: Diagnosis, members: Sequence[SeriesView]) ->
     if first is None:
         return None
     return next(
-        (one for one in members if one.source == first.source and one.where == first.where), None
+        (
+            member
+            for member in members
+            if member.source == first.source and member.where == first.where
+        ),
+        None,
     )

@@ -36,7 +36,7 @@ _HALF: Final = 0.5
 def render_evaluation(value: Evaluation, *, language: str = "en") -> str:
     """Write an evaluation as a page that opens in a language and can be switched to the others."""
     languages = [language, *(other for other in LANGUAGES if other != language)]
-    return render_page([_render_article(value, one) for one in languages], [])
+    return render_page([_render_article(value, code) for code in languages], [])
 
 
 def _render_article(value: Evaluation, language: str) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _build_coverage_plots(value: Evaluation, words: Words) -> list[dict[str, Any
         legend.append((colour, is_line, name))
         covered, right = points[-1]
         rows.append([name, format_cell(covered), format_cell(right)])
-    lowest = min((y for one in drawn for _, y in one.points), default=0.0)
+    lowest = min((y for curve in drawn for _, y in curve.points), default=0.0)
     names = words("joint").join(name for _, _, name in legend)
     plot = UnitPlot(
         drawn,

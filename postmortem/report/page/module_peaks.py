@@ -24,10 +24,10 @@ _NAMED: Final = 60
 def draw_peaks(found: Replayed, words: Words) -> Markup | None:
     """Draw the peaks; nothing if there are none."""
     shown = _select_peaks(found)
-    if not shown or not any(one.output > 0 for one in shown):
+    if not shown or not any(peak.output > 0 for peak in shown):
         return None
     low, high = _compute_range(shown, found.limit)
-    over = sum(is_over(one, found) for one in found.peaks)
+    over = sum(is_over(peak, found) for peak in found.peaks)
     said = words(
         "replay.peaks.said",
         count=len(found.peaks),
@@ -64,7 +64,7 @@ def _select_peaks(found: Replayed) -> list[ModulePeak]:
 
 def _compute_range(shown: list[ModulePeak], limit: float) -> tuple[float, float]:
     """Give the powers of ten between which all values stand; the limit if they come near it."""
-    logs = [_log(one.output) for one in shown if one.output > 0]
+    logs = [_log(peak.output) for peak in shown if peak.output > 0]
     low, high = math.floor(min(logs)), math.ceil(max(logs)) + 0.5
     near = _log(limit)
     return max(float(low) - 0.5, _LEAST), max(high, near + 0.7) if near < high + 6 else high
@@ -97,13 +97,16 @@ def _draw_bars(
     room = (_WIDTH - _LEFT - _RIGHT) / len(shown)
     wide = max(1.0, min(24.0, room * 0.7))
     foot, drawn, is_named = _HEIGHT - _BOTTOM, list[str](), False
-    for place, one in enumerate(shown):
+    for place, peak in enumerate(shown):
         x = round(_LEFT + room * (place + 0.5) - wide / 2, 1)
-        is_bad = is_over(one, found)
-        top = _TOP if not one.is_finite and not one.output else _compute_y(_log(one.output), *span)
+        is_bad = is_over(peak, found)
+        top = (
+            _TOP if not peak.is_finite and not peak.output else _compute_y(_log(peak.output), *span)
+        )
         title = escape(
             format_one_line(
-                f"{one.module or '–'} · {one.kind}{words('colon')}{format_number(one.output)}", 160
+                f"{peak.module or '–'} · {peak.kind}{words('colon')}{format_number(peak.output)}",
+                160,
             )
         )
         drawn.append(
@@ -112,7 +115,7 @@ def _draw_bars(
         )
         if is_bad and not is_named:
             is_named = True
-            drawn.append(_name(one, x + wide / 2))
+            drawn.append(_name(peak, x + wide / 2))
     first, last = escape(_shorten_module_name(shown[0])), escape(_shorten_module_name(shown[-1]))
     drawn.append(f'<text class="tick" x="{_LEFT}" y="{_HEIGHT - 10}">{first}</text>')
     if len(shown) > 1:

@@ -80,13 +80,13 @@ def _render_page(language: str, part: str, heading: str, **values: Any) -> str:
         .render(
             languages=[
                 {
-                    "language": one,
-                    "lang": TAGS[one],
-                    "told": {**SERVICE[one], "title": _format_title(one, heading)},
-                    "say": Words(one),
-                    **texts.get(one, {}),
+                    "language": code,
+                    "lang": TAGS[code],
+                    "told": {**SERVICE[code], "title": _format_title(code, heading)},
+                    "say": Words(code),
+                    **texts.get(code, {}),
                 }
-                for one in ordered
+                for code in ordered
             ],
             part=part,
             heading=heading,
@@ -105,8 +105,12 @@ def _format_title(language: str, heading: str) -> str:
 def _dump_script_phrases(heading: str) -> Markup:
     """Write what the script says as JSON that cannot close its element."""
     whole = {
-        one: {**SERVICE[one], "tag": TAGS[one], "title": _format_title(one, heading)}
-        for one in LANGUAGES
+        language: {
+            **SERVICE[language],
+            "tag": TAGS[language],
+            "title": _format_title(language, heading),
+        }
+        for language in LANGUAGES
     }
     text = json.dumps(whole, ensure_ascii=True, separators=(",", ":"))
     return Markup(escape_control_characters(text).replace("<", "\\u003c"))  # noqa: S704 -- escaped

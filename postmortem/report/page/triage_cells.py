@@ -102,4 +102,4 @@ def list_node_names(told: Any) -> list[str]:
     """Give the nodes of a job, one or several."""
     if told is None or told == "":
         return []
-    return [str(told)] if isinstance(told, str) else [str(one) for one in told]
+    return [str(told)] if isinstance(told, str) else [str(name) for name in told]

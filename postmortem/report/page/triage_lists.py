@@ -34,7 +34,9 @@ _Value = Mapping[str, Any]
 def build_node_table(value: _Value, language: str) -> dict[str, Any]:
     """Give the nodes: the marked ones first, then those with most failures."""
     told = TRIAGE[language]
-    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
+    titles = {
+        cause["cause"]: get_title(cause, language, told["unnamed"]) for cause in value["causes"]
+    }
     ordered = sorted(value["nodes"], key=lambda one: (not one["is_outlier"], -one["failed"]))
     return {
         "rows": [_build_node_row(node, titles, language) for node in ordered[:MOST_NODES]],
@@ -74,13 +76,13 @@ def list_users_and_images(value: _Value) -> list[dict[str, Any]]:
             "kind": kind,
             "rows": [
                 (
-                    Pick("user" if kind == "users" else "", one["name"], one["name"]),
-                    count(one["jobs"]),
-                    count(one.get("failed")),
-                    format_hours(one["gpu_hours"]),
-                    format_hours(one.get("lost_gpu_hours")),
+                    Pick("user" if kind == "users" else "", row["name"], row["name"]),
+                    count(row["jobs"]),
+                    count(row.get("failed")),
+                    format_hours(row["gpu_hours"]),
+                    format_hours(row.get("lost_gpu_hours")),
                 )
-                for one in value[kind][:_NAMED]
+                for row in value[kind][:_NAMED]
             ],
             "left": max(0, len(value[kind]) - _NAMED),
         }
@@ -92,8 +94,10 @@ def list_users_and_images(value: _Value) -> list[dict[str, Any]]:
 def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
     """Give the jobs that failed and later went through, and on what nodes."""
     told = TRIAGE[language]
-    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
-    moves = [one["changed"].get("nodes") for one in value["retried"]]
+    titles = {
+        cause["cause"]: get_title(cause, language, told["unnamed"]) for cause in value["causes"]
+    }
+    moves = [job["changed"].get("nodes") for job in value["retried"]]
     return {
         "note": told["retried.note"].format(
             moved=count(moves.count(True)), same=count(moves.count(False))
@@ -101,17 +105,17 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
         "left": max(0, len(moves) - _MOST),
         "rows": [
             (
-                one["failed"],
-                one["succeeded"],
+                job["failed"],
+                job["succeeded"],
                 Pick(
                     "cause",
-                    one["cause"] or NO_CAUSE,
-                    titles.get(one["cause"]) or one["cause"] or told["unnamed"],
+                    job["cause"] or NO_CAUSE,
+                    titles.get(job["cause"]) or job["cause"] or told["unnamed"],
                 ),
-                _format_changes(one["changed"], language),
-                get_localized_text(one.get("hint"), language),
+                _format_changes(job["changed"], language),
+                get_localized_text(job.get("hint"), language),
             )
-            for one in value["retried"][:_MOST]
+            for job in value["retried"][:_MOST]
         ],
     }
 

@@ -40,7 +40,7 @@ def render_triage(value: Mapping[str, Any], *, language: str = "en") -> str:
     languages = [language, *(other for other in LANGUAGES if other != language)]
     rows = list_job_rows(value)
     added = ADDED._replace(values={"triage-data": serialize_job_table(value, rows)} if rows else {})
-    return render_page([_render_article(value, rows, one) for one in languages], [], added)
+    return render_page([_render_article(value, rows, code) for code in languages], [], added)
 
 
 def _render_article(

@@ -69,7 +69,9 @@ def _format_lead(value: _Value, language: str) -> str:
         jobs=count(totals["jobs"]),
         groups=count(len(value["groups"])),
     )
-    first = next((one for one in value["causes"] if one["cause"] and not _is_healthy(one)), None)
+    first = next(
+        (cause for cause in value["causes"] if cause["cause"] and not _is_healthy(cause)), None
+    )
     if first is None:
         return said
     gap = " " if language == "en" else ""
@@ -109,15 +111,15 @@ def build_changes(value: _Value, language: str) -> dict[str, Any]:
 def build_cause_tables(value: _Value, language: str) -> list[dict[str, Any]]:
     """Give the causes once by jobs, and once by GPU-hours where any are known."""
     listed: Sequence[_Value] = value["causes"]
-    has_hours = any(one["gpu_hours"] is not None for one in listed)
+    has_hours = any(row["gpu_hours"] is not None for row in listed)
     found = []
     for measure in ("jobs", "hours") if has_hours else ("jobs",):
         field = "gpu_hours" if measure == "hours" else "jobs"
         ordered = sorted(listed, key=lambda one: -(one[field] or 0))
-        most = max((one[field] or 0 for one in ordered), default=0) or 1
+        most = max((row[field] or 0 for row in ordered), default=0) or 1
         rows = [
-            _build_cause_row(one, language, 100 * (one[field] or 0) / most, value)
-            for one in ordered
+            _build_cause_row(row, language, 100 * (row[field] or 0) / most, value)
+            for row in ordered
         ]
         found.append({"measure": measure, "rows": rows})
     return found

@@ -32,7 +32,9 @@ def build_trend(value: _Value, language: str) -> dict[str, Any] | None:
         StackedBar(format_timestamp(span["from"]), _split_by_cause(span, causes)) for span in spans
     ]
     shown = [part for part in range(_REST + 1) if any(bar.parts[part] for bar in bars)]
-    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
+    titles = {
+        cause["cause"]: get_title(cause, language, told["unnamed"]) for cause in value["causes"]
+    }
     legend = [_build_legend_entry(part, causes, titles, told) for part in shown]
     most = max(bars, key=lambda bar: sum(bar.parts))
     described = told["trend.described"].format(

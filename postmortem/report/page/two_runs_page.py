@@ -47,7 +47,9 @@ def render_comparison(
     """Write a comparison as a page that opens in a language and can be switched to the others."""
     redactor = build_redactor(translate_comparison(compared, language)) if redact else None
     languages = [language, *(other for other in LANGUAGES if other != language)]
-    articles = [_render_article(translate_comparison(compared, one), redactor) for one in languages]
+    articles = [
+        _render_article(translate_comparison(compared, code), redactor) for code in languages
+    ]
     return render_page(articles, articles[0]["charts"])
 
 
@@ -145,13 +147,15 @@ def _build_line_rows(
     wordings: Sequence[Wording], hide: Callable[[str], str]
 ) -> list[dict[str, Any]]:
     """Give the lines of one run, with their files where there are several."""
-    is_several = len({one.source for one in wordings}) > 1
+    is_several = len({wording.source for wording in wordings}) > 1
     return [
         {
-            "text": format_one_line(one.text, _LONGEST),
-            "line": one.line,
-            "times": one.times,
-            "file": hide(one.source).replace("\\", "/").rsplit("/", 1)[-1] if is_several else "",
+            "text": format_one_line(wording.text, _LONGEST),
+            "line": wording.line,
+            "times": wording.times,
+            "file": hide(wording.source).replace("\\", "/").rsplit("/", 1)[-1]
+            if is_several
+            else "",
         }
-        for one in wordings[:_LISTED]
+        for wording in wordings[:_LISTED]
     ]

@@ -49,7 +49,7 @@ def draw_unit_plot(plot: UnitPlot, key: str) -> str:
             f'<title id="{name}-t">{escape(plot.title)}</title>',
             f'<desc id="{name}-d">{escape(plot.description)}</desc>',
             *_draw_axes(plot),
-            *(part for one in plot.drawn for part in _draw_series(plot, one)),
+            *(part for curve in plot.drawn for part in _draw_series(plot, curve)),
             "</svg>",
         )
     )

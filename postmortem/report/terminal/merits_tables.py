@@ -49,5 +49,5 @@ def _build_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]])
     for number, name in enumerate(head):
         table.add_column(name, justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(escape_control_characters(one)) for one in row))
+        table.add_row(*(Text(escape_control_characters(cell)) for cell in row))
     return table

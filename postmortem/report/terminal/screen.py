@@ -261,7 +261,7 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
 
     series = sorted(select_series(diagnosis.series, CURVES, each=1), key=rank)[: plan.curves]
     for one in series:
-        draw_curve(paper, one, max(len(one.name) for one in series) + 4)
+        draw_curve(paper, one, max(len(curve.name) for curve in series) + 4)
 
 
 def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
@@ -286,8 +286,8 @@ def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
         (
             "others.short",
             words("joint").join(
-                f"{format_percent(one.probability)} {format_one_line(one.title, 200)}"
-                for one in others[:3]
+                f"{format_percent(other.probability)} {format_one_line(other.title, 200)}"
+                for other in others[:3]
             ),
             max(plan.others, diagnosis.verdict.status == "hypothesis"),
         ),

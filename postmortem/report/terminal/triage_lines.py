@@ -62,15 +62,15 @@ def render_triage_text(value: Mapping[str, Any], *, language: str = "en") -> str
 
 
 def _build_table(value: Mapping[str, Any], told: Mapping[str, str], language: str) -> Table:
-    has_hours = any(one["gpu_hours"] is not None for one in value["causes"])
+    has_hours = any(cause["gpu_hours"] is not None for cause in value["causes"])
     table = Table()
     table.add_column(told["cause"], overflow="fold")
     for name in ("count", "groups", *(["gpu"] if has_hours else [])):
         table.add_column(told[name], justify="right")
-    for one in value["causes"][:_SHOWN]:
-        name = one["title"][language] if one["cause"] else told["none"]
-        figures = [f"{one['jobs']:,}", f"{one['groups']:,}"]
+    for cause in value["causes"][:_SHOWN]:
+        name = cause["title"][language] if cause["cause"] else told["none"]
+        figures = [f"{cause['jobs']:,}", f"{cause['groups']:,}"]
         if has_hours:
-            figures.append("–" if one["gpu_hours"] is None else f"{one['gpu_hours']:,.0f}")
+            figures.append("–" if cause["gpu_hours"] is None else f"{cause['gpu_hours']:,.0f}")
         table.add_row(*(Text(escape_control_characters(cell)) for cell in (name, *figures)))
     return table

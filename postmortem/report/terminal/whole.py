@@ -278,11 +278,11 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis) -> None:
     if not series:
         return
     paper.heading(
-        "curves", paper.words("curve.mark") if any(one.nonfinite for one in series) else ""
+        "curves", paper.words("curve.mark") if any(curve.nonfinite for curve in series) else ""
     )
-    label_width = max(len(one.name) for one in series) + 4
-    for one in series:
-        draw_curve(paper, one, label_width)
+    label_width = max(len(curve.name) for curve in series) + 4
+    for curve in series:
+        draw_curve(paper, curve, label_width)
 
 
 def draw_curve(paper: Paper, series: SeriesView, label_width: int) -> None:
