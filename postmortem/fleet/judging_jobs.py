@@ -60,7 +60,7 @@ def judge_all(
     store: Store,
     engine: Engine,
     judging: Judging,
-    tell: Told,
+    report_progress: Told,
 ) -> None:
     """Judge all jobs of a triage.
 
@@ -77,7 +77,7 @@ def judge_all(
     """
     store.jobs.note(triage, map(_build_job_row, jobs))
     readable = _select_readable_jobs(triage, jobs, store, judging.largest)
-    digests = _compute_digests(triage, readable, store, engine, judging, tell)
+    digests = _compute_digests(triage, readable, store, engine, judging, report_progress)
     keys: dict[str, str] = {}
     first: dict[str, FoundJob] = {}
     for job in jobs:
@@ -86,7 +86,7 @@ def judge_all(
             keys[job.identity] = key
             first.setdefault(key, job)
     store.jobs.note_keys(triage, keys)
-    _judge(first, store.analyses, engine, judging, tell)
+    _judge(first, store.analyses, engine, judging, report_progress)
 
 
 def _select_readable_jobs(
@@ -113,12 +113,12 @@ def _compute_digests(
     store: Store,
     engine: Engine,
     judging: Judging,
-    tell: Told,
+    report_progress: Told,
 ) -> dict[str, str]:
     """Give the digest of each job; of one that cannot be read, the reason is noted."""
     known = {row.identity: row.digest for row in store.jobs.of_triage(triage) if row.digest}
     wanted = {job.identity: job for job in jobs if job.identity not in known}
-    count = _Count("reading", list(wanted.values()), tell)
+    count = _Count("reading", list(wanted.values()), report_progress)
     tasks = (Task(job.identity, (job,), judging.allowed(job), job.size) for job in wanted.values())
     found: list[JobRow] = []
     since = time.monotonic()
@@ -141,7 +141,7 @@ def _judge(
     analyses: AnalysisRecords,
     engine: Engine,
     judging: Judging,
-    tell: Told,
+    report_progress: Told,
 ) -> None:
     """Have each content judged that nobody has judged, the largest first."""
     again = FAILED if judging.is_retried else ()
@@ -151,7 +151,7 @@ def _judge(
         for key, job in sorted(first.items(), key=lambda item: (-item[1].size, item[0]))
         if states.get(key, WAITING) in (WAITING, *again)
     }
-    count = _Count("judging", list(waiting.values()), tell)
+    count = _Count("judging", list(waiting.values()), report_progress)
     with closing(Leases(analyses)) as leases, closing(_Keeper(analyses)) as keeper:
         while waiting:
             granted = leases.granted(list(waiting), 2 * engine.workers, again)
@@ -205,11 +205,11 @@ class _Keeper:
 class _Count:
     """Counts what is done, and tells it."""
 
-    def __init__(self, stage: str, jobs: Sequence[FoundJob], tell: Told) -> None:
-        self._stage, self._tasks, self._tell = stage, len(jobs), tell
+    def __init__(self, stage: str, jobs: Sequence[FoundJob], report_progress: Told) -> None:
+        self._stage, self._tasks, self._tell = stage, len(jobs), report_progress
         self._whole = sum(job.size for job in jobs)
         self._done = self._size = 0
-        tell(stage, 0, self._tasks, 0, self._whole)
+        report_progress(stage, 0, self._tasks, 0, self._whole)
 
     def add(self, size: int) -> None:
         """One is done."""

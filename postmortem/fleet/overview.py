@@ -205,20 +205,20 @@ def iter_result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[
         }
 
 
-def _build_verdict_values(job: JudgedJob, told: AnalysisSummary, redactor: Redactor) -> Value:
+def _build_verdict_values(job: JudgedJob, summary: AnalysisSummary, redactor: Redactor) -> Value:
     """Give what was found out about a job; of one that was not judged, empty values."""
     return {
         "cause": job.cause,
-        "category": told.category,
-        "cause_title": build_translations(Message(told.title_en, told.title_zh)),
-        "probability": told.probability if told.state == JUDGED else None,
-        "status": told.status,
+        "category": summary.category,
+        "cause_title": build_translations(Message(summary.title_en, summary.title_zh)),
+        "probability": summary.probability if summary.state == JUDGED else None,
+        "status": summary.status,
         "outcome": job.outcome,
         "retry": job.retry,
-        "fix": build_translations(Message(told.fix_en, told.fix_zh)),
-        "failing_line": redactor.text(told.failing_line),
-        "where": told.where,
-        "frameworks": list(told.frameworks),
+        "fix": build_translations(Message(summary.fix_en, summary.fix_zh)),
+        "failing_line": redactor.text(summary.failing_line),
+        "where": summary.where,
+        "frameworks": list(summary.frameworks),
     }
 
 
@@ -235,17 +235,17 @@ def _build_allocation_values(job: JudgedJob) -> Value:
     }
 
 
-def _build_triage_job(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
-    is_judged = told is not None and row.state == JUDGED
+def _build_triage_job(row: JobRow, summary: AnalysisSummary | None) -> JudgedJob:
+    is_judged = summary is not None and row.state == JUDGED
     return JudgedJob(
         row.identity,
         row.title,
         row.scheduler_id,
         row.attempt,
-        told.cause if is_judged and told else None,
-        told.outcome if is_judged and told else "",
-        told.retry if is_judged and told else "unknown",
-        told.hosts if told else (),
+        summary.cause if is_judged and summary else None,
+        summary.outcome if is_judged and summary else "",
+        summary.retry if is_judged and summary else "unknown",
+        summary.hosts if summary else (),
         tuple(remove_location_secrets(file.location) for file in row.files),
     )
 
@@ -319,7 +319,7 @@ def _group(
     redactor: Redactor,
 ) -> Value:
     best = group.best
-    is_told = not has_trait(group.cause, Trait.SOUND)
+    is_reported = not has_trait(group.cause, Trait.SOUND)
     title = build_translations(group.title.settled(redactor.text))
     example = jobs[0].identity
     return {
@@ -331,7 +331,7 @@ def _group(
         "gpu_hours": normalize_hours(
             sum_hours(job.gpu_hours for job in jobs if job.has_failed).hours
         ),
-        "is_new": is_told and found.earlier is not None and group.id not in found.earlier,
+        "is_new": is_reported and found.earlier is not None and group.id not in found.earlier,
         "nodes": len({node for job in jobs for node in job.nodes}),
         "users": len({job.user for job in jobs if job.user}),
         "example": example,
@@ -381,13 +381,13 @@ def _build_job_cells(
 ) -> list[Any]:
     row, group = found.jobs[job.identity], found.group_of(job.identity)
     is_judged = found.is_judged(job.identity)
-    told = found.summaries.get(row.key)
+    summary = found.summaries.get(row.key)
     return [
         job.identity,
         job.title,
         row.state,
         places[0].get(job.cause) if is_judged else None,
-        told.probability if told and is_judged else None,
+        summary.probability if summary and is_judged else None,
         places[1][group] if group else None,
         job.user,
         list(job.nodes),

@@ -42,7 +42,7 @@ def write_pages(
     store: Store,
     engine: Engine,
     wanted: PagesWanted,
-    tell: Told,
+    report_progress: Told,
 ) -> dict[str, str]:
     """Write the pages that are asked for, and give their links, relative to the folder.
 
@@ -52,13 +52,13 @@ def write_pages(
     for folder in {name.partition("/")[0] for name in names.values()}:
         (wanted.output / folder).mkdir(exist_ok=True)
     known = {job.identity: job for job in jobs}
-    tell("reports", 0, len(names), 0, 0)
+    report_progress("reports", 0, len(names), 0, 0)
     links: dict[str, str] = {}
     tasks = _iter_tasks(names, found, known, store, wanted)
     for done, (task, outcome) in enumerate(engine.run(run_render, tasks), 1):
         if outcome.state == JUDGED:
             links[task.name] = names[task.name]
-        tell("reports", done, len(names), 0, 0)
+        report_progress("reports", done, len(names), 0, 0)
     return dict(sorted(links.items()))
 
 

@@ -73,16 +73,16 @@ def _iter_answers(kind: str, sample: Sampled, shares: dict[str, float]) -> Itera
     label, ranking = sample.label, sample.ranking
     place = (label.group, kind, label.origin in {"samples", _LIBRARY})
     is_open = any(has_trait(cause, Trait.UNEXPLAINED) for cause in label.right)
-    is_told = label.origin != _LIBRARY and kind in {_AS_IT_IS, *HALVES}
-    if is_told and ranking.verdict.status in {"supported", "hypothesis"}:
-        told = compute_features(ranking.causes[0], shares)
-        yield Answered(*place, False, told, ranking.verdict.cause in label.right)
+    is_included = label.origin != _LIBRARY and kind in {_AS_IT_IS, *HALVES}
+    if is_included and ranking.verdict.status in {"supported", "hypothesis"}:
+        features = compute_features(ranking.causes[0], shares)
+        yield Answered(*place, False, features, ranking.verdict.cause in label.right)
     if ranking.verdict.cause is None and shares and not is_open:
         best = max(shares, key=lambda cause: shares[cause])
         if not is_absence(best):
             is_candidate = best in {cause.id for cause in ranking.causes}
-            told = compute_proposal_features(best, shares[best], is_candidate=is_candidate)
-            yield Answered(*place, True, told, best in label.right)
+            features = compute_proposal_features(best, shares[best], is_candidate=is_candidate)
+            yield Answered(*place, True, features, best in label.right)
 
 
 def fit_evidence_model(rows: Sequence[Answered]) -> EvidenceModel:

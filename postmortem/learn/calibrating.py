@@ -25,12 +25,12 @@ def iter_out_of_fold(
 ) -> Iterator[tuple[Sampled, TextModel]]:
     """Give each case with a model that was fitted without its group."""
     for fold in range(folds):
-        asked = [sample for sample in wanted if sample.fold(folds) == fold]
+        held_out = [sample for sample in wanted if sample.fold(folds) == fold]
         rest = [sample for sample in train if sample.fold(folds) != fold]
-        if asked and len({sample.label.cause for sample in rest}) > 1:
+        if held_out and len({sample.label.cause for sample in rest}) > 1:
             packed = fit_weights(rest, seed).packed(UNFITTED)
             model = parse_text_model(packed, Path("fold"))
-            yield from ((sample, model) for sample in asked)
+            yield from ((sample, model) for sample in held_out)
 
 
 def fit_calibration(pairs: Sequence[tuple[Sampled, TextModel]]) -> Calibration:

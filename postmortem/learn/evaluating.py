@@ -68,39 +68,39 @@ class Guess(NamedTuple):
     probability: float | None
 
 
-def _guess_by_rules(asked: ToJudge) -> Guess:
-    return _guess_from_ranking(asked.sample.ranking)
+def _guess_by_rules(case: ToJudge) -> Guess:
+    return _guess_from_ranking(case.sample.ranking)
 
 
-def _guess_by_text(asked: ToJudge) -> Guess | None:
-    return None if asked.model is None else _guess_from_text(asked.model, asked.sample.filled)
+def _guess_by_text(case: ToJudge) -> Guess | None:
+    return None if case.model is None else _guess_from_text(case.model, case.sample.filled)
 
 
-def _guess_by_evidence(asked: ToJudge) -> Guess | None:
-    if asked.model is None:
+def _guess_by_evidence(case: ToJudge) -> Guess | None:
+    if case.model is None:
         return None
-    return _guess_from_ranking(bound_by_evidence(asked.sample.ranking, asked.model.evidence))
+    return _guess_from_ranking(bound_by_evidence(case.sample.ranking, case.model.evidence))
 
 
-def _guess_by_all(asked: ToJudge) -> Guess | None:
-    if asked.model is None:
+def _guess_by_all(case: ToJudge) -> Guess | None:
+    if case.model is None:
         return None
-    sample, opinion = asked.sample, _build_opinion(asked.model, asked.sample.filled)
+    sample, opinion = case.sample, _build_opinion(case.model, case.sample.filled)
     return _guess_from_ranking(
-        combine_opinions(sample.case, asked.knowledge, sample.ranking, lambda: opinion)
+        combine_opinions(sample.case, case.knowledge, sample.ranking, lambda: opinion)
     )
 
 
-def _guess_by_last_error(asked: ToJudge) -> Guess | None:
+def _guess_by_last_error(case: ToJudge) -> Guess | None:
     return (
         None
-        if asked.model is None
-        else _guess_from_text(asked.model, _select_last_error(asked.sample))
+        if case.model is None
+        else _guess_from_text(case.model, _select_last_error(case.sample))
     )
 
 
-def _guess_by_grep(asked: ToJudge) -> Guess:
-    causes = find_causes_by_grep(asked.sample.label.log)
+def _guess_by_grep(case: ToJudge) -> Guess:
+    causes = find_causes_by_grep(case.sample.label.log)
     return Guess(tuple(causes[:3]), causes[0] if causes else None, None)
 
 
@@ -124,9 +124,9 @@ def evaluate_cases(
     for sample, model in pairs:
         if not sample.label.is_decidable:
             continue
-        asked = ToJudge(sample, model, knowledge)
+        case = ToJudge(sample, model, knowledge)
         for way, judge in WAYS.items():
-            guess = judge(asked)
+            guess = judge(case)
             if guess is not None:
                 yield _build_row(way, sample, guess)
 

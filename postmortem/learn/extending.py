@@ -127,9 +127,9 @@ def _draw_other_logs(base: TextModel, lesson: Lesson) -> Any:
     return scipy.sparse.vstack(drawn)
 
 
-def _list_word_buckets(one: Sampled) -> list[int]:
+def _list_word_buckets(sample: Sampled) -> list[int]:
     """Give the buckets of words: what else holds of a few runs is by chance."""
-    return [place for place, passage in one.filled.items() if passage.kind != CIRCUMSTANCE]
+    return [place for place, passage in sample.filled.items() if passage.kind != CIRCUMSTANCE]
 
 
 def _build_row(filled: Any, rarity: Any) -> Any:
@@ -148,14 +148,14 @@ def count_cross_validated_hits(base: TextModel, lesson: Lesson) -> int:
     others, named = _draw_other_logs(base, lesson), 0
     folds = min(FOLDS, len(samples))
     for fold in range(folds):
-        asked = [sample for number, sample in enumerate(samples) if number % folds == fold]
+        held_out = [sample for number, sample in enumerate(samples) if number % folds == fold]
         rest = [sample for number, sample in enumerate(samples) if number % folds != fold]
         if rest:
             model = parse_text_model(_fit_new_causes(base, rest, others, seed), Path("fold"))
-            named += sum(_get_top_cause(model, sample) in sample.label.right for sample in asked)
+            named += sum(_get_top_cause(model, sample) in sample.label.right for sample in held_out)
     return named
 
 
-def _get_top_cause(model: TextModel, one: Sampled) -> str:
-    shares = model.shares(one.filled)
+def _get_top_cause(model: TextModel, sample: Sampled) -> str:
+    shares = model.shares(sample.filled)
     return max(shares, key=lambda cause: shares[cause])

@@ -69,8 +69,8 @@ def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) ->
 def describe_similar_causes(cause: str, known: Collection[str]) -> str:
     """Say what to write in place of a cause that there is not."""
     near = difflib.get_close_matches(cause, sorted(known), _NEAR)
-    told = f"did you mean {', '.join(near)}" if near else "postmortem explain lists them"
-    return f"{told}; causes of your own come with --patterns"
+    hint = f"did you mean {', '.join(near)}" if near else "postmortem explain lists them"
+    return f"{hint}; causes of your own come with --patterns"
 
 
 def _iter_cases(folder: Path, known: Collection[str]) -> Iterator[Labelled]:
@@ -98,8 +98,8 @@ def _check(path: Path, label: dict[str, Any], known: Collection[str]) -> None:
         )
     for cause in causes if known else ():
         if cause not in known:
-            told = describe_similar_causes(cause, known)
-            raise InputError(f"the label names no known cause, but {cause!r}", path, told)
+            hint = describe_similar_causes(cause, known)
+            raise InputError(f"the label names no known cause, but {cause!r}", path, hint)
 
 
 def _log_of(path: Path, label: dict[str, Any]) -> Path | None:
@@ -110,8 +110,8 @@ def _log_of(path: Path, label: dict[str, Any]) -> Path | None:
                 "the log that the label names is gone", named, f"mend or delete {path}"
             )
         return named
-    beside = (path.with_name(path.stem + suffix) for suffix in SUFFIXES)
-    return next((one for one in beside if one.exists()), None)
+    candidates = (path.with_name(path.stem + suffix) for suffix in SUFFIXES)
+    return next((one for one in candidates if one.exists()), None)
 
 
 def _build_labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> Labelled:

@@ -56,8 +56,8 @@ def _read_training_samples(folders: Sequence[Path], patterns: Sequence[Path]) ->
     labels = [label for label in list_labelled_cases(folders, known) if not label.is_held_out]
     samples = [sample for sample in read_samples(labels, patterns) if sample.filled]
     if not samples:
-        told = ", ".join(map(str, folders))
-        raise InputError("no labelled log says anything", told, "label logs of failed runs")
+        listed = ", ".join(map(str, folders))
+        raise InputError("no labelled log says anything", listed, "label logs of failed runs")
     return samples
 
 
@@ -71,10 +71,10 @@ def train_model(
     """
     samples = _read_training_samples(folders, patterns)
     if _count(samples, "cause") < _FEWEST:
-        told = ", ".join(map(str, folders))
+        listed = ", ".join(map(str, folders))
         raise InputError(
             "a model needs logs of two causes at least",
-            told,
+            listed,
             "label more logs, or teach the package's model: postmortem train --add DIR",
         )
     pairs = list(iter_out_of_fold(samples, samples, FOLDS, seed))
@@ -93,8 +93,8 @@ def train_model(
 def _collect_answers(
     pairs: Sequence[tuple[Sampled, TextModel]], calibration: Calibration, patterns: Sequence[Path]
 ) -> list[Answered]:
-    heard = ((sample, compute_shares(sample, model, calibration)) for sample, model in pairs)
-    return collect_answers(heard, get_matcher(tuple(patterns)).knowledge)
+    opinions = ((sample, compute_shares(sample, model, calibration)) for sample, model in pairs)
+    return collect_answers(opinions, get_matcher(tuple(patterns)).knowledge)
 
 
 def _count(samples: Sequence[Sampled], field: str) -> int:

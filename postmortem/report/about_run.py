@@ -41,22 +41,22 @@ _COUNTED: Final = compile_lazily(r"\d+ [a-z]+")
 
 def describe_progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     """Say how far the run came and what was saved."""
-    state, said = diagnosis.progress, []
+    state, texts = diagnosis.progress, []
     if state.last_good_step is not None:
         is_bad = diagnosis.first_failure is not None or state.first_bad is not None
-        said.append(
+        texts.append(
             words(
                 "progress.step" if is_bad else "progress.reached",
                 value=format_number(state.last_good_step),
             )
         )
     if state.last_checkpoint:
-        said.append(describe_checkpoint(diagnosis, words))
+        texts.append(describe_checkpoint(diagnosis, words))
     if state.seconds_after_failure is not None:
-        said.append(
+        texts.append(
             words("progress.after", value=format_duration(state.seconds_after_failure, words))
         )
-    return tuple(said)
+    return tuple(texts)
 
 
 def describe_checkpoint(diagnosis: Diagnosis, words: Words) -> str:
@@ -125,13 +125,13 @@ def format_duration(seconds: float, words: Words) -> str:
     )
 
 
-def format_gpu(one: Gpu, words: Words) -> str:
+def format_gpu(gpu: Gpu, words: Words) -> str:
     """Name a GPU: how many, memory, compute capability."""
-    parts = [f"{one.count} × {format_one_line(one.name, 80)}"]
-    if one.memory_gib is not None:
-        parts.append(f"{one.memory_gib:.0f} GiB")
-    if one.compute_capability is not None:
-        parts.append(words("capability", value=f"{one.compute_capability:.1f}"))
+    parts = [f"{gpu.count} × {format_one_line(gpu.name, 80)}"]
+    if gpu.memory_gib is not None:
+        parts.append(f"{gpu.memory_gib:.0f} GiB")
+    if gpu.compute_capability is not None:
+        parts.append(words("capability", value=f"{gpu.compute_capability:.1f}"))
     return words("joint").join(parts)
 
 
@@ -202,17 +202,17 @@ def format_frameworks(diagnosis: Diagnosis) -> str:
     )
 
 
-def describe_source(one: Source, words: Words) -> str:
+def describe_source(source: Source, words: Words) -> str:
     """Say what a source is and how long, and why it was ignored."""
-    path = words("stdin") if one.path == "-" else format_one_line(one.path, 300)
-    said = [words.either("kind", one.kind)]
-    if one.kind != "ignored":
-        said.append(words("source.lines", count=one.lines))
-    if one.compression:
-        said.append(one.compression)
-    if one.note:
-        said.append(format_one_line(one.note, 200))
-    return path + words("colon") + words("joint").join(said)
+    path = words("stdin") if source.path == "-" else format_one_line(source.path, 300)
+    texts = [words.either("kind", source.kind)]
+    if source.kind != "ignored":
+        texts.append(words("source.lines", count=source.lines))
+    if source.compression:
+        texts.append(source.compression)
+    if source.note:
+        texts.append(format_one_line(source.note, 200))
+    return path + words("colon") + words("joint").join(texts)
 
 
 def format_setting_value(value: object) -> str:

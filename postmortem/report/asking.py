@@ -26,22 +26,24 @@ _FROM_THE_LOG: Final = frozenset({"signature", "traceback", "setting"})
 
 def render_question(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) -> Iterator[str]:
     """Yield the blocks above the excerpt."""
-    told = QUESTION[words.language]
+    phrases = QUESTION[words.language]
     hide = _build_line_redactor(redactor)
-    yield f"# {told['title']}"
-    yield told["role"]
-    yield f"**{told['data']}**"
-    yield f"## {told['run']}"
-    yield _format_bullets(_run(diagnosis, told, words, redactor), told["unknown-run"])
-    yield f"## {told['thinks']}"
-    yield _format_bullets(_render_diagnosis(diagnosis, told, words, hide), told["abstains"])
-    yield f"## {told['open']}"
-    yield _format_bullets(_list_open_questions(diagnosis, told, words, hide), told["nothing-open"])
-    yield f"## {told['asked']}"
-    yield "\n".join(
-        f"{index}. {text}" for index, text in enumerate(_list_requests(diagnosis, told), 1)
+    yield f"# {phrases['title']}"
+    yield phrases["role"]
+    yield f"**{phrases['data']}**"
+    yield f"## {phrases['run']}"
+    yield _format_bullets(_run(diagnosis, phrases, words, redactor), phrases["unknown-run"])
+    yield f"## {phrases['thinks']}"
+    yield _format_bullets(_render_diagnosis(diagnosis, phrases, words, hide), phrases["abstains"])
+    yield f"## {phrases['open']}"
+    yield _format_bullets(
+        _list_open_questions(diagnosis, phrases, words, hide), phrases["nothing-open"]
     )
-    yield f"## {told['excerpt']}"
+    yield f"## {phrases['asked']}"
+    yield "\n".join(
+        f"{index}. {text}" for index, text in enumerate(_list_requests(diagnosis, phrases), 1)
+    )
+    yield f"## {phrases['excerpt']}"
 
 
 def _build_line_redactor(redactor: Redactor | None) -> Callable[[str], str]:
@@ -57,77 +59,77 @@ def _format_bullets(items: Iterator[str], otherwise: str) -> str:
 
 def _format_stack(diagnosis: Diagnosis, words: Words) -> str:
     """Name frameworks, versions and machines; a version may look like an address."""
-    said = (
+    sentence = (
         about_run.format_frameworks(diagnosis),
         about_run.format_environment_line(diagnosis, words),
     )
-    return "; ".join(part for part in said if part)
+    return "; ".join(part for part in sentence if part)
 
 
 def _run(
-    diagnosis: Diagnosis, told: Mapping[str, str], words: Words, redactor: Redactor | None
+    diagnosis: Diagnosis, phrases: Mapping[str, str], words: Words, redactor: Redactor | None
 ) -> Iterator[str]:
     """Yield what is known of the run."""
     hide, colon = _build_line_redactor(redactor), words("colon")
     stack = _format_stack(diagnosis, words)
     if stack:
         shown = stack if redactor is None else redactor.text(stack, addresses=False)
-        yield told["stack"] + colon + format_inline_code(shown)
+        yield phrases["stack"] + colon + format_inline_code(shown)
     if diagnosis.settings:
         pairs = [
             (name, setting.value if redactor is None else redactor.setting(name, setting.value))
             for name, setting in list(diagnosis.settings.items())[:_SETTINGS]
         ]
         yield (
-            told["settings"]
+            phrases["settings"]
             + colon
             + words("joint").join(
                 format_inline_code(hide(f"{name}={about_run.format_setting_value(value)}"))
                 for name, value in pairs
             )
         )
-    yield told["outcome"] + colon + parts.format_outcome(diagnosis, diagnosis.outcome, words)
+    yield phrases["outcome"] + colon + parts.format_outcome(diagnosis, diagnosis.outcome, words)
     for line in about_run.describe_progress(diagnosis, words):
-        yield told["progress"] + colon + hide(line)
+        yield phrases["progress"] + colon + hide(line)
 
 
 def _render_diagnosis(
-    diagnosis: Diagnosis, told: Mapping[str, str], words: Words, hide: Callable[[str], str]
+    diagnosis: Diagnosis, phrases: Mapping[str, str], words: Words, hide: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield the diagnosis with what it rests on; nothing where there is none."""
     cause, colon = parts.get_main_cause(diagnosis), words("colon")
     if cause is not None:
         named = f"{hide(parts.format_title(diagnosis, words))} ({cause.id})"
-        yield f"{told['verdict']}{colon}{named} · {parts.format_confidence(diagnosis, words)}"
+        yield f"{phrases['verdict']}{colon}{named} · {parts.format_confidence(diagnosis, words)}"
         for item in parts.select_strongest_evidence(cause, _EVIDENCE):
             text = hide(item.text)
             at = hide(place(diagnosis, item.source, (item.line, item.end_line), words))
             shown = format_inline_code(text) if item.kind in _FROM_THE_LOG else text
             yield (
-                f"{told['evidence']}{colon}{format_weight(item.weight)} {shown}"
+                f"{phrases['evidence']}{colon}{format_weight(item.weight)} {shown}"
                 + (words("bracketed", text=at) if at else "")
             )
         for fix in cause.fixes[:_FIXES]:
-            yield told["fixes"] + colon + hide(fix.title)
+            yield phrases["fixes"] + colon + hide(fix.title)
     for other in parts.list_other_causes(diagnosis)[:_OTHERS]:
         share = format_percent(other.probability)
-        yield f"{told['others']}{colon}{share} {other.title} ({other.id})"
+        yield f"{phrases['others']}{colon}{share} {other.title} ({other.id})"
 
 
 def _list_open_questions(
-    diagnosis: Diagnosis, told: Mapping[str, str], words: Words, hide: Callable[[str], str]
+    diagnosis: Diagnosis, phrases: Mapping[str, str], words: Words, hide: Callable[[str], str]
 ) -> Iterator[str]:
     """Yield what was not checked, what would decide, and what would change the verdict."""
     verdict = diagnosis.verdict
     for text in (*verdict.not_checked, *(need.what for need in verdict.need))[:_OPEN]:
         yield hide(text)
     for text in verdict.would_change[:_OPEN]:
-        yield told["separates"] + words("colon") + hide(text)
+        yield phrases["separates"] + words("colon") + hide(text)
 
 
-def _list_requests(diagnosis: Diagnosis, told: Mapping[str, str]) -> Iterator[str]:
+def _list_requests(diagnosis: Diagnosis, phrases: Mapping[str, str]) -> Iterator[str]:
     """Yield what is asked; the stack by its names only."""
-    yield told["find" if diagnosis.verdict.cause is None else "check"]
-    yield told["contradict"]
-    yield told["fix"].format(stack=about_run.format_frameworks(diagnosis) or told["no-stack"])
-    yield told["missing"]
+    yield phrases["find" if diagnosis.verdict.cause is None else "check"]
+    yield phrases["contradict"]
+    yield phrases["fix"].format(stack=about_run.format_frameworks(diagnosis) or phrases["no-stack"])
+    yield phrases["missing"]

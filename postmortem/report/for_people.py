@@ -106,12 +106,12 @@ def _fill_first_failure(diagnosis: Diagnosis) -> FirstFailure | None:
         return replace(first, why=bare[1])
     if not _SAYS_NOTHING.fullmatch(first.why):
         return first
-    said = (
+    sentence = (
         quote.strip().partition("\n")[0]
         for quote in iter_kept_lines(diagnosis, first.source, first.line)
     )
     return replace(
-        first, why=next((quote for quote in said if not _SAYS_NOTHING.fullmatch(quote)), "")
+        first, why=next((quote for quote in sentence if not _SAYS_NOTHING.fullmatch(quote)), "")
     )
 
 

@@ -51,11 +51,11 @@ def _format_verdict(diagnosis: Diagnosis, words: Words) -> str:
         title = f"{title} ({verdict.cause}, {format_percent(verdict.probability)})"
         main = parts.get_main_cause(diagnosis)
         behind = main.fixes[0].title if main is not None and main.fixes else ""
-    said = " ".join(part for part in (verdict.summary, behind) if part)
+    sentence = " ".join(part for part in (verdict.summary, behind) if part)
     place, own = _find_failure_location(diagnosis), _own_place(diagnosis)
     if own is not None and place is not None:
-        said = f"{said} {parts.describe_first_failure(diagnosis, words)}"
-    return _format_workflow_command(_select_level(diagnosis), title, said, own or place)
+        sentence = f"{sentence} {parts.describe_first_failure(diagnosis, words)}"
+    return _format_workflow_command(_select_level(diagnosis), title, sentence, own or place)
 
 
 def _select_level(diagnosis: Diagnosis) -> str:

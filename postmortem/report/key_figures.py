@@ -74,7 +74,7 @@ def _iter_raw_lines(diagnosis: Diagnosis, source: int, line: int) -> Iterator[st
 def _iter_log_evidence(diagnosis: Diagnosis) -> Iterator[Evidence]:
     """Yield what speaks for the cause and stands in a line, the weightiest first."""
     cause = get_main_cause(diagnosis) or next(iter(diagnosis.causes), None)
-    for item in sorted(cause.evidence, key=lambda one: -one.weight) if cause is not None else ():
+    for item in sorted(cause.evidence, key=lambda item: -item.weight) if cause is not None else ():
         if item.kind in _IN_LOGS and item.weight > 0 and item.line is not None:
             yield item
 
@@ -123,9 +123,9 @@ def _iter_run_values(diagnosis: Diagnosis, words: Words) -> Iterator[tuple[str, 
     state, first = diagnosis.progress, diagnosis.first_failure
     for name in (LOSS, GRAD_NORM):
         series = select_main_series(diagnosis, name)
-        told = "" if series is None else _format_trend(diagnosis, series)
-        if told and series is not None:
-            yield series.name, told
+        trend = "" if series is None else _format_trend(diagnosis, series)
+        if trend and series is not None:
+            yield series.name, trend
     if state.last_good_step is not None:
         is_bad = first is not None or state.first_bad is not None
         label = "figure.good-step" if is_bad else "figure.last-step"

@@ -85,14 +85,14 @@ def _render_verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     head = outcome[:1].upper() + outcome[1:] + words("colon") + parts.format_title(diagnosis, words)
     yield f"### {escape_prose(head)}"
     named = f"{format_inline_code(verdict.cause)} · " if verdict.cause is not None else ""
-    said = [
+    sentences = [
         named + escape_prose(parts.format_confidence(diagnosis, words)),
         escape_prose(parts.format_owner_and_retry(diagnosis, words)),
     ]
     for warning in diagnosis.warnings[:_WARNINGS_SHOWN]:
         yield f"> **{words('warnings')}**{words('colon')}{escape_prose(warning)}"
-    if any(said):
-        yield "  \n".join(part for part in said if part)
+    if any(sentences):
+        yield "  \n".join(part for part in sentences if part)
     cause = parts.get_main_cause(diagnosis)
     if cause is None or verdict.status == "hypothesis" or not cause.explanation:
         yield from (
@@ -168,11 +168,13 @@ def _format_evidence_row(diagnosis: Diagnosis, item: Evidence, words: Words) -> 
         if item.line is not None
         else words.either("by", item.kind)
     )
-    said = " ".join(part for part in (where, escape_prose(process(item.where, words))) if part)
+    place_text = " ".join(
+        part for part in (where, escape_prose(process(item.where, words))) if part
+    )
     text = escape_prose(cut(item.text, QUOTED))
-    row = f"- **{format_weight(item.weight)}** {said}{words('colon')}{text}"
-    told = parts.format_evidence_terms(diagnosis, item, words)
-    return f"{row}  \n  {escape_prose(told)}" if told else row
+    row = f"- **{format_weight(item.weight)}** {place_text}{words('colon')}{text}"
+    terms = parts.format_evidence_terms(diagnosis, item, words)
+    return f"{row}  \n  {escape_prose(terms)}" if terms else row
 
 
 def _render_fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
@@ -220,12 +222,12 @@ def _replay(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     found = diagnosis.replay
     if found is None:
         return
-    told = [
+    paragraphs = [
         f"{label}{words('colon')}{escape_prose(value)}"
         for label, value in list_replay_facts(found, words)
     ]
     yield "  \n".join(
-        [f"**{words('replay')}**{words('colon')}{escape_prose(found.summary)}", *told]
+        [f"**{words('replay')}**{words('colon')}{escape_prose(found.summary)}", *paragraphs]
     )
     for title, lines in iter_replay_sections(found, words):
         yield format_details(title, format_code_block("\n".join(lines), "text"))
@@ -283,12 +285,12 @@ def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 
 def _render_environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    said = [
+    facts = [
         about_run.format_frameworks(diagnosis),
         about_run.format_environment_line(diagnosis, words),
         *about_run.describe_progress(diagnosis, words),
     ]
-    lines = [part for part in said if part]
+    lines = [part for part in facts if part]
     if lines:
         yield format_details(words("environment"), format_code_block("\n".join(lines), "text"))
 

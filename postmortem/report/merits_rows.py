@@ -35,9 +35,9 @@ def select_default_method(value: Evaluation) -> str:
     )
 
 
-def get_method_name(way: str, told: Phrases) -> str:
+def get_method_name(way: str, phrases: Phrases) -> str:
     """Name a way of judging."""
-    return told.get(f"way.{way}", way)
+    return phrases.get(f"way.{way}", way)
 
 
 def format_cell(value: Any) -> str:
@@ -49,33 +49,33 @@ def format_cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def build_metric_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+def build_metric_rows(value: Evaluation, phrases: Phrases) -> tuple[list[str], Rows]:
     """Give the figures of each way, and those of the held-out cases."""
     ways = value["ways"]
     parted = [way for way in _PARTED if way in ways and ways[way]["held_out"]["cases"]]
     columns = [*ways.values(), *(ways[way]["held_out"] for way in parted)]
-    head = [told["figure"], *(get_method_name(way, told) for way in ways)]
-    head += [told["held-out"].format(way=get_method_name(way, told)) for way in parted]
+    head = [phrases["figure"], *(get_method_name(way, phrases) for way in ways)]
+    head += [phrases["held-out"].format(way=get_method_name(way, phrases)) for way in parted]
     rows: Rows = [
-        [told[name], *(format_cell(column[name]) for column in columns)] for name in FIGURES
+        [phrases[name], *(format_cell(column[name]) for column in columns)] for name in FIGURES
     ]
     for name in ("cases", "right", "precision"):
         found = [way["where_rules_abstain"][name] for way in ways.values()]
-        rows.append([told[f"abstain.{name}"], *map(format_cell, found), *("" for _ in parted)])
+        rows.append([phrases[f"abstain.{name}"], *map(format_cell, found), *("" for _ in parted)])
     return head, rows
 
 
-def build_source_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+def build_source_rows(value: Evaluation, phrases: Phrases) -> tuple[list[str], Rows]:
     """Give for each source how often each way puts the right cause first."""
     ways = value["ways"]
     sources = sorted({source for figures in ways.values() for source in figures["by_source"]})
-    head = [told["source"], told["cases"], *(get_method_name(way, told) for way in ways)]
+    head = [phrases["source"], phrases["cases"], *(get_method_name(way, phrases) for way in ways)]
     rows: Rows = []
     for source in sources:
         found = [figures["by_source"].get(source) for figures in ways.values()]
         cases = next(method["cases"] for method in found if method is not None)
         cells = ["" if method is None else _format_with_interval(method) for method in found]
-        rows.append([told.get(f"from.{source}", source), str(cases), *cells])
+        rows.append([phrases.get(f"from.{source}", source), str(cases), *cells])
     return head, rows
 
 
@@ -84,21 +84,21 @@ def _format_with_interval(figures: Mapping[str, Any]) -> str:
     return f"{figures['top1']:.3f} ({low:.2f}–{high:.2f})"
 
 
-def build_cause_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+def build_cause_rows(value: Evaluation, phrases: Phrases) -> tuple[list[str], Rows]:
     """Give the causes, the weakest first; beside it what the rules alone reach."""
     best = select_default_method(value)
     found = value["ways"][best]["by_cause"]
     rules = value["ways"].get("rules", {}).get("by_cause", {}) if best != "rules" else {}
-    head = [told[name] for name in ("cause", "cases", "hits", "wrongly_called", "f1")]
+    head = [phrases[name] for name in ("cause", "cases", "hits", "wrongly_called", "f1")]
     rows: Rows = []
-    for cause, entry in sorted(found.items(), key=lambda one: (one[1]["f1"], one[0])):
-        beside = [format_cell(rules[cause]["f1"]) if cause in rules else ""] if rules else []
-        rows.append([cause, *map(format_cell, entry.values()), *beside])
-    return [*head, *([told["f1.rules"]] if rules else [])], rows
+    for cause, entry in sorted(found.items(), key=lambda item: (item[1]["f1"], item[0])):
+        extra_cells = [format_cell(rules[cause]["f1"]) if cause in rules else ""] if rules else []
+        rows.append([cause, *map(format_cell, entry.values()), *extra_cells])
+    return [*head, *([phrases["f1.rules"]] if rules else [])], rows
 
 
-def build_confusion_rows(value: Evaluation, told: Phrases) -> tuple[list[str], Rows]:
+def build_confusion_rows(value: Evaluation, phrases: Phrases) -> tuple[list[str], Rows]:
     """Give what was taken for what, the most frequent first."""
     found = value["ways"][select_default_method(value)]["confusions"]
-    head = [told[name] for name in ("cause", "taken_for", "cases")]
+    head = [phrases[name] for name in ("cause", "taken_for", "cases")]
     return head, [[entry["cause"], entry["taken_for"], str(entry["cases"])] for entry in found]

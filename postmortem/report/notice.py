@@ -82,8 +82,8 @@ def build_verdict_notice(
     words = Words(shown.language)
     outcome = parts.format_outcome(shown, shown.outcome, words)
     called = format_one_line(redactor.text(name) if redact else name, _LONGEST_NAME)
-    said = words("joint").join(part for part in (called, outcome) if part)
-    headline = said + words("colon") + parts.format_title(shown, words)
+    sentence = words("joint").join(part for part in (called, outcome) if part)
+    headline = sentence + words("colon") + parts.format_title(shown, words)
     return Notice(
         "verdict",
         parts.get_verdict_color(shown),
@@ -173,29 +173,29 @@ def _is_bad(group: Mapping[str, Any]) -> bool:
 
 
 def _format_totals(totals: Mapping[str, Any], phrases: Mapping[str, str]) -> str:
-    said = [
+    texts = [
         phrases[key].format(count=totals[key])
         for key in ("healthy", "unclassified", "not_judged")
         if totals[key]
     ]
     if totals["lost_gpu_hours"]:
-        said.append(phrases["lost"].format(hours=totals["lost_gpu_hours"]))
-    return phrases["between"].join(said)
+        texts.append(phrases["lost"].format(hours=totals["lost_gpu_hours"]))
+    return phrases["between"].join(texts)
 
 
-def _group(one: Mapping[str, Any], chosen: str, redactor: Redactor | None) -> dict[str, Any]:
-    title = str(one["title"][chosen])
+def _group(group: Mapping[str, Any], chosen: str, redactor: Redactor | None) -> dict[str, Any]:
+    title = str(group["title"][chosen])
     return {
-        "id": str(one["id"]),
-        "cause": one["cause"],
+        "id": str(group["id"]),
+        "cause": group["cause"],
         "title": title if redactor is None else redactor.text(title),
-        "jobs": int(one["jobs"]),
-        "is_new": bool(one["is_new"]),
+        "jobs": int(group["jobs"]),
+        "is_new": bool(group["is_new"]),
     }
 
 
-def _format_group(one: Mapping[str, Any], phrases: Mapping[str, str], words: Words) -> str:
-    title = one["title"] or phrases["unnamed"]
-    said = phrases["group"].format(jobs=one["jobs"], title=title)
-    marks = [mark for mark in (one["cause"], phrases["new"] if one["is_new"] else "") if mark]
-    return said + (words("bracketed", text=words("joint").join(marks)) if marks else "")
+def _format_group(group: Mapping[str, Any], phrases: Mapping[str, str], words: Words) -> str:
+    title = group["title"] or phrases["unnamed"]
+    text = phrases["group"].format(jobs=group["jobs"], title=title)
+    marks = [mark for mark in (group["cause"], phrases["new"] if group["is_new"] else "") if mark]
+    return text + (words("bracketed", text=words("joint").join(marks)) if marks else "")

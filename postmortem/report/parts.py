@@ -64,10 +64,10 @@ def format_evidence_terms(diagnosis: Diagnosis, item: Evidence, words: Words) ->
     return words("carried", what=words("semicolon").join(groups)) if groups else ""
 
 
-def format_terms(one: TellingWords, words: Words) -> str:
+def format_terms(terms: TellingWords, words: Words) -> str:
     """Quote the words of a line."""
     return words("listed").join(
-        words("quoted", text=format_one_line(term, _LONGEST_TERM)) for term in one.terms
+        words("quoted", text=format_one_line(term, _LONGEST_TERM)) for term in terms.terms
     )
 
 
@@ -80,7 +80,7 @@ def list_harmless_signatures(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
     for hit in diagnosis.signatures:
         if hit.role == "harmless":
             place_ = (hit.source, hit.line)
-            of_line[place_] = max(of_line.get(place_, hit), hit, key=lambda one: one.literal)
+            of_line[place_] = max(of_line.get(place_, hit), hit, key=lambda item: item.literal)
     first: dict[str, SignatureHit] = {}
     for hit in of_line.values():
         first.setdefault(hit.id, hit)
@@ -154,12 +154,12 @@ def format_confidence(diagnosis: Diagnosis, words: Words) -> str:
     verdict = diagnosis.verdict
     if detect_input_type(diagnosis):
         return ""
-    said = words(
+    text = words(
         "standing",
         status=words.either("status", verdict.status),
         means=describe_status(diagnosis, words),
     )
-    return said if verdict.cause is None else f"{said} · {format_percent(verdict.probability)}"
+    return text if verdict.cause is None else f"{text} · {format_percent(verdict.probability)}"
 
 
 def describe_status(diagnosis: Diagnosis, words: Words) -> str:
@@ -195,14 +195,14 @@ def format_owner_and_retry(diagnosis: Diagnosis, words: Words) -> str:
 
     Nothing about a healthy run.
     """
-    verdict, said = diagnosis.verdict, []
+    verdict, texts = diagnosis.verdict, []
     if is_sound(diagnosis):
         return ""
     if verdict.whose != "unknown":
-        said.append(words("problem", place=words.either("whose", verdict.whose)))
+        texts.append(words("problem", place=words.either("whose", verdict.whose)))
     if verdict.retry != "unknown":
-        said.append(words("retry") + words("colon") + words.either("retry", verdict.retry))
-    return " · ".join(said)
+        texts.append(words("retry") + words("colon") + words.either("retry", verdict.retry))
+    return " · ".join(texts)
 
 
 def format_signature_location(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
@@ -226,8 +226,8 @@ def describe_first_failure(diagnosis: Diagnosis, words: Words) -> str:
         process(first.where, words),
         format_time(first.time),
     ]
-    said = (words("joint").join(part for part in parts if part), format_one_line(first.why, 400))
-    return words("colon").join(part for part in said if part)
+    texts = (words("joint").join(part for part in parts if part), format_one_line(first.why, 400))
+    return words("colon").join(part for part in texts if part)
 
 
 def format_sample_location(step: float | None, line: int, words: Words) -> str:
@@ -275,8 +275,8 @@ def describe_redactions(redactor: Redactor | None, words: Words) -> str:
     if redactor is None:
         return ""
     counts = redactor.counts
-    said = [words(f"hidden.{kind}", count=counts[kind]) for kind in KINDS if kind in counts]
-    return words("hidden", what=words("joint").join(said)) if said else words("hidden.nothing")
+    texts = [words(f"hidden.{kind}", count=counts[kind]) for kind in KINDS if kind in counts]
+    return words("hidden", what=words("joint").join(texts)) if texts else words("hidden.nothing")
 
 
 def split_paragraphs(text: str) -> tuple[str, ...]:

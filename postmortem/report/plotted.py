@@ -103,14 +103,14 @@ def select_series(
         if curve.samples and curve.name != EPOCH and (not names or curve.name in names)
     ]
     wanted.sort(
-        key=lambda one: (
-            _rank(one.name),
-            _rank(one.name) >= len(_ORDER) and not one.nonfinite,
-            one.name,
-            one.source != failing,
-            not one.nonfinite,
-            -one.points,
-            one.source,
+        key=lambda curve: (
+            _rank(curve.name),
+            _rank(curve.name) >= len(_ORDER) and not curve.nonfinite,
+            curve.name,
+            curve.source != failing,
+            not curve.nonfinite,
+            -curve.points,
+            curve.source,
         )
     )
     taken: dict[str, int] = {}

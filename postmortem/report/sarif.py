@@ -50,10 +50,10 @@ def compute_fingerprint(diagnosis: Diagnosis, cause: str) -> str:
     The cause and the signatures that speak for it.
     """
     named = next((candidate for candidate in diagnosis.causes if candidate.id == cause), None)
-    told = (
+    parts = (
         sorted({item.id for item in named.evidence if item.weight > 0}) if named is not None else []
     )
-    return hashlib.sha256("\n".join([cause, *told]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([cause, *parts]).encode()).hexdigest()
 
 
 def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
@@ -118,13 +118,15 @@ def _build_rule(cause: Cause) -> dict[str, Any]:
 def _build_result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dict[str, Any]:
     is_verdict = cause.id == diagnosis.verdict.cause
     kind = ("pass" if has_trait(cause.id, Trait.SOUND) else "fail") if is_verdict else "open"
-    said = _format_result_message(diagnosis, cause, index, words)
+    message = _format_result_message(diagnosis, cause, index, words)
     return {
         "ruleId": cause.id,
         "ruleIndex": index,
         "kind": kind,
         "level": "error" if kind == "fail" else "none",
-        "message": {"text": _escape_message(escape_control_characters(said).strip()) or cause.id},
+        "message": {
+            "text": _escape_message(escape_control_characters(message).strip()) or cause.id
+        },
         "partialFingerprints": {FINGERPRINT: compute_fingerprint(diagnosis, cause.id)},
         "rank": round(100 * cause.probability, 1),
         "properties": {

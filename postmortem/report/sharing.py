@@ -70,13 +70,13 @@ def _render_head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) 
         else ""
     )
     yield f"### {escape_prose(parts.format_title(diagnosis, words) + named)}"
-    said = [
+    lines = [
         parts.format_confidence(diagnosis, words),
         about_run.format_frameworks(diagnosis),
         about_run.format_environment_line(diagnosis, words),
     ]
     yield "  \n".join(
         escape_prose(redactor.text(part, addresses=False) if redactor is not None else part)
-        for part in said
+        for part in lines
         if part
     )

@@ -17,7 +17,7 @@ from postmortem.core.visible import escape_control_characters
 _BYTES: Final = 8
 
 
-def wrap_untrusted_text(text: str, told: Mapping[str, str]) -> str:
+def wrap_untrusted_text(text: str, phrases: Mapping[str, str]) -> str:
     """Put text between marks that do not stand in it, with the notice above.
 
     `told`: the phrases `notice`, `begin` and `end` of a language.
@@ -26,5 +26,5 @@ def wrap_untrusted_text(text: str, told: Mapping[str, str]) -> str:
     mark = secrets.token_hex(_BYTES)
     while mark in seen:
         mark = secrets.token_hex(_BYTES)
-    begin, end = told["begin"].format(mark=mark), told["end"].format(mark=mark)
-    return "\n".join((told["notice"].format(mark=mark), begin, seen, end))
+    begin, end = phrases["begin"].format(mark=mark), phrases["end"].format(mark=mark)
+    return "\n".join((phrases["notice"].format(mark=mark), begin, seen, end))

@@ -146,8 +146,8 @@ def read_schema(name: str = "report") -> str:
 @cache
 def get_tool_version() -> str:
     """Give the version of the installed package: a wheel holds it, a checkout is asked for it."""
-    if told := read_wheel_version():
-        return told
+    if version := read_wheel_version():
+        return version
     from importlib import metadata  # noqa: PLC0415 -- 15 ms that a wheel's start does not pay
 
     try:

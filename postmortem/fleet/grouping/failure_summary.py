@@ -113,13 +113,13 @@ def _collect_hosts(analysis: Analysis) -> frozenset[str]:
 
 def _find_deciding_evidence(analysis: Analysis, cause: str | None) -> Evidence[Message] | None:
     """Give the evidence for the cause that names a rule: at the first failure, else the loudest."""
-    told: Cause[Message] | None = next(
+    named_cause: Cause[Message] | None = next(
         (candidate for candidate in analysis.causes if candidate.id == cause), None
     )
-    if told is None:
+    if named_cause is None:
         return None
     least = WEIGHTS["weak"]
-    speaking = [one for one in told.evidence if one.kind in _DECIDING and one.weight > least]
+    speaking = [one for one in named_cause.evidence if one.kind in _DECIDING and one.weight > least]
     first = analysis.first_failure
     place = (first.source, first.line) if first is not None else None
     return min(
@@ -151,15 +151,15 @@ def _get_failing_line(analysis: Analysis) -> str:
     failure = analysis.first_failure
     if failure is None:
         return _find_last_bad_line(analysis.excerpt)
-    said = _get_first_line(str(failure.why))
-    if is_exception_line(said):
-        return said
+    line = _get_first_line(str(failure.why))
+    if is_exception_line(line):
+        return line
     for hit in analysis.signatures:
         if (hit.source, hit.line) == (failure.source, failure.line):
             return _get_first_line(hit.text)
     rows = _iter_quoted_lines_from(analysis, failure.source, failure.line)
     first = next(rows, "")
-    return f"{first} {next(rows, '')}".strip() if first.endswith(":") else first or said
+    return f"{first} {next(rows, '')}".strip() if first.endswith(":") else first or line
 
 
 def _iter_quoted_lines_from(analysis: Analysis, source: int, line: int) -> Iterator[str]:
@@ -192,11 +192,11 @@ def _strip_prefix(raw: str) -> str:
 def _find_last_bad_line(excerpt: Excerpt | None) -> str:
     """Give the last line that tells of something bad, else the last that says anything."""
     lines = excerpt.lines if excerpt is not None else ()
-    told = [_strip_prefix(raw).strip() for raw in reversed(lines)]
-    told = [text for text in told if text]
-    bad = (text for text in told if is_exception_line(text) or _PROMISING.search(text))
-    saying = (text for text in told if not is_uninformative(text, normalize_line(text[:LONGEST])))
-    return next(bad, "") or next(saying, "") or next(iter(told), "")
+    texts = [_strip_prefix(raw).strip() for raw in reversed(lines)]
+    texts = [text for text in texts if text]
+    bad = (text for text in texts if is_exception_line(text) or _PROMISING.search(text))
+    saying = (text for text in texts if not is_uninformative(text, normalize_line(text[:LONGEST])))
+    return next(bad, "") or next(saying, "") or next(iter(texts), "")
 
 
 def _get_first_line(text: str) -> str:
@@ -220,8 +220,8 @@ def _find_user_frame(analysis: Analysis, hit: SignatureHit[Message] | None) -> s
         return quoted
     is_there = place is None or (first.source == place[0] and first.line <= place[1])
     frame = first.frame if is_there else None
-    told = _format_code_location(frame.file, frame.function) if frame is not None else ""
-    return told or (
+    location = _format_code_location(frame.file, frame.function) if frame is not None else ""
+    return location or (
         _find_quoted_user_frame(analysis, first.source, first.line) if place is None else ""
     )
 

@@ -44,8 +44,8 @@ def compute_fingerprint(summary: FailureSummary) -> Fingerprint:
     else:
         parts = (summary.rule or summary.exception, *summary.named, "in", *summary.frames)
         is_healthy = has_trait(cause, Trait.SOUND)
-        told = compute_short_hash(cause or "", *(() if is_healthy else parts), length=12)
-        name = f"g{FINGERPRINT_VERSION}-{told}"
+        digest = compute_short_hash(cause or "", *(() if is_healthy else parts), length=12)
+        name = f"g{FINGERPRINT_VERSION}-{digest}"
     return Fingerprint(name, cause, is_open, summary.template)
 
 

@@ -64,7 +64,7 @@ def group_summaries(
 
 
 def _group(name: str, members: list[AnalysisSummary], clusters: Mapping[str, Cluster]) -> JobGroup:
-    best = min(members, key=lambda one: (-one.probability, one.key))
+    best = min(members, key=lambda member: (-member.probability, member.key))
     cluster = clusters.get(name)
     template = cluster.template if cluster is not None else best.template
     title = Message(best.title_en, best.title_zh)

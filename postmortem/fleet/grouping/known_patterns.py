@@ -135,6 +135,6 @@ class KnownPatterns:
                     yield name
 
 
-def _can_overlap(one: Words, other: Words) -> bool:
+def _can_overlap(first: Words, second: Words) -> bool:
     """Say whether there could be an instance of both."""
-    return all(mine == its or ANY in (mine, its) for mine, its in zip(one, other, strict=True))
+    return all(mine == its or ANY in (mine, its) for mine, its in zip(first, second, strict=True))

@@ -29,12 +29,12 @@ def compute_similarity(template: Words, pattern: Words) -> float:
 
     What is open on both sides counts for nothing.
     """
-    told = [
+    pairs = [
         (one, other)
         for one, other in zip(template, pattern, strict=True)
         if _is_informative(one, other)
     ]
-    return sum(one == other for one, other in told) / len(told) if told else 1.0
+    return sum(one == other for one, other in pairs) / len(pairs) if pairs else 1.0
 
 
 def merge_rows(rows: Iterable[Words]) -> Words:
@@ -79,8 +79,8 @@ def _split_at_fewest(group: list[Words]) -> list[list[Words]]:
     return list(parts.values())
 
 
-def _is_informative(one: str, other: str) -> bool:
-    return other != ANY and (_is_word(one) or _is_word(other))
+def _is_informative(first: str, second: str) -> bool:
+    return second != ANY and (_is_word(first) or _is_word(second))
 
 
 def _is_word(text: str) -> bool:

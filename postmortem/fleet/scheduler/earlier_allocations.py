@@ -29,11 +29,11 @@ def iter_earlier_allocations(
 
     By the scheduler's id or the path of the log; of other jobs nothing is read into memory.
     """
-    told = {(_build_allocation_key(allocation), allocation.attempt) for allocation in now}
+    known = {(_build_allocation_key(allocation), allocation.attempt) for allocation in now}
     wanted = {job.scheduler_id for job in jobs} | {place for job in jobs for place in job.locations}
     wanted.discard("")
     for row in records.all():
-        if (row.scheduler_id, row.attempt) not in told:
+        if (row.scheduler_id, row.attempt) not in known:
             one = build_allocation(row.facts)
             if not wanted.isdisjoint({one.scheduler_id, *one.aliases, one.log}):
                 yield one

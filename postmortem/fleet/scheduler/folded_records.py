@@ -68,8 +68,8 @@ def _group_by_id(records: Iterable[Allocation]) -> dict[tuple[str, str], list[Al
 
 def _iter_numbered_attempts(records: list[Allocation]) -> Iterator[Allocation]:
     """Yield the attempts of one job with their numbers."""
-    told = {record.attempt for record in records}
-    if 0 not in told and len(told) == len(records):
+    numbers = {record.attempt for record in records}
+    if 0 not in numbers and len(numbers) == len(records):
         yield from records
         return
     for number, record in enumerate(sorted(records, key=_get_sort_key), 1):

@@ -37,7 +37,10 @@ def join_jobs(jobs: Iterable[JudgedJob], allocations: Iterable[Allocation]) -> J
     by the job's name, each only where one job and one allocation alone bear it.
     """
     listed = sorted(jobs, key=lambda job: job.identity)
-    known = sorted(allocations, key=lambda one: (one.scheduler_id, one.attempt, repr(one)))
+    known = sorted(
+        allocations,
+        key=lambda allocation: (allocation.scheduler_id, allocation.attempt, repr(allocation)),
+    )
     found = dict(_match_by_id([job for job in listed if job.scheduler_id], known))
     _join_by_names(found, listed, known)
     taken = {id(allocation) for allocation in found.values()}
@@ -71,12 +74,12 @@ def _match_by_attempt(
     jobs: Sequence[JudgedJob], attempts: Sequence[Allocation]
 ) -> Iterator[tuple[str, Allocation]]:
     if len(jobs) == 1 and (jobs[0].attempt == 1 or len(attempts) == 1):
-        yield jobs[0].identity, max(attempts, key=lambda one: one.attempt)
+        yield jobs[0].identity, max(attempts, key=lambda attempt: attempt.attempt)
         return
     numbered = {attempt.attempt: attempt for attempt in attempts}
-    told = [job.attempt for job in jobs]
+    attempt_numbers = [job.attempt for job in jobs]
     for job in jobs:
-        if job.attempt in numbered and told.count(job.attempt) == 1:
+        if job.attempt in numbered and attempt_numbers.count(job.attempt) == 1:
             yield job.identity, numbered[job.attempt]
 
 

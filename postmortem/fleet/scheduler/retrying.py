@@ -66,8 +66,8 @@ class Retry:
 
 
 def _compare_known_values(first: object, second: object) -> bool | None:
-    told = first not in (None, set()) and second not in (None, set())
-    return first != second if told else None
+    are_known = first not in (None, set()) and second not in (None, set())
+    return first != second if are_known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ def compute_retry_advice(jobs: Iterable[JudgedJob], pairs: Iterable[Retry]) -> d
     }
 
 
-def _select_most_common(told: Mapping[str, int]) -> str:
-    return min(told, key=lambda rule: (-told[rule], rule))
+def _select_most_common(counts: Mapping[str, int]) -> str:
+    return min(counts, key=lambda rule: (-counts[rule], rule))
 
 
 def _build_advice(cause: str, rule: str, retried: int, succeeded: int) -> Advice:

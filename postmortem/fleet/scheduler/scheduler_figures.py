@@ -69,14 +69,14 @@ def compute_scheduler_statistics(found: Joined) -> Value:
     }
 
 
-def _build_share_values(one: Share) -> Value:
+def _build_share_values(share: Share) -> Value:
     return {
-        "name": one.name,
-        "jobs": one.jobs,
-        "failed": one.failed,
-        "gpu_hours": normalize_hours(one.taken.hours),
-        "lost_gpu_hours": normalize_hours(one.lost.hours) if one.failed else 0.0,
-        "lost_unknown": one.lost.unknown,
+        "name": share.name,
+        "jobs": share.jobs,
+        "failed": share.failed,
+        "gpu_hours": normalize_hours(share.taken.hours),
+        "lost_gpu_hours": normalize_hours(share.lost.hours) if share.failed else 0.0,
+        "lost_unknown": share.lost.unknown,
     }
 
 
@@ -87,31 +87,31 @@ def _list_node_values(jobs: Sequence[JudgedJob], everything: Sequence[JudgedJob]
     ]
 
 
-def _build_node_values(one: NodeFigures, share: Value) -> Value:
+def _build_node_values(node: NodeFigures, share: Value) -> Value:
     return {
-        "node": one.node,
-        "jobs": one.jobs,
-        "failed": one.failed,
-        "expected": round(one.expected, 4),
-        "p": one.p,
-        "q": one.q,
-        "is_outlier": one.is_outlier,
-        "causes": dict(one.causes or {}),
-        "alike": list(one.alike),
-        "witness": build_translations(one.witness),
-        "text": build_translations(one.text),
+        "node": node.node,
+        "jobs": node.jobs,
+        "failed": node.failed,
+        "expected": round(node.expected, 4),
+        "p": node.p,
+        "q": node.q,
+        "is_outlier": node.is_outlier,
+        "causes": dict(node.causes or {}),
+        "alike": list(node.alike),
+        "witness": build_translations(node.witness),
+        "text": build_translations(node.text),
         "gpu_hours": share.get("gpu_hours"),
         "lost_gpu_hours": share.get("lost_gpu_hours"),
     }
 
 
-def _build_bucket_values(one: Bucket) -> Value:
+def _build_bucket_values(bucket: Bucket) -> Value:
     return {
-        "from": format_iso_time(one.begin),
-        "to": format_iso_time(one.end),
-        "jobs": one.jobs,
-        "causes": dict(one.causes),
-        "lost_gpu_hours": normalize_hours(one.lost.hours) if one.lost.jobs else 0.0,
+        "from": format_iso_time(bucket.begin),
+        "to": format_iso_time(bucket.end),
+        "jobs": bucket.jobs,
+        "causes": dict(bucket.causes),
+        "lost_gpu_hours": normalize_hours(bucket.lost.hours) if bucket.lost.jobs else 0.0,
     }
 
 
@@ -125,10 +125,10 @@ def _retry(pair: Retry) -> Value:
     }
 
 
-def _build_advice_values(one: Advice) -> Value:
+def _build_advice_values(advice: Advice) -> Value:
     return {
-        "retry": one.retry,
-        "retried": one.retried,
-        "succeeded": one.succeeded,
-        "text": build_translations(one.text),
+        "retry": advice.retry,
+        "retried": advice.retried,
+        "succeeded": advice.succeeded,
+        "text": build_translations(advice.text),
     }

@@ -17,14 +17,14 @@ def find_hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Message]:
 
     A log speaks of the machines it names; one that names none of the only node it ran on.
     """
-    told: dict[tuple[str, str], list[str]] = defaultdict(list)
+    signs: dict[tuple[str, str], list[str]] = defaultdict(list)
     for job in jobs:
         if job.cause is not None and has_trait(job.cause, Trait.FAULTY_HARDWARE):
             hosts = job.hosts or (job.nodes if len(job.nodes) == 1 else ())
             for host in {get_short_hostname(host) for host in hosts}:
-                told[host, job.cause].append(job.title or job.identity)
+                signs[host, job.cause].append(job.title or job.identity)
     worded: dict[str, list[Message]] = defaultdict(list)
-    for (host, cause), titles in sorted(told.items()):
+    for (host, cause), titles in sorted(signs.items()):
         worded[host].append(
             say(
                 "{count} logs name `{cause}` on it, the first {title}",
@@ -34,4 +34,4 @@ def find_hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Message]:
                 title=min(titles),
             )
         )
-    return {host: join_list(said, "; ", "；") for host, said in worded.items()}
+    return {host: join_list(messages, "; ", "；") for host, messages in worded.items()}

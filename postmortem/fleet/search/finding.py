@@ -141,7 +141,7 @@ def _join_stream_pairs(drafts: list[Draft]) -> list[Draft]:
         logs = [[build_single_file(entry) for _, entry in one.files] for one in same]
         streams = sorted("".join({log.parts.stream for log in one}) for one in logs)
         if streams == ["err", "out"]:
-            first = min(same, key=lambda one: one.location)
+            first = min(same, key=lambda draft: draft.location)
             found.append(first._replace(files=name_group_files([*logs[0], *logs[1]])))
         else:
             found += same

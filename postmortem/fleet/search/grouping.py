@@ -103,9 +103,9 @@ class Studied:
 
 def inspect_tree(tree: Tree, left: Leftovers) -> Studied:
     """Read the names of a folder and of those below."""
-    logs, beside = split_logs(tree.files, left)
+    logs, other_files = split_logs(tree.files, left)
     found = Studied(
-        tree, group_logs(logs), beside, [inspect_tree(folder, left) for folder in tree.folders]
+        tree, group_logs(logs), other_files, [inspect_tree(folder, left) for folder in tree.folders]
     )
     found.has_logs = bool(logs) or any(folder.has_logs for folder in found.folders)
     return found
@@ -115,10 +115,10 @@ def split_logs(
     files: Iterable[FileEntry], left: Leftovers
 ) -> tuple[list[NamedFile], list[FileEntry]]:
     """Part logs from what lies beside them; what neither is, is left out."""
-    logs, beside = [], []
-    given = [*files]
-    names = {file.name for file in given}
-    for file in given:
+    logs, other_files = [], []
+    entries = [*files]
+    names = {file.name for file in entries}
+    for file in entries:
         parts = parse_file_name(file.name)
         if parts.packed and file.name[: -len(parts.packed)] in names:
             left.add(file.location, _describe_packed_duplicate(parts.packed))
@@ -127,8 +127,8 @@ def split_logs(
         elif is_log(file.name, parts):
             logs.append(NamedFile(file, parts))
         else:
-            beside.append(file)
-    return logs, beside
+            other_files.append(file)
+    return logs, other_files
 
 
 def _describe_skip_reason(file: FileEntry, parts: NameParts) -> Message | None:
@@ -224,9 +224,9 @@ def _join_numbered_logs(
         match = None if log.parts.process else pattern.match(_get_stem_with_stream(log, pattern))
         if match is not None:
             matches[place] = match
-            told = match.groupdict()
-            before = told.get("before", told.get("job", ""))
-            families[before, told.get("word", "").lower()].append(place)
+            groups = match.groupdict()
+            before = groups.get("before", groups.get("job", ""))
+            families[before, groups.get("word", "").lower()].append(place)
     changed = [*logs]
     for (before, word), places in families.items():
         numbers = [matches[place].groupdict().get("number", matches[place][0]) for place in places]
@@ -249,12 +249,12 @@ def _get_stem_with_stream(log: NamedFile, pattern: re.Pattern[str]) -> str:
 
 
 def _as_process(log: NamedFile, match: re.Match[str], before: str, word: str) -> NamedFile:
-    told = match.groupdict()
-    process = told.get("number") or match[0]
+    groups = match.groupdict()
+    process = groups.get("number") or match[0]
     if word:
-        process = f"{word}{told['between']}{told['number']}"
-    elif "index" in told:
-        process = f"node-{told['index']}"
+        process = f"{word}{groups['between']}{groups['number']}"
+    elif "index" in groups:
+        process = f"node-{groups['index']}"
     return log._replace(parts=log.parts._replace(stem=before.strip("-_."), process=process))
 
 

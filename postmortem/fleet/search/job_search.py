@@ -95,16 +95,16 @@ class _Search:
     def _take_jobs(self, folder: Studied) -> None:
         """Take a folder's files by their names, and its folders each by itself."""
         pods = Pods()
-        beside = [*folder.beside]
+        other_files = [*folder.beside]
         for key, logs in folder.groups.items():
             rest = pods.without_containers(logs)
             if not rest:
                 continue
-            dumps = [file for file in beside if key[0] and file.name == f"{key[0]}.env"]
-            beside = [file for file in beside if file not in dumps]
+            dumps = [file for file in other_files if key[0] and file.name == f"{key[0]}.env"]
+            other_files = [file for file in other_files if file not in dumps]
             self.drafts.append(_build_draft(folder.tree.location, key, rest, dumps))
         self._take_pods(pods)
-        exclude_files(beside, self._left)
+        exclude_files(other_files, self._left)
         self.take_all(folder.folders)
 
     def _take_pods(self, pods: Pods) -> None:

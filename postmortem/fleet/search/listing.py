@@ -74,7 +74,7 @@ class Leftovers:
 
     def all(self) -> tuple[LeftOut, ...]:
         """Give them sorted by location, the count of those that are not listed at the end."""
-        found = sorted(self._listed, key=lambda one: one.location)
+        found = sorted(self._listed, key=lambda row: row.location)
         if self._more:
             why = say("{count} more", "另有 {count} 个", count=self._more)
             found.append(LeftOut("", why.text("en"), why.text("zh")))

@@ -97,10 +97,10 @@ class Pods:
             )
         return rest
 
-    def _add(self, space: str, one: _OfPod) -> None:
-        match = _ROLE.match(one.pod) or _INDEX.match(one.pod)
-        owner = match["job"] if match else f"{one.pod} {one.uid}"
-        self._jobs[space, owner].append(one)
+    def _add(self, space: str, pod_file: _OfPod) -> None:
+        match = _ROLE.match(pod_file.pod) or _INDEX.match(pod_file.pod)
+        owner = match["job"] if match else f"{pod_file.pod} {pod_file.uid}"
+        self._jobs[space, owner].append(pod_file)
 
     def jobs(self) -> Iterator[PodJob]:
         """Give each job with the pods that it had."""
@@ -118,7 +118,7 @@ def _name_pod_files(files: list[_OfPod]) -> list[tuple[str, FileEntry]]:
     several = len({*attempts.values()}) > 1
     processes = {_process(file.pod) for file in files}
     found: dict[str, FileEntry] = {}
-    for one in sorted(files, key=lambda one: (one.pod, one.uid, one.entry.location)):
+    for one in sorted(files, key=lambda file: (file.pod, file.uid, file.entry.location)):
         folders = [f"attempt_{attempts[one.entry.location]}"] if several else []
         folders += [_process(one.pod)] if len(processes) > 1 else []
         base = "/".join(["job", *folders, escape_location(one.container)])
@@ -137,8 +137,8 @@ def _process(pod: str) -> str:
     match = _ROLE.match(pod) or _INDEX.match(pod)
     if match is None:
         return ""
-    told = match.groupdict()
-    return f"{told.get('role') or 'node'}-{told['index'] or 0}"
+    groups = match.groupdict()
+    return f"{groups.get('role') or 'node'}-{groups['index'] or 0}"
 
 
 def _count_attempts(files: list[_OfPod]) -> dict[str, int]:

@@ -48,7 +48,9 @@ class VerdictFinder:
             return chosen
         return "zh" if gathered.is_chinese else "en"
 
-    def of_run(self, tracker: Tracker, project: str, run: str, spoken: str) -> FoundVerdict | None:
+    def of_run(
+        self, tracker: Tracker, project: str, run: str, language_code: str
+    ) -> FoundVerdict | None:
         """Judge the failed jobs of a run, each alone; the plainest is told first.
 
         None if there are no logs any more.
@@ -61,15 +63,21 @@ class VerdictFinder:
         for log in tracker.run_logs(project, run, int(self._settings.file_mib * _MIB)):
             labelled = log._replace(name=build_log_label(log.name))
             try:
-                judged.append((log.name, self._judged([labelled], tracker, spoken)))
+                judged.append((log.name, self._judged([labelled], tracker, language_code)))
             except NotJudged as error:
                 why = convert_to_message(error.what)
         if not judged:
-            return None if why is None else FoundVerdict(build_unreadable_log_comment(why, spoken))
-        judged.sort(key=lambda one: (-one[1].is_named, -one[1].probability))
-        return self._found(run_comment(judged, spoken), judged[0][1])
+            return (
+                None
+                if why is None
+                else FoundVerdict(build_unreadable_log_comment(why, language_code))
+            )
+        judged.sort(key=lambda item: (-item[1].is_named, -item[1].probability))
+        return self._found(run_comment(judged, language_code), judged[0][1])
 
-    def of_issue(self, tracker: Tracker, gathered: GatheredLogs, spoken: str) -> FoundVerdict:
+    def of_issue(
+        self, tracker: Tracker, gathered: GatheredLogs, language_code: str
+    ) -> FoundVerdict:
         """Judge the logs of an issue, all together.
 
         Raises:
@@ -77,32 +85,32 @@ class VerdictFinder:
         """
         if not gathered.logs:
             mention = self._settings.mention
-            return FoundVerdict(build_no_log_comment(gathered.left_out, mention, spoken))
+            return FoundVerdict(build_no_log_comment(gathered.left_out, mention, language_code))
         try:
-            judged = self._judged(gathered.logs, tracker, spoken)
+            judged = self._judged(gathered.logs, tracker, language_code)
         except NotJudged as error:
             return FoundVerdict(
-                build_unreadable_log_comment(convert_to_message(error.what), spoken)
+                build_unreadable_log_comment(convert_to_message(error.what), language_code)
             )
-        return self._found(report_comment(judged, gathered.left_out, spoken), judged)
+        return self._found(report_comment(judged, gathered.left_out, language_code), judged)
 
-    def explanation(self, about: str, spoken: str) -> str:
+    def explanation(self, about: str, language_code: str) -> str:
         """Give the article of the rules on an id, or say that there is none.
 
         Raises:
             TryLater: not now.
         """
         try:
-            text = self._judge.explained(about, spoken)
+            text = self._judge.explained(about, language_code)
         except JudgeBusy:
             raise TryLater(_BUSY) from None
         except NotJudged as error:
-            return build_unreadable_log_comment(convert_to_message(error.what), spoken)
-        return text or build_unknown_id_comment(about, spoken)
+            return build_unreadable_log_comment(convert_to_message(error.what), language_code)
+        return text or build_unknown_id_comment(about, language_code)
 
-    def _judged(self, logs: Sequence[NamedLog], tracker: Tracker, spoken: str) -> JudgedLog:
+    def _judged(self, logs: Sequence[NamedLog], tracker: Tracker, language_code: str) -> JudgedLog:
         try:
-            return self._judge.judged(logs, spoken, tracker.longest - ROOM)
+            return self._judge.judged(logs, language_code, tracker.longest - ROOM)
         except JudgeBusy:
             raise TryLater(_BUSY) from None
 

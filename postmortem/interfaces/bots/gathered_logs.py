@@ -47,7 +47,7 @@ def collect_logs(
     settings: BotSettings,
     thread: IssueThread,
     comments: Sequence[IssueComment],
-    heard: Sequence[TrackerUser],
+    users: Sequence[TrackerUser],
 ) -> GatheredLogs:
     """Gather the logs of an issue.
 
@@ -61,7 +61,7 @@ def collect_logs(
     Raises:
         TryLater: a file could not be fetched now.
     """
-    counted = {thread.author.identity, *(user.identity for user in heard)} - {""}
+    counted = {thread.author.identity, *(user.identity for user in users)} - {""}
     own = parse_issue_text(thread.text)
     read = [
         comment
@@ -84,7 +84,7 @@ def collect_logs(
 def _select_newest_comments(comments: Sequence[IssueComment]) -> list[IssueComment]:
     """Leave out what is too long together, the oldest first; what is left keeps its order."""
     left, kept = _MOST_TEXT, []
-    for one in sorted(comments, key=lambda one: one.age, reverse=True):
+    for one in sorted(comments, key=lambda comment: comment.age, reverse=True):
         left -= len(one.text)
         if left < 0:
             break

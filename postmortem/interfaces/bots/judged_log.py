@@ -57,7 +57,7 @@ class JudgedLog:
 class Judge(Protocol):
     """Whoever judges logs and knows the rules; threads may share it."""
 
-    def judged(self, logs: Sequence[NamedLog], spoken: str, longest: int) -> JudgedLog:
+    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge logs that are one job.
 
         Args:
@@ -69,7 +69,7 @@ class Judge(Protocol):
             NotJudged: it could not be done.
         """
 
-    def explained(self, name: str, spoken: str) -> str | None:
+    def explained(self, name: str, language_code: str) -> str | None:
         """Give the article of the rules on an id, in Markdown; None if nothing has this id.
 
         Raises:
@@ -77,10 +77,10 @@ class Judge(Protocol):
         """
 
 
-def summarize_analysis(analysis: Analysis, spoken: str, longest: int) -> JudgedLog:
+def summarize_analysis(analysis: Analysis, language_code: str, longest: int) -> JudgedLog:
     """Take from an analysis what the bot needs."""
     verdict = analysis.verdict
-    shown = translate_analysis(analysis, spoken)
+    shown = translate_analysis(analysis, language_code)
     named = next((cause for cause in shown.causes if cause.id == verdict.cause), None)
     return JudgedLog(
         cause=verdict.cause,

@@ -75,7 +75,7 @@ def run_analysis_process(
     Gives what went wrong with it as a whole, or an empty string. A signal that comes meanwhile ends
     the analysis.
     """
-    asked = {
+    options = {
         "modules": sys.path,
         "logs": list(map(str, logs)),
         "command": list(command),
@@ -88,7 +88,7 @@ def run_analysis_process(
     except OSError as error:
         return f"the analysis cannot be started: {error.strerror}{again}"
     try:
-        process.communicate(json.dumps(asked).encode(), timeout=_LONGEST)
+        process.communicate(json.dumps(options).encode(), timeout=_LONGEST)
     except subprocess.TimeoutExpired:
         process.kill()
         with suppress(subprocess.TimeoutExpired):
@@ -101,7 +101,7 @@ def run_analysis_process(
     )
 
 
-def main(asked: Mapping[str, Any]) -> None:
+def main(options: Mapping[str, Any]) -> None:
     """Analyse, in the process that `analyse` has started."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(
@@ -111,7 +111,7 @@ def main(asked: Mapping[str, Any]) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="replace")  # type: ignore[union-attr]
     try:
-        _report(asked)
+        _report(options)
     except PostmortemError as error:
         print_message(str(error))
     except Exception as error:
@@ -119,30 +119,30 @@ def main(asked: Mapping[str, Any]) -> None:
             raise
         print_message(
             f"the analysis failed: {type(error).__name__}: {error}; postmortem analyze"
-            f" {asked['logs'][0]} may tell more"
+            f" {options['logs'][0]} may tell more"
         )
     flush_streams()
 
 
-def _report(asked: Mapping[str, Any]) -> None:
-    dump = dump_for(asked["command"])
+def _report(options: Mapping[str, Any]) -> None:
+    dump = dump_for(options["command"])
     if dump.problem:
         print_message(dump.problem)
     with _write_temporary_log(dump.text) as dumps:
         report = analyze(
-            asked["logs"],
+            options["logs"],
             env=dumps,
-            patterns=asked["patterns"],
-            facts=asked["facts"],
-        ).in_language(asked["language"])
-    output = Path(asked["output"]) if asked["output"] else None
+            patterns=options["patterns"],
+            facts=options["facts"],
+        ).in_language(options["language"])
+    output = Path(options["output"]) if options["output"] else None
     write_report(
         report,
-        form=asked["form"],
+        form=options["form"],
         output=output,
-        redact=asked["redact"],
-        full=asked["full"],
-        open_=asked["open_"],
+        redact=options["redact"],
+        full=options["full"],
+        open_=options["open_"],
         to_stderr=True,
     )
 

@@ -124,8 +124,8 @@ def _compute_exit_status(report: Report, *, exit_code: bool) -> int:
     if kind:
         words = Words("en")
         named = ", ".join(source.path for source in report.diagnosis.sources[:_TOLD])
-        says = words(f"input.{kind}.says", name=report.diagnosis.sources[0].path)
+        message = words(f"input.{kind}.says", name=report.diagnosis.sources[0].path)
         title = words(f"input.{kind}", count=len(report.diagnosis.sources))
-        print_message(f"not a training log: {title} ({named}); {says}")
+        print_message(f"not a training log: {title} ({named}); {message}")
         return 2
     return int(exit_code and report.is_alarming)

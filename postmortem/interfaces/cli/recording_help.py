@@ -65,5 +65,7 @@ def _format_snippets_for_log(log: str, language: str) -> str:
     machine = get_matcher(())
     case = build_case(read([log], machine), machine.knowledge)
     fixes = select_fixes(get_id(Trait.NONFINITE_UNEXPLAINED), case, machine.knowledge)
-    told = next((fix.snippet.text(language) for fix in fixes if fix.id == _FIX), "")
-    return told.rstrip() or _format_all_snippets(_find_recording_fix(machine.knowledge), language)
+    snippet = next((fix.snippet.text(language) for fix in fixes if fix.id == _FIX), "")
+    return snippet.rstrip() or _format_all_snippets(
+        _find_recording_fix(machine.knowledge), language
+    )

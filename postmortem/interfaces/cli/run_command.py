@@ -69,7 +69,7 @@ def command(
             kept.remove()  # nothing has been run, so it is empty
         raise
     try:
-        _finish_run(done, kept, command_line, wanted, signals, is_asked_for=log is not None)
+        _finish_run(done, kept, command_line, wanted, signals, is_requested=log is not None)
     except Exception as error:  # noqa: BLE001 -- the exit status is the command's own, whatever becomes of the report
         print_message(f"the report failed: {type(error).__name__}: {error}")
     return done.status
@@ -82,13 +82,13 @@ def _finish_run(
     wanted: Wanted,
     signals: Signals,
     *,
-    is_asked_for: bool,
+    is_requested: bool,
 ) -> None:
     """Say what was not passed on or kept, delete a log that nobody wants, analyse what failed."""
     kept.close()
     problems = [problem for problem in (*done.problems, kept.problem()) if problem]
     if done.status == 0 and not problems:
-        if not is_asked_for:
+        if not is_requested:
             kept.remove()
         return
     _print_outcome(done, kept, problems)

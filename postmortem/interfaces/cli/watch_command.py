@@ -211,7 +211,7 @@ class _Abroad:
 
 def _build_event_variables(values: dict[str, Any]) -> dict[str, str]:
     """Give the environment variables that tell a command of an event."""
-    told = {
+    variables = {
         "EVENT": values["event"],
         "KIND": values["kind"],
         "TEXT": values["text"],
@@ -224,6 +224,6 @@ def _build_event_variables(values: dict[str, Any]) -> dict[str, str]:
         f"POSTMORTEM_{name}": (
             f"{value:g}" if isinstance(value, float) else str(value).replace("\0", "")
         )
-        for name, value in told.items()
+        for name, value in variables.items()
         if value is not None
     }

@@ -36,13 +36,13 @@ def iter_divergences(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> I
 
 def match_series(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[PairOfSeries]:
     """Yield the series that both have, and the training loss if only one has it, this first."""
-    known, told = _select_longest_series(good), _select_longest_series(bad)
-    shared = (known.keys() & told.keys()) | ({names.LOSS} & (known.keys() | told.keys()))
+    of_good, of_bad = _select_longest_series(good), _select_longest_series(bad)
+    shared = (of_good.keys() & of_bad.keys()) | ({names.LOSS} & (of_good.keys() | of_bad.keys()))
     order = (names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LEARNING_RATE)
     for name in sorted(
         shared, key=lambda name: (order.index(name) if name in order else len(order), name)
     ):
-        yield PairOfSeries(known.get(name), told.get(name))
+        yield PairOfSeries(of_good.get(name), of_bad.get(name))
 
 
 def _select_longest_series(series: Sequence[SeriesView]) -> dict[str, SeriesView]:

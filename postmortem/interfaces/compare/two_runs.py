@@ -51,7 +51,7 @@ def compare_runs(
 
 def compare_analyses(good: Analysis, bad: Analysis) -> Comparison[Message]:
     """Compare two analyses whose sources can be read again."""
-    known, told = collect_distinct_lines(good), collect_distinct_lines(bad)
+    good_lines, bad_lines = collect_distinct_lines(good), collect_distinct_lines(bad)
     return Comparison(
         good,
         bad,
@@ -62,8 +62,8 @@ def compare_analyses(good: Analysis, bad: Analysis) -> Comparison[Message]:
             )
         ),
         curves=tuple(iter_divergences(good.series, bad.series)),
-        only_good=_select_unique_lines(known, told),
-        only_bad=_select_unique_lines(told, known),
+        only_good=_select_unique_lines(good_lines, bad_lines),
+        only_bad=_select_unique_lines(bad_lines, good_lines),
         drawn=tuple(match_series(good.series, bad.series)),
     )
 

@@ -32,7 +32,7 @@ _NO_LOGS: Final = frozenset({"ignored", "environment", "metrics"})
 def collect_distinct_lines(analysis: Analysis) -> dict[str, Wording]:
     """Give every wording of the logs with its first place and how often it comes."""
     found: dict[str, Wording] = {}
-    told_elsewhere: set[str] = set()
+    duplicates: set[str] = set()
     known = _Known(analysis)
     for index, source in enumerate(analysis.sources):
         if source.kind in _NO_LOGS:
@@ -42,12 +42,12 @@ def collect_distinct_lines(analysis: Analysis) -> dict[str, Wording]:
             if not key or known.is_noise((index, line), raw, text, key):
                 continue
             if (index, line) in known.elsewhere:
-                told_elsewhere.add(key)
+                duplicates.add(key)
             elif key in found:
                 found[key] = found[key]._replace(times=found[key].times + 1)
             elif len(found) < _MOST_WORDINGS:
                 found[key] = Wording(ANSI.sub("", text), source.path, line, 1)
-    return {key: told for key, told in found.items() if key not in told_elsewhere}
+    return {key: wording for key, wording in found.items() if key not in duplicates}
 
 
 def _iter_message_lines(path: str) -> Iterator[tuple[int, str, str]]:

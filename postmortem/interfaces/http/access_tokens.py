@@ -41,9 +41,9 @@ class AccessTokens:
 
     def holder(self, token: str) -> str | None:
         """Give a name for who holds a token; None if it is not known."""
-        asked, found = _hash_token(token[:_LONGEST]), None
+        token_digest, found = _hash_token(token[:_LONGEST]), None
         for digest in self._hashes:
-            if hmac.compare_digest(digest, asked):
+            if hmac.compare_digest(digest, token_digest):
                 found = digest
         return None if found is None else found.hex()[:12]
 

@@ -110,7 +110,7 @@ async def analyze_logs(
     request: Request,
     service: Service,
     client: Client,
-    asked: Annotated[AnalyzeAsked, Query()],
+    query: Annotated[AnalyzeAsked, Query()],
 ) -> Response:
     """Judge the logs of one job.
 
@@ -119,9 +119,9 @@ async def analyze_logs(
     """
     async with (
         service.place(client),
-        open_upload(request, service.settings.limits, asked.name) as upload,
+        open_upload(request, service.settings.limits, query.name) as upload,
     ):
-        chosen = _merge_form_fields(asked, upload.fields)
+        chosen = _merge_form_fields(query, upload.fields)
         if not chosen.redact and not service.settings.allow_unredacted:
             raise Refusal(
                 403,
@@ -129,10 +129,10 @@ async def analyze_logs(
                 "redact",
                 say("leave redact out", "请不要设置 redact"),
             )
-        wish = AskedReport(
+        options = AskedReport(
             chosen.format, chosen.lang or select_language(request.scope), chosen.redact
         )
-        text = await service.done(request, handle_analyze_request, upload.files, wish)
+        text = await service.done(request, handle_analyze_request, upload.files, options)
     return report_answer(text, chosen.format)
 
 
@@ -144,16 +144,16 @@ def report_answer(text: str, form: str) -> Response:
     return answer
 
 
-def _merge_form_fields(asked: AnalyzeAsked, fields: Mapping[str, str]) -> AnalyzeAsked:
+def _merge_form_fields(query: AnalyzeAsked, fields: Mapping[str, str]) -> AnalyzeAsked:
     """Let the fields of a form outweigh the address.
 
     Raises:
         Refusal: one is not known, or its value is not.
     """
     if not fields:
-        return asked
+        return query
     try:
-        return AnalyzeAsked.model_validate({**asked.model_dump(), **fields})
+        return AnalyzeAsked.model_validate({**query.model_dump(), **fields})
     except ValidationError as error:
         fault = error.errors(include_input=False, include_url=False)[0]
         raise Refusal(

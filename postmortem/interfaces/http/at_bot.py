@@ -24,7 +24,7 @@ from postmortem.rules.base import load_compiled_rules
 
 
 def run_bot_analysis(
-    settings: JudgeSettings, logs: Sequence[NamedLog], spoken: str, longest: int
+    settings: JudgeSettings, logs: Sequence[NamedLog], language_code: str, longest: int
 ) -> JudgedLog:
     """Judge logs that are one job.
 
@@ -33,21 +33,23 @@ def run_bot_analysis(
         Refusal: they unpack to more than they may, or want too much memory.
     """
     get_ready(settings)
-    return run_within_memory(settings, lambda: _run_analysis(settings, logs, spoken, longest))
+    return run_within_memory(
+        settings, lambda: _run_analysis(settings, logs, language_code, longest)
+    )
 
 
-def render_article_for_bot(settings: JudgeSettings, name: str, spoken: str) -> str | None:
+def render_article_for_bot(settings: JudgeSettings, name: str, language_code: str) -> str | None:
     """Give the article on an id; None if nothing has it."""
     get_ready(settings)
     rules = load_compiled_rules(tuple(Path(folder) for folder in settings.patterns))
     try:
-        return render_article(find_entry(rules, name), rules, spoken)
+        return render_article(find_entry(rules, name), rules, language_code)
     except UsageError:
         return None
 
 
 def _run_analysis(
-    settings: JudgeSettings, logs: Sequence[NamedLog], spoken: str, longest: int
+    settings: JudgeSettings, logs: Sequence[NamedLog], language_code: str, longest: int
 ) -> JudgedLog:
     with tempfile.TemporaryDirectory(prefix="postmortem-") as folder:
         files = []
@@ -55,4 +57,4 @@ def _run_analysis(
             path = Path(folder) / str(number)
             path.write_bytes(log.content)
             files.append(Received(log.name, str(path)))
-        return summarize_analysis(run_file_analysis(settings, files), spoken, longest)
+        return summarize_analysis(run_file_analysis(settings, files), language_code, longest)

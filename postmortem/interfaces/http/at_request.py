@@ -70,7 +70,7 @@ def get_ready(settings: JudgeSettings) -> None:
 
 
 def handle_analyze_request(
-    settings: JudgeSettings, files: Sequence[Received], asked: AskedReport
+    settings: JudgeSettings, files: Sequence[Received], options: AskedReport
 ) -> str:
     """Judge the logs of a request, which together are one job.
 
@@ -83,9 +83,9 @@ def handle_analyze_request(
         settings,
         lambda: render(
             run_file_analysis(settings, files),
-            asked.form,
-            language=asked.spoken,
-            redact=asked.is_redacted,
+            options.form,
+            language=options.spoken,
+            redact=options.is_redacted,
             full=True,
         ),
     )

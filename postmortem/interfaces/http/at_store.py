@@ -32,7 +32,7 @@ from postmortem.report.wire import dump_json
 _Given = TypeVar("_Given")
 
 
-def render_triage_overview(settings: JudgeSettings, number: int, asked: AskedReport) -> str:
+def render_triage_overview(settings: JudgeSettings, number: int, options: AskedReport) -> str:
     """Write the overview of a triage, as a page or as JSON.
 
     Raises:
@@ -43,14 +43,14 @@ def render_triage_overview(settings: JudgeSettings, number: int, asked: AskedRep
         value = build_stored_overview(
             store, get_triage_row(store, number), lambda job: f"{number}/jobs/{job}"
         )
-        if asked.form == "json":
+        if options.form == "json":
             return dump_json(value)
-        return render_triage(value, language=asked.spoken)
+        return render_triage(value, language=options.spoken)
 
     return _run_with_store(settings, written)
 
 
-def group(settings: JudgeSettings, number: int, name: str, asked: AskedReport) -> str:
+def group(settings: JudgeSettings, number: int, name: str, options: AskedReport) -> str:
     """Write the report of the job that stands for a group, or the group and its jobs as JSON.
 
     Raises:
@@ -64,23 +64,28 @@ def group(settings: JudgeSettings, number: int, name: str, asked: AskedReport) -
             raise build_not_found_refusal(
                 say("this triage has no such group", "该次分诊没有这个组"), name
             )
-        if asked.form != "json":
-            return _report(store, found.jobs[members[0].identity], asked)
+        if options.form != "json":
+            return _report(store, found.jobs[members[0].identity], options)
         one, numbers = found.groups[name], store.listing.numbers(number)
-        said = one.title.settled(Redactor().text)
+        title = one.title.settled(Redactor().text)
         jobs = [
             {"number": numbers[job.identity], "identity": job.identity, "title": job.title}
             for job in members
         ]
         return dump_json(
-            {"id": name, "cause": one.cause, "title": {"en": said.en, "zh": said.zh}, "jobs": jobs}
+            {
+                "id": name,
+                "cause": one.cause,
+                "title": {"en": title.en, "zh": title.zh},
+                "jobs": jobs,
+            }
         )
 
     return _run_with_store(settings, written)
 
 
 def render_job_report(
-    settings: JudgeSettings, number: int, triage: int | None, asked: AskedReport
+    settings: JudgeSettings, number: int, triage: int | None, options: AskedReport
 ) -> str:
     """Write the report of a job from its stored analysis.
 
@@ -98,7 +103,7 @@ def render_job_report(
         job = store.listing.numbered(number, triage)
         if job is None:
             raise build_not_found_refusal(say("there is no such job", "没有这个作业"), number)
-        return _report(store, job, asked)
+        return _report(store, job, options)
 
     return _run_with_store(settings, written)
 
@@ -117,14 +122,16 @@ def get_triage_row(store: Store, number: int) -> TriageRow:
     return row
 
 
-def _report(store: Store, job: JobRow, asked: AskedReport) -> str:
+def _report(store: Store, job: JobRow, options: AskedReport) -> str:
     analysis = load_stored_analysis(store, job)
     if analysis is None:
         why = Message(job.reason_en, job.reason_zh) or say("not yet", "尚未完成")
         raise build_not_found_refusal(
             say("it was not judged: {why}", "未能判断：{why}", why=why), job.title
         )
-    return render(analysis, asked.form, language=asked.spoken, redact=asked.is_redacted, full=True)
+    return render(
+        analysis, options.form, language=options.spoken, redact=options.is_redacted, full=True
+    )
 
 
 def _run_with_store(settings: JudgeSettings, work: Callable[[Store], _Given]) -> _Given:

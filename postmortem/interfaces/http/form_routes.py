@@ -58,7 +58,7 @@ class ListAsked(TriagesAsked, Spoken):
     responses={**_PAGE, **describe_error_responses(422)},
 )
 async def paste_page(
-    request: Request, service: Service, _asked: Annotated[Spoken, Query()]
+    request: Request, service: Service, _query: Annotated[Spoken, Query()]
 ) -> Response:
     """Show the page that a log is pasted into or dropped on."""
     text = render_paste(
@@ -77,10 +77,10 @@ async def paste_page(
     responses={**_PAGE, **describe_error_responses(401, 404, 422, 429)},
 )
 async def list_page(
-    request: Request, service: Service, _reader: Reader, asked: Annotated[ListAsked, Query()]
+    request: Request, service: Service, _reader: Reader, query: Annotated[ListAsked, Query()]
 ) -> Response:
     """Show the triages of the store, the newest first."""
-    page = await read_triages_page(service, asked)
+    page = await read_triages_page(service, query)
     rows = [
         {
             "number": triage.number,

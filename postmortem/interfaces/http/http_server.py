@@ -102,9 +102,9 @@ class _EndingServer(uvicorn.Server):
         super().__init__(config)
         self._service = service
 
-    async def startup(self, *given: Any, **named: Any) -> None:
+    async def startup(self, *args: Any, **kwargs: Any) -> None:
         """Begin, and say where."""
-        await super().startup(*given, **named)
+        await super().startup(*args, **kwargs)
         for server in self.servers:
             for listening in server.sockets:
                 host, port = listening.getsockname()[:2]
@@ -118,7 +118,7 @@ class _EndingServer(uvicorn.Server):
         self._service.is_ending = True
         super().handle_exit(sig, frame)
 
-    async def shutdown(self, *given: Any, **named: Any) -> None:
+    async def shutdown(self, *args: Any, **kwargs: Any) -> None:
         """End; what is not done in time is refused."""
         self._service.is_ending = True
         seconds = self._service.settings.limits.shutdown_seconds
@@ -126,7 +126,7 @@ class _EndingServer(uvicorn.Server):
         # In a thread: a process that stands still takes its time to end, others are answered then.
         late = loop.call_later(seconds, loop.run_in_executor, None, self._service.pool.close)
         try:
-            await super().shutdown(*given, **named)
+            await super().shutdown(*args, **kwargs)
         finally:
             late.cancel()
         self._captured_signals.clear()  # asked to end and ended: that is no failure

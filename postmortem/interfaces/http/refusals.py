@@ -55,23 +55,23 @@ class Refusal(PostmortemError):  # noqa: N818 -- what became of the request
     @property
     def headers(self) -> dict[str, str]:
         """Give the headers that go with it."""
-        told = {}
+        fields = {}
         if self.retry_after is not None:
-            told["Retry-After"] = str(max(1, min(3600, round(self.retry_after + 0.5))))
+            fields["Retry-After"] = str(max(1, min(3600, round(self.retry_after + 0.5))))
         if self.status == 401:
-            told["WWW-Authenticate"] = "Bearer"
+            fields["WWW-Authenticate"] = "Bearer"
         if self.status == 400:  # where the next request begins is not certain
-            told["Connection"] = "close"
-        return told
+            fields["Connection"] = "close"
+        return fields
 
 
-def build_error_body(error: Refusal, spoken: str) -> dict[str, Any]:
+def build_error_body(error: Refusal, language_code: str) -> dict[str, Any]:
     """Give the body of an answer in a language; nothing in it steers who shows it."""
     what, mend = error.said
     parts = ErrorParts(
-        what=format_one_line(what.text(spoken), _LONGEST),
+        what=format_one_line(what.text(language_code), _LONGEST),
         where=format_one_line(str(error.where), _LONGEST),
-        mend=format_one_line(mend.text(spoken), _LONGEST),
+        mend=format_one_line(mend.text(language_code), _LONGEST),
     )
     return ErrorAnswer(error=parts).model_dump()
 

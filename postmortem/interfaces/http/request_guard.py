@@ -213,9 +213,9 @@ class _Answer:
 
 def select_language(scope: Any) -> str:
     """Choose the language of an answer: as the address says, else as the browser prefers."""
-    asked = re.search(rb"(?:^|&)lang=([a-z]{2})(?:&|$)", scope.get("query_string", b""))
-    if asked and asked[1].decode() in LANGUAGES:
-        return asked[1].decode()
+    match = re.search(rb"(?:^|&)lang=([a-z]{2})(?:&|$)", scope.get("query_string", b""))
+    if match and match[1].decode() in LANGUAGES:
+        return match[1].decode()
     preferred = Headers(scope=scope).get("accept-language", "").strip().lower()
     return next(
         (language for language in LANGUAGES if preferred.startswith(language)), LANGUAGES[0]

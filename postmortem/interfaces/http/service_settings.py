@@ -121,7 +121,7 @@ class ServiceSettings(_SettingsSection):
         return str(Path(self.model).resolve()) if self.model else SHIPPED
 
 
-def load_settings(path: Path | None, given: Mapping[str, Any]) -> ServiceSettings:
+def load_settings(path: Path | None, overrides: Mapping[str, Any]) -> ServiceSettings:
     """Read a file of settings; what is given besides outweighs it.
 
     Args:
@@ -131,9 +131,9 @@ def load_settings(path: Path | None, given: Mapping[str, Any]) -> ServiceSetting
     Raises:
         UsageError: the file cannot be read, or a setting is unknown or out of range.
     """
-    told = {} if path is None else _read(path)
-    merged = {**told}
-    for name, value in given.items():
+    values = {} if path is None else _read(path)
+    merged = {**values}
+    for name, value in overrides.items():
         before = merged.get(name)
         is_section = isinstance(value, Mapping) and isinstance(before, Mapping)
         merged[name] = {**before, **value} if is_section else value  # type: ignore[dict-item]

@@ -123,7 +123,7 @@ class ServiceState:
         with self.places.one():
             yield
 
-    async def done(self, request: Request, work: Callable[..., _Given], *given: Any) -> _Given:
+    async def done(self, request: Request, work: Callable[..., _Given], *args: Any) -> _Given:
         """Do a piece of work in a process; it is ended if the client goes away.
 
         Raises:
@@ -132,7 +132,7 @@ class ServiceState:
         """
         try:
             return await _wait_unless_disconnected(
-                request, self.pool.done(work, self.judging, *given)
+                request, self.pool.done(work, self.judging, *args)
             )
         except UNDONE as error:
             if self.is_ending and isinstance(error, WorkerLost):

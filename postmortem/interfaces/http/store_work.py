@@ -13,7 +13,7 @@ from postmortem.interfaces.http.triage_answers import store_of
 
 
 async def run_store_work(
-    request: Request, service: ServiceState, client: str, work: Callable[..., str], *given: Any
+    request: Request, service: ServiceState, client: str, work: Callable[..., str], *args: Any
 ) -> str:
     """Do it in a process of its own.
 
@@ -22,4 +22,4 @@ async def run_store_work(
     """
     store_of(service)
     async with service.place(client):
-        return await service.done(request, work, *given)
+        return await service.done(request, work, *args)

@@ -34,7 +34,7 @@ async def triage_page(
     service: Service,
     reader: Reader,
     number: Number,
-    _asked: Annotated[Spoken, Query()],
+    _query: Annotated[Spoken, Query()],
 ) -> Response:
     """Show what the jobs of a triage died of."""
     answer = await _render_page_response(request, service, reader, render_triage_overview, number)
@@ -54,7 +54,7 @@ async def group_page(
     reader: Reader,
     number: Number,
     name: GroupName,
-    _asked: Annotated[Spoken, Query()],
+    _query: Annotated[Spoken, Query()],
 ) -> Response:
     """Show the report of the first job of a group."""
     return await _render_page_response(request, service, reader, group, number, name)
@@ -72,7 +72,7 @@ async def job_page(
     reader: Reader,
     number: Number,
     job: Number,
-    _asked: Annotated[Spoken, Query()],
+    _query: Annotated[Spoken, Query()],
 ) -> Response:
     """Show the report of a job, as it was judged in a triage."""
     return await _render_page_response(request, service, reader, render_job_report, job, number)
@@ -89,14 +89,16 @@ async def last_job_page(
     service: Service,
     reader: Reader,
     job: Number,
-    _asked: Annotated[Spoken, Query()],
+    _query: Annotated[Spoken, Query()],
 ) -> Response:
     """Show the report of a job, as it was judged in its last triage."""
     return await _render_page_response(request, service, reader, render_job_report, job, None)
 
 
 async def _render_page_response(
-    request: Request, service: Service, reader: Reader, work: Callable[..., str], *given: Any
+    request: Request, service: Service, reader: Reader, work: Callable[..., str], *args: Any
 ) -> Response:
-    wish = AskedReport("html", select_language(request.scope))
-    return report_answer(await run_store_work(request, service, reader, work, *given, wish), "html")
+    options = AskedReport("html", select_language(request.scope))
+    return report_answer(
+        await run_store_work(request, service, reader, work, *args, options), "html"
+    )

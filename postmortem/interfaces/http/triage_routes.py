@@ -37,10 +37,10 @@ _OBJECT: Final[dict[str, Any]] = {
 
 @router.get("/api/triages", summary="List triages", responses=_REFUSED)
 async def list_triages(
-    service: Service, _reader: Reader, asked: Annotated[TriagesAsked, Query()]
+    service: Service, _reader: Reader, query: Annotated[TriagesAsked, Query()]
 ) -> TriagesPage:
     """List the triages of the store, the newest first."""
-    return await read_triages_page(service, asked)
+    return await read_triages_page(service, query)
 
 
 @router.get(
@@ -67,10 +67,10 @@ async def triage_values(
 
 @router.get("/api/triages/{number}/jobs", summary="List the jobs of a triage", responses=_REFUSED)
 async def list_jobs(
-    service: Service, _reader: Reader, number: Number, asked: Annotated[JobsAsked, Query()]
+    service: Service, _reader: Reader, number: Number, query: Annotated[JobsAsked, Query()]
 ) -> JobsPage:
     """List jobs by identity; what is given as a filter is looked up in the store."""
-    return await read_jobs_page(service, number, asked)
+    return await read_jobs_page(service, number, query)
 
 
 @router.get(
@@ -99,9 +99,9 @@ async def job_values(
     reader: Reader,
     number: Number,
     job: Number,
-    asked: Annotated[ReportAsked, Query()],
+    query: Annotated[ReportAsked, Query()],
 ) -> Response:
     """Render the report of a job from its stored analysis."""
-    wish = AskedReport(asked.format, asked.lang or select_language(request.scope))
-    text = await run_store_work(request, service, reader, render_job_report, job, number, wish)
-    return report_answer(text, asked.format)
+    options = AskedReport(query.format, query.lang or select_language(request.scope))
+    text = await run_store_work(request, service, reader, render_job_report, job, number, options)
+    return report_answer(text, query.format)

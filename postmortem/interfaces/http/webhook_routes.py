@@ -143,24 +143,24 @@ class _PoolJudge:
     def __init__(self, service: ServiceState, loop: asyncio.AbstractEventLoop) -> None:
         self._service, self._loop = service, loop
 
-    def judged(self, logs: Sequence[NamedLog], spoken: str, longest: int) -> JudgedLog:
+    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge logs."""
-        found: JudgedLog = self._done(run_bot_analysis, tuple(logs), spoken, longest)
+        found: JudgedLog = self._done(run_bot_analysis, tuple(logs), language_code, longest)
         return found
 
-    def explained(self, name: str, spoken: str) -> str | None:
+    def explained(self, name: str, language_code: str) -> str | None:
         """Give an article."""
-        found: str | None = self._done(render_article_for_bot, name, spoken)
+        found: str | None = self._done(render_article_for_bot, name, language_code)
         return found
 
-    def _done(self, work: Callable[..., Any], *given: Any) -> Any:
+    def _done(self, work: Callable[..., Any], *args: Any) -> Any:
         """Wait for work in a process.
 
         Raises:
             NotJudged: it was not done.
         """
         doing: Coroutine[Any, Any, Any] = self._service.pool.done(
-            work, self._service.judging, *given
+            work, self._service.judging, *args
         )
         try:
             waiting = asyncio.run_coroutine_threadsafe(doing, self._loop)
@@ -174,5 +174,5 @@ class _PoolJudge:
         except Exception as error:  # noqa: BLE001 -- whatever a log does is told, and ends nothing
             if self._service.is_ending:  # its processes are ended in the middle of their work
                 raise JudgeBusy("ending") from None
-            told = convert_to_refusal(error, 1.0, self._service.settings.limits.seconds)
-            raise NotJudged(told.said[0]) from None
+            refusal = convert_to_refusal(error, 1.0, self._service.settings.limits.seconds)
+            raise NotJudged(refusal.said[0]) from None

@@ -80,7 +80,7 @@ def get_ready(settings: CallSettings) -> None:
 
 
 def handle_analyze(
-    settings: CallSettings, asked: AnalyzeRequest, within: Sequence[Path]
+    settings: CallSettings, request: AnalyzeRequest, within: Sequence[Path]
 ) -> CallReply:
     """Judge a job.
 
@@ -89,24 +89,24 @@ def handle_analyze(
         UsageError: there is too much of it.
     """
     get_ready(settings)
-    _require_size(settings, [*asked.paths, *asked.env], within)
-    require_one_job(asked.paths)
-    sources = [*asked.paths, *_build_text_sources("text", asked.text)]
-    env = [*asked.env, *_build_text_sources("env_text", asked.env_text)]
-    report = Report(_run_analysis(settings, sources, env, within), asked.language)
-    titles = _collect_titles(_load_knowledge(settings), asked.language)
+    _require_size(settings, [*request.paths, *request.env], within)
+    require_one_job(request.paths)
+    sources = [*request.paths, *_build_text_sources("text", request.text)]
+    env = [*request.env, *_build_text_sources("env_text", request.env_text)]
+    report = Report(_run_analysis(settings, sources, env, within), request.language)
+    titles = _collect_titles(_load_knowledge(settings), request.language)
     answer = build_answer(report.diagnosis, titles, redact=settings.is_redacted)
-    told_so = ASSISTANT[asked.language]
+    phrases = ASSISTANT[request.language]
     further: tuple[str, ...] = ()
-    if asked.report:
+    if request.report:
         further = (
-            _format_full_report(report.render("json", redact=settings.is_redacted), told_so),
+            _format_full_report(report.render("json", redact=settings.is_redacted), phrases),
         )
-    return _build_reply(answer, told_so, further)
+    return _build_reply(answer, phrases, further)
 
 
 def handle_explain(
-    settings: CallSettings, asked: ExplainRequest, _within: Sequence[Path]
+    settings: CallSettings, request: ExplainRequest, _within: Sequence[Path]
 ) -> CallReply:
     """Tell what the rules know of an id, or of the message in a line.
 
@@ -115,19 +115,19 @@ def handle_explain(
     """
     get_ready(settings)
     rules = load_compiled_rules(tuple(Path(folder) for folder in settings.patterns))
-    name = asked.what.strip().strip("`")
+    name = request.what.strip().strip("`")
     try:
         found = [find_entry(rules, name)]
         head = ""
     except UsageError as unknown:
-        ids = _find_known_messages(settings, asked.what)
+        ids = _find_known_messages(settings, request.what)
         if not ids:
             raise UsageError(
                 "nothing has this id, and no message is known in this text", "", unknown.mend
             ) from unknown
         found = [find_entry(rules, id_) for id_ in ids]
-        head = ASSISTANT[asked.language]["recognised"] + "\n\n"
-    pages = [render_article(entry, rules, asked.language) for entry in found]
+        head = ASSISTANT[request.language]["recognised"] + "\n\n"
+    pages = [render_article(entry, rules, request.language) for entry in found]
     values = [
         {"kind": one.kind, "id": one.id, "page": page}
         for one, page in zip(found, pages, strict=True)
@@ -136,7 +136,7 @@ def handle_explain(
 
 
 def handle_compare(
-    settings: CallSettings, asked: CompareRequest, within: Sequence[Path]
+    settings: CallSettings, request: CompareRequest, within: Sequence[Path]
 ) -> CallReply:
     """Say what differs between two runs.
 
@@ -145,19 +145,23 @@ def handle_compare(
         UsageError: there is too much of both.
     """
     get_ready(settings)
-    _require_size(settings, [*asked.good, *asked.bad, *asked.good_env, *asked.bad_env], within)
-    require_one_job([*asked.good, *asked.bad])
+    _require_size(
+        settings, [*request.good, *request.bad, *request.good_env, *request.bad_env], within
+    )
+    require_one_job([*request.good, *request.bad])
     good, bad = (
         _run_analysis(settings, paths, env, within)
-        for paths, env in ((asked.good, asked.good_env), (asked.bad, asked.bad_env))
+        for paths, env in ((request.good, request.good_env), (request.bad, request.bad_env))
     )
     answer = build_comparison_answer(
-        compare_analyses(good, bad), asked.language, redact=settings.is_redacted
+        compare_analyses(good, bad), request.language, redact=settings.is_redacted
     )
-    return _build_reply(answer, ASSISTANT[asked.language])
+    return _build_reply(answer, ASSISTANT[request.language])
 
 
-def handle_share(settings: CallSettings, asked: ShareRequest, within: Sequence[Path]) -> CallReply:
+def handle_share(
+    settings: CallSettings, request: ShareRequest, within: Sequence[Path]
+) -> CallReply:
     """Make the smallest excerpt with the same verdict.
 
     Raises:
@@ -165,33 +169,33 @@ def handle_share(settings: CallSettings, asked: ShareRequest, within: Sequence[P
         UsageError: there is too much of it.
     """
     get_ready(settings)
-    _require_size(settings, [*asked.paths, *asked.env], within)
-    require_one_job(asked.paths)
+    _require_size(settings, [*request.paths, *request.env], within)
+    require_one_job(request.paths)
     made = build_minimal_excerpt(
-        asked.paths,
-        env=asked.env,
+        request.paths,
+        env=request.env,
         patterns=settings.patterns,
-        text=functools.partial(IssueText, language=asked.language, redact=settings.is_redacted),
+        text=functools.partial(IssueText, language=request.language, redact=settings.is_redacted),
         within=within,
     )
     answer = build_excerpt_answer(
-        made.text, asked.language, lines=made.lines, of=made.of, is_same=made.is_same
+        made.text, request.language, lines=made.lines, of=made.of, is_same=made.is_same
     )
-    return _build_reply(answer, ASSISTANT[asked.language])
+    return _build_reply(answer, ASSISTANT[request.language])
 
 
 def _build_reply(
-    answer: AssistantAnswer, told_so: Mapping[str, str], further: tuple[str, ...] = ()
+    answer: AssistantAnswer, phrases: Mapping[str, str], further: tuple[str, ...] = ()
 ) -> CallReply:
     """Put what is quoted between marks, in the text and in the values."""
-    quoted = wrap_untrusted_text(answer.quoted, told_so)
+    quoted = wrap_untrusted_text(answer.quoted, phrases)
     return CallReply(f"{answer.own}\n\n{quoted}", {**answer.figures, "quoted": quoted}, further)
 
 
-def _format_full_report(report: str, told_so: Mapping[str, str]) -> str:
+def _format_full_report(report: str, phrases: Mapping[str, str]) -> str:
     if len(report) > _MOST_REPORT:
-        return told_so["long-report"].format(count=len(report))
-    return f"{told_so['report']}\n{wrap_untrusted_text(report, told_so)}"
+        return phrases["long-report"].format(count=len(report))
+    return f"{phrases['report']}\n{wrap_untrusted_text(report, phrases)}"
 
 
 def _build_text_sources(name: str, text: str) -> list[LogSource]:

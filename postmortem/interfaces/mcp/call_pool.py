@@ -33,14 +33,14 @@ class CallPool:
         """Have the processes load the rules before the first call comes."""
         self._pool.warm()
 
-    async def reply(self, work: Callable[..., CallReply], *given: Any) -> CallReply:
+    async def reply(self, work: Callable[..., CallReply], *args: Any) -> CallReply:
         """Do a call in one of the processes; if it is cancelled, the process ends.
 
         Raises:
             PostmortemError: what the work itself raises, or: too many calls, too long, crashed.
         """
         try:
-            return await self._pool.done(work, self._settings, *given)
+            return await self._pool.done(work, self._settings, *args)
         except NoRoomForWork as error:
             raise UsageError(
                 f"{self._pool.under_way} calls are under way already",

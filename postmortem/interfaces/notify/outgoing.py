@@ -191,10 +191,10 @@ def _parse_status_code(body: bytes) -> NoticeTaken:
         return NoticeTaken(
             say("what it answers is not what such a bot answers", "返回的内容不像此类机器人的应答")
         )
-    told = _NUMBERS.get(number)
+    code = _NUMBERS.get(number)
     what = say("its error {number}", "错误码 {number}", number=number)
-    if told is not None:
-        what = say("{what}: {told}", "{what}：{told}", what=what, told=told)
+    if code is not None:
+        what = say("{what}: {told}", "{what}：{told}", what=what, told=code)
     return NoticeTaken(what, number == 11232)
 
 

@@ -146,14 +146,14 @@ def _from_entry(
 ) -> Target:
     where = f"{path}: {name}"
     _require_sound(entry, where)
-    url, url_is_told = _read_entry_value("url", entry, where, path.parent, environment)
-    secret, secret_is_told = _read_entry_value("secret", entry, where, path.parent, environment)
+    url, url_is_literal = _read_entry_value("url", entry, where, path.parent, environment)
+    secret, secret_is_literal = _read_entry_value("secret", entry, where, path.parent, environment)
     return Target(
         entry["kind"],
         WebhookAddress(url, where),
         secret,
         entry.get("lang"),
-        is_open=(url_is_told or secret_is_told) and _is_readable_by_others(path),
+        is_open=(url_is_literal or secret_is_literal) and _is_readable_by_others(path),
     )
 
 
@@ -161,8 +161,8 @@ def _require_sound(entry: Mapping[str, Any], where: str) -> None:
     """Refuse an entry with settings that are not known; what stands there is not repeated."""
     wrong = sorted(map(str, entry.keys() - _KEYS))
     if wrong or not all(isinstance(item, str) for item in entry.values()):
-        told = f"it has {', '.join(wrong)}" if wrong else "each setting is a text"
-        raise UsageError(f"the target is not as it should be: {told}", where, _MEND)
+        reason = f"it has {', '.join(wrong)}" if wrong else "each setting is a text"
+        raise UsageError(f"the target is not as it should be: {reason}", where, _MEND)
     if entry.get("kind") not in KINDS or entry.get("lang") not in {None, *LANGUAGES}:
         known = f"kind: one of {', '.join(KINDS)}; lang: one of {', '.join(LANGUAGES)}"
         raise UsageError("kind or lang is not known", where, known)
@@ -172,12 +172,12 @@ def _read_entry_value(
     key: str, entry: Mapping[str, str], where: str, folder: Path, environment: Mapping[str, str]
 ) -> tuple[str, bool]:
     """Give what an entry says itself or by a place, and whether it says it itself."""
-    said = entry.get(key, "")
-    if not said.startswith(("env:", "file:")):
-        return said, bool(said)
-    found = _read_secret(said, environment, folder)
+    value = entry.get(key, "")
+    if not value.startswith(("env:", "file:")):
+        return value, bool(value)
+    found = _read_secret(value, environment, folder)
     if not found:
-        raise UsageError(f"the {key} is empty", f"{where}, {said}", "put it there")
+        raise UsageError(f"the {key} is empty", f"{where}, {value}", "put it there")
     return found, False
 
 

@@ -44,8 +44,8 @@ def extract_traceback(analysis: Analysis) -> list[Passage]:
     first = analysis.first_failure
     if first is None:
         return []
-    told = _read_process_lines(analysis, first.source, first.line)
-    groups = [group for group in _iter_traceback_chains(told) if group]
+    lines = _read_process_lines(analysis, first.source, first.line)
+    groups = [group for group in _iter_traceback_chains(lines) if group]
     inside = [group for group in groups if group[0].number <= first.line <= group[-1].number]
     near = [group for group in groups if 0 < group[0].number - first.line <= _NEAR]
     chosen = next(iter(inside or near), ())
@@ -68,12 +68,12 @@ def _read_process_lines(analysis: Analysis, source: int, line: int) -> list[_Ran
     ]
 
 
-def _iter_traceback_chains(told: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
+def _iter_traceback_chains(lines: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
     """Yield tracebacks up to their exception; those that are chained are one."""
     group: list[_RankLine] = []
     between: list[_RankLine] = []
     is_inside = False
-    for line in told:
+    for line in lines:
         if _HEAD in line.text:
             group, between, is_inside = [*group, *between, line], [], True
         elif is_inside:

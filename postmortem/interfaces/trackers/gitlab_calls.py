@@ -111,8 +111,8 @@ def _call_api(what: str, way: Callable[[], _Value]) -> _Value:
     except requests.Timeout:
         raise TryLater("GitLab did not answer in time", what) from None
     except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
-        told = f"GitLab cannot be reached ({type(error).__name__})"
-        raise TryLater(told, what) from None
+        message = f"GitLab cannot be reached ({type(error).__name__})"
+        raise TryLater(message, what) from None
     except (requests.RequestException, gitlab.GitlabError, ValueError) as error:
         raise TrackerError(f"the request failed ({type(error).__name__})", what) from None
 
@@ -132,12 +132,12 @@ def _check_response(response: requests.Response, *_: Any, **__: Any) -> None:
     response.close()
     if status < 400:
         raise TrackerError("GitLab leads elsewhere: name the server as it names itself", what)
-    told = f"GitLab answered {status}"
+    message = f"GitLab answered {status}"
     if status in {404, 410}:
-        raise NotThere(told, what)
+        raise NotThere(message, what)
     if status in {408, 409, 429} or status >= 500:
-        raise TryLater(told, what, seconds=wait_asked_for(response.headers))
-    raise TrackerError(told, what, _MENDS.get(status, ""))
+        raise TryLater(message, what, seconds=wait_asked_for(response.headers))
+    raise TrackerError(message, what, _MENDS.get(status, ""))
 
 
 def _extract_request_path(response: requests.Response) -> str:

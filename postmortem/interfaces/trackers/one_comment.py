@@ -99,7 +99,7 @@ def find_marked_comments(tracker: Tracker, place: IssuePlace, key: str) -> list[
     """
     mine = tracker.myself().identity
     found = [comment for comment in tracker.comments(place) if _is_mine(comment, mine, key)]
-    return sorted(found, key=lambda one: one.age)
+    return sorted(found, key=lambda item: item.age)
 
 
 def _update_comment(tracker: Tracker, place: IssuePlace, comment: IssueComment, text: str) -> None:

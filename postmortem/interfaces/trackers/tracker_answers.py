@@ -16,16 +16,16 @@ _MOST_DIGITS: Final = 19
 _MOST_OF_A_WAIT: Final = 7
 
 
-def read_answer(kind: type[_Kind], said: Any, tracker: str) -> _Kind:
+def read_answer(kind: type[_Kind], value: Any, tracker: str) -> _Kind:
     """Read an object of an answer; one that has been read already stays as it is.
 
     Raises:
         TrackerError: it is none.
     """
-    if isinstance(said, kind):
-        return said
+    if isinstance(value, kind):
+        return value
     try:
-        return kind.model_validate(said)
+        return kind.model_validate(value)
     except ValidationError as error:
         raise TrackerError(
             f"an answer of {tracker} cannot be read: {_format_error_fields(error)}"

@@ -114,8 +114,8 @@ class LossCourse:
         """Write the last sound losses, or an empty string."""
         return ", ".join(f"{value:.4g}" for value in [*self._recent][-_LEVEL:])
 
-    def _sign(self, said: Message, record: MetricRecord, first: int = 0) -> Sign:
-        return Sign("divergence", said, record.line, record.step, first)
+    def _sign(self, message: Message, record: MetricRecord, first: int = 0) -> Sign:
+        return Sign("divergence", message, record.line, record.step, first)
 
     def _has_leapt(self, loss: float, start: float) -> bool:
         """Count losses on end that no sound run has, and such as are far above this one's first."""

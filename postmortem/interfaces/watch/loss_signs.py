@@ -64,8 +64,8 @@ class LossSigns:
     ) -> Iterator[Sign]:
         """Judge a loss printed as 0, which a trainer makes of a NaN whose gradients show it."""
         if norm is not None and not math.isfinite(norm):
-            said = self._behind(f"{self._name} 0.0, grad_norm {norm}")
-            yield Sign("hidden-nan", said, record.line, record.step)
+            message = self._behind(f"{self._name} 0.0, grad_norm {norm}")
+            yield Sign("hidden-nan", message, record.line, record.step)
             return
         found = list(
             self._zeros.take(
@@ -91,5 +91,5 @@ def _iter_reported_signs(record: MetricRecord) -> Iterator[Sign]:
     if not math.isfinite(evaluated := record.values.get(names.EVAL_LOSS, 0.0)):
         yield Sign("eval-nan", quote(f"eval_loss {evaluated}"), record.line, record.step)
     if (count := record.values.get("nan_iterations", 0.0)) > 0:
-        said = say("{count:g} nan iterations", "{count:g} 次 NaN 迭代", count=count)
-        yield Sign("nan", said, record.line, record.step)
+        message = say("{count:g} nan iterations", "{count:g} 次 NaN 迭代", count=count)
+        yield Sign("nan", message, record.line, record.step)

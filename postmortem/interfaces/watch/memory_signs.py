@@ -104,7 +104,7 @@ def _iter_growth_signs(
     full = step + (capacity - value) / slope
     if full > total or (math.isnan(full) and value < _GROWN * first) or value < 1.2 * first:
         return
-    said = say(
+    message = say(
         "memory {first:g} → {value:g}{unit} over {count} records",
         "{count} 条记录中显存/内存 {first:g} → {value:g}{unit}",
         first=first,
@@ -113,14 +113,16 @@ def _iter_growth_signs(
         count=len(points),
     )
     if not math.isnan(slope):
-        said = say("{said}, {slope:.3g} a step", "{said}，每步 {slope:.3g}", said=said, slope=slope)
+        message = say(
+            "{said}, {slope:.3g} a step", "{said}，每步 {slope:.3g}", said=message, slope=slope
+        )
     if not math.isnan(full):
-        said = say(
+        message = say(
             "{said}; {capacity:g} {unit} are full at step {full:.0f}",
             "{said}；到第 {full:.0f} 步占满 {capacity:g} {unit}",
-            said=said,
+            said=message,
             capacity=capacity,
             unit=unit,
             full=full,
         )
-    yield Sign("memory", said, line, step, first_line)
+    yield Sign("memory", message, line, step, first_line)

@@ -59,9 +59,9 @@ class StallDetector:
 
     def has_broken_silence(self) -> bool:
         """Say, once, whether a silence is over that was told."""
-        was_told = not math.isnan(self._silent_from)
+        was_silent = not math.isnan(self._silent_from)
         self._silent_from = math.nan
-        return was_told
+        return was_silent
 
     def same_step(self, file: WatchedFile) -> tuple[Sign, ProcessId] | None:
         """Find a file whose lines go on while no record has come for longer than a silence."""
@@ -80,19 +80,19 @@ class StallDetector:
             return None
         self._silent_from = self.last
         usual = self._pace.usual()
-        said = say(
+        message = say(
             "nothing written for {silent:.0f} s", "已有 {silent:.0f} 秒没有任何输出", silent=silent
         )
         if not math.isnan(usual):
-            said = say(
+            message = say(
                 "{said}; records had come every {usual:.2g} s",
                 "{said}，此前每 {usual:.2g} 秒就有一条记录",
-                said=said,
+                said=message,
                 usual=max(usual, 0.01),
             )
         there = [file for file in files if file.followed.is_there]
         file = max(there, key=lambda file: file.followed.modified)
-        return file, Sign("stall", said, file.live.last_number(), file.last_step)
+        return file, Sign("stall", message, file.live.last_number(), file.last_step)
 
     def silence(self) -> float:
         """Give the seconds since anything was written; NaN if nothing ever was."""

@@ -106,12 +106,14 @@ class _Request:
                 return one
         raise fault
 
-    def _hold(self, one: socket.socket) -> None:
+    def _hold(self, connection: socket.socket) -> None:
         with self._lock:
             if self._is_over:
                 raise TimeoutError("the time is over")
             self._release()
-            self._socket = one.dup()  # the connection's own object passes into the encrypted one
+            self._socket = (
+                connection.dup()
+            )  # the connection's own object passes into the encrypted one
 
     def _release(self) -> None:
         if self._socket is not None:
@@ -186,9 +188,9 @@ def _fetch_status(
 ) -> int | BaseException:
     """Give the status, or what went wrong, so that the thread that waits can raise it."""
     opener = urllib.request.build_opener(*_build_handlers(request.connected))
-    asked = urllib.request.Request(address.url, data=text.encode(), headers=address.headers)  # noqa: S310 -- `Address` allows http and https alone
+    http_request = urllib.request.Request(address.url, data=text.encode(), headers=address.headers)  # noqa: S310 -- `Address` allows http and https alone
     try:
-        with opener.open(asked, timeout=seconds) as answer:
+        with opener.open(http_request, timeout=seconds) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         error.close()

@@ -52,19 +52,19 @@ class ZeroLosses:
         if norm is not None and norm > 0:
             return
         if not has_norms and self._before > 0.1 and self._zeros == _GONE:
-            said = say(
+            message = say(
                 "{name} {before:g}, then exactly 0.0 at {count} records",
                 "{name} 从 {before:g} 变为连续 {count} 条记录恰好为 0.0",
                 name=name,
                 before=self._before,
                 count=_GONE,
             )
-            yield Sign("hidden-nan", said, record.line, record.step, self._began)
+            yield Sign("hidden-nan", message, record.line, record.step, self._began)
         elif self._zeros == _MASKED and is_first:
-            said = say(
+            message = say(
                 "{name} exactly 0.0 at the first {count} records",
                 "前 {count} 条记录的 {name} 恰好为 0.0",
                 name=name,
                 count=_MASKED,
             )
-            yield Sign("zero-loss", said, record.line, record.step, self._began)
+            yield Sign("zero-loss", message, record.line, record.step, self._began)

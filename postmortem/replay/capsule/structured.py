@@ -106,13 +106,13 @@ def _parse_fields(kind: type, value: Any, where: _Place) -> Any:
     if unknown:
         raise WrongForm(f"{_format_path(where)}.{unknown[0][:_LONGEST]} is no field of this schema")
     hints = _get_type_hints(kind)
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, field in fields.items():
         if name in value:
-            given[field.name] = _read(hints[field.name], value[name], (where, f".{name}"))
+            arguments[field.name] = _read(hints[field.name], value[name], (where, f".{name}"))
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise WrongForm(f"{_format_path(where)}.{name} is missing")
-    return kind(**given)
+    return kind(**arguments)
 
 
 @functools.cache

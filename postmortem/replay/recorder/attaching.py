@@ -113,10 +113,10 @@ def attach_exception_hook(recording: Recording) -> None:
     recording.removals.append(restore)
 
 
-def call_safely(recording: Recording, told: Callable[..., None], *arguments: Any) -> None:
+def call_safely(recording: Recording, callback: Callable[..., None], *arguments: Any) -> None:
     """Tell a part of a recording something; what goes wrong there ends the recording only."""
     if not recording.is_off and not torch.compiler.is_compiling():
         try:
-            told(*arguments)
+            callback(*arguments)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the training goes on
             recording.give_up(f"{type(error).__name__}: {error}")

@@ -39,7 +39,7 @@ class LightningRecorder(Callback):
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         """Begin to record."""
         norm = trainer.gradient_clip_val
-        given = {
+        options = {
             "framework": "lightning",
             "clipping": Clipping(float(norm)) if norm else None,
             "folder": Path(trainer.default_root_dir) / "capsules",
@@ -48,7 +48,7 @@ class LightningRecorder(Callback):
         }
         scaler = getattr(trainer.precision_plugin, "scaler", None)
         optimizers = trainer.optimizers
-        self._recorder = Recorder(pl_module, (*optimizers, None)[0], scaler=scaler, **given)
+        self._recorder = Recorder(pl_module, (*optimizers, None)[0], scaler=scaler, **options)
         self._recording = self._recorder.start(_attach_step_hook, attaching.attach_scaler_hooks)
         if self._recording is None:
             return

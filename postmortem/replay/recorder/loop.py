@@ -51,8 +51,8 @@ class Recorder:
         """Begin to record; what goes wrong here is told, and nothing is recorded."""
         try:
             self._recording = attaching.start_recording(self._subject(), self._options)
-            for hear in hearings or (*USUAL, attaching.attach_exception_hook):
-                hear(self._recording)
+            for attach in hearings or (*USUAL, attaching.attach_exception_hook):
+                attach(self._recording)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the training goes on
             LOG.warning("postmortem: nothing is recorded: %s: %s", type(error).__name__, error)
             self.stop()

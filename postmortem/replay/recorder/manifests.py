@@ -172,7 +172,7 @@ def _get_loss_and_factor(
 def _pass(
     kept: PassKept,
     prefix: str,
-    told: tuple[float | None, float | None],
+    figures: tuple[float | None, float | None],
     tensors: Tensors,
     notes: list[str],
 ) -> values.MicroBatch:
@@ -183,7 +183,7 @@ def _pass(
     notes += [f"batch: {one} not recorded" for one in trees.list_unrecorded(kept.tree)]
     if not kept.is_used:
         notes.append("loss: no gradient came to the one that the model gives; name loss=")
-    return values.MicroBatch(kept.tree, prefix if kept.states else "", kept.samples, *told)
+    return values.MicroBatch(kept.tree, prefix if kept.states else "", kept.samples, *figures)
 
 
 def _build_optimizer(

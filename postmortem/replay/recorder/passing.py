@@ -26,13 +26,13 @@ def name_inputs(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, A
     except (TypeError, ValueError):
         return {"args": list(arguments), **keywords}
     kinds = bound.signature.parameters
-    given: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     for name, value in list(bound.arguments.items())[1:]:
         if kinds[name].kind is inspect.Parameter.VAR_POSITIONAL:
             return {"args": list(arguments), **keywords}
         is_rest = kinds[name].kind is inspect.Parameter.VAR_KEYWORD
-        given |= value if is_rest else {name: value}
-    return given
+        inputs |= value if is_rest else {name: value}
+    return inputs
 
 
 class Passing:
@@ -55,9 +55,9 @@ class Passing:
         if model.training and torch.is_grad_enabled() and not self.is_told:
             if hasattr(model, "_orig_mod"):
                 self.autocast = get_autocast_state(self.tape.subject.device.type)
-            given = name_inputs(self.tape.subject.model, arguments, keywords)
-            self.inputs = tuple(given)
-            self.tape.begin(given, self.samples(given))
+            inputs = name_inputs(self.tape.subject.model, arguments, keywords)
+            self.inputs = tuple(inputs)
+            self.tape.begin(inputs, self.samples(inputs))
 
     def after_forward(self, model: Any, _arguments: Any, _keywords: Any, output: Any) -> None:
         """Keep the loss, if the model gives one."""

@@ -150,8 +150,8 @@ class Recording:
         with contextlib.suppress(RuntimeError):  # a device that has failed tells nothing more
             self.judge(wait=True)
         if not self.is_off and isinstance(error, Exception):
-            told = f"{type(error).__name__}: {error}"
-            self._write(Reason("exception", self.tape.step.step, told[:500]))
+            description = f"{type(error).__name__}: {error}"
+            self._write(Reason("exception", self.tape.step.step, description[:500]))
         self.let_go()
 
     def _write(self, reason: Reason) -> Path | None:

@@ -53,10 +53,10 @@ class StepKept:
     def arrive(self, *, wait: bool = False) -> bool:
         """Take in the figures, if they have come over; says whether."""
         if self.reading is not None:
-            told = self.reading.figures(wait=wait)
-            if told is None:
+            figures = self.reading.figures(wait=wait)
+            if figures is None:
                 return False
-            self.figures |= dict(zip(self.named, told, strict=True))
+            self.figures |= dict(zip(self.named, figures, strict=True))
             self.reading = None
         return True
 

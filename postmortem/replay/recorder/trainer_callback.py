@@ -27,7 +27,7 @@ class TrainerRecorder(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
         """Begin to record."""
         self.on_train_end(args, state, control)
-        given = {
+        detected = {
             "folder": Path(args.output_dir) / "capsules",
             "clipping": args.max_grad_norm,
             "framework": "transformers-trainer",
@@ -36,7 +36,7 @@ class TrainerRecorder(TrainerCallback):
         optimizer = parts.get("optimizer")
         scaler = getattr(optimizer, "scaler", None)
         options = {
-            key: value for key, value in {**given, **self._options}.items() if value is not None
+            key: value for key, value in {**detected, **self._options}.items() if value is not None
         }
         self._recorder = Recorder(parts["model"], optimizer, scaler=scaler, **options)
         self._recording = self._recorder.start(*USUAL, attaching.attach_exception_hook)

@@ -203,18 +203,20 @@ def _resolve_by_name(key: str, value: Any, model: Any) -> dict[str, Any]:
     """Give a number for each module that a pattern matches, the whole name each."""
     if not isinstance(value, Mapping):
         raise _build_refusal(key, "is no object")
-    given: dict[str, Any] = {}
+    resolved: dict[str, Any] = {}
     names = [name for name, _ in model.named_modules() if name]
     for pattern, number in value.items():
         checked = _check_number(key, number, model)
         if _NAME.fullmatch(pattern):
-            given[pattern] = checked
+            resolved[pattern] = checked
         else:
             found = _match_names(key, names, rf"(?:.*\.)?(?:{pattern})$")
-            given |= {
-                exact: checked for exact in map(_build_exact_pattern, found) if exact not in given
+            resolved |= {
+                exact: checked
+                for exact in map(_build_exact_pattern, found)
+                if exact not in resolved
             }
-    return given
+    return resolved
 
 
 def _build_exact_pattern(name: str) -> str:

@@ -73,14 +73,14 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
     ) -> Any:
         """Measure an operation, and run it if its result fits."""
         del types
-        given = dict(kwargs or {})
+        keywords = dict(kwargs or {})
         self._check_time()
         if _is_view_or_in_place(func):
-            return func(*args, **given)
-        likely = _run_on_meta(func, args, given) + _find_expanded_tensors([args, given])
-        self._refuse_slow(func, args, given, likely)
+            return func(*args, **keywords)
+        likely = _run_on_meta(func, args, keywords) + _find_expanded_tensors([args, keywords])
+        self._refuse_slow(func, args, keywords, likely)
         self._refuse_large(likely)
-        out = func(*args, **given)
+        out = func(*args, **keywords)
         for tensor in _iter_tensors(out):
             self._note(tensor)
         return out
@@ -109,10 +109,10 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
             self._sum = sum(bytes_ for _, bytes_ in self._held)
         if self._sum + size <= most:
             return
-        asked = f"{(self._sum + size) / MIB:,.0f} MiB"
+        size_text = f"{(self._sum + size) / MIB:,.0f} MiB"
         shape = list(max(likely, key=_count_bytes).shape)
         raise InputError(
-            f"{self._what} needs {asked} (a tensor of shape {shape} comes next),"
+            f"{self._what} needs {size_text} (a tensor of shape {shape} comes next),"
             f" {most / MIB:,.0f} MiB are allowed by the size of the capsule and --memory",
             "",
             _MEND,
@@ -171,18 +171,18 @@ def _run_on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
     if any(argument.name == "device" for argument in func._schema.arguments):  # noqa: SLF001
         kwargs = kwargs | {"device": torch.device("meta")}
     kwargs = {key: value for key, value in kwargs.items() if key not in {"generator", "pin_memory"}}
-    given, named = tree_map_only(torch.Tensor, _create_meta_tensor, (args, kwargs))
+    meta_args, named = tree_map_only(torch.Tensor, _create_meta_tensor, (args, kwargs))
     try:
-        return list(_iter_tensors(func(*given, **named)))
+        return list(_iter_tensors(func(*meta_args, **named)))
     except (RuntimeError, NotImplementedError, TypeError):
         return []
 
 
-def _find_expanded_tensors(given: Any) -> list[Any]:
+def _find_expanded_tensors(value: Any) -> list[Any]:
     """Give what is larger than its storage: operations make it whole for themselves."""
     return [
         tensor
-        for tensor in _iter_tensors(given)
+        for tensor in _iter_tensors(value)
         if tensor.layout is torch.strided
         and tensor.device.type != "meta"
         and _count_bytes(tensor) > max(tensor.untyped_storage().nbytes(), MIB)

@@ -26,24 +26,24 @@ def iter_evidence(found: Replayed[Message]) -> Iterator[tuple[str, Evidence[Mess
             yield cause.cause, _build_item(cause, weight)
 
 
-def _get_weight(one: CauseTested[Message]) -> float:
-    if one.verdict == "confirmed":
+def _get_weight(tested: CauseTested[Message]) -> float:
+    if tested.verdict == "confirmed":
         return CONFIRMING
-    if one.verdict == "refuted":
+    if tested.verdict == "refuted":
         return _REFUTING
     intermittent = {cause.id for cause in causes() if cause.is_intermittent}
-    is_one = one.verdict == "not-reproduced" and one.cause in intermittent
+    is_one = tested.verdict == "not-reproduced" and tested.cause in intermittent
     return _INTERMITTENT if is_one else 0.0
 
 
-def _build_item(one: CauseTested[Message], weight: float) -> Evidence[Message]:
-    said = {
+def _build_item(tested: CauseTested[Message], weight: float) -> Evidence[Message]:
+    texts = {
         "confirmed": say("confirmed by replay", "重放已证实"),
         "refuted": say("refuted by replay", "重放已排除"),
-    }.get(one.verdict, say("not reproduced by replay", "重放未重现"))
-    because = join_list(list(one.reasons), "; ", "；")
-    text = say("{said}: {because}", "{said}：{because}", said=said, because=because)
-    return Evidence("replay", f"replay.{one.verdict}", "replay", text, weight)
+    }.get(tested.verdict, say("not reproduced by replay", "重放未重现"))
+    because = join_list(list(tested.reasons), "; ", "；")
+    text = say("{said}: {because}", "{said}：{because}", said=texts, because=because)
+    return Evidence("replay", f"replay.{tested.verdict}", "replay", text, weight)
 
 
 def fill_titles(found: Replayed[Message], title: Callable[[str], Message]) -> Replayed[Message]:

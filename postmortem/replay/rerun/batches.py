@@ -128,12 +128,12 @@ def find_token_ids(batch: Any) -> list[Any]:
 
 def describe_sample(batch: Any, sample: int) -> tuple[Message, ...]:
     """Tell of a sample what its tensors look like: shapes, types and ranges, no contents."""
-    size, told = count_samples(batch), []
+    size, texts = count_samples(batch), []
     for path, tensor in iter_tensors(batch):
         if tensor.dim() == 0 or tensor.shape[0] != size:
             continue
-        told.append(_describe_tensor(path or "batch", tensor[sample]))
-    return tuple(told)
+        texts.append(_describe_tensor(path or "batch", tensor[sample]))
+    return tuple(texts)
 
 
 def _describe_tensor(path: str, tensor: Any) -> Message:

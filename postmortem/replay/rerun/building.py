@@ -128,9 +128,9 @@ def _build_module(tree: Mapping[str, Any], depth: int) -> Any:
     return built
 
 
-def _check_arguments(name: str, given: Any) -> dict[str, Any]:
+def _check_arguments(name: str, arguments: Any) -> dict[str, Any]:
     """Check what a module is built with: plain values, or lists of them."""
-    for key, value in given.items():
+    for key, value in arguments.items():
         parts = value if isinstance(value, list) else [value]
         are_plain = all(isinstance(part, bool | int | float | str | None) for part in parts)
         if not _ARGUMENT.fullmatch(key) or not are_plain:
@@ -139,7 +139,7 @@ def _check_arguments(name: str, given: Any) -> dict[str, Any]:
                 _WHERE,
                 "record it with build=, a function that gives the model",
             )
-    return dict(given)
+    return dict(arguments)
 
 
 def _get_output_loss(model: Any, batch: Any) -> Any:

@@ -32,10 +32,10 @@ _NOTHING: Final = say(
 def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
     """Compare the losses of all micro-batches, as far as both are finite."""
     pairs = [
-        (told.loss, loss)
+        (recorded.loss, loss)
         for step, ran in zip(bench.steps, run.steps, strict=False)
-        for told, loss in zip(step.micro_batches, ran.losses, strict=False)
-        if told.loss is not None and math.isfinite(told.loss) and math.isfinite(loss)
+        for recorded, loss in zip(step.micro_batches, ran.losses, strict=False)
+        if recorded.loss is not None and math.isfinite(recorded.loss) and math.isfinite(loss)
     ]
     if not pairs:
         return Fidelity(_NOTHING, is_faithful=True)

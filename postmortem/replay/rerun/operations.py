@@ -57,12 +57,15 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
         name = func.overloadpacket.__name__ if hasattr(func, "overloadpacket") else str(func)
         if self.first is not None or name in _MADE_OF_NOTHING:
             return func(*args, **(kwargs or {}))
-        given = _list_float_tensors([args, kwargs])
-        before, span = _state(given, [*args, *(kwargs or {}).values()]), _compute_value_range(given)
+        inputs = _list_float_tensors([args, kwargs])
+        before, span = (
+            _state(inputs, [*args, *(kwargs or {}).values()]),
+            _compute_value_range(inputs),
+        )
         out = func(*args, **(kwargs or {}))
         what = _identify_new_nonfinite(before, _state(_list_float_tensors(out)))
         if what:
-            dtype = str(given[0].dtype).removeprefix("torch.") if given else ""
+            dtype = str(inputs[0].dtype).removeprefix("torch.") if inputs else ""
             self.first = Operation(name.rstrip("_"), what, _is_in_backward(), *span, dtype)
         return out
 
@@ -84,10 +87,10 @@ class _Finiteness(NamedTuple):
 
 def _state(found: list[Any], scalars: Iterable[Any] = ()) -> _Finiteness:
     """See what is not finite; a number that is told to be infinite counts: masks are made so."""
-    told = any(isinstance(scalar, float) and math.isinf(scalar) for scalar in scalars)
+    has_infinite = any(isinstance(scalar, float) and math.isinf(scalar) for scalar in scalars)
     return _Finiteness(
         any(bool(torch.isnan(tensor).any()) for tensor in found),
-        told or any(bool(torch.isinf(tensor).any()) for tensor in found),
+        has_infinite or any(bool(torch.isinf(tensor).any()) for tensor in found),
     )
 
 

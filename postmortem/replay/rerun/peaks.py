@@ -97,7 +97,7 @@ def _build_leaf_hook(name: str, peaks: Peaks) -> Any:
     """Give a hook of a module that holds no others."""
 
     def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
-        given, made = (
+        inputs, made = (
             _list_float_tensors([args, kwargs]),
             _list_float_tensors(_unpack_output(output)),
         )
@@ -107,8 +107,8 @@ def _build_leaf_hook(name: str, peaks: Peaks) -> Any:
         peaks.modules.append(seen)
         if not seen.is_finite and not peaks.first_forward:
             peaks.first_seen = peaks.first_seen or name
-            peaks.first_forward = name if all(map(_is_finite, given)) else ""
-        for tensor in filter(_has_gradient, [*given, *made]):
+            peaks.first_forward = name if all(map(_is_finite, inputs)) else ""
+        for tensor in filter(_has_gradient, [*inputs, *made]):
             tensor.register_hook(_build_gradient_hook(seen, peaks))
 
     return hook
@@ -128,9 +128,9 @@ def _build_container_hook(name: str, peaks: Peaks) -> Any:
     def hook(_: Any, args: Any, kwargs: Any, output: Any) -> None:
         if peaks.first_forward:
             return
-        given = all(_is_finite(one) for _, one in iter_tensors([args, kwargs]))
+        inputs = all(_is_finite(one) for _, one in iter_tensors([args, kwargs]))
         made = all(_is_finite(one) for _, one in iter_tensors(_unpack_output(output)))
-        if given and not made and _is_before_loss(output):
+        if inputs and not made and _is_before_loss(output):
             peaks.first_forward = name
 
     return hook

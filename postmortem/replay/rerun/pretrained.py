@@ -169,14 +169,14 @@ def _check_quantization(value: Any) -> Any:
         return None
     if not isinstance(value, Mapping) or value.get("quant_method") not in _QUANTIZED:
         raise _build_refusal("quantization_config", "is of another package than bitsandbytes")
-    given = {
+    settings = {
         key: item for key, item in value.items() if re.match("load_in_|bnb_4bit_|llm_int8_", key)
     }
-    for key, one in given.items():
+    for key, one in settings.items():
         for part in one if isinstance(one, list) else [one]:
             if not isinstance(part, bool | int | float | None) and not _WORD.fullmatch(str(part)):
                 raise _build_refusal(key, "is neither a number nor a name")
-    return given | {"quant_method": value["quant_method"]}
+    return settings | {"quant_method": value["quant_method"]}
 
 
 def _check_value(key: str, value: Any) -> Any:

@@ -117,25 +117,25 @@ def _select_definitions(body: list[ast.stmt], left_out: dict[str, str]) -> Itera
             left_out.update(dict.fromkeys(_set_names(statement), shown))
 
 
-def _filter_try(one: ast.Try, left_out: dict[str, str]) -> ast.stmt:
-    one.body = list(_select_definitions(one.body, left_out)) or [ast.Pass()]
-    for handler in one.handlers:
+def _filter_try(statement: ast.Try, left_out: dict[str, str]) -> ast.stmt:
+    statement.body = list(_select_definitions(statement.body, left_out)) or [ast.Pass()]
+    for handler in statement.handlers:
         handler.body = list(_select_definitions(handler.body, left_out)) or [ast.Pass()]
-    one.orelse = list(_select_definitions(one.orelse, left_out))
-    one.finalbody = list(_select_definitions(one.finalbody, left_out))
-    return ast.fix_missing_locations(one)
+    statement.orelse = list(_select_definitions(statement.orelse, left_out))
+    statement.finalbody = list(_select_definitions(statement.finalbody, left_out))
+    return ast.fix_missing_locations(statement)
 
 
-def _is_constant(one: ast.stmt) -> bool:
-    if not isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign):
+def _is_constant(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
         return False
-    targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     are_names = all(
         isinstance(part, ast.Name | ast.Tuple | ast.List | ast.Starred | ast.expr_context)
         for target in targets
         for part in ast.walk(target)
     )
-    return are_names and (one.value is None or _is_value(one.value))
+    return are_names and (statement.value is None or _is_value(statement.value))
 
 
 def _is_value(node: ast.AST) -> bool:
@@ -155,9 +155,9 @@ def _set_names(statement: ast.stmt) -> Iterator[str]:
 
 def _describe_error(error: BaseException, left_out: dict[str, str]) -> str:
     """Tell an error; where a name is missing, which statement was not executed."""
-    told = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {error}"
     place = left_out.get(error.name or "") if isinstance(error, NameError) else None
-    return f"{told}; it is set by a statement that is not executed ({place})" if place else told
+    return f"{text}; it is set by a statement that is not executed ({place})" if place else text
 
 
 def _wrap_with_explanation(found: Any, file: str, left_out: dict[str, str]) -> Callable[..., Any]:

@@ -31,7 +31,7 @@ def render_contents(rules: Rules, language: str) -> str:
     """List all causes."""
     page = _Sheet(rules, language)
     causes = rules["taxonomy"]["causes"].items()
-    lines = (f"- `{name}`: {page.text(told['title'])}" for name, told in causes)
+    lines = (f"- `{name}`: {page.text(cause['title'])}" for name, cause in causes)
     return "\n".join([f"# {page.word('causes')}", "", *lines, ""])
 
 
@@ -41,9 +41,9 @@ class _Sheet:
     def __init__(self, rules: Rules, language: str) -> None:
         self.rules, self.language = rules, language
 
-    def text(self, said: Any) -> str:
+    def text(self, value: Any) -> str:
         """Give a text of the rules in the language; one without languages as it is."""
-        return fill(str(said[self.language] if isinstance(said, Mapping) else said or ""), {})
+        return fill(str(value[self.language] if isinstance(value, Mapping) else value or ""), {})
 
     def word(self, name: str) -> str:
         """Give a word of the page."""
@@ -115,14 +115,14 @@ def _list_suggesting_signatures(page: _Sheet, cause: str) -> Iterator[str]:
         if cause in (signature.get("suggests") or {})
     ]
     for _, name, entry in sorted(found, key=lambda item: item[:2]):
-        told = page.aside(page.text(entry["title"]), f"`{name}`")
-        yield f"- {page.labelled(page.level(entry['suggests'][cause]), told)}"
+        line = page.aside(page.text(entry["title"]), f"`{name}`")
+        yield f"- {page.labelled(page.level(entry['suggests'][cause]), line)}"
 
 
 def _render_items(page: _Sheet, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for item in items:
-        told = page.aside(page.text(item["text"]), page.asked(item))
-        yield f"- {page.labelled(page.level(item['level']), told)}"
+        line = page.aside(page.text(item["text"]), page.asked(item))
+        yield f"- {page.labelled(page.level(item['level']), line)}"
 
 
 def _render_precedence(page: _Sheet, cause: str) -> Iterator[str]:
@@ -145,18 +145,18 @@ def _list_fixes(page: _Sheet, cause: str) -> Iterator[str]:
     found = [one for one in page.rules["fixes"] if cause in one["causes"]]
     order = {"check": 0, "change": 1, "prevent": 2}
     for entry in sorted(found, key=lambda fix: (order[fix["kind"]], fix.get("order", 50))):
-        asked = page.asked(entry)
-        name = f"`{entry['id']}`" + (f", {page.word('if')} {asked}" if asked else "")
+        conditions = page.asked(entry)
+        name = f"`{entry['id']}`" + (f", {page.word('if')} {conditions}" if conditions else "")
         head = page.aside(f"**{page.text(entry['title'])}**", name)
-        told = page.joined("sentences", first=head, second=page.text(entry["why"]))
-        yield f"- {page.labelled(page.word(entry['kind']), told)}"
+        line = page.joined("sentences", first=head, second=page.text(entry["why"]))
+        yield f"- {page.labelled(page.word(entry['kind']), line)}"
 
 
 def _list_advisories(page: _Sheet, cause: str) -> Iterator[str]:
     for advisory in page.rules["advisories"]:
         if cause in advisory["causes"]:
-            told = page.aside(page.text(advisory["symptom"]), f"`{advisory['id']}`")
-            yield f"- {page.labelled(' '.join((advisory['package'], advisory['range'])), told)}"
+            line = page.aside(page.text(advisory["symptom"]), f"`{advisory['id']}`")
+            yield f"- {page.labelled(' '.join((advisory['package'], advisory['range'])), line)}"
 
 
 def _render_signature(page: _Sheet, entry: Explained) -> Iterator[str]:
@@ -200,8 +200,8 @@ def _render_fix(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section(
         "causes", (f"- `{cause}`: {_get_title(page, cause)}" for cause in raw["causes"])
     )
-    asked = page.asked(raw)
-    yield from page.section("asked", [asked] if asked else [])
+    conditions = page.asked(raw)
+    yield from page.section("asked", [conditions] if conditions else [])
     snippets = dict(raw.get("snippets") or {})
     for stack in page.rules["stacks"]:
         if entry.id in (own := load_snippets(stack)):
@@ -235,8 +235,8 @@ def _render_stack(page: _Sheet, entry: Explained) -> Iterator[str]:
 def _render_advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (f"{raw['package']} {raw['range']}", "")
-    asked = page.asked(raw)
-    yield from page.section("asked", [asked] if asked else [])
+    conditions = page.asked(raw)
+    yield from page.section("asked", [conditions] if conditions else [])
     yield from page.section("fixed", [page.text(raw["fixed"])])
     yield from page.section(
         "suggests",
@@ -277,8 +277,8 @@ def _dump_yaml(value: Any) -> str:
 
 
 def _render_classifier(page: _Sheet, _entry: Explained) -> Iterator[str]:
-    for told in TEXT_MODEL_TOLD:
-        yield from (told.text(page.language), "")
+    for message in TEXT_MODEL_TOLD:
+        yield from (message.text(page.language), "")
 
 
 _BODIES: Final[Mapping[str, Callable[[_Sheet, Explained], Iterator[str]]]] = {

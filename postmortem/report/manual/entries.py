@@ -46,8 +46,8 @@ class Explained(NamedTuple):
 def iter_entries(rules: Rules) -> Iterator[Explained]:
     """Yield all that can be explained."""
     causes = {cause["id"]: cause for cause in rules["causes"]}
-    for name, told in rules["taxonomy"]["causes"].items():
-        yield Explained("cause", name, {**causes.get(name, {}), **told})
+    for name, definition in rules["taxonomy"]["causes"].items():
+        yield Explained("cause", name, {**causes.get(name, {}), **definition})
     for kind, plural in _PLURALS.items():
         for rule in rules[plural]:
             yield Explained(kind, rule["id"], rule)

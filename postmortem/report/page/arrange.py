@@ -43,12 +43,12 @@ def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Pan
         if id(main) in taken or len(main.samples) < 2:
             continue
         free = [other for other in drawn if id(other) not in taken and _is_companion(main, other)]
-        beside = list(
+        companions = list(
             {other.name: other for other in reversed(free)}.values()
         )  # of a name the first
-        taken.update(map(id, (main, *beside)))
-        beside.sort(key=lambda other: other.name == LOSS_SCALE)
-        made.append(_build_panel(diagnosis, main, beside))
+        taken.update(map(id, (main, *companions)))
+        companions.sort(key=lambda other: other.name == LOSS_SCALE)
+        made.append(_build_panel(diagnosis, main, companions))
     return tuple(made)
 
 
@@ -108,14 +108,14 @@ def _is_companion(main: SeriesView, other: SeriesView) -> bool:
     return inside >= _INSIDE * len(lines) and 1 < len(lines) <= _FINER * len(main.samples)
 
 
-def _build_panel(diagnosis: Diagnosis, main: SeriesView, beside: Sequence[SeriesView]) -> Panel:
+def _build_panel(diagnosis: Diagnosis, main: SeriesView, companions: Sequence[SeriesView]) -> Panel:
     """Arrange a series and those beside it, with what is marked on them."""
     bad = find_process_nonfinite(diagnosis, main)
     rows = list_marks(diagnosis, main, bad)
     known, counted = compute_line_positions(diagnosis, main)
-    lines = [line for series in (main, *beside) for _, _, line in series.samples]
+    lines = [line for series in (main, *companions) for _, _, line in series.samples]
     axis = RecordAxis(known, max(lines + [line for _, _, places in rows for line, _ in places]))
-    tracks = _build_tracks(main, beside, axis, counted)
+    tracks = _build_tracks(main, companions, axis, counted)
     spots = tuple(
         Spot(kind, axis.place(line, step if counted == "step" else None), line, step)
         for kind, _, places in rows
@@ -139,7 +139,7 @@ def _build_panel(diagnosis: Diagnosis, main: SeriesView, beside: Sequence[Series
 
 
 def _build_tracks(
-    main: SeriesView, beside: Sequence[SeriesView], axis: RecordAxis, counted: str
+    main: SeriesView, companions: Sequence[SeriesView], axis: RecordAxis, counted: str
 ) -> tuple[Track, ...]:
     """Give the samples of each series their places; records are counted, whatever their lines."""
     if counted == "record":
@@ -150,7 +150,7 @@ def _build_tracks(
         Track(
             other, axis.places(other.samples, by_step=counted == "step"), _select_line_style(other)
         )
-        for other in beside
+        for other in companions
     )
     return Track(main, xs, _select_line_style(main)), *others
 

@@ -124,12 +124,12 @@ def _list_labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
 
 def _format_nonfinite_label(panel: Panel, bad: Bad, words: Words) -> str:
     """Say which value is not finite, whose it is, and where it was printed."""
-    said = format_number(bad.value)
+    label = format_number(bad.value)
     if bad.name != panel.main.name:
-        said = f"{format_one_line(bad.name, 20)} {said}"
+        label = f"{format_one_line(bad.name, 20)} {label}"
     if panel.is_of_processes:
-        said = f"{process(panel.main.where, words)} {said}".strip()
-    return f"{said} · {format_sample_location(bad.step, bad.line, words)}"
+        label = f"{process(panel.main.where, words)} {label}".strip()
+    return f"{label} · {format_sample_location(bad.step, bad.line, words)}"
 
 
 def _rank_outward(x: float, middle: float) -> float:

@@ -92,7 +92,7 @@ def _is_log(series: Sequence[SeriesView]) -> bool:
 
 
 def build_comparison_contexts(
-    panels: Sequence[Panel], found: Comparison, said: dict[str, str], words: Words
+    panels: Sequence[Panel], found: Comparison, divergences: dict[str, str], words: Words
 ) -> list[dict[str, Any]]:
     """Give what the template shows of each panel.
 
@@ -104,17 +104,18 @@ def build_comparison_contexts(
     """
     good = {id(pair.good) for pair in found.drawn}
     return [
-        _build_panel_context(panel, index, good, said, words) for index, panel in enumerate(panels)
+        _build_panel_context(panel, index, good, divergences, words)
+        for index, panel in enumerate(panels)
     ]
 
 
 def _build_panel_context(
-    panel: Panel, index: int, good: set[int], said: dict[str, str], words: Words
+    panel: Panel, index: int, good: set[int], divergences: dict[str, str], words: Words
 ) -> dict[str, Any]:
     key, title = f"{words.language}-chart-{index}", name_of(panel.main)
     runs = ["good" if id(track.series) in good else "bad" for track in panel.tracks]
     names = [words(f"compare.{run}") for run in runs]
-    texts = [said[panel.main.name]] if panel.main.name in said else []
+    texts = [divergences[panel.main.name]] if panel.main.name in divergences else []
     texts += [
         name + words("colon") + describe_series(track.series, words)
         for name, track in zip(names, panel.tracks, strict=True)
@@ -140,9 +141,9 @@ def _build_panel_context(
 
 
 def _mark(spot: Spot, words: Words) -> str:
-    said = words(f"mark.{spot.kind}")
+    label = words(f"mark.{spot.kind}")
     return (
-        said
+        label
         if spot.step is None
-        else said + words("colon") + words("at-step", value=format_number(spot.step))
+        else label + words("colon") + words("at-step", value=format_number(spot.step))
     )

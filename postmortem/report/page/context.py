@@ -249,11 +249,11 @@ def _add_remainder_note(items: list[str], count: int, words: Words) -> list[str]
     return [*items, words("more", count=count - len(items))] if count > len(items) else items
 
 
-def _format_attempt(diagnosis: Diagnosis, one: Attempt, words: Words) -> str:
-    said = words(
+def _format_attempt(diagnosis: Diagnosis, attempt: Attempt, words: Words) -> str:
+    text = words(
         "attempt",
-        first=one.first_line,
-        last=one.last_line,
-        outcome=parts.format_outcome(diagnosis, one.outcome, words),
+        first=attempt.first_line,
+        last=attempt.last_line,
+        outcome=parts.format_outcome(diagnosis, attempt.outcome, words),
     )
-    return shorten_source_path(diagnosis, one.source, words) + words("colon") + said
+    return shorten_source_path(diagnosis, attempt.source, words) + words("colon") + text

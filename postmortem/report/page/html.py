@@ -105,8 +105,8 @@ def _describe_constant_series(series: Iterable[SeriesView], words: Words) -> str
         curve.name: (format_number(curve.first[1]), curve.points)
         for curve in reversed(list(series))
     }
-    said = [
+    texts = [
         words("curve.constant.one", name=format_one_line(name, 40), value=value, count=count)
         for name, (value, count) in sorted(values.items())[:_CONSTANT_SHOWN]
     ]
-    return words("curve.constant", what=words("semicolon").join(said)) if said else ""
+    return words("curve.constant", what=words("semicolon").join(texts)) if texts else ""

@@ -127,18 +127,18 @@ class _Pools:
 
 def _build_table_texts(value: _Value, language: str, reasons: list[str]) -> dict[str, Any]:
     """Give what of the table is said in a language."""
-    told = TRIAGE[language]
+    phrases = TRIAGE[language]
     return {
         "causes": [
-            escape_control_characters(get_title(cause, language, told["unnamed"]))
+            escape_control_characters(get_title(cause, language, phrases["unnamed"]))
             for cause in value["causes"]
         ],
         "groups": [
-            escape_control_characters(get_title(group, language, told["unnamed"]))
+            escape_control_characters(get_title(group, language, phrases["unnamed"]))
             for group in value["groups"]
         ],
         "reasons": reasons,
-        "words": {**JOB_TABLE[language], **{key: told[key] for key in _LABELS}},
+        "words": {**JOB_TABLE[language], **{key: phrases[key] for key in _LABELS}},
     }
 
 
@@ -163,12 +163,12 @@ def _build_static_row(value: _Value, row: _Value, language: str) -> list[Any]:
 
 def _describe_failure(value: _Value, row: _Value, language: str) -> tuple[str, str]:
     """Say of a job what failed, or why it could not be judged, and how sure that is."""
-    told, states = TRIAGE[language], JOB_TABLE[language]
+    phrases, states = TRIAGE[language], JOB_TABLE[language]
     if row["cause"] is not None:
         sure = "" if row["probability"] is None else format_percent(row["probability"])
-        return get_title(value["causes"][row["cause"]], language, told["unnamed"]), sure
+        return get_title(value["causes"][row["cause"]], language, phrases["unnamed"]), sure
     state = states.get(f"state.{row['state']}", row["state"])
-    shown = told["unnamed"] if row["state"] == "judged" else state
+    shown = phrases["unnamed"] if row["state"] == "judged" else state
     return shown, get_localized_text(row["reason"], language)
 
 
@@ -191,9 +191,9 @@ def _encode_indexes(indexes: list[int]) -> int | list[int]:
     return indexes[0] if len(indexes) == 1 else indexes or _NONE
 
 
-def _parse_seconds(told: str | None) -> int | str | None:
-    at = parse_timestamp(told)
-    return (escape_control_characters(told) if told else None) if at is None else int(at)
+def _parse_seconds(text: str | None) -> int | str | None:
+    at = parse_timestamp(text)
+    return (escape_control_characters(text) if text else None) if at is None else int(at)
 
 
 def _as_json(whole: Any) -> Markup:

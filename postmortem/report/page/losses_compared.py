@@ -69,9 +69,9 @@ def _is_training_loss(name: str) -> bool:
     return "loss" in name and name != LOSS_SCALE and not name.startswith(_NOT_TRAINING)
 
 
-def _has_steps(one: SeriesView) -> bool:
-    steps = [step for step, _, _ in one.samples if step is not None and math.isfinite(step)]
-    return len(steps) == len(one.samples) > 1 and all(
+def _has_steps(curve: SeriesView) -> bool:
+    steps = [step for step, _, _ in curve.samples if step is not None and math.isfinite(step)]
+    return len(steps) == len(curve.samples) > 1 and all(
         first < second for first, second in pairwise(steps)
     )
 
@@ -80,20 +80,20 @@ def _sort_by_rank(members: Iterable[SeriesView]) -> list[SeriesView]:
     """Order processes by node and rank, as far as they are printed."""
     return sorted(
         members,
-        key=lambda one: (
-            one.where.node or "",
+        key=lambda member: (
+            member.where.node or "",
             *(
                 -1 if number is None else number
-                for number in (one.where.rank, one.where.local_rank, one.where.pid)
+                for number in (member.where.rank, member.where.local_rank, member.where.pid)
             ),
-            one.source,
+            member.source,
         ),
     )
 
 
 def _filter_overlapping(members: list[SeriesView]) -> list[SeriesView]:
     """Keep those that share steps with the longest: the others are of another part of the run."""
-    longest = max(members, key=lambda one: one.points)
+    longest = max(members, key=lambda member: member.points)
     first, last = _get_step_range(longest)
     return [
         member
@@ -102,8 +102,8 @@ def _filter_overlapping(members: list[SeriesView]) -> list[SeriesView]:
     ]
 
 
-def _get_step_range(one: SeriesView) -> tuple[float, float]:
-    return one.samples[0][0] or 0.0, one.samples[-1][0] or 0.0
+def _get_step_range(curve: SeriesView) -> tuple[float, float]:
+    return curve.samples[0][0] or 0.0, curve.samples[-1][0] or 0.0
 
 
 def _has_differences(members: Sequence[SeriesView]) -> bool:
@@ -135,9 +135,9 @@ def _find_earliest_nonfinite(members: Sequence[SeriesView]) -> SeriesView | None
     )
 
 
-def _find_first_nonfinite_step(one: SeriesView) -> float:
+def _find_first_nonfinite_step(curve: SeriesView) -> float:
     return next(
-        (step for step, value, _ in one.samples if step is not None and not math.isfinite(value)),
+        (step for step, value, _ in curve.samples if step is not None and not math.isfinite(value)),
         math.inf,
     )
 

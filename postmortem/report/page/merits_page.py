@@ -42,16 +42,16 @@ def render_evaluation(value: Evaluation, *, language: str = "en") -> str:
 def _render_article(value: Evaluation, language: str) -> dict[str, Any]:
     """Render an evaluation in one language."""
     words = Words(language)
-    told = EVALUATION[words.language]
+    phrases = EVALUATION[words.language]
     body = (
         load_templates()
         .get_template("evaluation.html.j2")
         .render(
             say=words,
-            told=told,
+            told=phrases,
             at_once=_AT_ONCE,
-            lead=_format_lead(value, told),
-            judged=told[f"judged.{value['judged']}"],
+            lead=_format_lead(value, phrases),
+            judged=phrases[f"judged.{value['judged']}"],
             plots=[
                 ("reliability", _build_reliability_plots(value, words)),
                 ("coverage-plot", _build_coverage_plots(value, words)),
@@ -62,28 +62,28 @@ def _render_article(value: Evaluation, language: str) -> dict[str, Any]:
                 base=_get_tool_field(value, "knowledge_base"),
             ),
             classifier=_get_tool_field(value, "classifier"),
-            **_build_tables(value, told),
+            **_build_tables(value, phrases),
         )
     )
     return {
         "language": words.language,
         "lang": TAGS[words.language],
-        "title": told["title"],
+        "title": phrases["title"],
         "say": words,
         "body": Markup(body),  # noqa: S704 -- escaped by its template
     }
 
 
-def _build_tables(value: Evaluation, told: Mapping[str, str]) -> dict[str, Any]:
+def _build_tables(value: Evaluation, phrases: Mapping[str, str]) -> dict[str, Any]:
     """Give the tables that are shown whole, and those whose rest is folded."""
-    way = get_method_name(select_default_method(value), told)
+    way = get_method_name(select_default_method(value), phrases)
     return {
         "tables": [
-            ("overview", told["overview.note"], *build_metric_rows(value, told)),
-            ("sources", told["sources.note"], *build_source_rows(value, told)),
+            ("overview", phrases["overview.note"], *build_metric_rows(value, phrases)),
+            ("sources", phrases["sources.note"], *build_source_rows(value, phrases)),
         ],
         "listed": [
-            (name, told[f"{name}.note"].format(way=way), *rows(value, told))
+            (name, phrases[f"{name}.note"].format(way=way), *rows(value, phrases))
             for name, rows in (("causes", build_cause_rows), ("confusions", build_confusion_rows))
         ],
     }
@@ -93,57 +93,57 @@ def _get_tool_field(value: Evaluation, name: str) -> str:
     return str(value["tool"].get(name) or "")
 
 
-def _format_lead(value: Evaluation, told: Mapping[str, str]) -> str:
+def _format_lead(value: Evaluation, phrases: Mapping[str, str]) -> str:
     """Say the main figure in a sentence."""
     ways, best = value["ways"], select_default_method(value)
     rules = ways.get("rules", ways[best])
     key = "lead" if best != "rules" else "lead.one"
-    return told[key].format(
+    return phrases[key].format(
         cases=rules["cases"],
         rules=rules["top1"],
         best=ways[best]["top1"],
-        way=get_method_name(best, told),
+        way=get_method_name(best, phrases),
     )
 
 
 def _build_reliability_plots(value: Evaluation, words: Words) -> list[dict[str, Any]]:
     """Draw what the probabilities of each way promise and what they hold."""
-    told = EVALUATION[words.language]
+    phrases = EVALUATION[words.language]
     return [
         _build_reliability_plot(way, index, figures, words)
         for index, (way, figures) in enumerate(value["ways"].items())
-        if figures["reliability"] and get_method_name(way, told) and not way.startswith("last")
+        if figures["reliability"] and get_method_name(way, phrases) and not way.startswith("last")
     ]
 
 
 def _build_reliability_plot(
     way: str, index: int, figures: Mapping[str, Any], words: Words
 ) -> dict[str, Any]:
-    told, key = EVALUATION[words.language], f"{words.language}-reliability-{index}"
+    phrases, key = EVALUATION[words.language], f"{words.language}-reliability-{index}"
     rows: Sequence[Mapping[str, Any]] = figures["reliability"]
     most = math.sqrt(max(row["cases"] for row in rows))
     radii = [max(_LEAST_DOT, _MOST_DOT * math.sqrt(row["cases"]) / most) for row in rows]
     points = [(row["probability"], row["right"]) for row in rows]
     described = words("semicolon").join(
-        told["plot.point"].format(x=row["probability"], y=row["right"], cases=row["cases"])
+        phrases["plot.point"].format(x=row["probability"], y=row["right"], cases=row["cases"])
         for row in rows
     )
-    title = told["plot.reliability"].format(
-        way=get_method_name(way, told), points=described, error=figures["ece"]
+    title = phrases["plot.reliability"].format(
+        way=get_method_name(way, phrases), points=described, error=figures["ece"]
     )
     plot = UnitPlot(
         [PlottedWay(index % _COLOURS, points, radii)],
-        told["probability"],
-        told["right"],
-        get_method_name(way, told),
+        phrases["probability"],
+        phrases["right"],
+        get_method_name(way, phrases),
         title,
         has_diagonal=True,
     )
-    head = [told["probability"], told["right"], told["cases"]]
+    head = [phrases["probability"], phrases["right"], phrases["cases"]]
     return {
         "key": key,
-        "title": get_method_name(way, told),
-        "note": f"{told['ece']}: {format_cell(figures['ece'])}",
+        "title": get_method_name(way, phrases),
+        "note": f"{phrases['ece']}: {format_cell(figures['ece'])}",
         "drawing": Markup(draw_unit_plot(plot, key)),  # noqa: S704 -- our own, its texts escaped
         "legend": [],
         "head": head,
@@ -156,11 +156,11 @@ def _build_reliability_plot(
 
 def _build_coverage_plots(value: Evaluation, words: Words) -> list[dict[str, Any]]:
     """Draw how many verdicts are right if the less probable ones are kept back."""
-    told, key = EVALUATION[words.language], f"{words.language}-coverage-plot-0"
+    phrases, key = EVALUATION[words.language], f"{words.language}-coverage-plot-0"
     drawn, legend, rows = [], [], []
     for index, (way, figures) in enumerate(value["ways"].items()):
         points = [(covered, right) for _, covered, right in figures["precision_over_coverage"]]
-        name, colour = get_method_name(way, told), index % _COLOURS
+        name, colour = get_method_name(way, phrases), index % _COLOURS
         is_line = bool(points)
         points = points or [(figures["coverage"], figures["verdict_precision"] or 0.0)]
         drawn.append(PlottedWay(colour, points, is_line=is_line))
@@ -171,20 +171,20 @@ def _build_coverage_plots(value: Evaluation, words: Words) -> list[dict[str, Any
     names = words("joint").join(name for _, _, name in legend)
     plot = UnitPlot(
         drawn,
-        told["x.coverage"],
-        told["y.precision"],
-        told["coverage-plot"],
-        told["plot.coverage"].format(ways=names),
+        phrases["x.coverage"],
+        phrases["y.precision"],
+        phrases["coverage-plot"],
+        phrases["plot.coverage"].format(ways=names),
         low=_HALF if lowest >= _HALF else 0.0,
     )
     return [
         {
             "key": key,
-            "title": told["coverage-plot"],
+            "title": phrases["coverage-plot"],
             "note": "",
             "drawing": Markup(draw_unit_plot(plot, key)),  # noqa: S704 -- our own, its texts escaped
             "legend": legend,
-            "head": [told["way"], told["x.coverage"], told["y.precision"]],
+            "head": [phrases["way"], phrases["x.coverage"], phrases["y.precision"]],
             "rows": rows,
         }
     ]

@@ -28,7 +28,7 @@ def draw_peaks(found: Replayed, words: Words) -> Markup | None:
         return None
     low, high = _compute_range(shown, found.limit)
     over = sum(is_over(peak, found) for peak in found.peaks)
-    said = words(
+    description = words(
         "replay.peaks.said",
         count=len(found.peaks),
         over=over,
@@ -38,7 +38,7 @@ def draw_peaks(found: Replayed, words: Words) -> Markup | None:
     name = f"{words.language}-peaks"
     parts = [
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}">',
-        f'<title id="{name}">{escape(said)}</title>',
+        f'<title id="{name}">{escape(description)}</title>',
         *_draw_grid(low, high),
         *_draw_bars(shown, found, (low, high), words),
         *_draw_limit(found, low, high, words),
@@ -56,7 +56,7 @@ def _select_peaks(found: Replayed) -> list[ModulePeak]:
     return [
         max(
             found.peaks[int(place * wide) : max(int(place * wide) + 1, int((place + 1) * wide))],
-            key=lambda one: (is_over(one, found), one.output),
+            key=lambda peak: (is_over(peak, found), peak.output),
         )
         for place in range(_MOST)
     ]
@@ -126,14 +126,14 @@ def _draw_bars(
     return drawn
 
 
-def _shorten_module_name(one: ModulePeak) -> str:
-    return format_one_line(one.module or "–", 32)
+def _shorten_module_name(peak: ModulePeak) -> str:
+    return format_one_line(peak.module or "–", 32)
 
 
-def _name(one: ModulePeak, x: float) -> str:
+def _name(peak: ModulePeak, x: float) -> str:
     """Name the first module beyond the limit, above its bar."""
     anchor = "end" if x > _WIDTH * 0.6 else "start"
-    text = escape(format_one_line(one.module or "–", _NAMED))
+    text = escape(format_one_line(peak.module or "–", _NAMED))
     return (
         f'<text class="bad-label" x="{x:.1f}" y="{_TOP - 8}" text-anchor="{anchor}">{text}</text>'
     )
@@ -144,8 +144,8 @@ def _draw_limit(found: Replayed, low: float, high: float, words: Words) -> list[
     if not low <= limit <= high:
         return []
     y = _compute_y(limit, low, high)
-    said = escape(f"{found.limit_of}{words('colon')}{format_number(found.limit)}")
+    label = escape(f"{found.limit_of}{words('colon')}{format_number(found.limit)}")
     return [
         f'<path class="peak-limit" d="M{_LEFT} {y}H{_WIDTH - _RIGHT}"/>',
-        f'<text class="chart-note" x="{_LEFT + 4}" y="{y - 5}">{said}</text>',
+        f'<text class="chart-note" x="{_LEFT + 4}" y="{y - 5}">{label}</text>',
     ]

@@ -139,9 +139,9 @@ class Panel:
         )
 
 
-def is_of(one: ProcessId, other: ProcessId) -> bool:
+def is_of(process: ProcessId, other: ProcessId) -> bool:
     """Say whether two lines may be of the same process.
 
     They name the same, or one of them names none.
     """
-    return NOWHERE in (one, other) or one == other
+    return NOWHERE in (process, other) or process == other

@@ -63,34 +63,34 @@ def get_localized_text(text: Any, language: str) -> str:
     return str(text if isinstance(text, str) else text.get(language) or text.get("en") or "")
 
 
-def parse_timestamp(told: str | None) -> float | None:
+def parse_timestamp(text: str | None) -> float | None:
     """Read a time as seconds since 1970; one without a zone is UTC.
 
     None for none, and for one that cannot be read.
     """
     try:
-        at = datetime.fromisoformat((told or "").replace("Z", "+00:00"))
+        at = datetime.fromisoformat((text or "").replace("Z", "+00:00"))
     except ValueError:
         return None
     return (at if at.tzinfo else at.replace(tzinfo=timezone.utc)).timestamp()
 
 
-def format_timestamp(told: str | None) -> str:
+def format_timestamp(text: str | None) -> str:
     """Write a time to the minute, in UTC."""
-    at = parse_timestamp(told)
+    at = parse_timestamp(text)
     if at is None:
-        return told or NOTHING_TOLD
+        return text or NOTHING_TOLD
     return f"{datetime.fromtimestamp(at, timezone.utc):%Y-%m-%d %H:%M}"
 
 
-def quote_relative_url(told: str | None) -> str:
+def quote_relative_url(url: str | None) -> str:
     """Give an address within the folder of the page, else nothing.
 
     A triage writes no other, and one from elsewhere would run or lead astray.
     """
-    if not told or _LEADING.match(told) or escape_control_characters(told) != told:
+    if not url or _LEADING.match(url) or escape_control_characters(url) != url:
         return ""
-    return quote(told, safe="/%~!$&'()*+,;=:@-._")
+    return quote(url, safe="/%~!$&'()*+,;=:@-._")
 
 
 def get_title(value: _Value, language: str, unnamed: str) -> str:
@@ -98,8 +98,8 @@ def get_title(value: _Value, language: str, unnamed: str) -> str:
     return get_localized_text(value.get("title"), language) or value.get("cause") or unnamed
 
 
-def list_node_names(told: Any) -> list[str]:
+def list_node_names(nodes: Any) -> list[str]:
     """Give the nodes of a job, one or several."""
-    if told is None or told == "":
+    if nodes is None or nodes == "":
         return []
-    return [str(told)] if isinstance(told, str) else [str(name) for name in told]
+    return [str(nodes)] if isinstance(nodes, str) else [str(name) for name in nodes]

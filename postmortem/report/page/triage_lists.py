@@ -33,11 +33,11 @@ _Value = Mapping[str, Any]
 
 def build_node_table(value: _Value, language: str) -> dict[str, Any]:
     """Give the nodes: the marked ones first, then those with most failures."""
-    told = TRIAGE[language]
+    phrases = TRIAGE[language]
     titles = {
-        cause["cause"]: get_title(cause, language, told["unnamed"]) for cause in value["causes"]
+        cause["cause"]: get_title(cause, language, phrases["unnamed"]) for cause in value["causes"]
     }
-    ordered = sorted(value["nodes"], key=lambda one: (not one["is_outlier"], -one["failed"]))
+    ordered = sorted(value["nodes"], key=lambda node: (not node["is_outlier"], -node["failed"]))
     return {
         "rows": [_build_node_row(node, titles, language) for node in ordered[:MOST_NODES]],
         "marked": sum(bool(node["is_outlier"]) for node in ordered),
@@ -93,13 +93,13 @@ def list_users_and_images(value: _Value) -> list[dict[str, Any]]:
 
 def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
     """Give the jobs that failed and later went through, and on what nodes."""
-    told = TRIAGE[language]
+    phrases = TRIAGE[language]
     titles = {
-        cause["cause"]: get_title(cause, language, told["unnamed"]) for cause in value["causes"]
+        cause["cause"]: get_title(cause, language, phrases["unnamed"]) for cause in value["causes"]
     }
     moves = [job["changed"].get("nodes") for job in value["retried"]]
     return {
-        "note": told["retried.note"].format(
+        "note": phrases["retried.note"].format(
             moved=count(moves.count(True)), same=count(moves.count(False))
         ),
         "left": max(0, len(moves) - _MOST),
@@ -110,7 +110,7 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
                 Pick(
                     "cause",
                     job["cause"] or NO_CAUSE,
-                    titles.get(job["cause"]) or job["cause"] or told["unnamed"],
+                    titles.get(job["cause"]) or job["cause"] or phrases["unnamed"],
                 ),
                 _format_changes(job["changed"], language),
                 get_localized_text(job.get("hint"), language),
@@ -122,11 +122,11 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
 
 def _format_changes(changed: Mapping[str, bool | None], language: str) -> str:
     """Name what the scheduler knows to have changed between two runs."""
-    told = TRIAGE[language]
-    listed = [told[f"changed.{name}"] for name in _CHANGES if changed.get(name)]
+    phrases = TRIAGE[language]
+    listed = [phrases[f"changed.{name}"] for name in _CHANGES if changed.get(name)]
     if listed:
-        return told["joint"].join(listed)
-    return NOTHING_TOLD if None in changed.values() or not changed else told["changed.nothing"]
+        return phrases["joint"].join(listed)
+    return NOTHING_TOLD if None in changed.values() or not changed else phrases["changed.nothing"]
 
 
 def build_undiagnosed_jobs(
@@ -138,7 +138,7 @@ def build_undiagnosed_jobs(
         if row["state"] != "judged":
             key = (row["state"], get_localized_text(row["reason"], language))
             found.setdefault(key, []).append(row["title"] or row["identity"])
-    ordered = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     listed = [
         (
             Pick("state", state, state_names.get(f"state.{state}", state)),

@@ -48,17 +48,17 @@ def _render_article(
 ) -> dict[str, Any]:
     """Render a triage in one language."""
     words = Words(language)
-    told = TRIAGE[words.language]
+    phrases = TRIAGE[words.language]
     parts = _build_sections(value, rows, words)
     body = (
         load_templates()
         .get_template("triage.html.j2")
         .render(
             say=words,
-            told=told,
+            told=phrases,
             at_once=_AT_ONCE,
             contents=_list_contents(parts),
-            made=told["made"].format(time=format_timestamp(value["made"])),
+            made=phrases["made"].format(time=format_timestamp(value["made"])),
             by=words(
                 "made",
                 version=_get_tool_field(value, "version"),
@@ -71,9 +71,9 @@ def _render_article(
     return {
         "language": words.language,
         "lang": TAGS[words.language],
-        "title": told["title"],
+        "title": phrases["title"],
         "say": words,
-        "skip": told["skip"],
+        "skip": phrases["skip"],
         "body": Markup(body),  # noqa: S704 -- escaped by its template
     }
 

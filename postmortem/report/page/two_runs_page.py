@@ -56,7 +56,7 @@ def render_comparison(
 def _render_article(found: Comparison, redactor: Redactor | None) -> dict[str, Any]:
     """Render a comparison in one language; the same redactor serves all of them."""
     words = Words(found.bad.language)
-    told = COMPARISON[words.language]
+    phrases = COMPARISON[words.language]
     hide: Callable[[str], str] = str
     if redactor is not None:
         found, hide = redact_comparison(found, redactor), redactor.text
@@ -66,7 +66,7 @@ def _render_article(found: Comparison, redactor: Redactor | None) -> dict[str, A
         .get_template("comparison.html.j2")
         .render(
             say=words,
-            told=told,
+            told=phrases,
             phrases=dump_script_phrases(words),
             at_once=_AT_ONCE,
             listed=_LISTED,
@@ -78,7 +78,7 @@ def _render_article(found: Comparison, redactor: Redactor | None) -> dict[str, A
     return {
         "language": words.language,
         "lang": TAGS[words.language],
-        "title": told["title"],
+        "title": phrases["title"],
         "say": words,
         "charts": charts,
         "body": Markup(body),  # noqa: S704 -- escaped by its template
@@ -89,21 +89,21 @@ def _build_differences(
     found: Comparison, charts: Sequence[Panel], hide: Callable[[str], str], words: Words
 ) -> dict[str, Any]:
     """Give what stands side by side."""
-    told, drawn = COMPARISON[words.language], {panel.main.name for panel in charts}
-    said = {curve.name: describe_divergence(curve, told) for curve in found.curves}
+    phrases, drawn = COMPARISON[words.language], {panel.main.name for panel in charts}
+    divergences = {curve.name: describe_divergence(curve, phrases) for curve in found.curves}
     return {
         "mood": parts.get_verdict_color(found.bad),
-        "lead": next(iter(said.values()), ""),
+        "lead": next(iter(divergences.values()), ""),
         "runs": [
-            (told["good"], _run(found.good, hide, words)),
-            (told["bad"], _run(found.bad, hide, words)),
+            (phrases["good"], _run(found.good, hide, words)),
+            (phrases["bad"], _run(found.bad, hide, words)),
         ],
         "facts": [
             ("settings", _build_difference_rows(found.settings, hide)),
             ("environment", _build_difference_rows(found.environment, hide)),
         ],
-        "figures": build_comparison_contexts(charts, found, said, words),
-        "sentences": [sentence for name, sentence in said.items() if name not in drawn],
+        "figures": build_comparison_contexts(charts, found, divergences, words),
+        "sentences": [sentence for name, sentence in divergences.items() if name not in drawn],
         "lines": [
             ("only_bad", _build_line_rows(found.only_bad, hide)),
             ("only_good", _build_line_rows(found.only_good, hide)),

@@ -91,11 +91,11 @@ def _draw_axes(plot: UnitPlot) -> Iterator[str]:
         )
 
 
-def _draw_series(plot: UnitPlot, one: PlottedWay) -> Iterator[str]:
-    placed = [(_compute_x(x), _compute_y(plot, y)) for x, y in one.points]
-    if one.is_line and len(placed) > 1:
+def _draw_series(plot: UnitPlot, curve: PlottedWay) -> Iterator[str]:
+    placed = [(_compute_x(x), _compute_y(plot, y)) for x, y in curve.points]
+    if curve.is_line and len(placed) > 1:
         listed = " ".join(f"{x},{y}" for x, y in placed)
-        yield f'<polyline class="curve series-{one.colour} dash-{one.colour}" points="{listed}"/>'
-    radii = one.radii or ([4.0] * len(placed) if len(placed) == 1 or not one.is_line else [])
+        yield f'<polyline class="curve series-{curve.colour} dash-{curve.colour}" points="{listed}"/>'
+    radii = curve.radii or ([4.0] * len(placed) if len(placed) == 1 or not curve.is_line else [])
     for (x, y), radius in zip(placed, radii, strict=False):
-        yield f'<circle class="dot series-{one.colour}" cx="{x}" cy="{y}" r="{radius:.1f}"/>'
+        yield f'<circle class="dot series-{curve.colour}" cx="{x}" cy="{y}" r="{radius:.1f}"/>'

@@ -29,17 +29,19 @@ _WIDTH: Final = 144
 
 def render_evaluation_text(value: Evaluation, *, language: str = "en") -> str:
     """Write the tables of an evaluation."""
-    told = EVALUATION[language if language in EVALUATION else "en"]
-    best = get_method_name(select_default_method(value), told)
+    phrases = EVALUATION[language if language in EVALUATION else "en"]
+    best = get_method_name(select_default_method(value), phrases)
     console = Console(width=_WIDTH, force_terminal=False, no_color=True)
-    head, taken = build_confusion_rows(value, told)
+    head, taken = build_confusion_rows(value, phrases)
     with console.capture() as shown:
         console.print(
-            told[f"judged.{value['judged']}"],
-            _build_table(told["overview"], *build_metric_rows(value, told)),
-            _build_table(f"{told['sources']} ({told['top1']})", *build_source_rows(value, told)),
-            _build_table(f"{told['causes']} ({best})", *build_cause_rows(value, told)),
-            _build_table(f"{told['confusions']} ({best})", head, taken[:_SHOWN]),
+            phrases[f"judged.{value['judged']}"],
+            _build_table(phrases["overview"], *build_metric_rows(value, phrases)),
+            _build_table(
+                f"{phrases['sources']} ({phrases['top1']})", *build_source_rows(value, phrases)
+            ),
+            _build_table(f"{phrases['causes']} ({best})", *build_cause_rows(value, phrases)),
+            _build_table(f"{phrases['confusions']} ({best})", head, taken[:_SHOWN]),
         )
     return "\n".join(line.rstrip() for line in shown.get().split("\n"))
 

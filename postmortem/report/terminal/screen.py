@@ -254,9 +254,9 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     """
     first = diagnosis.first_failure
 
-    def rank(one: SeriesView) -> tuple[bool, bool]:
-        return len(one.samples) < 2, first is None or one.source != first.source or all(
-            line != first.line for _, _, line in one.samples
+    def rank(curve: SeriesView) -> tuple[bool, bool]:
+        return len(curve.samples) < 2, first is None or curve.source != first.source or all(
+            line != first.line for _, _, line in curve.samples
         )
 
     series = sorted(select_series(diagnosis.series, CURVES, each=1), key=rank)[: plan.curves]
@@ -276,7 +276,7 @@ def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
         if part
     )
     others = parts.list_other_causes(diagnosis) if diagnosis.verdict.cause is not None else ()
-    said = [
+    texts = [
         (
             "progress",
             words("joint").join(about_run.describe_progress(diagnosis, words)),
@@ -300,6 +300,6 @@ def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
             plan.harmless,
         ),
     ]
-    shown = [(key, text, most) for key, text, most in said if text and most]
+    shown = [(key, text, most) for key, text, most in texts if text and most]
     for key, text, most in shown:
         paper.say(Text.assemble((words(key) + words("colon"), "bold"), text), most=most)

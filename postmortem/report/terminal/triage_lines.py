@@ -45,30 +45,30 @@ _TOLD: Final[Mapping[str, Mapping[str, str]]] = {
 
 def render_triage_text(value: Mapping[str, Any], *, language: str = "en") -> str:
     """Write the counts and the most frequent causes."""
-    told = _TOLD[language if language in _TOLD else "en"]
+    phrases = _TOLD[language if language in _TOLD else "en"]
     totals = value["totals"]
-    lines = [told["jobs"].format(**totals)]
+    lines = [phrases["jobs"].format(**totals)]
     if totals["lost_gpu_hours"] is not None:
-        lines.append(told["lost"].format(**totals))
+        lines.append(phrases["lost"].format(**totals))
     if value["since"] is not None:
         new = sum(group["is_new"] for group in value["groups"])
-        lines.append(told["since"].format(new=new, vanished=len(value["vanished"])))
+        lines.append(phrases["since"].format(new=new, vanished=len(value["vanished"])))
     console = Console(width=_WIDTH, force_terminal=False, no_color=True)
     with console.capture() as shown:
-        console.print(*lines, _build_table(value, told, language), sep="\n")
+        console.print(*lines, _build_table(value, phrases, language), sep="\n")
         if len(value["causes"]) > _SHOWN:
-            console.print(told["more"].format(count=len(value["causes"]) - _SHOWN))
+            console.print(phrases["more"].format(count=len(value["causes"]) - _SHOWN))
     return "\n".join(line.rstrip() for line in shown.get().split("\n"))
 
 
-def _build_table(value: Mapping[str, Any], told: Mapping[str, str], language: str) -> Table:
+def _build_table(value: Mapping[str, Any], phrases: Mapping[str, str], language: str) -> Table:
     has_hours = any(cause["gpu_hours"] is not None for cause in value["causes"])
     table = Table()
-    table.add_column(told["cause"], overflow="fold")
+    table.add_column(phrases["cause"], overflow="fold")
     for name in ("count", "groups", *(["gpu"] if has_hours else [])):
-        table.add_column(told[name], justify="right")
+        table.add_column(phrases[name], justify="right")
     for cause in value["causes"][:_SHOWN]:
-        name = cause["title"][language] if cause["cause"] else told["none"]
+        name = cause["title"][language] if cause["cause"] else phrases["none"]
         figures = [f"{cause['jobs']:,}", f"{cause['groups']:,}"]
         if has_hours:
             figures.append("–" if cause["gpu_hours"] is None else f"{cause['gpu_hours']:,.0f}")

@@ -129,17 +129,17 @@ def write_failure_details(paper: Paper, diagnosis: Diagnosis, most: int | None =
     words = paper.words
     where, code = find_user_code(diagnosis, words)
     if where:
-        said = Text.assemble((words("own-code") + words("colon"), "bold"), (where, "cyan"))
-        is_beside = said.cell_len + cell_len(code) + 2 <= paper.measure
-        paper.say(said.append(f"  {code}") if is_beside and code else said, most=most)
-        if code and not is_beside:
+        text = Text.assemble((words("own-code") + words("colon"), "bold"), (where, "cyan"))
+        fits_on_line = text.cell_len + cell_len(code) + 2 <= paper.measure
+        paper.say(text.append(f"  {code}") if fits_on_line and code else text, most=most)
+        if code and not fits_on_line:
             paper.say(Text(code), indent=2, most=most)
-    told = words("joint").join(
+    details = words("joint").join(
         label + words("colon") + value
         for label, value in list_extra_message_values(diagnosis, words)
     )
-    if told:
-        paper.say(Text(told), most=most)
+    if details:
+        paper.say(Text(details), most=most)
 
 
 def _write_needs(paper: Paper, diagnosis: Diagnosis) -> None:
@@ -170,8 +170,8 @@ def _write_evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause) -> None:
             Text(f"  {format_weight(item.weight):>5}", style=color),
             9,
         )
-        if told := parts.format_evidence_terms(diagnosis, item, paper.words):
-            paper.say(Text(told, style="dim"), indent=9)
+        if terms := parts.format_evidence_terms(diagnosis, item, paper.words):
+            paper.say(Text(terms, style="dim"), indent=9)
     if not cause.evidence:
         paper.say(paper.words("evidence.none"), indent=2)
 
