@@ -31,7 +31,7 @@ import yaml
 from postmortem.fleet.grouping.failure_clusters import group_templates, open_template
 from postmortem.fleet.grouping.failure_summary import summarize_failure
 from postmortem.fleet.grouping.fingerprints import Fingerprint, compute_fingerprint
-from postmortem.learn.labelled import Labelled, list_labelled_cases
+from postmortem.learn.labelled import LabelledLog, list_labelled_cases
 from postmortem.pipeline import run_pipeline
 from postmortem.rules.traits import Trait, has_trait
 
@@ -43,7 +43,7 @@ SEED = re.compile(r"(?:-\d+)?(?:-v\d+)?$")
 class Grouped(NamedTuple):
     """A labelled job and the group that it fell into."""
 
-    label: Labelled
+    label: LabelledLog
     fault: str
     is_damaged: bool
     fingerprint: Fingerprint
@@ -65,7 +65,7 @@ class Figures(NamedTuple):
     """B-cubed."""
 
 
-def judged(label: Labelled) -> Grouped:
+def judged(label: LabelledLog) -> Grouped:
     """Analyse a job and give what its group goes by."""
     env = [str(label.environment)] if label.environment is not None else []
     summary = summarize_failure(run_pipeline([str(label.log)], env_files=env))
@@ -93,7 +93,7 @@ def grouped(jobs: Sequence[Grouped]) -> list[Grouped]:
     ]
 
 
-def varied(seeds: Iterable[int], folder: Path) -> list[Labelled]:
+def varied(seeds: Iterable[int], folder: Path) -> list[LabelledLog]:
     """Write varied versions of the recorded samples, and give them."""
     samples = ROOT / "sample_logs"
     labels = sorted(samples.glob("*/*.yaml"))

@@ -28,7 +28,7 @@ import yaml
 
 from postmortem.core.watching import Warned
 from postmortem.extraction.facts.clock import parse_time
-from postmortem.interfaces.watch.live import Live
+from postmortem.interfaces.watch.live import GrowingFile
 from postmortem.interfaces.watch.watcher import Settings, Watcher
 from postmortem.pipeline import get_matcher
 from postmortem.reading.opener import open_log
@@ -124,7 +124,7 @@ def stops_at(path: Path) -> int:
 
     The first failure behind the last metric record, or the end.
     """
-    live = Live(get_matcher(()), 0)
+    live = GrowingFile(get_matcher(()), 0)
     opened = open_log(str(path))
     while data := opened.read(1 << 20):
         live.feed(data)

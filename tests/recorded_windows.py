@@ -17,10 +17,10 @@ from postmortem.replay.capsule.manifest import (
     Manifest,
     MicroBatch,
     ModelRecipe,
-    OptimizerKept,
     PrecisionUsed,
     Reason,
-    WeightsKept,
+    StoredOptimizer,
+    StoredWeights,
     Window,
     WindowStep,
 )
@@ -91,7 +91,7 @@ def record(folder: Path, training: Training, reason: str = "") -> Path:
         written_at="2026-01-01T00:00:00Z",
         reason=Reason(reason or bad or "asked", steps[-1].step),
         model=training.recipe,
-        weights=WeightsKept(
+        weights=StoredWeights(
             trainable=tuple(names), buffers=tuple(name for name in start if name not in names)
         ),
         window=window,
@@ -101,7 +101,7 @@ def record(folder: Path, training: Training, reason: str = "") -> Path:
             {"scale": training.scale} if training.scale else None,
         ),
         loss=training.loss,
-        optimizer=OptimizerKept(
+        optimizer=StoredOptimizer(
             f"torch.optim.{training.optimizer}",
             ({"parameters": names, "lr": training.rate},),
             None,

@@ -495,7 +495,7 @@ def test_the_analysis_takes_nobody_along(
     """However it ends, that is a line, which names the command that does it again."""
     monkeypatch.setattr(afterwards, "_START", code)
     monkeypatch.setattr(afterwards, "_LONGEST", 2.0 if says.startswith("took") else PATIENCE)
-    wanted = afterwards.Wanted(
+    wanted = afterwards.AnalysisOptions(
         "terminal", None, "en", full=False, open_=False, redact=None, patterns=()
     )
     said = afterwards.run_analysis_process([Path("run.log")], ["true"], {}, wanted, Plain())  # type: ignore[arg-type]

@@ -126,7 +126,7 @@ def _watched(trial: Trial) -> None:
     events = trial.timed("watch", lambda: _events(trial))
     if events is None:
         return
-    teller = watch_events.Teller((str(trial.paths),), language, Redactor())
+    teller = watch_events.EventFormatter((str(trial.paths),), language, Redactor())
     told = trial.timed(
         "watch told",
         lambda: [

@@ -14,7 +14,7 @@ from typing import Any, Final
 from postmortem.core.errors import InputError, MissingExtra, PostmortemError, install_hint
 from postmortem.core.host.files import replace
 from postmortem.core.message import Message, say
-from postmortem.fleet.judging_jobs import Judging, Told, judge_all
+from postmortem.fleet.judging_jobs import Judging, ProgressCallback, judge_all
 from postmortem.fleet.outputs import format_csv, format_json_lines
 from postmortem.fleet.overview import JudgedTriage, build_overview, iter_result_rows, load_triage
 from postmortem.fleet.report_pages import write_pages
@@ -98,7 +98,7 @@ class TriageDone:
     notes: tuple[Message, ...]
 
 
-def run_triage(config: TriageConfig, report_progress: Told) -> TriageDone:
+def run_triage(config: TriageConfig, report_progress: ProgressCallback) -> TriageDone:
     """Judge the jobs of some places and write what they say together.
 
     Raises:

@@ -32,7 +32,7 @@ _AT_LEAST_EVERY: Final = 1.0
 _SLOWEST: Final = 250_000
 """Bytes a second that a log is read at least; a large one is given the time it needs."""
 _POLL: Final = 1.0
-Told = Callable[[str, int, int, int, int], None]
+ProgressCallback = Callable[[str, int, int, int, int], None]
 """Called with the stage, tasks done and in all, bytes done and in all."""
 
 
@@ -60,7 +60,7 @@ def judge_all(
     store: Store,
     engine: Engine,
     judging: Judging,
-    report_progress: Told,
+    report_progress: ProgressCallback,
 ) -> None:
     """Judge all jobs of a triage.
 
@@ -70,7 +70,7 @@ def judge_all(
         store: open.
         engine: whoever does the work.
         judging: rules and limits.
-        tell: called as it goes on.
+        report_progress: called as it goes on.
 
     Raises:
         InputError: the store cannot be written.
@@ -113,7 +113,7 @@ def _compute_digests(
     store: Store,
     engine: Engine,
     judging: Judging,
-    report_progress: Told,
+    report_progress: ProgressCallback,
 ) -> dict[str, str]:
     """Give the digest of each job; of one that cannot be read, the reason is noted."""
     known = {row.identity: row.digest for row in store.jobs.of_triage(triage) if row.digest}
@@ -141,7 +141,7 @@ def _judge(
     analyses: AnalysisRecords,
     engine: Engine,
     judging: Judging,
-    report_progress: Told,
+    report_progress: ProgressCallback,
 ) -> None:
     """Have each content judged that nobody has judged, the largest first."""
     again = FAILED if judging.is_retried else ()
@@ -205,8 +205,10 @@ class _Keeper:
 class _Count:
     """Counts what is done, and tells it."""
 
-    def __init__(self, stage: str, jobs: Sequence[FoundJob], report_progress: Told) -> None:
-        self._stage, self._tasks, self._tell = stage, len(jobs), report_progress
+    def __init__(
+        self, stage: str, jobs: Sequence[FoundJob], report_progress: ProgressCallback
+    ) -> None:
+        self._stage, self._tasks, self._report_progress = stage, len(jobs), report_progress
         self._whole = sum(job.size for job in jobs)
         self._done = self._size = 0
         report_progress(stage, 0, self._tasks, 0, self._whole)
@@ -214,4 +216,4 @@ class _Count:
     def add(self, size: int) -> None:
         """One is done."""
         self._done, self._size = self._done + 1, self._size + size
-        self._tell(self._stage, self._done, self._tasks, self._size, self._whole)
+        self._report_progress(self._stage, self._done, self._tasks, self._size, self._whole)

@@ -15,14 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from postmortem.diagnosis.classifier.text_model import Calibration, TextModel, parse_text_model
 from postmortem.diagnosis.inference.belief import log_odds
 from postmortem.learn.fitting import UNFITTED, fit_weights
-from postmortem.learn.samples import Sampled
+from postmortem.learn.samples import SampledLog
 
 _LEAST: Final = 1e-6
 
 
 def iter_out_of_fold(
-    train: Sequence[Sampled], wanted: Sequence[Sampled], folds: int, seed: int
-) -> Iterator[tuple[Sampled, TextModel]]:
+    train: Sequence[SampledLog], wanted: Sequence[SampledLog], folds: int, seed: int
+) -> Iterator[tuple[SampledLog, TextModel]]:
     """Give each case with a model that was fitted without its group."""
     for fold in range(folds):
         held_out = [sample for sample in wanted if sample.fold(folds) == fold]
@@ -33,7 +33,7 @@ def iter_out_of_fold(
             yield from ((sample, model) for sample in held_out)
 
 
-def fit_calibration(pairs: Sequence[tuple[Sampled, TextModel]]) -> Calibration:
+def fit_calibration(pairs: Sequence[tuple[SampledLog, TextModel]]) -> Calibration:
     """Fit both parts of a calibration, the second on what the first gives."""
     usable = [pair for pair in pairs if pair[0].filled]
     if not usable:
@@ -43,13 +43,15 @@ def fit_calibration(pairs: Sequence[tuple[Sampled, TextModel]]) -> Calibration:
     return sharp._replace(alone=_fit_line(tops))
 
 
-def compute_shares(sample: Sampled, model: TextModel, calibration: Calibration) -> dict[str, float]:
+def compute_shares(
+    sample: SampledLog, model: TextModel, calibration: Calibration
+) -> dict[str, float]:
     """Give the share of each cause in what a case sounds like."""
     sharp = model._replace(calibration=calibration)
     return sharp.shares(sample.filled) if sample.filled else {}
 
 
-def _fit_sharpness(pairs: Sequence[tuple[Sampled, TextModel]]) -> float:
+def _fit_sharpness(pairs: Sequence[tuple[SampledLog, TextModel]]) -> float:
     """Find the factor under which the shares of right answers are the likeliest."""
     unit = UNFITTED._replace(sharpness=1.0)
     scores = []
@@ -72,7 +74,7 @@ def _compute_log_loss(odds: Mapping[str, float], factor: float, right: frozenset
 
 
 def _compute_top_odds(
-    sample: Sampled, model: TextModel, calibration: Calibration
+    sample: SampledLog, model: TextModel, calibration: Calibration
 ) -> tuple[float, bool]:
     shares = compute_shares(sample, model, calibration)
     best = max(shares, key=lambda cause: shares[cause])

@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, Saying
 from postmortem.diagnosis.classifier.text_model import RARITY_UNIT, TextModel, parse_text_model
 from postmortem.learn.fitting import Weights
-from postmortem.learn.samples import Sampled
+from postmortem.learn.samples import SampledLog
 
 _DRAWN: Final = 600
 """Logs that stand for all others."""
@@ -50,7 +50,7 @@ class Unpacked(NamedTuple):
 class Lesson(NamedTuple):
     """What a model is taught."""
 
-    samples: Sequence[Sampled]
+    samples: Sequence[SampledLog]
     sound: Sequence[Mapping[int, Saying]]
     """What is worded like none of them: logs of these runs before anything failed."""
     seed: int = 0
@@ -61,7 +61,9 @@ def update_model(base: TextModel, lesson: Lesson) -> bytes:
     return _fit_new_causes(base, lesson.samples, _draw_other_logs(base, lesson), lesson.seed)
 
 
-def _fit_new_causes(base: TextModel, samples: Sequence[Sampled], others: Any, seed: int) -> bytes:
+def _fit_new_causes(
+    base: TextModel, samples: Sequence[SampledLog], others: Any, seed: int
+) -> bytes:
     model = _unpack_model(base)
     rows = scipy.sparse.vstack(
         [*(_build_row(_list_word_buckets(sample), model.rarity) for sample in samples), others]
@@ -127,7 +129,7 @@ def _draw_other_logs(base: TextModel, lesson: Lesson) -> Any:
     return scipy.sparse.vstack(drawn)
 
 
-def _list_word_buckets(sample: Sampled) -> list[int]:
+def _list_word_buckets(sample: SampledLog) -> list[int]:
     """Give the buckets of words: what else holds of a few runs is by chance."""
     return [place for place, passage in sample.filled.items() if passage.kind != CIRCUMSTANCE]
 
@@ -156,6 +158,6 @@ def count_cross_validated_hits(base: TextModel, lesson: Lesson) -> int:
     return named
 
 
-def _get_top_cause(model: TextModel, sample: Sampled) -> str:
+def _get_top_cause(model: TextModel, sample: SampledLog) -> str:
     shares = model.shares(sample.filled)
     return max(shares, key=lambda cause: shares[cause])

@@ -1,6 +1,6 @@
 """Folders of labelled logs: what each run really died of.
 
-In: a folder. Out: `Labelled` cases. Not here: reading the logs (`learn.samples`).
+In: a folder. Out: `LabelledLog`s. Not here: reading the logs (`learn.samples`).
 
 A label is `NAME.yaml` beside `NAME.log` (or another kind of log, or a folder of a job's files), or
 it names its log under `log`. `cause` is obligatory; `also` names answers that are right as well;
@@ -23,7 +23,7 @@ _SEED: Final = compile_lazily(r"-\d+$")
 _NEAR: Final = 3
 
 
-class Labelled(NamedTuple):
+class LabelledLog(NamedTuple):
     """A log and the truth about it."""
 
     log: Path
@@ -41,7 +41,7 @@ class Labelled(NamedTuple):
     """samples | public | composed, else what the label says, or the name of the folder."""
 
 
-def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) -> list[Labelled]:
+def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) -> list[LabelledLog]:
     """List the cases of folders, in order of their paths.
 
     Args:
@@ -51,7 +51,7 @@ def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) ->
     Raises:
         InputError: a folder is missing or holds none, or a label is wrong.
     """
-    found: list[Labelled] = []
+    found: list[LabelledLog] = []
     for folder in folders:
         if not folder.is_dir():
             raise InputError("no such folder of labelled logs", folder, "check the path")
@@ -73,7 +73,7 @@ def describe_similar_causes(cause: str, known: Collection[str]) -> str:
     return f"{hint}; causes of your own come with --patterns"
 
 
-def _iter_cases(folder: Path, known: Collection[str]) -> Iterator[Labelled]:
+def _iter_cases(folder: Path, known: Collection[str]) -> Iterator[LabelledLog]:
     for path in sorted(folder.rglob("*.yaml")):
         try:
             label = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -114,9 +114,9 @@ def _log_of(path: Path, label: dict[str, Any]) -> Path | None:
     return next((one for one in candidates if one.exists()), None)
 
 
-def _build_labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> Labelled:
+def _build_labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> LabelledLog:
     environment = log.parent / (log.name.split(".")[0] + ".env")
-    return Labelled(
+    return LabelledLog(
         log,
         label["cause"],
         frozenset({label["cause"], *(label.get("also") or ())}),

@@ -1,6 +1,6 @@
 """Figures of how good a way of judging is.
 
-In: `JudgedOneWay` rows of one way. Out: plain values, ready for JSON. Not here: judging
+In: `JudgedCase` rows of one way. Out: plain values, ready for JSON. Not here: judging
 (`learn.evaluating`), telling (`page.merits_page`, `cli`).
 
 A hit on another right answer counts as one on the label. Intervals are of cases drawn anew.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from postmortem.core.names import EVALUATION_SCHEMA
-from postmortem.learn.evaluating import JudgedOneWay
+from postmortem.learn.evaluating import JudgedCase
 from postmortem.rules.traits import Trait, has_trait
 
 _DRAWS: Final = 500
@@ -22,7 +22,7 @@ _BINS: Final = 10
 _SURE: Final = 0.8
 _PRECISE: Final = 0.95
 _OF_PROBABILITIES: Final = ("confident_wrong", "ece", "brier", "coverage_at_precision_0.95")
-Rows = Sequence[JudgedOneWay]
+Rows = Sequence[JudgedCase]
 
 
 def build_evaluation(

@@ -19,7 +19,7 @@ from postmortem.report.words import Words
 _LARGEST_BLANK: Final = 4096
 """Bytes up to which the end of a file is all of it: if that holds nothing, the file is blank."""
 _WITHOUT_LOG: Final = frozenset({"not-a-training-log", "incomplete"})
-_SAYS_NOTHING: Final = compile_lazily(r"[\s:：,;.—-]*")
+_NO_CONTENT: Final = compile_lazily(r"[\s:：,;.—-]*")
 _BARE_EXCEPTION: Final = compile_lazily(r"([\w.]+)\s*:\s*")
 
 
@@ -104,14 +104,14 @@ def _fill_first_failure(diagnosis: Diagnosis) -> FirstFailure | None:
     bare = _BARE_EXCEPTION.fullmatch(first.why)
     if bare:
         return replace(first, why=bare[1])
-    if not _SAYS_NOTHING.fullmatch(first.why):
+    if not _NO_CONTENT.fullmatch(first.why):
         return first
     sentence = (
         quote.strip().partition("\n")[0]
         for quote in iter_kept_lines(diagnosis, first.source, first.line)
     )
     return replace(
-        first, why=next((quote for quote in sentence if not _SAYS_NOTHING.fullmatch(quote)), "")
+        first, why=next((quote for quote in sentence if not _NO_CONTENT.fullmatch(quote)), "")
     )
 
 

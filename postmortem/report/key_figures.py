@@ -28,7 +28,7 @@ _MOST: Final = 8
 _IN_LOGS: Final = frozenset({"signature", "traceback"})
 _AT_A_GLANCE: Final = 120
 _PARTS: Final = compile_lazily(r"\w+")
-_ASKED_OF: Final = 3
+_EVIDENCE_SEARCHED: Final = 3
 """Pieces of evidence whose lines may tell figures."""
 
 
@@ -114,7 +114,7 @@ def _iter_message_values(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
         return
     quoted, first = find_failing_line(diagnosis), diagnosis.first_failure
     texts = [quoted.text if quoted else "", first.why if first else ""]
-    texts += [item.text for item in list(_iter_log_evidence(diagnosis))[:_ASKED_OF]]
+    texts += [item.text for item in list(_iter_log_evidence(diagnosis))[:_EVIDENCE_SEARCHED]]
     yield from extract_message_values("\n".join(texts))
 
 

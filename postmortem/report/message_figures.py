@@ -31,7 +31,7 @@ def _build_match_formatter(wording: str) -> Callable[[re.Match[str]], str]:
     return lambda match: wording.format(*(group or "" for group in match.groups()))
 
 
-_TOLD: Final[tuple[tuple[str, str, Callable[[re.Match[str]], str]], ...]] = (
+_FIGURES: Final[tuple[tuple[str, str, Callable[[re.Match[str]], str]], ...]] = (
     (
         "shapes",
         r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
@@ -138,7 +138,7 @@ _TOLD: Final[tuple[tuple[str, str, Callable[[re.Match[str]], str]], ...]] = (
 def extract_message_values(text: str) -> Iterator[Figure]:
     """Yield what a message tells, each kind once."""
     shown: set[str] = set()
-    for key, pattern, worded in _TOLD:
+    for key, pattern, worded in _FIGURES:
         match = None if key in shown else re.search(pattern, text[:_LONGEST])
         if match is not None:
             shown.add(key)

@@ -44,7 +44,7 @@ class Notice:
     """What else is to be said; the first are those that matter most."""
     link: str
     """Of the report; empty if there is none."""
-    told: Mapping[str, Any]
+    values: Mapping[str, Any]
     """The same as values, for programs."""
 
     @property
@@ -67,8 +67,8 @@ class Notice:
             "headline": self.headline,
             "lines": list(self.lines),
             "link": self.link or None,
-            "verdict": dict(self.told) if self.kind == "verdict" else None,
-            "triage": dict(self.told) if self.kind == "triage" else None,
+            "verdict": dict(self.values) if self.kind == "verdict" else None,
+            "triage": dict(self.values) if self.kind == "triage" else None,
         }
 
 

@@ -12,5 +12,5 @@ from postmortem.core.wording import convert_texts
 
 def translate_analysis(analysis: Analysis, language: str) -> Diagnosis:
     """Give the same with all texts in `en` or `zh`."""
-    diagnosis: Diagnosis = convert_texts(analysis, lambda said: said.text(language))
+    diagnosis: Diagnosis = convert_texts(analysis, lambda message: message.text(language))
     return replace(diagnosis, language=language)

@@ -20,7 +20,7 @@ from postmortem.report.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
 # version may look like an address.
-_OWN_WORDS: Final = frozenset(
+_SKIPPED_FIELDS: Final = frozenset(
     {
         "knowledge_base",
         "classifier",
@@ -81,7 +81,7 @@ def _list_redactable_fields(kind: Any) -> tuple[str, ...]:
         tuple(
             field.name
             for field in dataclasses.fields(kind)
-            if field.name not in _OWN_WORDS and _may_hold_text(field.type)
+            if field.name not in _SKIPPED_FIELDS and _may_hold_text(field.type)
         )
         if dataclasses.is_dataclass(kind)
         else ()

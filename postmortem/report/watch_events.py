@@ -83,7 +83,7 @@ class _Phrases:
         return self.hidden(f"postmortem analyze {self._analyze}")
 
 
-class Teller:
+class EventFormatter:
     """Says events in one language; with a redactor, without what the log gives away."""
 
     def __init__(self, paths: tuple[str, ...], language: str, redactor: Redactor | None) -> None:

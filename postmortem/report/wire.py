@@ -59,7 +59,7 @@ _WRITE: Final[Mapping[Any, Callable[[Any], str]]] = {
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the JSON report."""
     wire = _build_report(
-        diagnosis, Redactor() if redact else None, lambda one: _Written(serialize_curve(one))
+        diagnosis, Redactor() if redact else None, lambda curve: _Written(serialize_curve(curve))
     )
     # Each part by itself: one character that is no ASCII makes every look at a text take longer.
     parts = [

@@ -23,7 +23,7 @@ _MOST_MASKS: Final = 256
 """Sets of open places that a template is looked up under, those of the oldest patterns first."""
 _MOST_COMPARED: Final = 24
 """Patterns that a template is compared with word by word: those with its rarest words."""
-_MOST_BESIDE: Final = 512
+_MOST_STATES: Final = 512
 """Patterns that a wider one is held against; beside more it is not opened."""
 _Mask = tuple[int, ...]
 _Place = tuple[int, str]
@@ -102,7 +102,7 @@ class KnownPatterns:
             if place[1] != ANY
         )
         same, opened = min(lists, key=lambda pair: len(pair[0]) + len(pair[1]))
-        if len(same) + len(opened) > _MOST_BESIDE:
+        if len(same) + len(opened) > _MOST_STATES:
             return True
         return any(
             other != name and _can_overlap(wider, self.words[other]) for other in {*same, *opened}

@@ -181,7 +181,7 @@ def _build_advice(cause: str, rule: str, retried: int, succeeded: int) -> Advice
             "{counted}；重试之前改了什么并不清楚",
             counted=counted,
         )
-    text = say("{rule}; {counted}", "{rule}；{counted}", rule=_SAID[by_rule], counted=counted)
+    text = say("{rule}; {counted}", "{rule}；{counted}", rule=_RULE_TEXTS[by_rule], counted=counted)
     return Advice(cause, by_rule, retried, succeeded, text)
 
 
@@ -196,7 +196,7 @@ def _describe_retry_counts(retried: int, succeeded: int) -> Message:
     )
 
 
-_SAID: Final = {
+_RULE_TEXTS: Final = {
     "yes": say("a retry as it is may succeed", "原样重试可能成功"),
     "after-change": say("retry after the fix", "修复后再重试"),
     "no": say("a retry will not help", "重试没有用"),

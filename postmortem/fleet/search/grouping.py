@@ -1,7 +1,7 @@
-"""The files of one folder by job, as far as their names tell: same stem, another process or stream.
+"""Group the log files of one folder into jobs by file name: same stem, other process or stream.
 
-In: a `Tree`. Out: `Studied`: its logs grouped, what lies beside them, its folders studied too. Not
-here: whether the whole folder is one job (`search.run_folders`), what a name says
+In: a `Tree`. Out: `FolderContent`: its logs in groups, its other files, and the same of its
+subfolders. Not here: whether the whole folder is one job (`search.run_folders`), what a name says
 (`search.name_parts`).
 
 A word such as `r`, `task` or `stdout` before a number names processes only where the numbers run
@@ -79,14 +79,14 @@ Key = tuple[str, int]
 
 
 @dataclass(slots=True)
-class Studied:
+class FolderContent:
     """A folder whose names have been read."""
 
     tree: Tree
     groups: dict[Key, list[NamedFile]] = field(default_factory=dict)
     beside: list[FileEntry] = field(default_factory=list)
     """Files that hold settings or figures: part of a job, where the folder is one."""
-    folders: list["Studied"] = field(default_factory=list)
+    folders: list["FolderContent"] = field(default_factory=list)
     has_logs: bool = False
     """Here or below."""
 
@@ -101,10 +101,10 @@ class Studied:
         return [key for key in self.groups if not key[1] and not is_unspecific(key[0])]
 
 
-def inspect_tree(tree: Tree, left: Leftovers) -> Studied:
+def inspect_tree(tree: Tree, left: Leftovers) -> FolderContent:
     """Read the names of a folder and of those below."""
     logs, other_files = split_logs(tree.files, left)
-    found = Studied(
+    found = FolderContent(
         tree, group_logs(logs), other_files, [inspect_tree(folder, left) for folder in tree.folders]
     )
     found.has_logs = bool(logs) or any(folder.has_logs for folder in found.folders)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from postmortem.fleet.search import neutral_names
 from postmortem.fleet.search.grouping import (
+    FolderContent,
     Key,
     NamedFile,
-    Studied,
     exclude_files,
     group_logs,
     inspect_tree,
@@ -51,7 +51,7 @@ class Draft(NamedTuple):
 def find_jobs_below(trees: Sequence[Tree], left: Leftovers) -> list[Draft]:
     """Find the jobs of folders; those that lie side by side are compared with each other."""
     found = [inspect_tree(tree, left) for tree in trees]
-    by_parent: dict[str, list[Studied]] = defaultdict(list)
+    by_parent: dict[str, list[FolderContent]] = defaultdict(list)
     for draft in found:
         by_parent[get_parent_folder(draft.tree.location)].append(draft)
     search = _Search(left)
@@ -65,7 +65,7 @@ class _Search:
         self.drafts: list[Draft] = []
         self._left = left
 
-    def take_all(self, folders: list[Studied]) -> None:
+    def take_all(self, folders: list[FolderContent]) -> None:
         """Take folders that lie side by side."""
         pods = Pods()
         for folder, is_like_siblings in zip(folders, find_repeated_folders(folders), strict=True):
@@ -77,7 +77,7 @@ class _Search:
                 self._take_jobs(folder)
         self._take_pods(pods)
 
-    def _take_run(self, folder: Studied) -> None:
+    def _take_run(self, folder: FolderContent) -> None:
         """Take a folder as one job, and runs before it as theirs."""
         earlier = list_earlier_runs(folder)
         aside = {one.tree.location for one in earlier}
@@ -92,7 +92,7 @@ class _Search:
         named = neutral_names.name_folder_files(files, tree.name, number)
         self.drafts.append(Draft(tree.location, tree.name, named, number, attempt))
 
-    def _take_jobs(self, folder: Studied) -> None:
+    def _take_jobs(self, folder: FolderContent) -> None:
         """Take a folder's files by their names, and its folders each by itself."""
         pods = Pods()
         other_files = [*folder.beside]
@@ -131,7 +131,7 @@ def _build_draft(folder: str, key: Key, logs: list[NamedFile], dumps: list[FileE
 
 
 def _iter_run_files(
-    folder: Studied, path: str, aside: set[str], left: Leftovers
+    folder: FolderContent, path: str, aside: set[str], left: Leftovers
 ) -> Iterator[tuple[str, FileEntry]]:
     """Give the files of a run's folder that may be read, each with its path below it."""
     for logs in folder.groups.values():

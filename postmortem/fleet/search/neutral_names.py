@@ -27,11 +27,11 @@ _FEWEST_LETTERS: Final = 3
 def name_group_files(
     logs: Sequence[NamedFile], other_files: Iterable[FileEntry] = ()
 ) -> list[Named]:
-    """Name files that are told from others in their folder by their names.
+    """Give neutral names to a job's files where its folder holds files of other jobs.
 
     Args:
         logs: one job's.
-        beside: dumps of its environment.
+        other_files: dumps of its environment.
     """
     others = [*other_files]
     if len(logs) + len(others) == 1:

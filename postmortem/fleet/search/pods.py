@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.fleet.search.grouping import NamedFile, Studied
+from postmortem.fleet.search.grouping import FolderContent, NamedFile
 from postmortem.fleet.search.listing import FileEntry, escape_location
 from postmortem.fleet.search.locations import get_parent_folder, join_location
 
@@ -41,7 +41,7 @@ PodJob = tuple[str, str, list[tuple[str, FileEntry]], str, int]
 """Where, title, files with neutral names, scheduler's id, attempt."""
 
 
-class _OfPod(NamedTuple):
+class _PodFile(NamedTuple):
     """A file of a pod."""
 
     pod: str
@@ -63,9 +63,9 @@ class Pods:
     """Collects the files of pods that lie side by side."""
 
     def __init__(self) -> None:
-        self._jobs: dict[tuple[str, str], list[_OfPod]] = defaultdict(list)
+        self._jobs: dict[tuple[str, str], list[_PodFile]] = defaultdict(list)
 
-    def add_folder(self, folder: Studied) -> None:
+    def add_folder(self, folder: FolderContent) -> None:
         """Take all of a pod's folder."""
         match = _FOLDER.match(folder.tree.name)
         assert match is not None, folder.tree.name  # noqa: S101
@@ -77,7 +77,7 @@ class Pods:
                 restart, rest = (int(turn["restart"]), turn["rest"]) if turn else (0, "")
                 self._add(
                     match["space"],
-                    _OfPod(
+                    _PodFile(
                         match["pod"], match["uid"], inner.tree.name, restart, rest, entry, above
                     ),
                 )
@@ -93,11 +93,11 @@ class Pods:
             above = get_parent_folder(log.entry.location)
             self._add(
                 match["space"],
-                _OfPod(match["pod"], "", match["container"], 0, "", log.entry, above),
+                _PodFile(match["pod"], "", match["container"], 0, "", log.entry, above),
             )
         return rest
 
-    def _add(self, space: str, pod_file: _OfPod) -> None:
+    def _add(self, space: str, pod_file: _PodFile) -> None:
         match = _ROLE.match(pod_file.pod) or _INDEX.match(pod_file.pod)
         owner = match["job"] if match else f"{pod_file.pod} {pod_file.uid}"
         self._jobs[space, owner].append(pod_file)
@@ -112,7 +112,7 @@ class Pods:
             yield where, f"{space}/{name}", _name_pod_files(files), uid, 1
 
 
-def _name_pod_files(files: list[_OfPod]) -> list[tuple[str, FileEntry]]:
+def _name_pod_files(files: list[_PodFile]) -> list[tuple[str, FileEntry]]:
     """Name files by attempt, process and container."""
     attempts = _count_attempts(files)
     several = len({*attempts.values()}) > 1
@@ -141,7 +141,7 @@ def _process(pod: str) -> str:
     return f"{groups.get('role') or 'node'}-{groups['index'] or 0}"
 
 
-def _count_attempts(files: list[_OfPod]) -> dict[str, int]:
+def _count_attempts(files: list[_PodFile]) -> dict[str, int]:
     """Count the attempts by location: pods that followed each other, and restarts of a container.
 
     Which of two pods came first is told by when their logs were written.

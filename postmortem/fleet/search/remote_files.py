@@ -21,7 +21,7 @@ from postmortem.fleet.search.listing import HIDDEN, READ_THOUGH_HIDDEN, FileEntr
 from postmortem.fleet.search.locations import extract_path, remove_location_secrets
 from postmortem.reading.discover import INSTALLED, PACKAGES
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 _STAMPS: Final = (
     "ETag",
     "etag",
@@ -126,7 +126,7 @@ def convert_storage_error(url: str, error: Exception) -> PostmortemError:
     )
 
 
-def _call_storage(url: str, question: Callable[[], _Given]) -> _Given:
+def _call_storage(url: str, question: Callable[[], _Result]) -> _Result:
     """Ask a storage; whatever it raises is told without secrets.
 
     Drivers raise errors of their own kinds: all that is known is the URL.

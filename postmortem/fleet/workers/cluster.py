@@ -68,7 +68,7 @@ class RayEngine:
                 if task is None:
                     is_more = False
                 else:
-                    reference = remote.remote(self._settings, *task.given)
+                    reference = remote.remote(self._settings, *task.arguments)
                     in_flight[reference] = (task, time.monotonic() + task.seconds)
             done, _ = ray.wait([*in_flight], timeout=_LOOK) if in_flight else ([], [])
             for reference in done:

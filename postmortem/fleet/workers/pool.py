@@ -60,7 +60,7 @@ class ProcessEngine:
 
     def _begun(self, work: Work, task: Task) -> concurrent.futures.Future[Any]:
         future: concurrent.futures.Future[Any] = self._pool.schedule(
-            work, args=[self._settings, *task.given], timeout=task.seconds
+            work, args=[self._settings, *task.arguments], timeout=task.seconds
         )
         return future
 

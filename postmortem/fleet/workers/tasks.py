@@ -48,7 +48,7 @@ class Task:
 
     name: str
     """Tells it from the others: a job's identity, the key of an analysis."""
-    given: tuple[Any, ...] = field(repr=False)
+    arguments: tuple[Any, ...] = field(repr=False)
     """Arguments of the function that does it, behind the settings."""
     seconds: float
     """It may take so long."""
@@ -57,7 +57,7 @@ class Task:
 
 
 Work = Callable[..., TaskOutcome]
-"""A function of a module: it is called as `work(settings, *task.given)` in another process."""
+"""A function of a module: it is called as `work(settings, *task.arguments)` in another process."""
 
 
 class Engine(Protocol):

@@ -96,7 +96,7 @@ class Answering:
         comments = list(tracker.comments(claimed.place))
         gathered = collect_logs(tracker, self._settings, thread, comments, users)
         articles = [delivery for delivery in allowed if delivery.ask == EXPLAIN]
-        self._explain(claimed, articles, self._finder.spoken(gathered))
+        self._explain(claimed, articles, self._finder.choose_language(gathered))
         requests = [delivery for delivery in allowed if delivery.ask != EXPLAIN]
         return self._brought_up(claimed, thread, gathered, requests) if requests else claimed.row
 
@@ -162,7 +162,7 @@ class Answering:
         self, claimed: ClaimedThread, gathered: GatheredLogs, run: str, *, is_commanded: bool
     ) -> FoundVerdict | None:
         """Judge what there is; None if it was a run, and its logs are gone."""
-        tracker, language_code = claimed.tracker, self._finder.spoken(gathered)
+        tracker, language_code = claimed.tracker, self._finder.choose_language(gathered)
         if run:
             found = self._finder.of_run(tracker, claimed.place.project, run, language_code)
             if found is not None or not is_commanded:

@@ -24,7 +24,7 @@ _ABOUT: Final = compile_lazily(
 )
 
 
-class AskedCommand(NamedTuple):
+class BotCommand(NamedTuple):
     """A command."""
 
     ask: str
@@ -33,7 +33,7 @@ class AskedCommand(NamedTuple):
     """What is to be explained: an id of the rules."""
 
 
-def find_command(text: str, mention: str) -> AskedCommand | None:
+def find_command(text: str, mention: str) -> BotCommand | None:
     """Give the first command of a text."""
     if mention.lower() not in text.lower():
         return None
@@ -47,8 +47,8 @@ def find_command(text: str, mention: str) -> AskedCommand | None:
         rest = rest.strip()
         found = _ABOUT.match(rest)
         if found is not None:
-            return AskedCommand(EXPLAIN, found[1].rstrip("."))
+            return BotCommand(EXPLAIN, found[1].rstrip("."))
         ask = _WORDS.get(rest.split(maxsplit=1)[0].rstrip(".,!。！").lower() if rest else "")
         if ask is not None:
-            return AskedCommand(ask)
+            return BotCommand(ask)
     return None

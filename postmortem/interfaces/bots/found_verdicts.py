@@ -41,7 +41,7 @@ class VerdictFinder:
     def __init__(self, judge: Judge, settings: BotSettings) -> None:
         self._judge, self._settings = judge, settings
 
-    def spoken(self, gathered: GatheredLogs) -> str:
+    def choose_language(self, gathered: GatheredLogs) -> str:
         """Choose the language of an answer."""
         chosen = self._settings.language
         if chosen != "auto":

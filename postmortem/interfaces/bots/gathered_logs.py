@@ -56,7 +56,7 @@ def collect_logs(
         settings: how much may be fetched.
         thread: the issue.
         comments: all of them.
-        heard: whose comments count beside the author's.
+        users: those whose comments count, besides the author.
 
     Raises:
         TryLater: a file could not be fetched now.

@@ -62,7 +62,7 @@ class Judge(Protocol):
 
         Args:
             logs: with labels that stay labels.
-            spoken: the language of the report.
+            language_code: the language of the report.
             longest: UTF-16 units of the report.
 
         Raises:

@@ -44,7 +44,7 @@ disk it would be cut short, and read again.
 """
 
 
-class Wanted(NamedTuple):
+class AnalysisOptions(NamedTuple):
     """What the user asked `run` for."""
 
     form: str
@@ -67,7 +67,7 @@ def run_analysis_process(
     logs: Sequence[Path],
     command: Sequence[str],
     facts: Mapping[str, str],
-    wanted: Wanted,
+    wanted: AnalysisOptions,
     signals: Signals,
 ) -> str:
     """Analyse what a command printed.

@@ -15,7 +15,11 @@ from postmortem.interfaces.cli.job_or_analysis import report_on
 from postmortem.interfaces.cli.messages import print_message, show
 from postmortem.interfaces.cli.options import LANGUAGE, LINK, PATTERNS, SOURCE, add_model_options
 from postmortem.interfaces.cli.progress_line import ProgressLine
-from postmortem.interfaces.trackers.one_comment import Commented, mark_of, update_or_create_comment
+from postmortem.interfaces.trackers.one_comment import (
+    CommentResult,
+    mark_of,
+    update_or_create_comment,
+)
 from postmortem.interfaces.trackers.tracker_errors import TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from postmortem.interfaces.trackers.tracker_values import IssuePlace
@@ -133,7 +137,7 @@ def _format_comment(report: Report, options: dict[str, Any]) -> str:
     return f"{text}\n{format_link(NOTICE[options['language']]['link'], options['link'])}\n"
 
 
-def _post_with_retries(settle: Callable[[], Commented]) -> Commented:
+def _post_with_retries(settle: Callable[[], CommentResult]) -> CommentResult:
     """Post or edit the comment, and try again where the tracker asks for it.
 
     Raises:

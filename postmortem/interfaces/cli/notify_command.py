@@ -105,8 +105,8 @@ def _build_notice(paths: tuple[str, ...], options: dict[str, Any], language: str
             raise InputError(
                 f"no whole postmortem.triage/1 ({type(error).__name__})", options["folder"], _MEND
             ) from error
-        new = notice.told["new_groups"] if wanted == "new" else None
-        count = notice.told["groups_in_all"] if new is None else new
+        new = notice.values["new_groups"] if wanted == "new" else None
+        count = notice.values["groups_in_all"] if new is None else new
         return notice if wanted is None or count else None
     if wanted == "new":
         raise UsageError("new groups are those of a triage", "--only-if new", "--triage DIR")
@@ -156,7 +156,7 @@ def _read_overview(folder: Path) -> dict[str, Any]:
 
 def _print_request_body(kind: str, notice: Notice) -> int:
     """Print the body of the request, without signature and address."""
-    show(KINDS[kind].made(notice, "", 0.0).body.decode() + "\n")
+    show(KINDS[kind].build(notice, "", 0.0).body.decode() + "\n")
     return 0
 
 
@@ -171,7 +171,7 @@ def _send_notice(target: Target, notice: Notice, language: str) -> None:
     except ImportError as error:
         raise MissingExtra(f"notify needs {error.name}", "", install_hint("bots")) from error
     kind = KINDS[target.kind]
-    problem = post(target.address, kind, kind.made(notice, target.secret, time.time()))
+    problem = post(target.address, kind, kind.build(notice, target.secret, time.time()))
     if problem is not None:
         raise UsageError(
             f"the message was not sent: {problem.text(language)}",

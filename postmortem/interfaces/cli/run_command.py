@@ -13,7 +13,7 @@ from postmortem.core.errors import UsageError
 from postmortem.core.host.kept import KeptLog
 from postmortem.core.host.launching import Done, run_command
 from postmortem.core.host.signals import Signals
-from postmortem.interfaces.cli.afterwards import Wanted, run_analysis_process
+from postmortem.interfaces.cli.afterwards import AnalysisOptions, run_analysis_process
 from postmortem.interfaces.cli.delivery import check_output, choose_format
 from postmortem.interfaces.cli.messages import note, print_message
 from postmortem.interfaces.cli.options import OUTPUT, report_options
@@ -56,7 +56,7 @@ def command(
     if patterns:
         load(patterns)  # a wrong folder is found before hours of training, not after
     kept = _open_log(log, output)
-    wanted = Wanted(
+    wanted = AnalysisOptions(
         choose_format(form, output, open_=open_), output, language, full, open_, redact, patterns
     )
     signals = Signals()
@@ -79,7 +79,7 @@ def _finish_run(
     done: Done,
     kept: KeptLog,
     command_line: tuple[str, ...],
-    wanted: Wanted,
+    wanted: AnalysisOptions,
     signals: Signals,
     *,
     is_requested: bool,

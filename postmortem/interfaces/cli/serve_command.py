@@ -39,7 +39,7 @@ def command(config: Path | None, **options: Any) -> int:
         )
     except ImportError as error:
         raise MissingExtra(f"serve needs {error.name}", "", install_hint("service")) from error
-    settings = service_settings.load_settings(config, _collect_given_settings(options))
+    settings = service_settings.load_settings(config, _collect_set_options(options))
     tokens = access_tokens.load_tokens(settings.token_file)
     http_server.require_safe(settings, tokens)
     bot = webhook_routes.create_bot(settings)
@@ -50,7 +50,7 @@ def command(config: Path | None, **options: Any) -> int:
     return http_server.serve(app, settings)
 
 
-def _collect_given_settings(options: dict[str, Any]) -> dict[str, Any]:
+def _collect_set_options(options: dict[str, Any]) -> dict[str, Any]:
     """Give the settings that options name, those of limits apart."""
     limits = {
         "workers": options["workers"],

@@ -27,7 +27,7 @@ class TriageProgress:
 
     def __init__(self) -> None:
         """Start the clock."""
-        self._start = self._told = time.monotonic()
+        self._start = self._last_report = time.monotonic()
         self._is_terminal = sys.stderr.isatty()
         self._stage = ""
         self._width = 0
@@ -36,10 +36,10 @@ class TriageProgress:
         """Tell how far a stage is: tasks and bytes, done and in all."""
         now = time.monotonic()
         if stage != self._stage:
-            self._stage, self._start, self._told = stage, now, now
-        if now - self._told < (_ON_TERMINAL if self._is_terminal else _ELSEWHERE):
+            self._stage, self._start, self._last_report = stage, now, now
+        if now - self._last_report < (_ON_TERMINAL if self._is_terminal else _ELSEWHERE):
             return
-        self._told = now
+        self._last_report = now
         text = format_progress_line(
             _STAGES.get(stage, stage), done, tasks, size, whole, now - self._start
         )

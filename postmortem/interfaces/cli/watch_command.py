@@ -18,7 +18,7 @@ from postmortem.interfaces.watch import tell
 from postmortem.interfaces.watch.watcher import Settings, Watcher
 from postmortem.interfaces.watch.web import Address
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.watch_events import FORMS, Teller, serialize_event, serialize_events
+from postmortem.report.watch_events import FORMS, EventFormatter, serialize_event, serialize_events
 
 
 @click.command("watch")
@@ -119,19 +119,19 @@ def command(
     watcher = Watcher(paths, settings, time.time, time.sleep)
     is_redacted = form != "terminal" if redact is None else redact
     out = _Output(
-        Teller(paths, language, Redactor() if is_redacted else None),
+        EventFormatter(paths, language, Redactor() if is_redacted else None),
         form,
         is_alone=not words and address is None,
     )
-    abroad = _Abroad(
-        Teller(paths, language, None if redact is False else Redactor()), words, address
+    abroad = _Recipients(
+        EventFormatter(paths, language, None if redact is False else Redactor()), words, address
     )
     last = _follow_events(watcher, out, abroad)
     out.close()
     return int(last is not None and last.is_bad)
 
 
-def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Abroad") -> Ended | None:
+def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Recipients") -> Ended | None:
     """Write and tell each event as it comes; gives the end of the watch."""
     last: Ended | None = None
     try:
@@ -151,7 +151,7 @@ def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Abroad") -> Ended
 class _Output:
     """Standard output in the chosen form; notes go to standard error."""
 
-    def __init__(self, teller: Teller, form: str, *, is_alone: bool) -> None:
+    def __init__(self, teller: EventFormatter, form: str, *, is_alone: bool) -> None:
         """Choose; `is_alone`: nobody else is told, so that a watch that nobody reads is over."""
         self._teller, self._form, self._is_alone = teller, form, is_alone
         self._has_reader = True
@@ -192,10 +192,10 @@ class _Output:
             self._has_reader = False
 
 
-class _Abroad:
+class _Recipients:
     """Who else is told: a command of the user's, a web address."""
 
-    def __init__(self, teller: Teller, words: list[str], address: Address | None) -> None:
+    def __init__(self, teller: EventFormatter, words: list[str], address: Address | None) -> None:
         """Take the command, split into words, and the address; either may be missing."""
         self._teller, self._words, self._address = teller, words, address
 

@@ -33,7 +33,7 @@ def collect_distinct_lines(analysis: Analysis) -> dict[str, Wording]:
     """Give every wording of the logs with its first place and how often it comes."""
     found: dict[str, Wording] = {}
     duplicates: set[str] = set()
-    known = _Known(analysis)
+    known = _KnownLines(analysis)
     for index, source in enumerate(analysis.sources):
         if source.kind in _NO_LOGS:
             continue
@@ -61,7 +61,7 @@ def _iter_message_lines(path: str) -> Iterator[tuple[int, str, str]]:
             yield line, raw, text.strip()
 
 
-class _Known:
+class _KnownLines:
     """What the analysis knows of lines."""
 
     def __init__(self, analysis: Analysis) -> None:

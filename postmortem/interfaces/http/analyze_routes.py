@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from postmortem.core.message import say
-from postmortem.interfaces.http.at_request import AskedReport, handle_analyze_request
+from postmortem.interfaces.http.at_request import ReportOptions, handle_analyze_request
 from postmortem.interfaces.http.authentication import Client, Service
 from postmortem.interfaces.http.page_policies import get_report_policy
 from postmortem.interfaces.http.refusals import Refusal, describe_error_responses
@@ -32,7 +32,7 @@ KINDS: Final = {
 """What a report in each form is, as a content type."""
 
 
-class AnalyzeAsked(BaseModel):
+class AnalyzeQuery(BaseModel):
     """How the report is to be."""
 
     model_config = ConfigDict(extra="forbid")
@@ -110,7 +110,7 @@ async def analyze_logs(
     request: Request,
     service: Service,
     client: Client,
-    query: Annotated[AnalyzeAsked, Query()],
+    query: Annotated[AnalyzeQuery, Query()],
 ) -> Response:
     """Judge the logs of one job.
 
@@ -129,7 +129,7 @@ async def analyze_logs(
                 "redact",
                 say("leave redact out", "请不要设置 redact"),
             )
-        options = AskedReport(
+        options = ReportOptions(
             chosen.format, chosen.lang or select_language(request.scope), chosen.redact
         )
         text = await service.done(request, handle_analyze_request, upload.files, options)
@@ -144,7 +144,7 @@ def report_answer(text: str, form: str) -> Response:
     return answer
 
 
-def _merge_form_fields(query: AnalyzeAsked, fields: Mapping[str, str]) -> AnalyzeAsked:
+def _merge_form_fields(query: AnalyzeQuery, fields: Mapping[str, str]) -> AnalyzeQuery:
     """Let the fields of a form outweigh the address.
 
     Raises:
@@ -153,7 +153,7 @@ def _merge_form_fields(query: AnalyzeAsked, fields: Mapping[str, str]) -> Analyz
     if not fields:
         return query
     try:
-        return AnalyzeAsked.model_validate({**query.model_dump(), **fields})
+        return AnalyzeQuery.model_validate({**query.model_dump(), **fields})
     except ValidationError as error:
         fault = error.errors(include_input=False, include_url=False)[0]
         raise Refusal(

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from postmortem.report.wire import read_schema
 
 _WITHIN: Final = "#/$defs/"
-_BESIDE: Final = "#/components/schemas/"
+_SCHEMA_PREFIX: Final = "#/components/schemas/"
 _SCHEMAS: Final = {"Report": "report", "Triage": "triage"}
 
 
@@ -42,7 +42,7 @@ def _extract_components(schema: dict[str, Any], name: str) -> dict[str, Any]:
 def _rename_references(value: Any, name: str) -> Any:
     if isinstance(value, dict):
         return {
-            key: f"{_BESIDE}{name}_{item.removeprefix(_WITHIN)}"
+            key: f"{_SCHEMA_PREFIX}{name}_{item.removeprefix(_WITHIN)}"
             if key == "$ref" and isinstance(item, str)
             else _rename_references(item, name)
             for key, item in value.items()

@@ -22,7 +22,7 @@ from postmortem.reading.bundles import is_bundle, unpack_bundle
 from postmortem.reading.sources import LogSource, Stream, Unpacking
 from postmortem.report import render
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 _MIB: Final = 2**20
 
 
@@ -54,11 +54,11 @@ class Received(NamedTuple):
     is_environment: bool = False
 
 
-class AskedReport(NamedTuple):
+class ReportOptions(NamedTuple):
     """How a report is to be."""
 
     form: str = "json"
-    spoken: str = "en"
+    language_code: str = "en"
     is_redacted: bool = True
 
 
@@ -70,7 +70,7 @@ def get_ready(settings: JudgeSettings) -> None:
 
 
 def handle_analyze_request(
-    settings: JudgeSettings, files: Sequence[Received], options: AskedReport
+    settings: JudgeSettings, files: Sequence[Received], options: ReportOptions
 ) -> str:
     """Judge the logs of a request, which together are one job.
 
@@ -84,14 +84,14 @@ def handle_analyze_request(
         lambda: render(
             run_file_analysis(settings, files),
             options.form,
-            language=options.spoken,
+            language=options.language_code,
             redact=options.is_redacted,
             full=True,
         ),
     )
 
 
-def run_within_memory(settings: JudgeSettings, work: Callable[[], _Given]) -> _Given:
+def run_within_memory(settings: JudgeSettings, work: Callable[[], _Result]) -> _Result:
     """Do work; a lack of memory is told as what it is.
 
     Raises:

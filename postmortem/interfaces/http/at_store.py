@@ -18,8 +18,8 @@ from postmortem.fleet.stored_triage import (
     load_stored_triage,
 )
 from postmortem.interfaces.http.at_request import (
-    AskedReport,
     JudgeSettings,
+    ReportOptions,
     get_ready,
     run_within_memory,
 )
@@ -29,10 +29,10 @@ from postmortem.report.page.triage_page import render_triage
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.wire import dump_json
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 
 
-def render_triage_overview(settings: JudgeSettings, number: int, options: AskedReport) -> str:
+def render_triage_overview(settings: JudgeSettings, number: int, options: ReportOptions) -> str:
     """Write the overview of a triage, as a page or as JSON.
 
     Raises:
@@ -45,12 +45,12 @@ def render_triage_overview(settings: JudgeSettings, number: int, options: AskedR
         )
         if options.form == "json":
             return dump_json(value)
-        return render_triage(value, language=options.spoken)
+        return render_triage(value, language=options.language_code)
 
     return _run_with_store(settings, written)
 
 
-def group(settings: JudgeSettings, number: int, name: str, options: AskedReport) -> str:
+def group(settings: JudgeSettings, number: int, name: str, options: ReportOptions) -> str:
     """Write the report of the job that stands for a group, or the group and its jobs as JSON.
 
     Raises:
@@ -85,7 +85,7 @@ def group(settings: JudgeSettings, number: int, name: str, options: AskedReport)
 
 
 def render_job_report(
-    settings: JudgeSettings, number: int, triage: int | None, options: AskedReport
+    settings: JudgeSettings, number: int, triage: int | None, options: ReportOptions
 ) -> str:
     """Write the report of a job from its stored analysis.
 
@@ -93,7 +93,7 @@ def render_job_report(
         settings: of every request.
         number: of the job.
         triage: in which it was judged; None for its last one.
-        asked: how the report is to be.
+        options: form and language of the report.
 
     Raises:
         Refusal: there is no such job, or it was not judged.
@@ -122,7 +122,7 @@ def get_triage_row(store: Store, number: int) -> TriageRow:
     return row
 
 
-def _report(store: Store, job: JobRow, options: AskedReport) -> str:
+def _report(store: Store, job: JobRow, options: ReportOptions) -> str:
     analysis = load_stored_analysis(store, job)
     if analysis is None:
         why = Message(job.reason_en, job.reason_zh) or say("not yet", "尚未完成")
@@ -130,11 +130,15 @@ def _report(store: Store, job: JobRow, options: AskedReport) -> str:
             say("it was not judged: {why}", "未能判断：{why}", why=why), job.title
         )
     return render(
-        analysis, options.form, language=options.spoken, redact=options.is_redacted, full=True
+        analysis,
+        options.form,
+        language=options.language_code,
+        redact=options.is_redacted,
+        full=True,
     )
 
 
-def _run_with_store(settings: JudgeSettings, work: Callable[[Store], _Given]) -> _Given:
+def _run_with_store(settings: JudgeSettings, work: Callable[[Store], _Result]) -> _Result:
     get_ready(settings)
     store = _open_cached_store(settings.store or "")
     return run_within_memory(settings, lambda: work(store))

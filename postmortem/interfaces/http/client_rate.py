@@ -43,7 +43,7 @@ class ClientBuckets:
         return 0.0 if is_free else (1 - has) / self._per_second
 
 
-class Places:
+class WorkSlots:
     """Places for requests that are worked on or wait; who finds none is told to come again."""
 
     def __init__(

@@ -23,7 +23,7 @@ from postmortem.interfaces.http.request_guard import note
 from postmortem.interfaces.http.service_settings import ServiceSettings
 from postmortem.interfaces.http.service_state import ServiceState
 
-_LAST_WORDS: Final = 30
+_GRACE_SECONDS: Final = 30
 """Seconds at most until what was not done is ended, and answered."""
 
 
@@ -66,9 +66,9 @@ def serve(app: FastAPI, settings: ServiceSettings) -> int:
         forwarded_allow_ips=list(settings.trusted_proxies),
         h11_max_incomplete_event_size=limits.header_kib * 1024,
         limit_concurrency=limits.connections,
-        timeout_graceful_shutdown=round(limits.shutdown_seconds) + _LAST_WORDS,
+        timeout_graceful_shutdown=round(limits.shutdown_seconds) + _GRACE_SECONDS,
     )
-    server = _EndingServer(config, app.state.service)
+    server = _GracefulServer(config, app.state.service)
     try:
         server.run([listening])
     except SystemExit:  # as uvicorn ends if it could not begin
@@ -95,7 +95,7 @@ def _open_listening_socket(host: str, port: int) -> socket.socket:
         ) from error
 
 
-class _EndingServer(uvicorn.Server):
+class _GracefulServer(uvicorn.Server):
     """A server that tells its application when it is to end."""
 
     def __init__(self, config: uvicorn.Config, service: ServiceState) -> None:
@@ -132,7 +132,7 @@ class _EndingServer(uvicorn.Server):
         self._captured_signals.clear()  # asked to end and ended: that is no failure
 
 
-class _HeadInTime(H11Protocol):
+class _HeaderTimeoutProtocol(H11Protocol):
     """A connection that is closed if the head of a request does not arrive in time."""
 
     head_seconds = 10.0
@@ -174,7 +174,7 @@ class _HeadInTime(H11Protocol):
 def _build_http_protocol(seconds: float) -> type[H11Protocol]:
     """Give the protocol, with a time in which the head of a request must have arrived."""
 
-    class _Limited(_HeadInTime):
+    class _Limited(_HeaderTimeoutProtocol):
         head_seconds = seconds
 
     return _Limited

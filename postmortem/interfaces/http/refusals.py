@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
-from postmortem.core.host.work_pool import NoRoomForWork, WorkerLost, WorkTooLong, WorkUndone
+from postmortem.core.host.work_pool import WorkerLost, WorkPoolFull, WorkTooLong, WorkUndone
 from postmortem.core.message import NOTHING, Message, convert_to_message, say
 from postmortem.report.plain import format_one_line
 
@@ -45,11 +45,11 @@ class Refusal(PostmortemError):  # noqa: N818 -- what became of the request
         """Take the status, the three parts, and after how many seconds to try again."""
         super().__init__(what, where, mend)  # type: ignore[arg-type]  # worded when it is sent
         self.status, self.retry_after = status, retry_after
-        self.said = (what, mend)
+        self.texts = (what, mend)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Say how it is made again in the process that waits for it."""
-        what, mend = self.said
+        what, mend = self.texts
         return type(self), (self.status, what, self.where, mend, self.retry_after)
 
     @property
@@ -67,7 +67,7 @@ class Refusal(PostmortemError):  # noqa: N818 -- what became of the request
 
 def build_error_body(error: Refusal, language_code: str) -> dict[str, Any]:
     """Give the body of an answer in a language; nothing in it steers who shows it."""
-    what, mend = error.said
+    what, mend = error.texts
     parts = ErrorParts(
         what=format_one_line(what.text(language_code), _LONGEST),
         where=format_one_line(str(error.where), _LONGEST),
@@ -86,7 +86,7 @@ def convert_to_refusal(error: Exception, patience: float, seconds: float) -> Ref
     """
     if isinstance(error, Refusal):
         return error
-    if isinstance(error, NoRoomForWork):
+    if isinstance(error, WorkPoolFull):
         return build_busy_refusal(patience)
     if isinstance(error, WorkTooLong):
         return Refusal(

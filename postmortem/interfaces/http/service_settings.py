@@ -122,11 +122,11 @@ class ServiceSettings(_SettingsSection):
 
 
 def load_settings(path: Path | None, overrides: Mapping[str, Any]) -> ServiceSettings:
-    """Read a file of settings; what is given besides outweighs it.
+    """Read a file of settings; overrides win over it.
 
     Args:
         path: YAML; None for none.
-        given: settings by name, those of a section as a mapping of their own.
+        overrides: settings by name, those of a section as a mapping of their own.
 
     Raises:
         UsageError: the file cannot be read, or a setting is unknown or out of range.

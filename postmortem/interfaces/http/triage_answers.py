@@ -23,7 +23,7 @@ Number = Annotated[int, Path(ge=1, le=_LARGEST)]
 GroupName = Annotated[str, Path(max_length=200)]
 
 
-class Spoken(BaseModel):
+class LanguageQuery(BaseModel):
     """In which language a page opens."""
 
     model_config = ConfigDict(extra="forbid")
@@ -31,13 +31,13 @@ class Spoken(BaseModel):
     lang: Literal["en", "zh"] | None = None
 
 
-class ReportAsked(Spoken):
+class ReportQuery(LanguageQuery):
     """How the report of a job is to be."""
 
     format: ShownForm = "json"
 
 
-class TriagesAsked(BaseModel):
+class TriagesQuery(BaseModel):
     """Which triages are listed."""
 
     model_config = ConfigDict(extra="forbid")
@@ -48,7 +48,7 @@ class TriagesAsked(BaseModel):
     limit: int = Field(50, ge=1, le=500)
 
 
-class JobsAsked(BaseModel):
+class JobsQuery(BaseModel):
     """Which jobs of a triage are listed."""
 
     model_config = ConfigDict(extra="forbid")
@@ -101,7 +101,7 @@ class JobsPage(BaseModel):
     next: str | None = Field(description="`after` of the next page; null on the last.")
 
 
-async def read_triages_page(service: ServiceState, query: TriagesAsked) -> TriagesPage:
+async def read_triages_page(service: ServiceState, query: TriagesQuery) -> TriagesPage:
     """Read a page of the list of triages."""
     store = store_of(service)
     rows = await asyncio.to_thread(store.listing.triages, query.before, query.limit)
@@ -120,7 +120,7 @@ async def read_triages_page(service: ServiceState, query: TriagesAsked) -> Triag
     )
 
 
-async def read_jobs_page(service: ServiceState, triage: int, query: JobsAsked) -> JobsPage:
+async def read_jobs_page(service: ServiceState, triage: int, query: JobsQuery) -> JobsPage:
     """Read a page of the list of jobs.
 
     Raises:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from postmortem.core.errors import UsageError
-from postmortem.core.host.work_pool import NoRoomForWork, WorkerLost, WorkPool, WorkTooLong
+from postmortem.core.host.work_pool import WorkerLost, WorkPool, WorkPoolFull, WorkTooLong
 from postmortem.interfaces.mcp.at_call import CallReply, CallSettings, get_ready
 
 _WAITING: Final = 4
@@ -41,7 +41,7 @@ class CallPool:
         """
         try:
             return await self._pool.done(work, self._settings, *args)
-        except NoRoomForWork as error:
+        except WorkPoolFull as error:
             raise UsageError(
                 f"{self._pool.under_way} calls are under way already",
                 "",

@@ -46,9 +46,9 @@ class NoticeTaken:
 class HookKind:
     """A kind of webhook."""
 
-    made: Callable[[Notice, str, float], Outgoing]
+    build: Callable[[Notice, str, float], Outgoing]
     """Of a message, a secret (may be empty) and the time in seconds."""
-    heard: Callable[[bytes], NoticeTaken]
+    parse_response: Callable[[bytes], NoticeTaken]
     """Of the body of an answer that is no error by its status."""
 
 

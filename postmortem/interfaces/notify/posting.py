@@ -68,7 +68,7 @@ def _send_once(
     try:
         with client.stream("POST", url, content=outgoing.body, headers=headers) as response:
             if response.status_code < 300:
-                return kind.heard(_read(response)), None
+                return kind.parse_response(_read(response)), None
             return _describe_http_rejection(address.host, response.status_code), _parse_retry_after(
                 response
             )

@@ -29,7 +29,7 @@ from jwt.exceptions import PyJWTError
 from postmortem.core.errors import UsageError
 from postmortem.interfaces.trackers.github_settings import GithubSettings
 from postmortem.interfaces.trackers.secret_values import read_secret
-from postmortem.interfaces.trackers.tracker_answers import wait_asked_for
+from postmortem.interfaces.trackers.tracker_answers import parse_retry_after
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 
 _PAGE: Final = 100
@@ -208,7 +208,7 @@ def _build_tracker_error(error: RequestFailed, what: str) -> TrackerError:
     if status in {404, 410}:
         return NotThere(message, what)
     if status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {408, 429}:
-        return TryLater(message, what, seconds=wait_asked_for(response.headers))
+        return TryLater(message, what, seconds=parse_retry_after(response.headers))
     if status == _FORBIDDEN and any(limit in detail.lower() for limit in _LIMITS):
         return TryLater(message, what, seconds=60.0)
     kind = NotThisIdentity if status == _FORBIDDEN else TrackerError

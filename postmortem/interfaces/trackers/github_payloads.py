@@ -162,7 +162,7 @@ def open_pull(value: Any, others: Iterable[Any] = ()) -> int | None:
     """Choose the pull request that a run belongs to: an open one of its own repository.
 
     Args:
-        said: the run; it names its pull requests, unless they come from a fork.
+        value: the run; it names its pull requests, unless they come from a fork.
         others: the pull requests of its commit.
     """
     run = read_answer(_Run, value, _GITHUB)

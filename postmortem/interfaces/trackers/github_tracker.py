@@ -85,7 +85,7 @@ class GithubTracker:
         """Ask once who this is."""
         with self._lock:
             if self._myself is None:
-                self._myself = self._asked_who()
+                self._myself = self._fetch_identity()
             return self._myself
 
     def is_member(self, project: str, account: TrackerUser) -> bool:
@@ -166,7 +166,7 @@ class GithubTracker:
     def _written(self, method: str, path: str, place: IssuePlace, body: dict[str, str]) -> Any:
         return parse_response(self._calls.send(method, path, place.project, json=body))
 
-    def _asked_who(self) -> TrackerUser:
+    def _fetch_identity(self) -> TrackerUser:
         if self._calls.is_app:
             name = f"{self._calls.get('/app')['slug']}[bot]"
         else:

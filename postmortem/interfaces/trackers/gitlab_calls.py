@@ -18,7 +18,7 @@ from gitlab._backends.requests_backend import RequestsBackend
 
 from postmortem.interfaces.trackers.gitlab_settings import GitlabSettings
 from postmortem.interfaces.trackers.secret_values import read_secret
-from postmortem.interfaces.trackers.tracker_answers import wait_asked_for
+from postmortem.interfaces.trackers.tracker_answers import parse_retry_after
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 
 _Value = TypeVar("_Value")
@@ -136,7 +136,7 @@ def _check_response(response: requests.Response, *_: Any, **__: Any) -> None:
     if status in {404, 410}:
         raise NotThere(message, what)
     if status in {408, 409, 429} or status >= 500:
-        raise TryLater(message, what, seconds=wait_asked_for(response.headers))
+        raise TryLater(message, what, seconds=parse_retry_after(response.headers))
     raise TrackerError(message, what, _MENDS.get(status, ""))
 
 

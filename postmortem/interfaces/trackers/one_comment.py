@@ -24,7 +24,7 @@ from postmortem.interfaces.trackers.tracker_values import IssueComment, IssuePla
 _KEY: Final = compile_lazily(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
 
 
-class Commented(NamedTuple):
+class CommentResult(NamedTuple):
     """What became of a comment."""
 
     how: str
@@ -56,7 +56,7 @@ def update_or_create_comment(
     known: str = "",
     is_new_wanted: bool = True,
     may_write: Callable[[], bool] = lambda: True,
-) -> Commented:
+) -> CommentResult:
     """Have exactly one comment of this key in a place, with this text.
 
     Args:
@@ -78,7 +78,7 @@ def update_or_create_comment(
     how = "kept"
     if not found:
         if not is_new_wanted or not may_write():
-            return Commented("none")
+            return CommentResult("none")
         posted = tracker.post(place, wanted)
         found, how = find_marked_comments(tracker, place, key) or [posted], "posted"
     first, *later = found
@@ -88,7 +88,7 @@ def update_or_create_comment(
     if _normalize_text(first.text) != _normalize_text(wanted) and may_write():
         _update_comment(tracker, place, first, wanted)
         how = "posted" if how == "posted" else "edited"
-    return Commented(how, first.identity, first.url)
+    return CommentResult(how, first.identity, first.url)
 
 
 def find_marked_comments(tracker: Tracker, place: IssuePlace, key: str) -> list[IssueComment]:

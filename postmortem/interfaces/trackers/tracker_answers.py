@@ -57,7 +57,7 @@ def parse_path_id(text: str, tracker: str) -> int:
     return int(text)
 
 
-def wait_asked_for(headers: Mapping[str, str]) -> float | None:
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """Give the seconds of `Retry-After`; None if it says none."""
     text = headers.get("retry-after", "")
     return float(text) if _is_number(text, _MOST_OF_A_WAIT) else None

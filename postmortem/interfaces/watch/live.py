@@ -24,7 +24,7 @@ from postmortem.rules.traits import Trait, has_trait
 _TALKS_OF_END: Final = frozenset({"cause", "consequence"})
 
 
-class Live:
+class GrowingFile:
     """What one file has told so far."""
 
     def __init__(self, machine: Matcher, index: int, where: ProcessId = NOWHERE) -> None:

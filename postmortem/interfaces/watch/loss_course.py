@@ -48,7 +48,7 @@ _RESTLESS: Final = 3
 """Times the usual change from one record to the next, as a logarithm."""
 
 
-class LossCourse:
+class LossDivergence:
     """The course of one loss: where it began, its highest and lowest, and what stands above."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from postmortem.core import names
 from postmortem.core.message import Message, quote, say
 from postmortem.core.watching import MetricRecord, Sign
 from postmortem.diagnosis.detectors.aligned import STAND_IN
-from postmortem.interfaces.watch.loss_course import LossCourse
+from postmortem.interfaces.watch.loss_course import LossDivergence
 from postmortem.interfaces.watch.norm_signs import NormSigns
 from postmortem.interfaces.watch.zero_losses import ZeroLosses
 
@@ -24,7 +24,7 @@ class LossSigns:
         """Know nothing yet."""
         self._name = ""
         self._has_norms = self._has_scale = False
-        self._course, self._zeros, self._norms = LossCourse(), ZeroLosses(), NormSigns()
+        self._course, self._zeros, self._norms = LossDivergence(), ZeroLosses(), NormSigns()
 
     def take(self, record: MetricRecord) -> Iterator[Sign]:
         """Look at the next record."""

@@ -37,7 +37,7 @@ class StallDetector:
         """Take note that all files are looked at once more."""
         self._before, self._records = self.last, 0
 
-    def hear(self, file: WatchedFile, records: int) -> None:
+    def note_output(self, file: WatchedFile, records: int) -> None:
         """Take note that something was written, so many records among it.
 
         What was there before the watch began tells its pace by its printed clock.
@@ -50,7 +50,7 @@ class StallDetector:
         last = -math.inf if math.isnan(self.last) else self.last
         self.last = max(last, min(file.followed.modified, self._now()))
 
-    def has_spoken(self) -> bool:
+    def had_output(self) -> bool:
         """Say whether this look, but for the first, has found anything; the pace is told of it."""
         if math.isnan(self._before) or not self.last > self._before:
             return False

@@ -13,7 +13,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.core.watching import MetricRecord, Sign, Warned
 from postmortem.extraction.facts import checkpoints
 from postmortem.extraction.literals import Matcher
-from postmortem.interfaces.watch.live import Live
+from postmortem.interfaces.watch.live import GrowingFile
 from postmortem.interfaces.watch.signs import Signs
 from postmortem.reading.follow import Followed
 
@@ -29,13 +29,13 @@ class WatchedFile:
         """Open nothing yet; `index` is its number among the files of the job."""
         self.path, self.followed = path, Followed(path)
         self._machine, self.index, self._where = machine, index, where
-        self.live, self._signs = Live(machine, index, where), Signs()
+        self.live, self._signs = GrowingFile(machine, index, where), Signs()
         self.last_step = math.nan
         self._is_doubtful = False
         """True behind a rotation until a record tells whether the same run goes on."""
         self._is_broken = False
         """The same behind a line that ends runs."""
-        self.told: set[str] = set()
+        self.warned_kinds: set[str] = set()
         """Kinds of warnings that were told of this run."""
 
     def finish(self) -> list[MetricRecord]:
@@ -46,7 +46,7 @@ class WatchedFile:
 
     def begin_anew(self) -> None:
         """Start at line 1; whether it is another run, the next record tells."""
-        self.live, self._is_doubtful = Live(self._machine, self.index, self._where), True
+        self.live, self._is_doubtful = GrowingFile(self._machine, self.index, self._where), True
 
     def signs(self, records: Sequence[MetricRecord]) -> Iterator[tuple[Sign, ProcessId]]:
         """Look at new records; where another run begins, all starts anew."""
@@ -109,7 +109,7 @@ class WatchedFile:
     def _forget(self) -> None:
         """Forget the run so far: another one begins."""
         self._signs, self.last_step = Signs(), math.nan
-        self.told.clear()
+        self.warned_kinds.clear()
 
     def _of_record(self, record: MetricRecord) -> Iterator[tuple[Sign, ProcessId]]:
         """Hand a record to what looks at it, with what is known of its device and its run."""

@@ -130,7 +130,7 @@ class FrozenWeight:
 
 
 @dataclass(frozen=True, slots=True)
-class WeightsKept:
+class StoredWeights:
     """The weights at the start of the window."""
 
     file: str = WEIGHTS_FILE
@@ -145,7 +145,7 @@ class WeightsKept:
 
 
 @dataclass(frozen=True, slots=True)
-class OptimizerKept:
+class StoredOptimizer:
     """The optimiser at the start of the window."""
 
     class_: str
@@ -210,7 +210,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class FileKept:
+class StoredFile:
     """One file of the capsule as it was written."""
 
     bytes: int
@@ -224,7 +224,7 @@ class Manifest:
     written_at: str
     reason: Reason
     model: ModelRecipe
-    weights: WeightsKept
+    weights: StoredWeights
     window: Window
     versions: dict[str, str] = field(default_factory=dict)
     framework: str = "pytorch"
@@ -234,10 +234,10 @@ class Manifest:
     train_mode: bool = True
     seed: int | None = None
     deterministic: bool = False
-    optimizer: OptimizerKept | None = None
+    optimizer: StoredOptimizer | None = None
     clipping: Clipping | None = None
     accumulation: int = 1
-    files: dict[str, FileKept] = field(default_factory=dict)
+    files: dict[str, StoredFile] = field(default_factory=dict)
     partial: tuple[str, ...] = ()
     """What could not be recorded; empty: the capsule is complete."""
     schema: str = SCHEMA

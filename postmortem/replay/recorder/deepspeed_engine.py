@@ -26,7 +26,7 @@ from postmortem.replay.recorder.subject import Subject
 _STATES = ("exp_avg", "exp_avg_sq", "momentum_buffer")
 
 
-class SubjectInShards(Subject):
+class ShardedSubject(Subject):
     """A model and an optimiser that lie in parts in all processes."""
 
     def __init__(self, engine: Any) -> None:
@@ -81,7 +81,7 @@ class EngineRecorder(Recorder):
     """A recorder that hears of an engine's steps."""
 
     def _subject(self) -> Subject:
-        return SubjectInShards(self._parts[0])
+        return ShardedSubject(self._parts[0])
 
     def start(self, *_: Any) -> Recording | None:
         """Begin to record."""

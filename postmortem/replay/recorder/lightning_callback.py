@@ -54,7 +54,7 @@ class LightningRecorder(Callback):
             return
         step = inspect.unwrap(type(pl_module).training_step)
         self._recording.loss_recipe = describe_user_loss(step, (0,))
-        self._recording.passing.is_told = True
+        self._recording.passing.is_driven = True
         self._recording.removals += self._recording.passing.watch_autocast(pl_module)
         if len(optimizers) != 1:
             self._recording.notes.append("optimizer state: of the first of several optimisers")

@@ -17,7 +17,7 @@ from postmortem.replay.recorder import attaching
 from postmortem.replay.recorder.recording import LOG, Options, Recording
 from postmortem.replay.recorder.subject import Subject
 
-Hearing = Callable[[Recording], None]
+Attachment = Callable[[Recording], None]
 
 
 class Recorder:
@@ -47,11 +47,11 @@ class Recorder:
     def _subject(self) -> Subject:
         return Subject(*self._parts)
 
-    def start(self, *hearings: Callable[[Recording], None]) -> Recording | None:
+    def start(self, *attachments: Callable[[Recording], None]) -> Recording | None:
         """Begin to record; what goes wrong here is told, and nothing is recorded."""
         try:
             self._recording = attaching.start_recording(self._subject(), self._options)
-            for attach in hearings or (*USUAL, attaching.attach_exception_hook):
+            for attach in attachments or (*USUAL, attaching.attach_exception_hook):
                 attach(self._recording)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the training goes on
             LOG.warning("postmortem: nothing is recorded: %s: %s", type(error).__name__, error)
@@ -109,7 +109,7 @@ class Recorder:
         return self._recording.written if self._recording is not None else []
 
 
-USUAL: tuple[Hearing, ...] = (
+USUAL: tuple[Attachment, ...] = (
     attaching.attach_model_hooks,
     attaching.attach_optimizer_hooks,
     attaching.attach_scaler_hooks,

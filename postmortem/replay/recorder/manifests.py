@@ -22,7 +22,7 @@ from postmortem.replay.recorder.conditions_of_run import (
 from postmortem.replay.recorder.host_copies import as_tensor, count_bytes, get_local_tensor, wait
 from postmortem.replay.recorder.snapshots import Snapshot
 from postmortem.replay.recorder.subject import Subject
-from postmortem.replay.recorder.tape import PassKept, StepKept, Tape
+from postmortem.replay.recorder.tape import RecordedPass, RecordedStep, Tape
 
 _MOST_HASHED: Final = 32 << 30
 """Bytes of frozen weights whose checksums are computed."""
@@ -32,7 +32,7 @@ Tensors = dict[str, dict[str, Any]]
 
 
 @dataclass(slots=True)
-class About:
+class RunDetails:
     """What is known of a training besides its tape."""
 
     model: values.ModelRecipe
@@ -44,7 +44,7 @@ class About:
 
 
 def build_capsule(
-    tape: Tape, about: About, reason: values.Reason, most_bytes: int
+    tape: Tape, about: RunDetails, reason: values.Reason, most_bytes: int
 ) -> tuple[values.Manifest, Tensors]:
     """Put a capsule together.
 
@@ -82,7 +82,7 @@ def build_capsule(
     return manifest, tensors
 
 
-def _wait_for_copies(steps: list[StepKept]) -> list[str]:
+def _wait_for_copies(steps: list[RecordedStep]) -> list[str]:
     """Wait for all copies; a device that has failed finishes none."""
     try:
         wait()
@@ -94,8 +94,8 @@ def _wait_for_copies(steps: list[StepKept]) -> list[str]:
 
 
 def _build_weights(
-    subject: Subject, snapshot: Snapshot, about: About, tensors: Tensors, notes: list[str]
-) -> values.WeightsKept:
+    subject: Subject, snapshot: Snapshot, about: RunDetails, tensors: Tensors, notes: list[str]
+) -> values.StoredWeights:
     held = tensors[values.WEIGHTS_FILE]
     names: dict[str, list[str]] = {"weight": [], "buffer": []}
     for key, tensor in snapshot.tensors.items():
@@ -110,7 +110,7 @@ def _build_weights(
     )
     if subject.frozen and not kept and not base:
         notes.append("frozen weights: neither in the capsule nor known where they come from")
-    return values.WeightsKept(
+    return values.StoredWeights(
         trainable=tuple(names["weight"]),
         buffers=tuple(names["buffer"]),
         frozen=() if kept else tuple(_iter_frozen_weights(subject, hashed=size <= _MOST_HASHED)),
@@ -132,7 +132,7 @@ def _iter_frozen_weights(subject: Subject, *, hashed: bool) -> Iterator[values.F
         yield values.FrozenWeight(name, tuple(parameter.shape), dtype, sha256)
 
 
-def _build_step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.WindowStep:
+def _build_step(step: RecordedStep, tensors: Tensors, notes: list[str]) -> values.WindowStep:
     scale = step.figures.get("scale")
     divisor = scale or 1.0
     norm = step.figures.get("norm")
@@ -161,7 +161,7 @@ def _build_step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.Wi
 
 
 def _get_loss_and_factor(
-    step: StepKept, number: int, scale: float
+    step: RecordedStep, number: int, scale: float
 ) -> tuple[float | None, float | None]:
     """Give a pass's loss, and what it was multiplied with, the scale apart."""
     factor = step.figures.get(f"factor {number}")
@@ -170,7 +170,7 @@ def _get_loss_and_factor(
 
 
 def _pass(
-    kept: PassKept,
+    kept: RecordedPass,
     prefix: str,
     figures: tuple[float | None, float | None],
     tensors: Tensors,
@@ -188,7 +188,7 @@ def _pass(
 
 def _build_optimizer(
     subject: Subject, snapshot: Snapshot, tensors: Tensors, most_bytes: int, notes: list[str]
-) -> values.OptimizerKept | None:
+) -> values.StoredOptimizer | None:
     if subject.optimizer is None:
         return None
     states = {key[1:]: value for key, value in snapshot.tensors.items() if key[0] == "state"}
@@ -206,6 +206,6 @@ def _build_optimizer(
     class_ = type(subject.optimizer)
     module = "torch.optim" if class_.__module__.startswith("torch.optim") else class_.__module__
     file = values.OPTIMIZER_FILE if states else None
-    return values.OptimizerKept(
+    return values.StoredOptimizer(
         f"{module}.{class_.__qualname__}", tuple(snapshot.groups), file, state
     )

@@ -35,7 +35,7 @@ def name_inputs(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, A
     return inputs
 
 
-class Passing:
+class LoopHooks:
     """What goes through a model in training, handed to a tape."""
 
     def __init__(self, tape: Tape, criterion: Criterion | None) -> None:
@@ -43,7 +43,7 @@ class Passing:
         self.tape, self.criterion = tape, criterion
         self.inputs: tuple[str, ...] = ()
         self.autocast: tuple[bool, str, str] | None = None
-        self.is_told = False
+        self.is_driven = False
         """Whether the loop tells of its batches itself."""
         self.samples: Callable[[Any], tuple[int | None, ...] | None] = lambda _: None
         self._output: Any = None
@@ -52,7 +52,7 @@ class Passing:
         self, model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]
     ) -> None:
         """Keep what goes in."""
-        if model.training and torch.is_grad_enabled() and not self.is_told:
+        if model.training and torch.is_grad_enabled() and not self.is_driven:
             if hasattr(model, "_orig_mod"):
                 self.autocast = get_autocast_state(self.tape.subject.device.type)
             inputs = name_inputs(self.tape.subject.model, arguments, keywords)
@@ -61,7 +61,7 @@ class Passing:
 
     def after_forward(self, model: Any, _arguments: Any, _keywords: Any, output: Any) -> None:
         """Keep the loss, if the model gives one."""
-        if not model.training or not torch.is_grad_enabled() or self.is_told:
+        if not model.training or not torch.is_grad_enabled() or self.is_driven:
             return
         if self.criterion is not None:
             self._output = output

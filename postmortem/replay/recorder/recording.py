@@ -17,8 +17,8 @@ from typing import Any, Final
 from postmortem.replay.capsule.folders import write_capsule
 from postmortem.replay.capsule.manifest import Clipping, LossRecipe, Reason
 from postmortem.replay.recorder.criteria import Criterion
-from postmortem.replay.recorder.manifests import About, build_capsule
-from postmortem.replay.recorder.passing import Passing, Removal
+from postmortem.replay.recorder.manifests import RunDetails, build_capsule
+from postmortem.replay.recorder.passing import LoopHooks, Removal
 from postmortem.replay.recorder.recipes import build_model_recipe
 from postmortem.replay.recorder.tape import Tape
 
@@ -67,7 +67,7 @@ class Recording:
         """Hold the parts; hooks are the business of who makes it."""
         self.tape, self.options = tape, options
         self.criterion = None if options.loss is None else Criterion(options.loss)
-        self.passing = Passing(tape, self.criterion)
+        self.passing = LoopHooks(tape, self.criterion)
         self.removals: list[Removal] = []
         self.written: list[Path] = []
         self.is_off = False
@@ -79,7 +79,7 @@ class Recording:
     @wrap_safely
     def batch(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> None:
         """Keep a batch, where the loop tells of it itself."""
-        self.passing.is_told = True
+        self.passing.is_driven = True
         self.tape.begin(batch, samples or self.passing.samples(batch))
 
     def loss(self, *arguments: Any, **keywords: Any) -> Any:
@@ -174,7 +174,7 @@ class Recording:
         )
         return path
 
-    def _about(self) -> About:
+    def _about(self) -> RunDetails:
         options, subject = self.options, self.tape.subject
         model, notes = build_model_recipe(subject.model, options.build, options.arguments)
         loss = self.loss_recipe or LossRecipe()
@@ -188,7 +188,7 @@ class Recording:
             notes.append("weights and optimizer state: the parts of the other processes (FSDP)")
         if options.ranks > 1:
             notes.append(f"batches of the other {options.ranks - 1} processes")
-        return About(
+        return RunDetails(
             model,
             loss,
             options.framework,

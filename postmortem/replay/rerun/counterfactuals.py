@@ -258,12 +258,12 @@ TABLE: Final = (
     Counterfactual(
         "mask-off",
         say("with nothing masked", "不使用注意力掩码"),
-        lambda scene: _apply_mask_change(scene, changes.mask_off),
+        lambda baseline: _apply_mask_change(baseline, changes.mask_off),
     ),
     Counterfactual(
         "right-padded",
         say("with the padding on the right", "改为右侧填充"),
-        lambda scene: _apply_mask_change(scene, changes.shift_padding_right),
+        lambda baseline: _apply_mask_change(baseline, changes.shift_padding_right),
     ),
     Counterfactual(
         "unpadded", say("without the padded samples", "去掉有填充的样本"), _exclude_padded_samples

@@ -19,7 +19,7 @@ _OTHER_DEVICE: Final = 0.2
 class Fidelity(NamedTuple):
     """How far a run is the recorded one."""
 
-    told: Message
+    summary: Message
     is_faithful: bool
     """Near enough for what it shows to hold for the recorded run."""
 

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import torch
 
-from postmortem.replay.capsule.manifest import Manifest, OptimizerKept
+from postmortem.replay.capsule.manifest import Manifest, StoredOptimizer
 
 _OF_A_DEVICE: Final = ("fused", "foreach", "capturable")
 """How it is computed on the recorded device: elsewhere the same but for the last bits."""
 
 
-def get_optimizer_class(kept: OptimizerKept | None) -> Any:
+def get_optimizer_class(kept: StoredOptimizer | None) -> Any:
     """Give the class of the optimiser, None if torch has it not."""
     if kept is None:
         return None
@@ -29,7 +29,7 @@ def get_optimizer_class(kept: OptimizerKept | None) -> Any:
 
 
 def build_optimizer(
-    kept: OptimizerKept, tensors: Mapping[str, Any], model: Any, *, is_same_device: bool
+    kept: StoredOptimizer, tensors: Mapping[str, Any], model: Any, *, is_same_device: bool
 ) -> Any:
     """Build the optimiser over a model's weights, in the state that was recorded."""
     kind = get_optimizer_class(kept)

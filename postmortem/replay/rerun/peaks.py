@@ -21,7 +21,7 @@ _MOST_MODULES: Final = 2000
 
 
 @dataclass(slots=True)
-class ModuleSeen:
+class ObservedModule:
     """What passed at one module."""
 
     name: str
@@ -36,7 +36,7 @@ class ModuleSeen:
 class Peaks:
     """A pass as its modules saw it."""
 
-    modules: list[ModuleSeen] = field(default_factory=list)
+    modules: list[ObservedModule] = field(default_factory=list)
     first_forward: str = ""
     first_seen: str = ""
     """The first whose output is not finite, whatever went in."""
@@ -101,7 +101,7 @@ def _build_leaf_hook(name: str, peaks: Peaks) -> Any:
             _list_float_tensors([args, kwargs]),
             _list_float_tensors(_unpack_output(output)),
         )
-        seen = ModuleSeen(name, type(module).__name__)
+        seen = ObservedModule(name, type(module).__name__)
         seen.is_finite = all(map(_is_finite, made))
         seen.output = max(map(_compute_peak, made), default=0.0)
         peaks.modules.append(seen)
@@ -144,7 +144,7 @@ def _is_before_loss(output: Any) -> bool:
     )
 
 
-def _build_gradient_hook(seen: ModuleSeen, peaks: Peaks) -> Any:
+def _build_gradient_hook(seen: ObservedModule, peaks: Peaks) -> Any:
     def hook(gradient: Any) -> None:
         seen.gradient = max(seen.gradient or 0.0, _compute_peak(gradient))
         if not _is_finite(gradient):

@@ -32,7 +32,7 @@ _SPARE: Final = 1.3
 """A trial is begun if so many times its likely time is left."""
 
 
-class Tried(NamedTuple):
+class Trials(NamedTuple):
     """The trials, and the runs behind them."""
 
     trials: tuple[ReplayTrial[Message], ...]
@@ -79,7 +79,7 @@ def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
     bench = baseline.bench
     faith = compare_losses(bench, baseline.recorded)
     wide = _measure_wide_peaks(baseline)
-    tried = _run_trials(baseline) if baseline.place is not None else Tried((), {}, is_short=False)
+    tried = _run_trials(baseline) if baseline.place is not None else Trials((), {}, is_short=False)
     seen_words = collect_observations(baseline, tried.runs, wide.greatest if wide else 0.0)
     if tried.is_short:
         seen_words |= {"short-of-time"}
@@ -95,7 +95,7 @@ def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
         reason=words.describe_reason(bench),
         summary=words.summarise_replay(baseline, tested),
         reproduced=words.get_reproduction_status(baseline),
-        fidelity=faith.told,
+        fidelity=faith.summary,
         trials=(*_build_baseline_trials(baseline), *tried.trials),
         tested=tested,
         place=words.place(baseline),
@@ -133,7 +133,7 @@ def _build_baseline_trials(baseline: BaselineRun) -> list[ReplayTrial[Message]]:
     return found
 
 
-def _run_trials(baseline: BaselineRun) -> Tried:
+def _run_trials(baseline: BaselineRun) -> Trials:
     trials: list[ReplayTrial[Message]] = []
     runs = baseline.runs
     is_short = False
@@ -144,7 +144,7 @@ def _run_trials(baseline: BaselineRun) -> Tried:
             runs[experiment.id] = ran
             is_short |= ran.stopped
         is_short |= trial.outcome == "skipped" and trial.seconds > 0
-    return Tried(tuple(trials), runs, is_short)
+    return Trials(tuple(trials), runs, is_short)
 
 
 def _try(

@@ -11,7 +11,7 @@ from postmortem.report.manual.entries import Explained, Rules
 from postmortem.report.manual.headings import (
     HEADINGS,
     LEVELS,
-    TEXT_MODEL_TOLD,
+    TEXT_MODEL_NOTES,
     WORDS,
     get_stack_name,
 )
@@ -76,7 +76,7 @@ class _Sheet:
         """Give a level of evidence."""
         return LEVELS[name].text(self.language)
 
-    def asked(self, item: Mapping[str, Any]) -> str:
+    def format_conditions(self, item: Mapping[str, Any]) -> str:
         """Name the conditions that an item asks for."""
         wanted = [f"`{name}`" for name in item.get("if") or ()]
         unwanted = [f"{self.word('not')} `{name}`" for name in item.get("not") or ()]
@@ -121,7 +121,7 @@ def _list_suggesting_signatures(page: _Sheet, cause: str) -> Iterator[str]:
 
 def _render_items(page: _Sheet, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for item in items:
-        line = page.aside(page.text(item["text"]), page.asked(item))
+        line = page.aside(page.text(item["text"]), page.format_conditions(item))
         yield f"- {page.labelled(page.level(item['level']), line)}"
 
 
@@ -145,7 +145,7 @@ def _list_fixes(page: _Sheet, cause: str) -> Iterator[str]:
     found = [one for one in page.rules["fixes"] if cause in one["causes"]]
     order = {"check": 0, "change": 1, "prevent": 2}
     for entry in sorted(found, key=lambda fix: (order[fix["kind"]], fix.get("order", 50))):
-        conditions = page.asked(entry)
+        conditions = page.format_conditions(entry)
         name = f"`{entry['id']}`" + (f", {page.word('if')} {conditions}" if conditions else "")
         head = page.aside(f"**{page.text(entry['title'])}**", name)
         line = page.joined("sentences", first=head, second=page.text(entry["why"]))
@@ -200,7 +200,7 @@ def _render_fix(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section(
         "causes", (f"- `{cause}`: {_get_title(page, cause)}" for cause in raw["causes"])
     )
-    conditions = page.asked(raw)
+    conditions = page.format_conditions(raw)
     yield from page.section("asked", [conditions] if conditions else [])
     snippets = dict(raw.get("snippets") or {})
     for stack in page.rules["stacks"]:
@@ -235,7 +235,7 @@ def _render_stack(page: _Sheet, entry: Explained) -> Iterator[str]:
 def _render_advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (f"{raw['package']} {raw['range']}", "")
-    conditions = page.asked(raw)
+    conditions = page.format_conditions(raw)
     yield from page.section("asked", [conditions] if conditions else [])
     yield from page.section("fixed", [page.text(raw["fixed"])])
     yield from page.section(
@@ -277,7 +277,7 @@ def _dump_yaml(value: Any) -> str:
 
 
 def _render_classifier(page: _Sheet, _entry: Explained) -> Iterator[str]:
-    for message in TEXT_MODEL_TOLD:
+    for message in TEXT_MODEL_NOTES:
         yield from (message.text(page.language), "")
 
 

@@ -52,7 +52,7 @@ def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Pan
     return tuple(made)
 
 
-def _build_process_panel(diagnosis: Diagnosis, found: losses_compared.LossesCompared) -> Panel:
+def _build_process_panel(diagnosis: Diagnosis, found: losses_compared.LossComparison) -> Panel:
     """Arrange the loss of all processes on one axis of steps."""
     first = _build_panel(diagnosis, found.series[0], ())
     tracks = tuple(
@@ -78,7 +78,7 @@ def _build_process_panel(diagnosis: Diagnosis, found: losses_compared.LossesComp
     )
 
 
-def _select_process_style(index: int, found: losses_compared.LossesCompared) -> str:
+def _select_process_style(index: int, found: losses_compared.LossComparison) -> str:
     """Say how one of several processes is drawn."""
     if found.has_odd and index == 0:
         return "odd"

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from postmortem.report.page.panel import Bad, Panel, Spot, Track
+from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track
 from postmortem.report.parts import format_sample_location
 from postmortem.report.plain import format_number, format_one_line, process
 from postmortem.report.words import Words
@@ -122,7 +122,7 @@ def _list_labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
     return sorted(found, key=lambda label: _rank_outward(label[0].x, middle))
 
 
-def _format_nonfinite_label(panel: Panel, bad: Bad, words: Words) -> str:
+def _format_nonfinite_label(panel: Panel, bad: NonfiniteMark, words: Words) -> str:
     """Say which value is not finite, whose it is, and where it was printed."""
     label = format_number(bad.value)
     if bad.name != panel.main.name:

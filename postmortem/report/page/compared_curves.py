@@ -18,7 +18,7 @@ from postmortem.core.shown import SeriesView
 from postmortem.report.page.chart import SHAPES, STANDING, draw_panel
 from postmortem.report.page.chart_data import name_of
 from postmortem.report.page.marked import find_first_nonfinite
-from postmortem.report.page.panel import Bad, Panel, Spot, Track
+from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track
 from postmortem.report.page.panel_figures import describe_series
 from postmortem.report.page.tables import build_value_table
 from postmortem.report.plain import format_number
@@ -66,7 +66,7 @@ def _build_panel(
     )
 
 
-def _iter_spots(track: Track, bad: Bad | None, parting: Parting | None) -> Iterator[Spot]:
+def _iter_spots(track: Track, bad: NonfiniteMark | None, parting: Parting | None) -> Iterator[Spot]:
     """Yield where the bad run stops being finite, and where the runs part."""
     if bad is not None:
         index = next(at for at, (_, _, line) in enumerate(track.series.samples) if line == bad.line)
@@ -99,7 +99,7 @@ def build_comparison_contexts(
     Args:
         panels: what is drawn.
         found: the comparison that they are of.
-        said: a sentence for each series, by its name.
+        divergences: a sentence for each series, by its name.
         words: the phrases of the language.
     """
     good = {id(pair.good) for pair in found.drawn}

@@ -15,7 +15,7 @@ from postmortem.core.names import LANGUAGES
 from postmortem.core.visible import escape_control_characters
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
-    NOTHING_TOLD,
+    UNKNOWN,
     format_hours,
     format_timestamp,
     get_localized_text,
@@ -148,7 +148,7 @@ def build_static_rows(value: _Value, rows: Sequence[_Value], language: str) -> l
 
 
 def _build_static_row(value: _Value, row: _Value, language: str) -> list[Any]:
-    none = NOTHING_TOLD
+    none = UNKNOWN
     group = none if row["group"] is None else value["groups"][row["group"]]["id"]
     return [
         (row["title"] or row["identity"], quote_relative_url(row["report"])),

@@ -23,7 +23,7 @@ MOST: Final = 64
 _NOT_TRAINING: Final = ("eval", "val", "test")
 
 
-class LossesCompared(NamedTuple):
+class LossComparison(NamedTuple):
     """The same loss of several processes."""
 
     series: tuple[SeriesView, ...]
@@ -33,7 +33,7 @@ class LossesCompared(NamedTuple):
     """What is too much to draw."""
 
 
-def find_differing_losses(diagnosis: Diagnosis) -> LossesCompared | None:
+def find_differing_losses(diagnosis: Diagnosis) -> LossComparison | None:
     """Find the loss that at least two processes print at the same steps, with different values.
 
     One whose NaN begins on one process is preferred.
@@ -52,7 +52,7 @@ def find_differing_losses(diagnosis: Diagnosis) -> LossesCompared | None:
     )
     odd = _find_earliest_nonfinite(members) or _find_failed_process(diagnosis, members)
     ordered = (*([odd] if odd else []), *(series for series in members if series is not odd))
-    return LossesCompared(ordered[:MOST], odd is not None, ordered[MOST:])
+    return LossComparison(ordered[:MOST], odd is not None, ordered[MOST:])
 
 
 def _collect_losses_by_process(diagnosis: Diagnosis) -> dict[str, dict[object, SeriesView]]:

@@ -8,23 +8,23 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.names import LOSS
 from postmortem.core.shown import SeriesView
-from postmortem.report.page.panel import KINDS, Bad, is_of
+from postmortem.report.page.panel import KINDS, NonfiniteMark, is_of
 from postmortem.report.plotted import find_first_nonfinite_index
 
 Row = tuple[str, int, tuple[tuple[int, float | None], ...]]
 """Kind, how often, places as (line, step)."""
 
 
-def find_first_nonfinite(series: SeriesView) -> Bad | None:
+def find_first_nonfinite(series: SeriesView) -> NonfiniteMark | None:
     """Find the first non-finite value of a series."""
     index = find_first_nonfinite_index(series)
     if index is None:
         return None
     step, value, line = series.samples[index]
-    return Bad(series.name, value, step, line)
+    return NonfiniteMark(series.name, value, step, line)
 
 
-def find_process_nonfinite(diagnosis: Diagnosis, main: SeriesView) -> Bad | None:
+def find_process_nonfinite(diagnosis: Diagnosis, main: SeriesView) -> NonfiniteMark | None:
     """Find the first non-finite value of whatever name that the process of a series has printed."""
     found = [
         bad
@@ -37,7 +37,7 @@ def find_process_nonfinite(diagnosis: Diagnosis, main: SeriesView) -> Bad | None
     )
 
 
-def list_marks(diagnosis: Diagnosis, main: SeriesView, bad: Bad | None) -> list[Row]:
+def list_marks(diagnosis: Diagnosis, main: SeriesView, bad: NonfiniteMark | None) -> list[Row]:
     """Give what is to be marked in a source for a process, in the order of KINDS."""
     rows: dict[str, Row] = {}
     first = diagnosis.first_failure

@@ -22,7 +22,7 @@ from postmortem.report.merits_rows import (
     select_default_method,
 )
 from postmortem.report.page.frame import TAGS, load_templates, render_page
-from postmortem.report.page.unit_plot import PlottedWay, UnitPlot, draw_unit_plot
+from postmortem.report.page.unit_plot import PlottedMethod, UnitPlot, draw_unit_plot
 from postmortem.report.words import Words
 from postmortem.report.words.evaluation_words import EVALUATION
 
@@ -132,7 +132,7 @@ def _build_reliability_plot(
         way=get_method_name(way, phrases), points=described, error=figures["ece"]
     )
     plot = UnitPlot(
-        [PlottedWay(index % _COLOURS, points, radii)],
+        [PlottedMethod(index % _COLOURS, points, radii)],
         phrases["probability"],
         phrases["right"],
         get_method_name(way, phrases),
@@ -163,7 +163,7 @@ def _build_coverage_plots(value: Evaluation, words: Words) -> list[dict[str, Any
         name, colour = get_method_name(way, phrases), index % _COLOURS
         is_line = bool(points)
         points = points or [(figures["coverage"], figures["verdict_precision"] or 0.0)]
-        drawn.append(PlottedWay(colour, points, is_line=is_line))
+        drawn.append(PlottedMethod(colour, points, is_line=is_line))
         legend.append((colour, is_line, name))
         covered, right = points[-1]
         rows.append([name, format_cell(covered), format_cell(right)])

@@ -36,7 +36,7 @@ class Spot(NamedTuple):
     step: float | None
 
 
-class Bad(NamedTuple):
+class NonfiniteMark(NamedTuple):
     """A non-finite value and where it was printed."""
 
     name: str
@@ -70,7 +70,7 @@ class Panel:
     spots: tuple[Spot, ...]
     counts: tuple[tuple[str, int], ...]
     """How often each kind happened, also where only some are shown."""
-    bad: Bad | None
+    bad: NonfiniteMark | None
     """The first non-finite value of the process, of whatever series."""
     near: tuple[float, float] | None
     """The neighbourhood of a fault that stands at the very edge, or in a curve too long for all its

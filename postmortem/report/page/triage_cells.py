@@ -12,7 +12,7 @@ from urllib.parse import quote
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.visible import escape_control_characters
 
-NOTHING_TOLD: Final = "–"
+UNKNOWN: Final = "–"
 """Where a figure is not known; never 0."""
 NO_CAUSE: Final = "none"
 """In place of a cause where none is named, in filters and addresses."""
@@ -22,7 +22,7 @@ _LEADING: Final = compile_lazily(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|[/\\])")
 _Value = Mapping[str, Any]
 
 
-class Pick(NamedTuple):
+class FilterLink(NamedTuple):
     """Words that, clicked on, filter the table of all jobs."""
 
     field: str
@@ -32,13 +32,13 @@ class Pick(NamedTuple):
 
 def count(value: int | None) -> str:
     """Write a count: `10,000`."""
-    return NOTHING_TOLD if value is None else f"{value:,}"
+    return UNKNOWN if value is None else f"{value:,}"
 
 
 def format_hours(value: float | None) -> str:
     """Write GPU-hours: whole ones from a hundred on, `–` where they are not known."""
     if value is None:
-        return NOTHING_TOLD
+        return UNKNOWN
     if 0 < value < _BELOW:
         return f"<{_BELOW}"
     return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:,.{1 if value >= 1 else 2}f}"
@@ -47,13 +47,13 @@ def format_hours(value: float | None) -> str:
 def format_p_value(value: float | None) -> str:
     """Write a p or q value."""
     if value is None:
-        return NOTHING_TOLD
+        return UNKNOWN
     return f"{value:.2g}" if value >= 1e-3 or value == 0 else f"{value:.0e}".replace("e-0", "e-")
 
 
 def format_rate(part: int, whole: int) -> str:
     """Write a share in percent; that of nothing is not known."""
-    return NOTHING_TOLD if not whole else f"{100 * part / whole:.1f}%"
+    return UNKNOWN if not whole else f"{100 * part / whole:.1f}%"
 
 
 def get_localized_text(text: Any, language: str) -> str:
@@ -79,7 +79,7 @@ def format_timestamp(text: str | None) -> str:
     """Write a time to the minute, in UTC."""
     at = parse_timestamp(text)
     if at is None:
-        return text or NOTHING_TOLD
+        return text or UNKNOWN
     return f"{datetime.fromtimestamp(at, timezone.utc):%Y-%m-%d %H:%M}"
 
 

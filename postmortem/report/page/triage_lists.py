@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
-    NOTHING_TOLD,
-    Pick,
+    UNKNOWN,
+    FilterLink,
     count,
     format_hours,
     format_p_value,
@@ -50,16 +50,14 @@ def _build_node_row(
 ) -> dict[str, Any]:
     most = sorted(node["causes"].items(), key=lambda pair: (-pair[1], pair[0]))
     return {
-        "pick": Pick("node", node["node"], node["node"]),
+        "pick": FilterLink("node", node["node"], node["node"]),
         "jobs": count(node["jobs"]),
         "failed": count(node["failed"]),
-        "expected": NOTHING_TOLD
-        if node["expected"] is None
-        else format_number(node["expected"], 3),
+        "expected": UNKNOWN if node["expected"] is None else format_number(node["expected"], 3),
         "q": format_p_value(node["q"]),
         "is_outlier": node["is_outlier"],
         "causes": [
-            (Pick("cause", cause, titles.get(cause, cause)), count(jobs))
+            (FilterLink("cause", cause, titles.get(cause, cause)), count(jobs))
             for cause, jobs in most[:_CAUSES_OF_NODE]
             if cause
         ],
@@ -76,7 +74,7 @@ def list_users_and_images(value: _Value) -> list[dict[str, Any]]:
             "kind": kind,
             "rows": [
                 (
-                    Pick("user" if kind == "users" else "", row["name"], row["name"]),
+                    FilterLink("user" if kind == "users" else "", row["name"], row["name"]),
                     count(row["jobs"]),
                     count(row.get("failed")),
                     format_hours(row["gpu_hours"]),
@@ -107,7 +105,7 @@ def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
             (
                 job["failed"],
                 job["succeeded"],
-                Pick(
+                FilterLink(
                     "cause",
                     job["cause"] or NO_CAUSE,
                     titles.get(job["cause"]) or job["cause"] or phrases["unnamed"],
@@ -126,7 +124,7 @@ def _format_changes(changed: Mapping[str, bool | None], language: str) -> str:
     listed = [phrases[f"changed.{name}"] for name in _CHANGES if changed.get(name)]
     if listed:
         return phrases["joint"].join(listed)
-    return NOTHING_TOLD if None in changed.values() or not changed else phrases["changed.nothing"]
+    return UNKNOWN if None in changed.values() or not changed else phrases["changed.nothing"]
 
 
 def build_undiagnosed_jobs(
@@ -141,8 +139,8 @@ def build_undiagnosed_jobs(
     ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     listed = [
         (
-            Pick("state", state, state_names.get(f"state.{state}", state)),
-            reason or NOTHING_TOLD,
+            FilterLink("state", state, state_names.get(f"state.{state}", state)),
+            reason or UNKNOWN,
             count(len(jobs)),
             jobs[:_EXAMPLES],
         )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
-    Pick,
+    FilterLink,
     count,
     format_hours,
     format_rate,
@@ -93,7 +93,7 @@ def build_changes(value: _Value, language: str) -> dict[str, Any]:
     ]
     gone = [
         (
-            Pick("", group["id"], get_title(group, language, phrases["unnamed"])),
+            FilterLink("", group["id"], get_title(group, language, phrases["unnamed"])),
             phrases["vanished.jobs"].format(count=count(group["jobs"])),
         )
         for group in value["vanished"]
@@ -128,7 +128,7 @@ def build_cause_tables(value: _Value, language: str) -> list[dict[str, Any]]:
 def _build_cause_row(cause: _Value, language: str, width: float, value: _Value) -> dict[str, Any]:
     phrases = TRIAGE[language]
     return {
-        "pick": Pick(
+        "pick": FilterLink(
             "cause", cause["cause"] or NO_CAUSE, get_title(cause, language, phrases["unnamed"])
         ),
         "id": cause["cause"] or "",
@@ -178,8 +178,8 @@ def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
     }
 
 
-def _group_pick(group: _Value, language: str) -> Pick:
-    return Pick("group", group["id"], get_title(group, language, TRIAGE[language]["unnamed"]))
+def _group_pick(group: _Value, language: str) -> FilterLink:
+    return FilterLink("group", group["id"], get_title(group, language, TRIAGE[language]["unnamed"]))
 
 
 def _retry(retry: str | None, words: Words) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from postmortem.report.page.stacked_bars import StackedBar, draw_stacked_bars
-from postmortem.report.page.triage_cells import Pick, count, format_timestamp, get_title
+from postmortem.report.page.triage_cells import FilterLink, count, format_timestamp, get_title
 from postmortem.report.words.triage_words import TRIAGE
 
 _COLOURS: Final = 6
@@ -87,9 +87,9 @@ def _split_by_cause(span: _Value, causes: Sequence[str]) -> list[int]:
 
 def _build_legend_entry(
     part: int, causes: Sequence[str], titles: Mapping[str | None, str], phrases: Mapping[str, str]
-) -> tuple[int, Pick]:
+) -> tuple[int, FilterLink]:
     if part == _OTHERS:
-        return part, Pick("", "", phrases["trend.others"])
+        return part, FilterLink("", "", phrases["trend.others"])
     if part == _REST:
-        return part, Pick("", "", phrases["trend.rest"])
-    return part, Pick("cause", causes[part], titles.get(causes[part], causes[part]))
+        return part, FilterLink("", "", phrases["trend.rest"])
+    return part, FilterLink("cause", causes[part], titles.get(causes[part], causes[part]))

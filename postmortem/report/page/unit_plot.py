@@ -16,7 +16,7 @@ _EDGE: Final = WIDTH - 18
 _TICKS: Final = 5
 
 
-class PlottedWay(NamedTuple):
+class PlottedMethod(NamedTuple):
     """What is drawn of one way of judging."""
 
     colour: int
@@ -29,7 +29,7 @@ class PlottedWay(NamedTuple):
 class UnitPlot(NamedTuple):
     """A plot: its lines, its axes, its words."""
 
-    drawn: Sequence[PlottedWay]
+    drawn: Sequence[PlottedMethod]
     x_name: str
     y_name: str
     title: str
@@ -91,11 +91,12 @@ def _draw_axes(plot: UnitPlot) -> Iterator[str]:
         )
 
 
-def _draw_series(plot: UnitPlot, curve: PlottedWay) -> Iterator[str]:
+def _draw_series(plot: UnitPlot, curve: PlottedMethod) -> Iterator[str]:
     placed = [(_compute_x(x), _compute_y(plot, y)) for x, y in curve.points]
     if curve.is_line and len(placed) > 1:
         listed = " ".join(f"{x},{y}" for x, y in placed)
-        yield f'<polyline class="curve series-{curve.colour} dash-{curve.colour}" points="{listed}"/>'
+        style = f"curve series-{curve.colour} dash-{curve.colour}"
+        yield f'<polyline class="{style}" points="{listed}"/>'
     radii = curve.radii or ([4.0] * len(placed) if len(placed) == 1 or not curve.is_line else [])
     for (x, y), radius in zip(placed, radii, strict=False):
         yield f'<circle class="dot series-{curve.colour}" cx="{x}" cy="{y}" r="{radius:.1f}"/>'

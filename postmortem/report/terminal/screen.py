@@ -111,18 +111,18 @@ def _write_verdict(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     cause = parts.get_main_cause(diagnosis)
     if cause is None:
         paper.say(cut(" ".join(parts.split_paragraphs(verdict.summary)), _LONGEST), most=6)
-    elif plan.said:
+    elif plan.explanation:
         _add_gap(paper, plan)
         paper.say(
             Text(
                 _select_first_sentences(
                     cut(" ".join(parts.split_paragraphs(cause.explanation)), _LONGEST),
-                    plan.said,
+                    plan.explanation,
                     paper.measure,
                 ),
                 style="dim",
             ),
-            most=plan.said,
+            most=plan.explanation,
         )
 
 

@@ -15,7 +15,7 @@ from postmortem.core.visible import escape_control_characters
 
 _SHOWN: Final = 12
 _WIDTH: Final = 100
-_TOLD: Final[Mapping[str, Mapping[str, str]]] = {
+_PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {
         "jobs": "{jobs:,} jobs: {judged:,} judged ({analyses:,} different), {not_judged:,} not"
         " judged, {unclassified:,} without a cause",
@@ -45,7 +45,7 @@ _TOLD: Final[Mapping[str, Mapping[str, str]]] = {
 
 def render_triage_text(value: Mapping[str, Any], *, language: str = "en") -> str:
     """Write the counts and the most frequent causes."""
-    phrases = _TOLD[language if language in _TOLD else "en"]
+    phrases = _PHRASES[language if language in _PHRASES else "en"]
     totals = value["totals"]
     lines = [phrases["jobs"].format(**totals)]
     if totals["lost_gpu_hours"] is not None:

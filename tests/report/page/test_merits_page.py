@@ -6,7 +6,7 @@ import re
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from postmortem.learn.evaluating import JudgedOneWay
+from postmortem.learn.evaluating import JudgedCase
 from postmortem.learn.metrics import build_evaluation
 from postmortem.report.page.merits_page import render_evaluation
 from postmortem.report.terminal.merits_tables import render_evaluation_text
@@ -18,7 +18,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m"
 TOOL = {"version": "1", "knowledge_base": "2", "classifier": None}
 
 
-def rows() -> list[JudgedOneWay]:
+def rows() -> list[JudgedCase]:
     """Cases of three causes, judged in three ways, one of them without probabilities."""
     found = []
     for number in range(30):
@@ -26,7 +26,7 @@ def rows() -> list[JudgedOneWay]:
         for way, gap in (("rules", 5), ("all", 9), ("grep", 2)):
             first = cause if number % gap else "memory.cuda-oom"
             found.append(
-                JudgedOneWay(
+                JudgedCase(
                     way,
                     cause,
                     frozenset({cause}),
