@@ -4,7 +4,7 @@
     python -I -S forked_program.py SOCKET call …   a call: as `postmortem …`, with its own streams
 
 In: arguments, folder, variables and the three streams of a call. Out: its exit status. Not here:
-what is called (tests/contracts/test_told_commands.py).
+what is called (tests/contracts/test_documented_commands.py).
 """
 
 import json

@@ -1,7 +1,7 @@
 """How good each way of judging is on labelled logs: rules, text, both together, and simpler ones.
 
 In: labelled cases that were read, a model for each. Out: `JudgedCase`, one a case and way. Not
-here: figures (`learn.metrics`), telling them (`page.merits_page`, `cli`).
+here: figures (`learn.metrics`), telling them (`page.metrics_page`, `cli`).
 
 With a model that has not seen a case's group for each case, no case is judged by what learnt it.
 """
@@ -21,7 +21,7 @@ from postmortem.diagnosis.inference.second_opinion import (
     compute_text_only_odds,
 )
 from postmortem.diagnosis.inference.verdict import Ranking
-from postmortem.learn.grepping import find_causes_by_grep
+from postmortem.learn.grep_baseline import find_causes_by_grep
 from postmortem.learn.samples import SampledLog
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait

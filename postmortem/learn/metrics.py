@@ -1,7 +1,7 @@
 """Figures of how good a way of judging is.
 
 In: `JudgedCase` rows of one way. Out: plain values, ready for JSON. Not here: judging
-(`learn.evaluating`), telling (`page.merits_page`, `cli`).
+(`learn.evaluating`), telling (`page.metrics_page`, `cli`).
 
 A hit on another right answer counts as one on the label. Intervals are of cases drawn anew.
 """

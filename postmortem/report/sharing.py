@@ -3,7 +3,7 @@
 Or the question for a language model, and below it the same lines.
 
 In: an `Analysis`, lines by source. Out: Markdown, in one language, redacted. Not here: choosing the
-lines (`share`), the words of the question (`report.asking`).
+lines (`share`), the words of the question (`report.model_question`).
 """
 
 import copy
@@ -12,8 +12,8 @@ from typing import Final
 
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.report import about_run, parts
-from postmortem.report.asking import render_question
 from postmortem.report.markdown_text import escape_prose, format_code_block
+from postmortem.report.model_question import render_question
 from postmortem.report.one_language import translate_analysis
 from postmortem.report.plain import format_percent, shorten_source_path
 from postmortem.report.redacted import redact as hide

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 import postmortem
 from postmortem.core.resources import find_shipped_model
 from postmortem.learn.metrics import build_evaluation
-from postmortem.report.page.merits_page import render_evaluation
+from postmortem.report.page.metrics_page import render_evaluation
 from tests.browser.conftest import Opened
 from tests.report.page.test_merits_page import TOOL, rows
 

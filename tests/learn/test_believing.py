@@ -15,7 +15,7 @@ KNOWLEDGE = get_matcher(()).knowledge
 OOM = """Traceback (most recent call last):
   File "train.py", line 3, in <module>
     loss.backward()
-torch.OutOfMemoryError: CUDA out of memory. JudgedOneWay to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.
 """
 
 

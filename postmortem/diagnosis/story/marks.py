@@ -3,7 +3,7 @@
 Skipped steps, checkpoints, evaluations, resumption, the crash.
 
 In: gathered evidence, the case. Out: `Marks` in the order of source and kind. Not here: the first
-failure and the attempts, which the diagnosis has by itself; drawing (`page.arrange`).
+failure and the attempts, which the diagnosis has by itself; drawing (`page.panel_layout`).
 """
 
 import math

@@ -13,7 +13,7 @@ from typing import Any, Final
 from postmortem.core.errors import InputError
 from postmortem.core.message import Message, say
 from postmortem.fleet.scheduler.allocations import Allocation, BadRow, SchedulerRecords
-from postmortem.fleet.scheduler.folded_records import fold_records
+from postmortem.fleet.scheduler.merged_records import fold_records
 from postmortem.fleet.scheduler.scheduler_table import (
     Row,
     has_job_columns,

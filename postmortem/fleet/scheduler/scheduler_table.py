@@ -1,7 +1,7 @@
 """Tables of jobs: `sacct -P`, and CSV, TSV or JSON lines of any other scheduler.
 
 In: rows by column. Out: allocations, and rows that could not be used. Not here: which row is which
-attempt (`scheduler.folded_records`), what kind of file it is (`scheduler.scheduler_file`).
+attempt (`scheduler.merged_records`), what kind of file it is (`scheduler.scheduler_file`).
 """
 
 import csv

@@ -5,7 +5,7 @@ plain or `{set, infinite, number}`, a state text or a list, an exit code has a s
 are read alike, by what stands there and not by a version.
 
 In: the parsed file. Out: allocations, and records that could not be used. Not here: which record is
-which attempt (`scheduler.folded_records`).
+which attempt (`scheduler.merged_records`).
 """
 
 import re

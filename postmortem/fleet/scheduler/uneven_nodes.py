@@ -25,9 +25,9 @@ from postmortem.fleet.scheduler.exact_tests import (
     compute_false_discovery_rates,
     compute_tail_probability,
 )
+from postmortem.fleet.scheduler.hardware_witnesses import find_hardware_witnesses
 from postmortem.fleet.scheduler.hostlists import get_short_hostname
 from postmortem.fleet.scheduler.judged_jobs import JudgedJob
-from postmortem.fleet.scheduler.second_witness import find_hardware_witnesses
 
 LEVEL: Final = 0.05
 """The share of named nodes that may be named wrongly."""

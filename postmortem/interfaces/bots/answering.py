@@ -15,12 +15,12 @@ from typing import Final
 
 from postmortem.fleet.store.answer_rows import AnswerRow, DeliveryRow
 from postmortem.fleet.store.opened_store import Store
-from postmortem.interfaces.bots.asked_commands import ANALYZE, EXPLAIN
+from postmortem.interfaces.bots.bot_commands import ANALYZE, EXPLAIN
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.interfaces.bots.found_verdicts import FoundVerdict, VerdictFinder
-from postmortem.interfaces.bots.gathered_logs import GatheredLogs, collect_logs
 from postmortem.interfaces.bots.judged_log import Judge
-from postmortem.interfaces.trackers.one_comment import update_or_create_comment
+from postmortem.interfaces.bots.log_collection import GatheredLogs, collect_logs
+from postmortem.interfaces.bots.verdict_finder import FoundVerdict, VerdictFinder
+from postmortem.interfaces.trackers.bot_comment import update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 from postmortem.interfaces.trackers.tracker_protocol import Tracker
 from postmortem.interfaces.trackers.tracker_values import IssuePlace, IssueThread, TrackerUser

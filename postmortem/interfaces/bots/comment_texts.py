@@ -1,7 +1,7 @@
 """What the bot's comments say around a report.
 
 In: verdicts, reasons, a language. Out: Markdown. Not here: the report itself
-(`report.markdown`), posting it (`trackers.one_comment`). Names of jobs and files come from
+(`report.markdown`), posting it (`trackers.bot_comment`). Names of jobs and files come from
 anybody: they are escaped as log text is.
 """
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from postmortem.core.message import Message, quote, say
 from postmortem.fleet.store.answer_rows import AskedPlace, DeliveryRow
 from postmortem.fleet.store.delivery_records import DeliveryRecords
-from postmortem.interfaces.bots.asked_commands import LOOK, RUN, find_command
+from postmortem.interfaces.bots.bot_commands import LOOK, RUN, find_command
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.trackers.tracker_errors import TrackerError
 from postmortem.interfaces.trackers.tracker_protocol import Tracker

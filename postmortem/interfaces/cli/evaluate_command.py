@@ -16,8 +16,8 @@ from postmortem.learn.labelled import list_labelled_cases
 from postmortem.learn.metrics import build_evaluation
 from postmortem.learn.samples import SampledLog, read_samples
 from postmortem.pipeline import get_matcher, open_model
-from postmortem.report.page.merits_page import render_evaluation
-from postmortem.report.terminal.merits_tables import render_evaluation_text
+from postmortem.report.page.metrics_page import render_evaluation
+from postmortem.report.terminal.metrics_tables import render_evaluation_text
 from postmortem.report.wire import get_tool_version
 
 _SUFFIXES: Final = {".html": "page", ".htm": "page", ".json": "JSON", ".txt": "text", "": "text"}

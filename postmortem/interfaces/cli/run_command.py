@@ -13,8 +13,8 @@ from postmortem.core.errors import UsageError
 from postmortem.core.host.kept import KeptLog
 from postmortem.core.host.launching import Done, run_command
 from postmortem.core.host.signals import Signals
-from postmortem.interfaces.cli.afterwards import AnalysisOptions, run_analysis_process
 from postmortem.interfaces.cli.delivery import check_output, choose_format
+from postmortem.interfaces.cli.failure_analysis import AnalysisOptions, run_analysis_process
 from postmortem.interfaces.cli.messages import note, print_message
 from postmortem.interfaces.cli.options import OUTPUT, report_options
 from postmortem.rules.base import load

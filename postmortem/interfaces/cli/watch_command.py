@@ -14,9 +14,9 @@ from postmortem.core.watching import Ended, Event, Noted, Warned
 from postmortem.interfaces.cli import messages as say
 from postmortem.interfaces.cli.messages import note, show
 from postmortem.interfaces.cli.options import PATTERNS, SOURCE
-from postmortem.interfaces.watch import tell
+from postmortem.interfaces.watch import alerts
+from postmortem.interfaces.watch.http_post import Address
 from postmortem.interfaces.watch.watcher import Settings, Watcher
-from postmortem.interfaces.watch.web import Address
 from postmortem.report.redaction.redactor import Redactor
 from postmortem.report.watch_events import FORMS, EventFormatter, serialize_event, serialize_events
 
@@ -111,7 +111,7 @@ def command(
     folders. Each kind of warning is told once. Exit status: 0 no warning, 1 a warning or a failed
     run, 2 the log cannot be watched.
     """
-    words = tell.split_command_line(command_text) if command_text is not None else []
+    words = alerts.split_command_line(command_text) if command_text is not None else []
     address = None
     if webhook is not None:
         address = Address(webhook, allows_link_local=webhook_link_local)
@@ -203,9 +203,11 @@ class _Recipients:
         """Tell others; what goes wrong with it is said and no more."""
         values = self._teller.wire(event)
         text = serialize_event(values)
-        if self._words and (problem := tell.run(self._words, text, _build_event_variables(values))):
+        if self._words and (
+            problem := alerts.run(self._words, text, _build_event_variables(values))
+        ):
             say.print_message(problem)
-        if self._address is not None and (problem := tell.post(self._address, text, time.sleep)):
+        if self._address is not None and (problem := alerts.post(self._address, text, time.sleep)):
             say.print_message(f"the webhook was not told: {problem}")
 
 

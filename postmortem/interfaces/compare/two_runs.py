@@ -3,7 +3,7 @@
 What was set and installed otherwise, where their curves part, which lines only one of them prints.
 
 In: the paths of a good and of a bad run. Out: `Comparison`. Not here: curves
-(`compare.parting_curves`), lines (`compare.wordings`), rendering it (`report.side_by_side`).
+(`compare.curve_divergence`), lines (`compare.wordings`), rendering it (`report.side_by_side`).
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import InputError
 from postmortem.core.job_facts import Environment
 from postmortem.core.message import Message
-from postmortem.interfaces.compare.parting_curves import iter_divergences, match_series
+from postmortem.interfaces.compare.curve_divergence import iter_divergences, match_series
 from postmortem.interfaces.compare.wordings import collect_distinct_lines
 from postmortem.pipeline import run_pipeline
 from postmortem.reading.sources import STDIN

@@ -1,7 +1,7 @@
 """`POST /api/analyze`: logs in, a report out.
 
 In: the body of a request. Out: a report in the form and language that is asked for. Not here: the
-work (`http.at_request`), what a request brings (`http.uploads`).
+work (`http.request_worker`), what a request brings (`http.uploads`).
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from postmortem.core.message import say
-from postmortem.interfaces.http.at_request import ReportOptions, handle_analyze_request
 from postmortem.interfaces.http.authentication import Client, Service
 from postmortem.interfaces.http.page_policies import get_report_policy
 from postmortem.interfaces.http.refusals import Refusal, describe_error_responses
 from postmortem.interfaces.http.request_guard import select_language
+from postmortem.interfaces.http.request_worker import ReportOptions, handle_analyze_request
 from postmortem.interfaces.http.uploads import open_upload
 
 router = APIRouter(tags=["reports"])

@@ -1,7 +1,7 @@
 """What a running service holds: its settings, its processes, its places, its store.
 
 In: settings, tokens. Out: `ServiceState`; work done in one of its processes, unless the client goes
-away meanwhile. Not here: the work (`http.at_request`), routes.
+away meanwhile. Not here: the work (`http.request_worker`), routes.
 """
 
 import asyncio
@@ -16,7 +16,6 @@ from fastapi import Request
 from postmortem.core.host.work_pool import WorkerLost, WorkPool
 from postmortem.fleet.store.entrance import open_store
 from postmortem.interfaces.http.access_tokens import AccessTokens, ReaderSessions
-from postmortem.interfaces.http.at_request import JudgeSettings, get_ready
 from postmortem.interfaces.http.client_rate import ClientBuckets, WorkSlots
 from postmortem.interfaces.http.refusals import (
     UNDONE,
@@ -25,6 +24,7 @@ from postmortem.interfaces.http.refusals import (
     build_shutdown_refusal,
     convert_to_refusal,
 )
+from postmortem.interfaces.http.request_worker import JudgeSettings, get_ready
 from postmortem.interfaces.http.service_settings import ServiceSettings
 
 if TYPE_CHECKING:

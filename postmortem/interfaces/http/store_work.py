@@ -1,6 +1,6 @@
 """Work on a store for a request, under the limits that all work has.
 
-In: a request, a function of `http.at_store`. Out: the text that it gives. Not here: the work.
+In: a request, a function of `http.store_worker`. Out: the text that it gives. Not here: the work.
 """
 
 from collections.abc import Callable

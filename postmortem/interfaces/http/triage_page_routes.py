@@ -1,6 +1,6 @@
 """The triages of a store as pages for people, under `/triages` and `/jobs`.
 
-In: numbers. Out: pages, made when they are asked for. Not here: the work (`http.at_store`), the
+In: numbers. Out: pages, made when they are asked for. Not here: the work (`http.store_worker`), the
 list of triages (`http.form_routes`).
 """
 
@@ -10,13 +10,13 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from postmortem.interfaces.http.analyze_routes import report_answer
-from postmortem.interfaces.http.at_request import ReportOptions
-from postmortem.interfaces.http.at_store import group, render_job_report, render_triage_overview
 from postmortem.interfaces.http.authentication import Reader, Service
 from postmortem.interfaces.http.page_policies import get_triage_policy
 from postmortem.interfaces.http.refusals import describe_error_responses
 from postmortem.interfaces.http.request_guard import select_language
+from postmortem.interfaces.http.request_worker import ReportOptions
 from postmortem.interfaces.http.store_work import run_store_work
+from postmortem.interfaces.http.store_worker import group, render_job_report, render_triage_overview
 from postmortem.interfaces.http.triage_answers import GroupName, LanguageQuery, Number
 
 router = APIRouter(tags=["pages"])

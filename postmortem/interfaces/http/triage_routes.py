@@ -1,7 +1,7 @@
 """The triages of a store as JSON, under `/api/triages`.
 
-In: numbers, filters. Out: JSON, made when it is asked for. Not here: the work (`http.at_store`),
-pages for people (`http.triage_page_routes`).
+In: numbers, filters. Out: JSON. Not here: the work (`http.store_worker`), pages for
+people (`http.triage_page_routes`).
 """
 
 from typing import Annotated, Any, Final
@@ -9,12 +9,12 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from postmortem.interfaces.http.analyze_routes import REPORT, report_answer
-from postmortem.interfaces.http.at_request import ReportOptions
-from postmortem.interfaces.http.at_store import group, render_job_report, render_triage_overview
 from postmortem.interfaces.http.authentication import Reader, Service
 from postmortem.interfaces.http.refusals import describe_error_responses
 from postmortem.interfaces.http.request_guard import select_language
+from postmortem.interfaces.http.request_worker import ReportOptions
 from postmortem.interfaces.http.store_work import run_store_work
+from postmortem.interfaces.http.store_worker import group, render_job_report, render_triage_overview
 from postmortem.interfaces.http.triage_answers import (
     GroupName,
     JobsPage,

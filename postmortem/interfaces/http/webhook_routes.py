@@ -20,8 +20,8 @@ from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.judged_log import JudgeBusy, JudgedLog, NotJudged
 from postmortem.interfaces.bots.reception import Reception
-from postmortem.interfaces.http.at_bot import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.authentication import Service
+from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.refusals import (
     ErrorAnswer,
     Refusal,

@@ -1,7 +1,7 @@
 """Calls done in processes of their own, and what a client is told of one that was not done.
 
 In: a function and its arguments. Out: what it gives, later. Not here: the work
-(`mcp.at_call`), the processes (`core.host.work_pool`).
+(`mcp.call_worker`), the processes (`core.host.work_pool`).
 """
 
 import functools
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from postmortem.core.errors import UsageError
 from postmortem.core.host.work_pool import WorkerLost, WorkPool, WorkPoolFull, WorkTooLong
-from postmortem.interfaces.mcp.at_call import CallReply, CallSettings, get_ready
+from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings, get_ready
 
 _WAITING: Final = 4
 """Calls for each process that may be under way or wait."""

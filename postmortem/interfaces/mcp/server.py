@@ -1,6 +1,6 @@
 """The server: tools of postmortem over the Model Context Protocol, on standard input and output.
 
-In: messages of a client. Out: answers. Not here: the work (`mcp.at_call`), which paths may be
+In: messages of a client. Out: answers. Not here: the work (`mcp.call_worker`), which paths may be
 read (`mcp.allowed_folders`).
 
 The protocol is that of the official SDK, whose transport also keeps stray output off the wire. The
@@ -39,10 +39,10 @@ from pydantic import ValidationError
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.interfaces.mcp.allowed_folders import AllowedFolders
-from postmortem.interfaces.mcp.at_call import CallReply, CallSettings
 from postmortem.interfaces.mcp.call_pool import CallPool
+from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings
+from postmortem.interfaces.mcp.tool_catalogue import INSTRUCTIONS, OFFERED, OfferedTool
 from postmortem.interfaces.mcp.tool_requests import ToolRequest
-from postmortem.interfaces.mcp.tools_offered import INSTRUCTIONS, OFFERED, OfferedTool
 from postmortem.report.plain import format_one_line
 from postmortem.report.untrusted_block import wrap_untrusted_text
 from postmortem.report.wire import get_tool_version

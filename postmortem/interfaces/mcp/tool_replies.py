@@ -1,6 +1,6 @@
 """The shapes of what the tools answer for programs; clients get their JSON Schema.
 
-In: nothing. Out: models. Not here: filling them (`mcp.at_call`).
+In: nothing. Out: models. Not here: filling them (`mcp.call_worker`).
 
 Every word of a log stands in `quoted`, between marks; no other field holds one.
 """

@@ -1,7 +1,7 @@
 """The whole traceback of the process that failed first, with those that it is chained to.
 
 In: an `Analysis` whose sources can be read again. Out: `Passage`s, bounded. Not here: what else an
-excerpt holds (`share.chosen_passages`).
+excerpt holds (`share.passage_selection`).
 """
 
 from collections.abc import Iterator, Sequence

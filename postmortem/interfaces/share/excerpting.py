@@ -22,7 +22,7 @@ from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import InputError
 from postmortem.core.passages import Passage, merge_passages
 from postmortem.interfaces.share.chained_tracebacks import extract_traceback
-from postmortem.interfaces.share.chosen_passages import (
+from postmortem.interfaces.share.passage_selection import (
     LEVELS,
     iter_passages,
     list_log_indexes,

@@ -8,8 +8,8 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from postmortem.interfaces.trackers.own_servers import check_server_address
 from postmortem.interfaces.trackers.secret_values import SecretName
+from postmortem.interfaces.trackers.server_address import check_server_address
 
 PUBLIC_SERVER: Final = "https://gitlab.com"
 

@@ -1,7 +1,7 @@
 """A loss that has gone wrong, or is about to: not finite, hidden behind a 0, climbing away.
 
 In: the records of one stream, one by one. Out: `Sign`s. Not here: what a climb is
-(`watch.loss_course`), what a 0 means (`watch.zero_losses`), gradients (`watch.norm_signs`), the
+(`watch.loss_divergence`), what a 0 means (`watch.zero_losses`), gradients (`watch.norm_signs`), the
 loss scale (`watch.scaler_signs`).
 """
 
@@ -12,7 +12,7 @@ from postmortem.core import names
 from postmortem.core.message import Message, quote, say
 from postmortem.core.watching import MetricRecord, Sign
 from postmortem.diagnosis.detectors.aligned import STAND_IN
-from postmortem.interfaces.watch.loss_course import LossDivergence
+from postmortem.interfaces.watch.loss_divergence import LossDivergence
 from postmortem.interfaces.watch.norm_signs import NormSigns
 from postmortem.interfaces.watch.zero_losses import ZeroLosses
 

@@ -1,7 +1,7 @@
 """Whether the run that is watched is over.
 
 In: what is heard of it, and its files. Out: the analysis of a run that is over. Not here: which
-lines may end a run (`watch.live`).
+lines may end a run (`watch.growing_file`).
 
 It is not guessed from a line: behind one that may have ended the run, and some quiet, the log is
 analysed as `postmortem analyze` would.

@@ -13,7 +13,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.core.watching import MetricRecord, Sign, Warned
 from postmortem.extraction.facts import checkpoints
 from postmortem.extraction.literals import Matcher
-from postmortem.interfaces.watch.live import GrowingFile
+from postmortem.interfaces.watch.growing_file import GrowingFile
 from postmortem.interfaces.watch.signs import Signs
 from postmortem.reading.follow import Followed
 

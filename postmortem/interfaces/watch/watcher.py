@@ -4,7 +4,7 @@ It notices when the run stands still or is over.
 
 In: paths, limits, a clock and a way to sleep. Out: events, one by one. Not here: what counts as a
 sign (`watch.signs`), silence (`watch.stall_detector`), the end of a run (`watch.run_end`), how an
-event is told (`watch.tell`, `report.watch_events`).
+event is told (`watch.alerts`, `report.watch_events`).
 """
 
 from collections.abc import Callable, Iterator, Sequence

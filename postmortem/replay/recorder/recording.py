@@ -17,8 +17,8 @@ from typing import Any, Final
 from postmortem.replay.capsule.folders import write_capsule
 from postmortem.replay.capsule.manifest import Clipping, LossRecipe, Reason
 from postmortem.replay.recorder.criteria import Criterion
+from postmortem.replay.recorder.loop_hooks import LoopHooks, Removal
 from postmortem.replay.recorder.manifests import RunDetails, build_capsule
-from postmortem.replay.recorder.passing import LoopHooks, Removal
 from postmortem.replay.recorder.recipes import build_model_recipe
 from postmortem.replay.recorder.tape import Tape
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from postmortem.replay.recorder.passing import Removal
+from postmortem.replay.recorder.loop_hooks import Removal
 
 Indices = tuple[int | None, ...]
 

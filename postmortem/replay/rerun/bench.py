@@ -22,9 +22,9 @@ from postmortem.replay.rerun.building import (
     count_file_bytes,
     find_frozen_files,
 )
+from postmortem.replay.rerun.initial_weights import collect_initial_weights
 from postmortem.replay.rerun.optimizing import MovingScale, build_optimizer, get_optimizer_class
 from postmortem.replay.rerun.regime import MicroPlace, Regime, StepRun
-from postmortem.replay.rerun.starting import collect_initial_weights
 
 _MOST_THREADS: Final = max(64, os.cpu_count() or 1)
 """Sums differ with the number of threads; more than processors are slow, and each takes memory."""

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from postmortem.core.message import Message, say
-from postmortem.replay.rerun import changes, inspecting
+from postmortem.replay.rerun import batch_changes, inspecting
 from postmortem.replay.rerun.baseline_run import BaselineRun, build_sample_filter, find_loss_jump
 from postmortem.replay.rerun.batches import (
     convert_tensors,
@@ -123,25 +123,27 @@ def _fill_masked_labels(baseline: BaselineRun) -> Applied:
     if not baseline.masked:
         return _LABELS
     ignored = inspecting.get_ignored_label(loss.arguments)
-    return Regime(change_batch=changes.build_label_filler(loss.target, ignored), is_short=True)
+    return Regime(
+        change_batch=batch_changes.build_label_filler(loss.target, ignored), is_short=True
+    )
 
 
 def _apply_mask_change(baseline: BaselineRun, change: Any) -> Applied:
-    is_padded = bool(changes.list_padded_samples(baseline.batch()))
+    is_padded = bool(batch_changes.list_padded_samples(baseline.batch()))
     return Regime(change_batch=change, is_short=True) if is_padded else _MASK
 
 
 def _exclude_padded_samples(baseline: BaselineRun) -> Applied:
-    hidden = changes.list_padded_samples(baseline.batch())
+    hidden = batch_changes.list_padded_samples(baseline.batch())
     if not hidden:
         return _MASK
     if len(hidden) == baseline.samples:
         return _ALL_PADDED
-    return Regime(change_batch=changes.select_unpadded_samples, is_short=True)
+    return Regime(change_batch=batch_changes.select_unpadded_samples, is_short=True)
 
 
 def _apply_single_sample(baseline: BaselineRun) -> Applied:
-    if not changes.list_padded_samples(baseline.batch()) or baseline.samples < 2:
+    if not batch_changes.list_padded_samples(baseline.batch()) or baseline.samples < 2:
         return _MASK
     return Regime(change_batch=_build_single_sample_change(baseline), is_short=True)
 
@@ -165,7 +167,7 @@ def _apply_eager_attention(baseline: BaselineRun) -> Applied:
     used = baseline.bench.manifest.model.attention
     if baseline.bench.manifest.model.kind != "transformers" or used in {None, "eager"}:
         return _ATTENTION
-    if not changes.list_padded_samples(baseline.batch()):
+    if not batch_changes.list_padded_samples(baseline.batch()):
         return _MASK
     return Regime(attention="eager", is_short=True)
 
@@ -258,12 +260,12 @@ TABLE: Final = (
     Counterfactual(
         "mask-off",
         say("with nothing masked", "不使用注意力掩码"),
-        lambda baseline: _apply_mask_change(baseline, changes.mask_off),
+        lambda baseline: _apply_mask_change(baseline, batch_changes.mask_off),
     ),
     Counterfactual(
         "right-padded",
         say("with the padding on the right", "改为右侧填充"),
-        lambda baseline: _apply_mask_change(baseline, changes.shift_padding_right),
+        lambda baseline: _apply_mask_change(baseline, batch_changes.shift_padding_right),
     ),
     Counterfactual(
         "unpadded", say("without the padded samples", "去掉有填充的样本"), _exclude_padded_samples

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from postmortem.replay.rerun import changes
+from postmortem.replay.rerun import batch_changes
 from postmortem.replay.rerun.baseline_run import BaselineRun, find_loss_jump, is_same_run
 from postmortem.replay.rerun.batches import find_labels, is_mask_known
 from postmortem.replay.rerun.bench import HALVES
@@ -115,7 +115,7 @@ def _inspect_samples(baseline: BaselineRun) -> Iterator[str]:
         yield "labels-masked"
     elif find_labels(batch, baseline.bench.manifest.loss.target) is not None:
         yield "labels-seen"
-    if changes.list_padded_samples(batch):
+    if batch_changes.list_padded_samples(batch):
         yield "padded"
     if is_mask_known(batch):
         yield "mask-known"

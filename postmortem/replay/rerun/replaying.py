@@ -1,7 +1,7 @@
 """A replay from a capsule to what it shows.
 
 In: a capsule, whose code is trusted if it names any; a device, a budget of time. Out: `Replayed`.
-Not here: rendering it, evidence for the ranking (`rerun.as_evidence`).
+Not here: rendering it, evidence for the ranking (`rerun.replay_evidence`).
 """
 
 import math

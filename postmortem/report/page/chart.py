@@ -1,7 +1,7 @@
 """A panel as an inline SVG line chart; a pure function, no library, no script.
 
 In: a `Panel`. Out: SVG text whose colours are CSS classes of `templates/chart.css`. Not here: which
-series and marks to draw (`page.arrange`).
+series and marks to draw (`page.panel_layout`).
 """
 
 import math

@@ -19,10 +19,10 @@ from postmortem.core.shown import SeriesView
 from postmortem.report import parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.page import panel_figures
-from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.context import build_article_context
 from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.panel import Panel
+from postmortem.report.page.panel_layout import build_panels
 from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.plotted import is_constant, select_series
 from postmortem.report.redacted import redact as hide

@@ -1,6 +1,6 @@
 """A panel of the page: series on one axis, with the marks that stand on it.
 
-In: nothing. Out: the values. Not here: which panels there are (`page.arrange`), drawing them
+In: nothing. Out: the values. Not here: which panels there are (`page.panel_layout`), drawing them
 (`page.chart`).
 """
 

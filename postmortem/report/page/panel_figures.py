@@ -1,10 +1,8 @@
-"""The figures of a page: each panel with its drawing, its legend, its values as a table.
+"""The figures of a page: each panel as SVG, with its legend and its values as a table.
 
-And the numbers that the page's script draws.
-
-In: `Panel`s, words. Out: plain values for `templates/charts.html.j2`, JSON for
-`templates/chart.js`. Not here: what a panel shows (`page.arrange`). The numbers stand once in a
-page, whatever its languages; a figure names its panel by its index.
+In: `Panel`s, words. Out: plain values for `templates/charts.html.j2`, phrases and numbers as JSON
+for `templates/chart.js`. Not here: what a panel shows (`page.panel_layout`). The page holds the
+numbers once for all languages; a figure refers to its panel by index.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The values of a panel as a table.
 
 In: a `Panel` and the names of its tracks. Out: plain values for `templates/charts.html.j2`. Not
-here: choosing what a panel shows (`page.arrange`).
+here: choosing what a panel shows (`page.panel_layout`).
 """
 
 import math

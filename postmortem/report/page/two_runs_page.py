@@ -1,7 +1,7 @@
 """The page of a comparison: one self-contained HTML file in all languages, as the report's is.
 
 In: a `Comparison`. Out: HTML. Not here: finding what differs (`compare`), the curves
-(`page.compared_curves`), the frame of the page and its policy (`page.frame`).
+(`page.comparison_curves`), the frame of the page and its policy (`page.frame`).
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from postmortem.report.comparison_redacted import (
     translate_comparison,
 )
 from postmortem.report.for_people import prepare_for_display
-from postmortem.report.page.compared_curves import (
+from postmortem.report.page.comparison_curves import (
     build_comparison_contexts,
     build_comparison_panels,
 )

@@ -1,7 +1,7 @@
 """A plot whose axes are shares, as an inline SVG; a pure function, no library, no script.
 
 In: lines and dots of shares, names of the axes. Out: SVG text whose colours are CSS classes of
-`templates/chart.css`. Not here: what is plotted (`page.merits_page`).
+`templates/chart.css`. Not here: what is plotted (`page.metrics_page`).
 """
 
 from collections.abc import Iterator, Sequence

@@ -15,8 +15,8 @@ from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.judged_log import JudgedLog, NotJudged
 from postmortem.interfaces.bots.reception import Reception
-from postmortem.interfaces.http.at_bot import render_article_for_bot, run_bot_analysis
-from postmortem.interfaces.http.at_request import JudgeSettings
+from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
+from postmortem.interfaces.http.request_worker import JudgeSettings
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from postmortem.interfaces.trackers.tracker_protocol import Tracker
 from postmortem.interfaces.trackers.tracker_values import NamedLog

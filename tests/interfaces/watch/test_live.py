@@ -8,7 +8,7 @@ import pytest
 from postmortem.core.watching import MetricRecord
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.one_source import Gathering
-from postmortem.interfaces.watch.live import GrowingFile
+from postmortem.interfaces.watch.growing_file import GrowingFile
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import Block
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import UsageError
-from postmortem.interfaces.watch import tell, web
-from postmortem.interfaces.watch.web import Address
+from postmortem.interfaces.watch import alerts, http_post
+from postmortem.interfaces.watch.http_post import Address
 
 
 class Hook(HTTPServer):
@@ -103,7 +103,7 @@ def hook() -> Iterator[Hook]:
 
 def test_a_warning_is_posted(hook: Hook) -> None:
     """As JSON."""
-    assert tell.post(Address(hook.url), '{"kind": "nan"}', lambda _: None) == ""
+    assert alerts.post(Address(hook.url), '{"kind": "nan"}', lambda _: None) == ""
     assert [json.loads(body) for body in hook.bodies] == [{"kind": "nan"}]
 
 
@@ -125,7 +125,7 @@ def test_trouble_at_the_other_end(hook: Hook, answers: list[int], tries: int, pr
     """What is tried again, and what is said; the address, which may be a secret, is not."""
     hook.answers = answers
     pauses: list[float] = []
-    said = tell.post(Address(hook.url), "{}", pauses.append)
+    said = alerts.post(Address(hook.url), "{}", pauses.append)
     assert problem in said
     assert bool(problem) == bool(said)
     assert "secret-token" not in said
@@ -136,7 +136,7 @@ def test_nobody_at_the_other_end() -> None:
     """It is said with the host."""
     server = Hook()
     server.server_close()
-    assert "127.0.0.1 cannot be reached" in tell.post(Address(server.url), "{}", lambda _: None)
+    assert "127.0.0.1 cannot be reached" in alerts.post(Address(server.url), "{}", lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -165,9 +165,9 @@ def test_a_server_that_drips(answer: bytes, drip: bytes, says: str) -> None:
     """The request as a whole has a limit, and its connection is cut."""
     server = Rude(answer, drip)
     assert (
-        (says in tell.post(server.address, "{}", lambda _: None, 0.5))
+        (says in alerts.post(server.address, "{}", lambda _: None, 0.5))
         if says
-        else tell.post(server.address, "{}", lambda _: None, 60) == ""
+        else alerts.post(server.address, "{}", lambda _: None, 60) == ""
     )
     assert server.is_cut.wait(60)
     server.close()
@@ -194,7 +194,7 @@ def test_a_server_that_drips(answer: bytes, drip: bytes, says: str) -> None:
 def test_nothing_that_a_server_says_is_shown(answer: bytes) -> None:
     """What went wrong is said in words of our own."""
     server = Rude(answer)
-    said = tell.post(server.address, "{}", lambda _: None)
+    said = alerts.post(server.address, "{}", lambda _: None)
     server.close()
     assert said.startswith("127.0.0.1 ")
     assert "HELLO" not in said
@@ -213,7 +213,7 @@ def test_nothing_that_a_server_says_is_shown(answer: bytes) -> None:
 def test_credentials_in_the_address(hook: Hook, login: str, header: str | None) -> None:
     """They are sent as such, and never shown."""
     hook.answers = [404]
-    said = tell.post(Address(hook.url.replace("//", f"//{login}")), "{}", lambda _: None)
+    said = alerts.post(Address(hook.url.replace("//", f"//{login}")), "{}", lambda _: None)
     assert hook.logins == [header]
     assert said == "127.0.0.1 answered 404"
 
@@ -290,9 +290,11 @@ def test_a_name_that_leads_to_a_link_local_address(
     def connected(*_: object) -> None:
         pytest.fail("a connection was made")
 
-    monkeypatch.setattr(web.socket, "getaddrinfo", resolved)
-    monkeypatch.setattr(web.socket, "socket", connected)
-    said = tell.post(Address(f"{scheme}://2852039166/"), "{}", lambda _: pytest.fail("tried again"))
+    monkeypatch.setattr(http_post.socket, "getaddrinfo", resolved)
+    monkeypatch.setattr(http_post.socket, "socket", connected)
+    said = alerts.post(
+        Address(f"{scheme}://2852039166/"), "{}", lambda _: pytest.fail("tried again")
+    )
     assert "link-local" in said
 
 
@@ -300,8 +302,8 @@ def test_a_name_that_is_allowed_to_lead_anywhere(
     hook: Hook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The option switches the look at what is found off."""
-    monkeypatch.setattr(web, "is_link_local", lambda _: True)
-    assert tell.post(Address(hook.url, allows_link_local=True), "{}", lambda _: None) == ""
+    monkeypatch.setattr(http_post, "is_link_local", lambda _: True)
+    assert alerts.post(Address(hook.url, allows_link_local=True), "{}", lambda _: None) == ""
 
 
 def test_a_command_gets_the_warning(tmp_path: Path) -> None:
@@ -310,24 +312,25 @@ def test_a_command_gets_the_warning(tmp_path: Path) -> None:
     script = "import os, sys, pathlib; pathlib.Path(sys.argv[1]).write_text(sys.stdin.read() + '|' + os.environ['POSTMORTEM_TEXT'])"
     words = [sys.executable, "-c", script, str(out)]
     assert (
-        tell.run(words, '{"kind":"nan"}', {"POSTMORTEM_TEXT": "loss nan; $(touch gone) `id`"}) == ""
+        alerts.run(words, '{"kind":"nan"}', {"POSTMORTEM_TEXT": "loss nan; $(touch gone) `id`"})
+        == ""
     )
     assert out.read_text() == '{"kind":"nan"}|loss nan; $(touch gone) `id`'
 
 
 def test_a_command_that_fails_is_said() -> None:
     """Its status, or that it is not there."""
-    assert "status 3" in tell.run([sys.executable, "-c", "raise SystemExit(3)"], "{}", {})
-    assert "cannot be run" in tell.run(["/nowhere/at-all"], "{}", {})
+    assert "status 3" in alerts.run([sys.executable, "-c", "raise SystemExit(3)"], "{}", {})
+    assert "cannot be run" in alerts.run(["/nowhere/at-all"], "{}", {})
 
 
 def test_a_command_line_is_split_as_a_shell_would() -> None:
     """Without being one; an open quote or nothing is refused."""
-    assert tell.split_command_line("scancel --signal=INT '47 11'") == [
+    assert alerts.split_command_line("scancel --signal=INT '47 11'") == [
         "scancel",
         "--signal=INT",
         "47 11",
     ]
     for text in ("echo 'open", "  "):
         with pytest.raises(UsageError):
-            tell.split_command_line(text)
+            alerts.split_command_line(text)

@@ -9,8 +9,8 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.job_facts import Attempt
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.shown import FirstFailure, Marks, SeriesView
-from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.panel import Panel
+from postmortem.report.page.panel_layout import build_panels
 from tests.report.samples import RANK_3, a_series, abstaining
 
 STEPS = [float(step) for step in range(0, 100, 10)]

@@ -8,8 +8,8 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from postmortem.learn.evaluating import JudgedCase
 from postmortem.learn.metrics import build_evaluation
-from postmortem.report.page.merits_page import render_evaluation
-from postmortem.report.terminal.merits_tables import render_evaluation_text
+from postmortem.report.page.metrics_page import render_evaluation
+from postmortem.report.terminal.metrics_tables import render_evaluation_text
 from postmortem.report.wire import read_schema
 from postmortem.report.words.evaluation_words import EVALUATION
 from tests.report.page.test_html import Page

@@ -17,13 +17,13 @@ from postmortem.fleet.stored_triage import (
     load_stored_analysis,
     load_stored_triage,
 )
-from postmortem.interfaces.http.at_request import (
+from postmortem.interfaces.http.refusals import build_not_found_refusal
+from postmortem.interfaces.http.request_worker import (
     JudgeSettings,
     ReportOptions,
     get_ready,
     run_within_memory,
 )
-from postmortem.interfaces.http.refusals import build_not_found_refusal
 from postmortem.report import render
 from postmortem.report.page.triage_page import render_triage
 from postmortem.report.redaction.redactor import Redactor

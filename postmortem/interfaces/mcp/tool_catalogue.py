@@ -1,6 +1,6 @@
 """The tools that the server offers, each with its words for a language model.
 
-In: nothing. Out: `OFFERED`. Not here: what they do (`mcp.at_call`).
+In: nothing. Out: `OFFERED`. Not here: what they do (`mcp.call_worker`).
 """
 
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from postmortem.interfaces.mcp import at_call, tool_replies, tool_requests
-from postmortem.interfaces.mcp.at_call import CallReply
+from postmortem.interfaces.mcp import call_worker, tool_replies, tool_requests
+from postmortem.interfaces.mcp.call_worker import CallReply
 from postmortem.interfaces.mcp.tool_requests import ToolRequest
 
 INSTRUCTIONS: Final = (
@@ -42,7 +42,7 @@ OFFERED: Final = {
         " framework; compressed files too. Nothing is executed, changed or sent.",
         tool_requests.AnalyzeRequest,
         tool_replies.AnalyzeReply,
-        at_call.handle_analyze,
+        call_worker.handle_analyze,
     ),
     "explain": OfferedTool(
         "Explain an id or a line of a log",
@@ -50,7 +50,7 @@ OFFERED: Final = {
         " its id, or of the message that a line of a log is.",
         tool_requests.ExplainRequest,
         tool_replies.ExplainReply,
-        at_call.handle_explain,
+        call_worker.handle_explain,
     ),
     "compare": OfferedTool(
         "Compare a good run with a bad one",
@@ -58,7 +58,7 @@ OFFERED: Final = {
         " lines that only one of them prints.",
         tool_requests.CompareRequest,
         tool_replies.CompareReply,
-        at_call.handle_compare,
+        call_worker.handle_compare,
     ),
     "share": OfferedTool(
         "Make the smallest redacted excerpt",
@@ -66,6 +66,6 @@ OFFERED: Final = {
         " verdict, to paste into an issue.",
         tool_requests.ShareRequest,
         tool_replies.ShareReply,
-        at_call.handle_share,
+        call_worker.handle_share,
     ),
 }

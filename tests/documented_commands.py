@@ -2,7 +2,7 @@
 
 In: a page of Markdown. Out: its fenced blocks with what stands in comments above them, and of each
 the script that is run or the reason why not. Not here: where they are run, and what the reasons
-mean (tests/contracts/test_told_commands.py).
+mean (tests/contracts/test_documented_commands.py).
 
 A comment on a line of its own above a block speaks of that block:
 

@@ -3,7 +3,7 @@
 Never to the machine's own neighbourhood.
 
 In: an address, a text. Out: the status that was answered. Not here: when it is tried again, and how
-it is told (`watch.tell`).
+it is told (`watch.alerts`).
 
 What a server says reaches nobody: its status counts and nothing else. The standard library's opener
 is used since it takes the proxies that a cluster's machines are told of; it has no limit for a

@@ -2,7 +2,7 @@
 
 In: the warning as plain values. Out: what went wrong in telling it, or an empty string: a watch
 goes on whatever becomes of it. Not here: hiding secrets and writing JSON (`report.watch_events`),
-the request itself (`watch.web`).
+the request itself (`watch.http_post`).
 
 The command gets no shell: what a log says is never part of a command line. The warning comes on its
 standard input, and in variables.
@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from postmortem.core.errors import UsageError
-from postmortem.interfaces.watch import web
-from postmortem.interfaces.watch.web import Address, Refused
+from postmortem.interfaces.watch import http_post
+from postmortem.interfaces.watch.http_post import Address, Refused
 
 _COMMAND_SECONDS: Final = 60.0
 _WEB_SECONDS: Final = 10.0
@@ -73,7 +73,7 @@ def post(
     problem = ""
     for pause in (*_PAUSES, None):
         try:
-            status = web.post(address, text, seconds)
+            status = http_post.post(address, text, seconds)
         except Refused as error:
             return str(error)
         except (OSError, http.client.HTTPException, ValueError) as error:

@@ -1,7 +1,7 @@
 """The loss of all processes of a job side by side: which went wrong first shows at once.
 
 In: the series of a `Diagnosis`. Out: those to draw on one axis, the odd one first. Not here:
-arranging them (`page.arrange`). Gradients are averaged over the ranks: what one rank spoils
+arranging them (`page.panel_layout`). Gradients are averaged over the ranks: what one rank spoils
 reaches the others a step later, so only a comparison by step tells them apart.
 """
 

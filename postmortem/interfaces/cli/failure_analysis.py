@@ -34,8 +34,8 @@ _GRACE: Final = 5.0
 """Seconds for which one that has been killed is waited for."""
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 -- there may be room where no disk has any
 _START: Final = (
-    "import json, sys; asked = json.load(sys.stdin); sys.path[:] = asked['modules']; from"
-    " postmortem.interfaces.cli import afterwards; afterwards.main(asked)"
+    "import json, sys; options = json.load(sys.stdin); sys.path[:] = options['modules']; from"
+    " postmortem.interfaces.cli import failure_analysis; failure_analysis.main(options)"
 )
 """The modules are found where this process finds them.
 

@@ -1,7 +1,7 @@
 """The page of an evaluation: one self-contained HTML file in all languages, as the report's is.
 
 In: the plain values of `postmortem.evaluation/1`. Out: HTML. Not here: the figures themselves
-(`learn.metrics`), the same as tables of text (`terminal.merits_tables`), the frame (`page.frame`).
+(`learn.metrics`), the same as tables of text (`terminal.metrics_tables`), the frame (`page.frame`).
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from postmortem.core.names import LANGUAGES
-from postmortem.report.merits_rows import (
+from postmortem.report.metrics_rows import (
     Evaluation,
     build_cause_rows,
     build_confusion_rows,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from postmortem.core.errors import UsageError
 from postmortem.interfaces.bots.judged_log import JudgedLog, summarize_analysis
-from postmortem.interfaces.http.at_request import (
+from postmortem.interfaces.http.request_worker import (
     JudgeSettings,
     Received,
     get_ready,

@@ -1,7 +1,7 @@
 """The curves of two runs on one axis: a figure for each series, with the place where they part.
 
 In: the pairs of series of a `Comparison`. Out: `Panel`s, and plain values for
-`templates/charts.html.j2`. Not here: where curves part (`compare.parting_curves`), drawing
+`templates/charts.html.j2`. Not here: where curves part (`compare.curve_divergence`), drawing
 (`page.chart`). The bad run stands first: the lines of the log that a figure names are its.
 """
 
@@ -17,9 +17,9 @@ from postmortem.core.names import EPOCH
 from postmortem.core.shown import SeriesView
 from postmortem.report.page.chart import SHAPES, STANDING, draw_panel
 from postmortem.report.page.chart_data import name_of
-from postmortem.report.page.marked import find_first_nonfinite
 from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track
 from postmortem.report.page.panel_figures import describe_series
+from postmortem.report.page.panel_marks import find_first_nonfinite
 from postmortem.report.page.tables import build_value_table
 from postmortem.report.plain import format_number
 from postmortem.report.plotted import build_curve

@@ -16,8 +16,8 @@ from postmortem.interfaces.bots.comment_texts import (
     report_comment,
     run_comment,
 )
-from postmortem.interfaces.bots.gathered_logs import GatheredLogs, build_log_label
 from postmortem.interfaces.bots.judged_log import Judge, JudgeBusy, JudgedLog, NotJudged
+from postmortem.interfaces.bots.log_collection import GatheredLogs, build_log_label
 from postmortem.interfaces.trackers.tracker_errors import TryLater
 from postmortem.interfaces.trackers.tracker_protocol import Tracker
 from postmortem.interfaces.trackers.tracker_values import NamedLog

@@ -23,7 +23,7 @@ import pytest
 
 import postmortem
 from tests.loopback_http import Reply, free_port, serving
-from tests.told_commands import SHELL, Told, told, without_remarks
+from tests.documented_commands import SHELL, Told, told, without_remarks
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SAMPLES: Final = ROOT / "sample_logs"

@@ -1,7 +1,7 @@
 """An evaluation as tables of text.
 
 In: the plain values of `postmortem.evaluation/1`. Out: text. Not here: the figures
-(`learn.metrics`), the page (`page.merits_page`).
+(`learn.metrics`), the page (`page.metrics_page`).
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from postmortem.core.visible import escape_control_characters
-from postmortem.report.merits_rows import (
+from postmortem.report.metrics_rows import (
     Evaluation,
     build_cause_rows,
     build_confusion_rows,

@@ -16,10 +16,14 @@ from typing import Final
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.names import EVAL_LOSS, LOSS, LOSS_SCALE
 from postmortem.core.shown import SeriesView
-from postmortem.report.page import losses_compared
+from postmortem.report.page import loss_comparison
 from postmortem.report.page.close_up import extract_close_up, extract_edge_close_up
-from postmortem.report.page.marked import find_first_nonfinite, find_process_nonfinite, list_marks
 from postmortem.report.page.panel import Panel, Spot, Track, is_of
+from postmortem.report.page.panel_marks import (
+    find_first_nonfinite,
+    find_process_nonfinite,
+    list_marks,
+)
 from postmortem.report.page.record_axis import RecordAxis, compute_line_positions
 from postmortem.report.plotted import build_curve
 
@@ -36,7 +40,7 @@ def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Pan
 
     A series of one sample is shown only beside a longer one.
     """
-    found = losses_compared.find_differing_losses(diagnosis)
+    found = loss_comparison.find_differing_losses(diagnosis)
     made = [] if found is None else [_build_process_panel(diagnosis, found)]
     taken = set() if found is None else {id(curve) for curve in (*found.series, *found.left_out)}
     for main in drawn:
@@ -52,7 +56,7 @@ def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Pan
     return tuple(made)
 
 
-def _build_process_panel(diagnosis: Diagnosis, found: losses_compared.LossComparison) -> Panel:
+def _build_process_panel(diagnosis: Diagnosis, found: loss_comparison.LossComparison) -> Panel:
     """Arrange the loss of all processes on one axis of steps."""
     first = _build_panel(diagnosis, found.series[0], ())
     tracks = tuple(
@@ -78,11 +82,11 @@ def _build_process_panel(diagnosis: Diagnosis, found: losses_compared.LossCompar
     )
 
 
-def _select_process_style(index: int, found: losses_compared.LossComparison) -> str:
+def _select_process_style(index: int, found: loss_comparison.LossComparison) -> str:
     """Say how one of several processes is drawn."""
     if found.has_odd and index == 0:
         return "odd"
-    return f"dash-{index - found.has_odd}" if index < losses_compared.NAMED else "thin"
+    return f"dash-{index - found.has_odd}" if index < loss_comparison.NAMED else "thin"
 
 
 def _is_log(several: Sequence[SeriesView]) -> bool:
