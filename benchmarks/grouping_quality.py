@@ -69,10 +69,10 @@ def judged(label: LabelledLog) -> Grouped:
     """Analyse a job and give what its group goes by."""
     env = [str(label.environment)] if label.environment is not None else []
     summary = summarize_failure(run_pipeline([str(label.log)], env_files=env))
-    told = yaml.safe_load(_label_of(label.log).read_text(encoding="utf-8"))
+    label_values = yaml.safe_load(_label_of(label.log).read_text(encoding="utf-8"))
     name = SEED.sub("", label.log.name.split(".")[0])
     fault = f"{label.log.parent.name}/{name}/{label.cause}"
-    is_damaged = bool(DAMAGING & set(told.get("varied") or ()))
+    is_damaged = bool(DAMAGING & set(label_values.get("varied") or ()))
     return Grouped(label, fault, is_damaged, compute_fingerprint(summary))
 
 
@@ -99,9 +99,11 @@ def varied(seeds: Iterable[int], folder: Path) -> list[LabelledLog]:
     labels = sorted(samples.glob("*/*.yaml"))
     cases = [str(path) for path in labels if path.parent.name != "lab"]
     for seed in seeds:
-        asked = ["vary", *cases, "--seed", str(seed), "--out", str(folder)]
+        arguments = ["vary", *cases, "--seed", str(seed), "--out", str(folder)]
         subprocess.run(
-            [sys.executable, str(samples / "lab"), *asked], check=True, stdout=subprocess.DEVNULL
+            [sys.executable, str(samples / "lab"), *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
         )
     return list_labelled_cases([folder])
 
@@ -146,7 +148,7 @@ def _pairs(groups: Iterable[list[Grouped]]) -> Iterator[tuple[Grouped, Grouped]]
         yield from itertools.combinations(group, 2)
 
 
-def told(name: str, jobs: Sequence[Grouped]) -> None:
+def print_result(name: str, jobs: Sequence[Grouped]) -> None:
     """Print the figures of some jobs."""
     found = figures(jobs)
     print(f"{name}: {len(jobs)} jobs, {len({job.group for job in jobs})} groups")
@@ -158,7 +160,7 @@ def told(name: str, jobs: Sequence[Grouped]) -> None:
     print(f"  B-cubed       precision {found.precision:.4f}, recall {found.recall:.4f}")
 
 
-def told_one_by_one(jobs: Sequence[Grouped]) -> None:
+def print_each_job(jobs: Sequence[Grouped]) -> None:
     """Print each group of several causes, and each fault in several groups."""
     shown = [job for job in jobs if not job.label.is_held_out]
     for group in gathered(shown, by="group").values():
@@ -180,18 +182,18 @@ def main() -> None:
     parser.add_argument("--vary", nargs="*", type=int, default=[], metavar="SEED")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tell", action="store_true", help="each false merge and split")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(given.jobs) as pool:
-        labels = list_labelled_cases(given.folders or [ROOT / "sample_logs"])
-        if given.vary:
-            labels += varied(given.vary, Path(folder))
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(args.jobs) as pool:
+        labels = list_labelled_cases(args.folders or [ROOT / "sample_logs"])
+        if args.vary:
+            labels += varied(args.vary, Path(folder))
         jobs = grouped(list(pool.map(judged, labels, chunksize=4)))
     ill = [job for job in jobs if not has_trait(job.label.cause, Trait.SOUND)]
-    if given.tell:
-        told_one_by_one(ill)
-    told("failed, whole logs", [job for job in ill if not job.is_damaged])
-    told("failed, all", ill)
-    told("all, with sound runs", jobs)
+    if args.tell:
+        print_each_job(ill)
+    print_result("failed, whole logs", [job for job in ill if not job.is_damaged])
+    print_result("failed, all", ill)
+    print_result("all, with sound runs", jobs)
 
 
 if __name__ == "__main__":

@@ -59,13 +59,13 @@ def main() -> None:
     options.add_argument("--names", type=int, default=10_000)
     options.add_argument("--lines", type=int, default=10_000)
     options.add_argument("--rounds", type=int, default=5)
-    given = options.parse_args()
+    args = options.parse_args()
     pipeline.prepare((), SHIPPED)
-    logs = {names: log(names, given.lines) for names in (FEW, given.names)}
+    logs = {names: log(names, args.lines) for names in (FEW, args.names)}
     for data in logs.values():
         cost(data)
     found = {names: list[tuple[float, float, float]]() for names in logs}
-    for _, (names, data) in itertools.product(range(given.rounds), logs.items()):
+    for _, (names, data) in itertools.product(range(args.rounds), logs.items()):
         found[names].append(cost(data))
     print("| names | bytes | " + " | ".join(f"{part} ms" for part in PARTS) + " | whole ms |")
     print("|---|---|" + "---|" * (len(PARTS) + 1))

@@ -28,7 +28,7 @@ _FILE: Final = re.compile(r"\A# ([\w.-][\w./-]*\.(?:ya?ml|toml))\n")
 
 
 @dataclass(frozen=True)
-class Told:
+class CodeBlock:
     """A fenced block of a page."""
 
     place: str
@@ -80,7 +80,7 @@ class Told:
         )
 
 
-def told(page: Path) -> Iterator[Told]:
+def list_code_blocks(page: Path) -> Iterator[CodeBlock]:
     """Give the blocks of a page, in order."""
     lines = page.read_text(encoding="utf-8").splitlines()
     number = 0
@@ -93,7 +93,7 @@ def told(page: Path) -> Iterator[Told]:
         )  # a block that never ends is a fault of the page
         text = "".join(line.removeprefix(fence[1]) + "\n" for line in lines[number + 1 : end])
         notes = tuple(reversed([*_comments_above(lines, number)]))
-        yield Told(f"{page.name}:{number + 1}", fence[2], text, notes)
+        yield CodeBlock(f"{page.name}:{number + 1}", fence[2], text, notes)
         number = end + 1
 
 

@@ -80,8 +80,8 @@ def record(folder: Path, training: Training, reason: str = "") -> Path:
             bad = "nonfinite-gradient" if skipped and scale is None else ""
         else:
             bad = "nonfinite-loss"
-        told = WindowStep(number, (micro,), (training.rate,), value, scale=scale, skipped=skipped)
-        steps.append(told)
+        step = WindowStep(number, (micro,), (training.rate,), value, scale=scale, skipped=skipped)
+        steps.append(step)
         scale = scale / 2 if scale and skipped else scale
         if bad:
             break

@@ -22,8 +22,8 @@ from typing import Final
 import pytest
 
 import postmortem
+from tests.documented_commands import SHELL, CodeBlock, list_code_blocks, without_remarks
 from tests.loopback_http import Reply, free_port, serving
-from tests.documented_commands import SHELL, Told, told, without_remarks
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SAMPLES: Final = ROOT / "sample_logs"
@@ -114,7 +114,7 @@ def twin(page: Path) -> Path:
     return page.with_suffix(".zh.md")
 
 
-def is_told(block: Told) -> bool:
+def is_given_as_commands(block: CodeBlock) -> bool:
     """Whether a block tells to type something."""
     return bool(block.commands)
 
@@ -196,11 +196,13 @@ def here(tmp_path: Path, analysis: str) -> Path:
     )
     for name in ("jobs.txt", "sacct.txt"):
         (folder / name).write_text(SACCT)
-    write_files(told(ROOT / "docs" / "recipes.md"), folder)  # rules that other pages speak of too
+    write_files(
+        list_code_blocks(ROOT / "docs" / "recipes.md"), folder
+    )  # rules that other pages speak of too
     return folder
 
 
-def write_files(blocks: Iterable[Told], here: Path) -> None:
+def write_files(blocks: Iterable[CodeBlock], here: Path) -> None:
     """Write the blocks that are files."""
     for block in blocks:
         if block.file:
@@ -208,7 +210,7 @@ def write_files(blocks: Iterable[Told], here: Path) -> None:
             (here / block.file).write_text(block.text, encoding="utf-8")
 
 
-def programs(folder: Path, blocks: list[Told]) -> Path:
+def programs(folder: Path, blocks: list[CodeBlock]) -> Path:
     """The folder of what the scripts find first on their path."""
     folder.mkdir()
     texts = {"postmortem": POSTMORTEM}
@@ -278,7 +280,7 @@ def test_the_commands_of_a_page_run(
     page: Path, here: Path, tmp_path: Path, surroundings: dict[str, str]
 ) -> None:
     """Each ends as it should: nothing is refused, nothing is missing, nothing else fails."""
-    blocks = {path: [*told(path)] for path in (page, twin(page)) if path.is_file()}
+    blocks = {path: [*list_code_blocks(path)] for path in (page, twin(page)) if path.is_file()}
     state = tmp_path / "state"
     state.mkdir()
     port = free_port()
@@ -297,17 +299,19 @@ def test_the_commands_of_a_page_run(
         done |= {without_remarks(x).strip() for one in some for x in one.script.splitlines()}
 
 
-def told_everywhere() -> Iterator[Told]:
+def list_all_code_blocks() -> Iterator[CodeBlock]:
     """All blocks of all pages, in both languages."""
     for page in PAGES:
         for path in (page, twin(page)):
             if path.is_file():
-                yield from told(path)
+                yield from list_code_blocks(path)
 
 
 def test_what_is_not_run_has_a_reason_that_is_known() -> None:
     """And that some line still needs; none of the list is idle."""
-    used = [(block, reason, part) for block in told_everywhere() for reason, part in block.reasons]
+    used = [
+        (block, reason, part) for block in list_all_code_blocks() for reason, part in block.reasons
+    ]
     assert {reason for _, reason, _ in used} == {*REASONS}
     idle = [
         (block.place, part)
@@ -319,7 +323,7 @@ def test_what_is_not_run_has_a_reason_that_is_known() -> None:
 
 def test_what_is_played_is_called() -> None:
     """And only what has a part."""
-    played = [(block, name) for block in told_everywhere() for name in block.played]
+    played = [(block, name) for block in list_all_code_blocks() for name in block.played]
     assert {name for _, name in played} == {*PLAYED}
     assert [(block.place, name) for block, name in played if name not in block.commands] == []
 
@@ -332,7 +336,7 @@ def test_extras_that_are_named_exist() -> None:
     }
     named = {
         (block.place, extra)
-        for block in told_everywhere()
+        for block in list_all_code_blocks()
         for found in re.findall(r"(?:['\s/.\w]\.|/src|/source|/postmortem)\[([\w,]+)\]", block.text)
         for extra in found.split(",")
     }
@@ -374,14 +378,14 @@ def test_the_collector_reads_what_it_should(tmp_path: Path) -> None:
         "```text\npostmortem env -o e    an environment\npostmortem comment x    words\n"
         "postmortem: said\n```\n```yaml\n# rules/a.yaml\na: 1\n```\n"
     )
-    first, second, third, fourth = told(page)
+    first, second, third, fourth = list_code_blocks(page)
     assert (first.reasons, first.played) == ([("ci", "")], {"kubectl"})
     assert (second.language in SHELL, second.script) == (True, "postmortem env\n")
     assert (third.commands, third.script) == (
         "postmortem env -o e\npostmortem comment x\n",
         "postmortem env -o e\n",
     )
-    assert (fourth.file, is_told(fourth)) == ("rules/a.yaml", False)
+    assert (fourth.file, is_given_as_commands(fourth)) == ("rules/a.yaml", False)
 
 
 def test_a_command_that_is_not_there_is_noticed(

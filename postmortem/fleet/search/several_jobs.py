@@ -71,8 +71,8 @@ def require_one_job(places: Iterable[str | Path]) -> None:
     Raises:
         InputError: there are several in one of them.
     """
-    for given in places:
-        place = os.fspath(given)
+    for folder in places:
+        place = os.fspath(folder)
         if Path(place).is_dir():
             jobs = _jobs_in(place)
             if _are_several(jobs):

@@ -60,13 +60,13 @@ def read_tensor_headers(file: BinaryIO, size: int) -> dict[str, TensorHeader]:
         raise NoTensorFile("no safetensors file: its header is longer than it, or than 16 MiB")
     length = int.from_bytes(start, "little")
     try:
-        told = parse_json(file.read(length))
+        header_values = parse_json(file.read(length))
     except ValueError as error:
         raise NoTensorFile(f"no safetensors file: its header is no JSON: {error}") from error
-    if not isinstance(told, dict):
+    if not isinstance(header_values, dict):
         raise NoTensorFile("no safetensors file: its header is no object")
-    told.pop("__metadata__", None)
-    found = [(name, *_parse_entry(name, entry)) for name, entry in told.items()]
+    header_values.pop("__metadata__", None)
+    found = [(name, *_parse_entry(name, entry)) for name, entry in header_values.items()]
     _check_without_gap(sorted((begin, end) for _, _, begin, end in found), size - 8 - length)
     return {name: header for name, header, _, _ in found}
 
