@@ -147,7 +147,7 @@ def _build_judging(config: TriageConfig) -> Judging:
 def _build_stored_options(
     config: TriageConfig, found: JobsFound, judging: Judging
 ) -> dict[str, str]:
-    """Give what is kept of a triage beside its jobs, by the names of `stored_triage`."""
+    """Build what is stored of a triage besides its jobs, by the names of `stored_triage`."""
     part = "" if config.shard is None else "/".join(map(str, config.shard))
     return {
         "places": "\n".join(sorted(config.places)),

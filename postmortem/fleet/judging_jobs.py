@@ -184,7 +184,7 @@ def _build_analysis_row(key: str, outcome: TaskOutcome) -> AnalysisRow:
 
 
 class _Keeper:
-    """Keeps rows, many at once, but none for long."""
+    """Stores rows in batches, none later than a few seconds."""
 
     def __init__(self, analyses: AnalysisRecords) -> None:
         self._analyses, self._since = analyses, time.monotonic()
@@ -203,7 +203,7 @@ class _Keeper:
 
 
 class _Count:
-    """Counts what is done, and tells it."""
+    """Counts finished work and reports the progress."""
 
     def __init__(
         self, stage: str, jobs: Sequence[FoundJob], report_progress: ProgressCallback

@@ -41,7 +41,7 @@ _SOFTNESS: Final = 1.0
 
 
 class EvidenceCase(NamedTuple):
-    """What was said of a case, its figures, and whether that is right."""
+    """A verdict on one case: its figures and whether it is right."""
 
     group: str
     kind: str

@@ -53,7 +53,7 @@ class JudgedCase(NamedTuple):
 
 
 class CaseToJudge(NamedTuple):
-    """What a way of judging is given."""
+    """The input of a way of judging."""
 
     sample: SampledLog
     model: TextModel | None

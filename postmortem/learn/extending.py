@@ -112,7 +112,7 @@ def _fit_separator(rows: Any, hits: Any, seed: int) -> tuple[Any, float]:
 
 
 def _draw_other_logs(base: TextModel, lesson: Lesson) -> Any:
-    """Draw logs as the model's own were: common buckets by chance, and some that tell a cause.
+    """Sample logs like those the model was trained on: common buckets and some typical of a cause.
 
     With them stand the sound beginnings.
     """

@@ -42,7 +42,7 @@ def _escape_markup(text: str) -> str:
 
 
 def _fit_lines(notice: Notice, defused: Callable[[str], str], address: str, most: int) -> str:
-    """Join as many lines as there is room for; headline and link are never left out."""
+    """Join as many lines as fit; headline and link are always kept."""
     first = defused(notice.first_line)
     last = f"{defused(notice.link_label())}{address}" if notice.link else ""
     room = most - _count_bytes(first) - _count_bytes(last)

@@ -66,7 +66,7 @@ def _select_level(diagnosis: Diagnosis) -> str:
 
 
 def _list_other_candidates(diagnosis: Diagnosis) -> tuple[Cause, ...]:
-    """Give the candidates that are annotated besides the verdict; beside a healthy run none."""
+    """Give the candidates annotated after the verdict; none for a healthy run."""
     if diagnosis.verdict.cause is None:
         return diagnosis.causes[: _SHOWN - 1]
     return (

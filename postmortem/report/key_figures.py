@@ -72,7 +72,7 @@ def _iter_raw_lines(diagnosis: Diagnosis, source: int, line: int) -> Iterator[st
 
 
 def _iter_log_evidence(diagnosis: Diagnosis) -> Iterator[Evidence]:
-    """Yield what speaks for the cause and stands in a line, the weightiest first."""
+    """Yield the evidence for the cause that has a log line, strongest first."""
     cause = get_main_cause(diagnosis) or next(iter(diagnosis.causes), None)
     for item in sorted(cause.evidence, key=lambda item: -item.weight) if cause is not None else ():
         if item.kind in _IN_LOGS and item.weight > 0 and item.line is not None:
@@ -80,7 +80,7 @@ def _iter_log_evidence(diagnosis: Diagnosis) -> Iterator[Evidence]:
 
 
 def list_key_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
-    """List what the message and the run tell in figures: (label, value), what says most first."""
+    """List figures of the message and the run as (label, value), most useful first."""
     if detect_input_type(diagnosis):
         return ()
     pairs = dict(list_message_values(diagnosis, words)) | dict(_iter_run_values(diagnosis, words))
@@ -88,7 +88,7 @@ def list_key_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str]
 
 
 def list_message_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
-    """List what the message tells: (label, value)."""
+    """List the figures of the message as (label, value)."""
     if detect_input_type(diagnosis):
         return ()
     return tuple(
@@ -98,7 +98,7 @@ def list_message_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, 
 
 
 def list_extra_message_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
-    """List what the message tells, but for what a reader of its line sees at once."""
+    """List the figures of the message that are not obvious from its line."""
     first = diagnosis.first_failure
     seen = first.why if first is not None and len(first.why) <= _AT_A_GLANCE else ""
     return tuple(
@@ -142,7 +142,7 @@ def _iter_run_values(diagnosis: Diagnosis, words: Words) -> Iterator[tuple[str, 
 
 
 def select_main_series(diagnosis: Diagnosis, name: str = LOSS) -> SeriesView | None:
-    """Give the curve that tells most of the run: that of the source which failed first."""
+    """Give the most informative curve: the one of the source that failed first."""
     first = diagnosis.first_failure
     found = select_series(
         diagnosis.series, (name,), each=1, failing=None if first is None else first.source
@@ -151,9 +151,9 @@ def select_main_series(diagnosis: Diagnosis, name: str = LOSS) -> SeriesView | N
 
 
 def _format_trend(diagnosis: Diagnosis, series: SeriesView) -> str:
-    """Say what a curve came from and to: around its fault, else over the run.
+    """Describe a curve's change: around its fault, else over the whole run.
 
-    Only the loss is told where nothing went wrong with the curve itself.
+    A curve without a fault is described only if it is the loss.
     """
     values = [value for _, value, _ in series.samples]
     at = _find_fault_index(diagnosis, series)

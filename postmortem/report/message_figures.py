@@ -136,7 +136,7 @@ _FIGURES: Final[tuple[tuple[str, str, Callable[[re.Match[str]], str]], ...]] = (
 
 
 def extract_message_values(text: str) -> Iterator[Figure]:
-    """Yield what a message tells, each kind once."""
+    """Yield the figures of a message, each kind once."""
     shown: set[str] = set()
     for key, pattern, worded in _FIGURES:
         match = None if key in shown else re.search(pattern, text[:_LONGEST])

@@ -85,7 +85,7 @@ def _format_with_interval(figures: Mapping[str, Any]) -> str:
 
 
 def build_cause_rows(value: Evaluation, phrases: Phrases) -> tuple[list[str], Rows]:
-    """Give the causes, the weakest first; beside it what the rules alone reach."""
+    """Build a row for each cause, lowest score first, with the score of the rules alone."""
     best = select_default_method(value)
     found = value["ways"][best]["by_cause"]
     rules = value["ways"].get("rules", {}).get("by_cause", {}) if best != "rules" else {}

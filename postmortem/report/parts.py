@@ -44,7 +44,7 @@ def list_other_causes(diagnosis: Diagnosis) -> tuple[Cause, ...]:
 def select_strongest_evidence(cause: Cause, most: int) -> tuple[Evidence, ...]:
     """Choose the strongest evidence of a cause, in order.
 
-    What speaks against it is never left out altogether.
+    At least one item against it is kept if there is any.
     """
     items = sorted(cause.evidence, key=lambda item: -abs(item.weight))
     shown, against = items[:most], next((item for item in items if item.weight < 0), None)
@@ -131,7 +131,7 @@ def format_outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
 def format_title(diagnosis: Diagnosis, words: Words) -> str:
     """Give the headline.
 
-    The title of the cause, that it cannot be told, or what the input is instead of a log.
+    The title of the cause, that none was found, or what the input is if it is no log.
     """
     kind = detect_input_type(diagnosis)
     if kind:
@@ -165,8 +165,7 @@ def format_confidence(diagnosis: Diagnosis, words: Words) -> str:
 def describe_status(diagnosis: Diagnosis, words: Words) -> str:
     """Say what the status word means.
 
-    That nothing speaks against the cause, only where nothing does; that others fit, only where one
-    comes near.
+    "No evidence against it" is said only if there is none; "others fit" only if one comes near.
     """
     cause, status = get_main_cause(diagnosis), diagnosis.verdict.status
     is_mixed = (
@@ -249,7 +248,7 @@ def describe_single_point(series: SeriesView, words: Words) -> str:
 
 
 def list_advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
-    """List the known defects of the versions at hand that speak for any cause."""
+    """List the known defects of the installed versions that are evidence for some cause."""
     return tuple(
         {
             item.id: item
@@ -261,7 +260,7 @@ def list_advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
 
 
 def list_verdict_changes(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """List what would change the verdict, but for what stands beside another cause already."""
+    """List what would change the verdict, except what is shown with another cause already."""
     shown = tuple(
         cause.separated_by for cause in list_other_causes(diagnosis) if cause.separated_by
     )

@@ -123,7 +123,7 @@ def select_series(
 
 
 def _rank(name: str) -> float:
-    """Order names by what they tell: losses first, clocks last."""
+    """Rank metric names by importance: losses first, clocks last."""
     if name in _ORDER:
         return _ORDER.index(name)
     if LOSS in name.lower():

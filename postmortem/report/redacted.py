@@ -152,7 +152,7 @@ def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
 
 
 def _filter_terms(carried: TellingWords, redactor: Redactor) -> tuple[str, ...]:
-    """Give the terms that still stand in their line: a word alone does not tell a secret."""
+    """Keep the terms that are still in their redacted line: a term must not reveal a secret."""
     shown = redactor.text(carried.text)
     return tuple(term for term in carried.terms if term in shown)
 

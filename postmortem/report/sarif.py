@@ -45,9 +45,9 @@ def render_sarif(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
 
 def compute_fingerprint(diagnosis: Diagnosis, cause: str) -> str:
-    """Give what is the same for the same failure in another run.
+    """Compute what stays the same for the same failure in another run.
 
-    The cause and the signatures that speak for it.
+    It covers the cause and the signatures that suggest it.
     """
     named = next((candidate for candidate in diagnosis.causes if candidate.id == cause), None)
     parts = (

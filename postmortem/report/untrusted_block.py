@@ -18,9 +18,9 @@ _BYTES: Final = 8
 
 
 def wrap_untrusted_text(text: str, phrases: Mapping[str, str]) -> str:
-    """Put text between marks that do not stand in it, with the notice above.
+    """Put text between marks that do not occur in it, with the notice above.
 
-    `told`: the phrases `notice`, `begin` and `end` of a language.
+    `phrases`: the texts `notice`, `begin` and `end` of a language.
     """
     seen = escape_control_characters(text)
     mark = secrets.token_hex(_BYTES)

@@ -84,7 +84,7 @@ class _Phrases:
 
 
 class EventFormatter:
-    """Says events in one language; with a redactor, without what the log gives away."""
+    """Formats events in one language, redacted if it has a redactor."""
 
     def __init__(self, paths: tuple[str, ...], language: str, redactor: Redactor | None) -> None:
         """Take what all events share: `paths` are those that the user gave."""

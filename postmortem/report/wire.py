@@ -30,7 +30,7 @@ from postmortem.report.redaction.redactor import Redactor
 
 
 class _Written(str):
-    """What somebody has written as JSON already: it stands in the report as it is."""
+    """Text that is JSON already and goes into the report unchanged."""
 
     __slots__ = ()
 

@@ -49,7 +49,7 @@ _CLASS: Final = compile_lazily(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\
 
 @dataclass(frozen=True, slots=True)
 class FailureSummary:
-    """What is told of one failure, without what is a run's own."""
+    """One failure without what is specific to its run."""
 
     cause: str | None
     """None where the program abstains."""
@@ -104,7 +104,7 @@ def _mask_quoted_value(match: re.Match[str]) -> str:
 
 
 def _collect_hosts(analysis: Analysis) -> frozenset[str]:
-    """Name the machines that processes were told to run on."""
+    """List the hosts that a launcher assigned to processes."""
     places = [source.where for source in analysis.sources]
     if analysis.first_failure is not None:
         places.append(analysis.first_failure.where)
@@ -138,7 +138,7 @@ def _extract_named_captures(hit: SignatureHit[Message] | None) -> tuple[str, ...
 def _find_signature_hit(
     analysis: Analysis, deciding: Evidence[Message] | None
 ) -> SignatureHit[Message] | None:
-    """Give the finding that a piece of evidence tells of, at its line if that is listed."""
+    """Find the finding of a piece of evidence, at its line if that is listed."""
     if deciding is None:
         return None
     hits = [hit for hit in analysis.signatures if hit.id == deciding.id]
@@ -147,7 +147,7 @@ def _find_signature_hit(
 
 
 def _get_failing_line(analysis: Analysis) -> str:
-    """Give the line of the first failure, else the last one that tells of something bad."""
+    """Give the line of the first failure, else the last line that reports a problem."""
     failure = analysis.first_failure
     if failure is None:
         return _find_last_bad_line(analysis.excerpt)
@@ -190,7 +190,7 @@ def _strip_prefix(raw: str) -> str:
 
 
 def _find_last_bad_line(excerpt: Excerpt | None) -> str:
-    """Give the last line that tells of something bad, else the last that says anything."""
+    """Give the last line that reports a problem, else the last line with text."""
     lines = excerpt.lines if excerpt is not None else ()
     texts = [_strip_prefix(raw).strip() for raw in reversed(lines)]
     texts = [text for text in texts if text]
@@ -212,7 +212,7 @@ def _extract_exception_class(line: str) -> str:
 
 
 def _find_user_frame(analysis: Analysis, hit: SignatureHit[Message] | None) -> str:
-    """Name the user's own code that made the failing call, if a traceback tells; else nothing."""
+    """Name the user code that made the failing call, if a traceback shows it; else ""."""
     first = analysis.first_failure
     place = (hit.source, hit.line) if hit is not None else None
     quoted = _find_quoted_user_frame(analysis, *place) if place is not None else ""

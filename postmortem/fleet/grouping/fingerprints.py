@@ -35,7 +35,7 @@ class Fingerprint:
 
 
 def compute_fingerprint(summary: FailureSummary) -> Fingerprint:
-    """Give what a failure is told by."""
+    """Compute the fingerprint of a failure."""
     cause, is_open = summary.cause, is_left_open(summary.cause)
     if is_open:
         scope = compute_short_hash(cause or "", summary.exception, *summary.frames)

@@ -13,9 +13,9 @@ from postmortem.rules.traits import Trait, has_trait
 
 
 def find_hardware_witnesses(jobs: Iterable[JudgedJob]) -> dict[str, Message]:
-    """Give, by short name, what logs say of a fault of a node's hardware.
+    """Collect what logs say about hardware faults, by short node name.
 
-    A log speaks of the machines it names; one that names none of the only node it ran on.
+    A message concerns the machines its log names, or else the only node the job ran on.
     """
     signs: dict[tuple[str, str], list[str]] = defaultdict(list)
     for job in jobs:

@@ -129,5 +129,5 @@ def _merge_records(job: str, rows: list[Allocation]) -> Allocation:
 
 
 def _collect_known_values(field: str, rows: Iterable[Allocation]) -> list[Any]:
-    """Give a field of all rows that tell it."""
+    """Collect a field from all rows that have it."""
     return [value for value in map(attrgetter(field), rows) if value is not None]

@@ -156,7 +156,7 @@ def _select_most_common(counts: Mapping[str, int]) -> str:
 
 
 def _build_advice(cause: str, rule: str, retried: int, succeeded: int) -> Advice:
-    """Take the rule's word, unless what happened here speaks against it."""
+    """Take the rule's advice, unless earlier retries here contradict it."""
     by_rule = _OF_RULES.get(rule, UNKNOWN)
     mostly_fails = retried > 0 and compute_binomial_cdf(succeeded, retried, 0.5) <= _TOO_RARE
     mostly_works = (

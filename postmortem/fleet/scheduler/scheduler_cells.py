@@ -164,7 +164,7 @@ def state_of(cell: object) -> str:
 def count_gpus(resources: object) -> int | None:
     """Count the GPUs in trackable resources: `cpu=8,gres/gpu=4`, or a list of records.
 
-    Where the kinds of GPUs are counted beside all, all count. None if nothing is listed.
+    If kinds of GPUs are listed besides the total, the total counts. None if nothing is listed.
     """
     if isinstance(resources, list):
         resources = ",".join(
@@ -185,7 +185,7 @@ def _format_resource(entry: Mapping[str, object]) -> str:
 
 
 def format_exit_code(cell: object) -> str:
-    """Give an exit code as `code:signal`; one that is told as text as it stands."""
+    """Format an exit code as `code:signal`; a text is kept as it is."""
     if not isinstance(cell, Mapping):
         return convert_cell_to_text(cell)
     code, signal = cell.get("return_code"), cell.get("signal")
@@ -196,6 +196,6 @@ def format_exit_code(cell: object) -> str:
 
 
 def extract_image(container: object, command: object) -> str:
-    """Give the image of a container: as told, or as the command that submitted the job names it."""
+    """Give the container image: from its cell, else from the command that submitted the job."""
     match = _IMAGE.search(convert_cell_to_text(command))
     return match["image"] if match else convert_cell_to_text(container)

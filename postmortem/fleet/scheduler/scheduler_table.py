@@ -118,7 +118,7 @@ def _describe_cell_count_mismatch(cells: int, columns: int) -> Message:
 def iter_allocations(
     rows: Iterable[tuple[str, Row | BadRow]], zone: tzinfo | None
 ) -> Iterator[Allocation | BadRow]:
-    """Yield what each row says; the attempt is 0 where none is told.
+    """Yield an allocation for each row; the attempt is 0 if there is none.
 
     Args:
         rows: where each stands, and its cells by plain column, or why it has none.
@@ -181,19 +181,19 @@ def _parse_nodes(cell: object) -> tuple[str, ...]:
 
 
 def _parse_gpu_count(cell: object) -> int | None:
-    """Count GPUs told as `8`, `a100:8` or `gpu=8`."""
+    """Parse a count of GPUs written as `8`, `a100:8` or `gpu=8`."""
     text = convert_cell_to_text(cell)
     return parse_whole_number(re.split(r"[:=]", text)[-1]) if text else None
 
 
 def _parse_attempt(attempt: object, restarts: object) -> int:
-    """Give the attempt, 1-based; 0 if it is not told."""
+    """Give the attempt, 1-based; 0 if it is unknown."""
     number, again = parse_whole_number(attempt), parse_whole_number(restarts)
     return number or (0 if again is None else again + 1)
 
 
 def _state_by(ended: str) -> str:
-    """Give the state that an exit code tells of where no state is told."""
+    """Derive the state from the exit code if there is no state."""
     if not ended:
         return ""
     return COMPLETED if ended in {"0", "0:0"} else "FAILED"

@@ -36,7 +36,7 @@ _PLACE: Final = compile_lazily(r"%%|%(\d*)([jJAaxu])")
 def iter_json_allocations(
     records: Sequence[object], zone: tzinfo | None
 ) -> Iterator[Allocation | BadRow]:
-    """Yield what each record of `jobs` says; the attempt is 0 where none is told."""
+    """Yield an allocation for each record of `jobs`; the attempt is 0 if there is none."""
     for place, record in enumerate(records):
         where = f"jobs[{place}]"
         if not isinstance(record, Mapping) or not parse_whole_number_or_none(record.get("job_id")):

@@ -59,7 +59,7 @@ class NodeFigures:
 
     @property
     def stands_out(self) -> bool:
-        """Whether its counts are odd enough to be told of, if nothing else explains them."""
+        """Whether its counts are unusual enough to report, if nothing else explains them."""
         return self.q is not None and self.q <= LEVEL and self.failed >= FEWEST
 
     @property

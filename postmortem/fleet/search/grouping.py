@@ -80,7 +80,7 @@ Key = tuple[str, int]
 
 @dataclass(slots=True)
 class FolderContent:
-    """A folder whose names have been read."""
+    """A folder with its files grouped by name."""
 
     tree: Tree
     groups: dict[Key, list[NamedFile]] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class FolderContent:
 
     @property
     def plain(self) -> list[Key]:
-        """The groups whose stem may tell one job from another."""
+        """The groups whose stem may identify a job."""
         return [key for key in self.groups if not key[1] and not is_unspecific(key[0])]
 
 
@@ -114,7 +114,7 @@ def inspect_tree(tree: Tree, left: Leftovers) -> FolderContent:
 def split_logs(
     files: Iterable[FileEntry], left: Leftovers
 ) -> tuple[list[NamedFile], list[FileEntry]]:
-    """Part logs from what lies beside them; what neither is, is left out."""
+    """Split files into logs and other files of a job; the rest is left out."""
     logs, other_files = [], []
     entries = [*files]
     names = {file.name for file in entries}
@@ -149,7 +149,7 @@ def _describe_packed_duplicate(packed: str) -> Message:
 
 
 def exclude_files(files: Iterable[FileEntry], left: Leftovers) -> None:
-    """Leave out what lies beside several jobs."""
+    """Leave out files that cannot be assigned to one of several jobs."""
     for file in files:
         left.add(
             file.location, get_skip_reason(PurePath(extract_path(file.location))) or _NOT_BY_NAME
@@ -168,7 +168,7 @@ def is_log(name: str, parts: NameParts) -> bool:
 
 
 def is_unspecific(stem: str) -> bool:
-    """Say whether a name tells what was written, not which job wrote it: `train`, `gpu-usage`."""
+    """Say whether a name describes the content and not the job: `train`, `gpu-usage`."""
     words = [word for word in re.split(r"[-_. ]+", stem.lower()) if word]
     return all(word in _UNSPECIFIC for word in words)
 
@@ -198,7 +198,7 @@ def group_logs(logs: Iterable[NamedFile]) -> dict[Key, list[NamedFile]]:
 def _group_by_stem(logs: Iterable[NamedFile]) -> dict[str, list[NamedFile]]:
     """Group by stem.
 
-    A process in a name counts only where another file of the stem tells another: `oom-worker-0`
+    A process in a name counts only if another file of the stem names another: `oom-worker-0`
     alone is the name of a job.
     """
     found: dict[str, list[NamedFile]] = defaultdict(list)
@@ -277,6 +277,6 @@ def _has_several_names(names: list[str]) -> bool:
 
 
 def _is_complete_family(places: list[int], logs: list[NamedFile], before: str) -> bool:
-    """Say whether no other log begins so, but for those whose names tell no job."""
+    """Say whether no other log name begins so, except unspecific ones."""
     rest = [log.parts.stem for place, log in enumerate(logs) if place not in {*places}]
     return not any(stem.startswith(before) and not is_unspecific(stem) for stem in rest)

@@ -53,7 +53,7 @@ class Tree:
     folders: list["Tree"] = field(default_factory=list)
 
     def order(self) -> None:
-        """Sort files and folders by name: the order in which a file system lists tells nothing."""
+        """Sort files and folders by name: the order of a file system is arbitrary."""
         self.files.sort(key=lambda file: file.name)
         self.folders.sort(key=lambda folder: folder.name)
 

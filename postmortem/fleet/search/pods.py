@@ -144,7 +144,7 @@ def _process(pod: str) -> str:
 def _count_attempts(files: list[_PodFile]) -> dict[str, int]:
     """Count the attempts by location: pods that followed each other, and restarts of a container.
 
-    Which of two pods came first is told by when their logs were written.
+    Pods are ordered by the times at which their logs were written.
     """
     began: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
     for file in files:

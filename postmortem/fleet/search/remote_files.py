@@ -127,7 +127,7 @@ def convert_storage_error(url: str, error: Exception) -> PostmortemError:
 
 
 def _call_storage(url: str, question: Callable[[], _Result]) -> _Result:
-    """Ask a storage; whatever it raises is told without secrets.
+    """Call a storage driver; its errors are reported without secrets.
 
     Drivers raise errors of their own kinds: all that is known is the URL.
     """

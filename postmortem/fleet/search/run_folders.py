@@ -89,7 +89,7 @@ def _is_called_a_run(folder: FolderContent) -> bool:
 
 
 def _process_stems(folder: FolderContent) -> int:
-    """Count the stems that tell a job and of which files of several processes lie there."""
+    """Count the stems that identify a job and have files of several processes."""
     return sum(
         not is_unspecific(stem)
         and len({log.parts.process for log in logs if log.parts.process}) > 1
@@ -133,7 +133,7 @@ def _collect_stems(folder: FolderContent) -> frozenset[str]:
 
 
 def _has_its_run_below(folder: FolderContent, below: list[FolderContent]) -> bool:
-    """Say whether logs lie beside the folders of trackers, or of their one run."""
+    """Say whether the subfolders belong to experiment trackers or to the one run of these logs."""
     if not folder.groups or len(folder.plain) + len(folder.scheduled) > 1:
         return False
     return all(child.tree.name in _TRACKERS for child in below) or (
@@ -164,7 +164,7 @@ def find_repeated_folders(folders: Iterable[FolderContent]) -> list[bool]:
 
 
 def _compute_signature(folder: FolderContent) -> Signature:
-    """Give the names of a folder's logs; none where they count jobs, or a scheduler told them."""
+    """Give the names of a folder's logs; none if they number jobs or hold scheduler ids."""
     own = folder.tree.name
     stems = [
         stem.replace(own, "%x") if len(own) >= _FEWEST_LETTERS else stem

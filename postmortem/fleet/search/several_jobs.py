@@ -45,7 +45,7 @@ class _PossibleJob(NamedTuple):
 
     @property
     def certain_id(self) -> str:
-        """The scheduler's id, where it tells one job from another.
+        """The scheduler's id, if it identifies a job.
 
         Behind a number (`worker-00-30102.err`) it may be the id of a process.
         """

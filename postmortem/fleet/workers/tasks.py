@@ -66,7 +66,7 @@ class Engine(Protocol):
     workers: int
 
     def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, TaskOutcome]]:
-        """Do tasks; each is taken only when there is room for it, and comes back when it is done.
+        """Run tasks; each is taken only when a worker is free, and its outcome yielded when done.
 
         A task that crashes, takes too long or too much memory is an outcome with its reason and
         harms no other.

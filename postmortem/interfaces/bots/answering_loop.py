@@ -135,7 +135,7 @@ class AnsweringLoop:
             return [name for name in self._trackers if self._paused.get(name, 0.0) <= now]
 
     def _answer(self, row: AnswerRow) -> None:
-        """Answer a place; whatever goes wrong is told in the store, and ends no thread."""
+        """Answer a place; errors are recorded in the store and never end the thread."""
         waiting = tuple(self._store.deliveries.waiting(row.place))
         tracker = self._trackers[row.place.tracker]
         claimed = ClaimedThread(

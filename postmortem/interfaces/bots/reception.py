@@ -31,7 +31,7 @@ _NOBODY: Final = TrackerUser("", "")
 
 
 class ReceptionReply(NamedTuple):
-    """What a tracker is told of its delivery."""
+    """The response to a tracker's delivery."""
 
     status: int
     what: Message

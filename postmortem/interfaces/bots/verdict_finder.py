@@ -51,7 +51,7 @@ class VerdictFinder:
     def of_run(
         self, tracker: Tracker, project: str, run: str, language_code: str
     ) -> FoundVerdict | None:
-        """Judge the failed jobs of a run, each alone; the plainest is told first.
+        """Judge each failed job of a run; the most certain verdict comes first.
 
         None if there are no logs any more.
 

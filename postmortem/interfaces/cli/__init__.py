@@ -72,7 +72,7 @@ class _Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; who gives a file in its place is told how a log is analysed.
+        """Find the command; the error for a file name suggests `analyze`.
 
         Raises:
             UsageError: there is no such command.

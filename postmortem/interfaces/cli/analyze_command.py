@@ -119,7 +119,7 @@ def _warn_of_unknown_model_causes(model: Path | None, patterns: tuple[Path, ...]
 
 
 def _compute_exit_status(report: Report, *, exit_code: bool) -> int:
-    """Give the exit status that tells what was found, and say why nothing could be judged."""
+    """Compute the exit status, and print why nothing could be judged."""
     kind = detect_input_type(report.diagnosis)
     if kind:
         words = Words("en")

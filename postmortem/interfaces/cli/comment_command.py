@@ -155,7 +155,7 @@ def _post_with_retries(settle: Callable[[], CommentResult]) -> CommentResult:
 
 
 def _build_tracker_settings(kind: str, options: dict[str, Any]) -> dict[str, str]:
-    """Give the settings of a tracker that writes and is told of nothing.
+    """Build the settings of a tracker that only posts and receives no webhooks.
 
     Raises:
         UsageError: no token is known.

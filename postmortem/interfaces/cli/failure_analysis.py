@@ -45,7 +45,7 @@ disk it would be cut short, and read again.
 
 
 class AnalysisOptions(NamedTuple):
-    """What the user asked `run` for."""
+    """The options of `run` for the report."""
 
     form: str
     output: Path | None
@@ -149,9 +149,9 @@ def _report(options: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _write_temporary_log(text: str) -> Iterator[list[Path]]:
-    """Give a file with the text, for a while, where there is room.
+    """Write the text to a temporary file wherever there is space.
 
-    None if there is no room anywhere.
+    None if there is no space anywhere.
     """
     with ExitStack() as folders:
         for place in (None, _MEMORY):

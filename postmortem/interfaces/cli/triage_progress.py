@@ -58,7 +58,7 @@ class TriageProgress:
 def format_progress_line(
     stage: str, done: int, tasks: int, size: int, whole: int, seconds: float
 ) -> str:
-    """Word how far it is; what remains is told by bytes, of which each job costs some more."""
+    """Format the progress; the remaining time is estimated from bytes plus a share for each job."""
     text = f"{stage}: {done:,} of {tasks:,}"
     if seconds <= 0 or not done:
         return text

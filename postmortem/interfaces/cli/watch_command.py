@@ -132,7 +132,7 @@ def command(
 
 
 def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Recipients") -> Ended | None:
-    """Write and tell each event as it comes; gives the end of the watch."""
+    """Write and send each event as it comes; return the end of the watch."""
     last: Ended | None = None
     try:
         for event in watcher.events():
@@ -152,7 +152,7 @@ class _Output:
     """Standard output in the chosen form; notes go to standard error."""
 
     def __init__(self, teller: EventFormatter, form: str, *, is_alone: bool) -> None:
-        """Choose; `is_alone`: nobody else is told, so that a watch that nobody reads is over."""
+        """Choose the form; `is_alone`: no other recipient, so an unread watch ends."""
         self._teller, self._form, self._is_alone = teller, form, is_alone
         self._has_reader = True
         self._events: list[dict[str, Any]] = []
@@ -162,7 +162,7 @@ class _Output:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody reads or is told what comes."""
+        """Whether nobody receives the events any more."""
         return self._is_alone and not self._has_reader
 
     def write(self, event: Event) -> None:
@@ -182,7 +182,7 @@ class _Output:
             self._show(serialize_events(self._events))
 
     def _show(self, text: str) -> None:
-        """Write to standard output; where it takes nothing, others are told all the same."""
+        """Write to standard output; if that fails, other recipients still get the event."""
         try:
             self._has_reader = self._has_reader and show(text)
         except UsageError as error:
@@ -193,7 +193,7 @@ class _Output:
 
 
 class _Recipients:
-    """Who else is told: a command of the user's, a web address."""
+    """Other recipients of warnings: a command of the user's, a web address."""
 
     def __init__(self, teller: EventFormatter, words: list[str], address: Address | None) -> None:
         """Take the command, split into words, and the address; either may be missing."""
@@ -212,7 +212,7 @@ class _Recipients:
 
 
 def _build_event_variables(values: dict[str, Any]) -> dict[str, str]:
-    """Give the environment variables that tell a command of an event."""
+    """Build the environment variables that describe an event to a command."""
     variables = {
         "EVENT": values["event"],
         "KIND": values["kind"],

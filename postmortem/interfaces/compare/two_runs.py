@@ -81,7 +81,7 @@ def _format_settings(analysis: Analysis) -> dict[str, str]:
 
 
 def _iter_differences(good: Mapping[str, str], bad: Mapping[str, str]) -> Iterator[Differing]:
-    """Yield what both tell otherwise, then what only one of them tells."""
+    """Yield values that differ, then values that only one run has."""
     both = sorted(name for name in good.keys() & bad.keys() if good[name] != bad[name])
     yield from (Differing(name, good[name], bad[name]) for name in both)
     yield from (

@@ -62,7 +62,7 @@ def _iter_message_lines(path: str) -> Iterator[tuple[int, str, str]]:
 
 
 class _KnownLines:
-    """What the analysis knows of lines."""
+    """Lines that the analysis has classified."""
 
     def __init__(self, analysis: Analysis) -> None:
         """Take the places of records, of settings, of what is harmless and of what is not."""

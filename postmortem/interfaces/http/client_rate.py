@@ -44,12 +44,12 @@ class ClientBuckets:
 
 
 class WorkSlots:
-    """Places for requests that are worked on or wait; who finds none is told to come again."""
+    """Slots for running and waiting requests; a request without a slot is refused for now."""
 
     def __init__(
         self, workers: int, waiting: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Take how many are worked on at once, and how many may wait beside."""
+        """Take how many may run at once and how many more may wait."""
         self.workers, self.most, self._clock = workers, workers + waiting, clock
         self.taken = 0
         self._usual = _USUAL_SECONDS

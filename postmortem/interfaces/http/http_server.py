@@ -96,7 +96,7 @@ def _open_listening_socket(host: str, port: int) -> socket.socket:
 
 
 class _GracefulServer(uvicorn.Server):
-    """A server that tells its application when it is to end."""
+    """A server that notifies its application before it shuts down."""
 
     def __init__(self, config: uvicorn.Config, service: ServiceState) -> None:
         super().__init__(config)
@@ -133,7 +133,7 @@ class _GracefulServer(uvicorn.Server):
 
 
 class _HeaderTimeoutProtocol(H11Protocol):
-    """A connection that is closed if the head of a request does not arrive in time."""
+    """A connection that is closed if the headers of a request do not arrive in time."""
 
     head_seconds = 10.0
     _late: asyncio.TimerHandle | None = None

@@ -77,11 +77,11 @@ def build_error_body(error: Refusal, language_code: str) -> dict[str, Any]:
 
 
 def convert_to_refusal(error: Exception, patience: float, seconds: float) -> Refusal:
-    """Turn what a piece of work met into what the client is told.
+    """Convert an error of a piece of work into the refusal that the client gets.
 
     Args:
         error: ours, or one of a pool.
-        patience: seconds after which there may be room.
+        patience: seconds after which a slot may be free.
         seconds: that work may take.
     """
     if isinstance(error, Refusal):

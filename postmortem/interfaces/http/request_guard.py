@@ -223,9 +223,9 @@ def select_language(scope: Any) -> str:
 
 
 def _note_request(scope: Mapping[str, Any], answer: _Answer) -> None:
-    """Write a line; without the query, which is the client's own business.
+    """Write a log line for the request, without its query, which may be private.
 
-    Those who look every few seconds whether the service is well are told of only if it is not.
+    Health checks, which come every few seconds, are logged only if they fail.
     """
     if scope["path"] == "/health" and answer.status == 200:
         return

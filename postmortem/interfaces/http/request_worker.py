@@ -92,7 +92,7 @@ def handle_analyze_request(
 
 
 def run_within_memory(settings: JudgeSettings, work: Callable[[], _Result]) -> _Result:
-    """Do work; a lack of memory is told as what it is.
+    """Do work; a lack of memory becomes a refusal that says so.
 
     Raises:
         Refusal: it wants too much memory.
@@ -115,7 +115,7 @@ def run_within_memory(settings: JudgeSettings, work: Callable[[], _Result]) -> _
 
 
 def run_file_analysis(settings: JudgeSettings, files: Sequence[Received]) -> Analysis:
-    """Judge files that are one job; beside the first a folder is made for what is unpacked.
+    """Judge files that are one job; archives are unpacked into a folder next to the first file.
 
     Raises:
         InputError: nothing could be read.

@@ -38,7 +38,7 @@ class ProposedFix(BaseModel):
 
 
 class EvidencePlace(BaseModel):
-    """What speaks for or against the cause, and where; what it says is in `quoted`."""
+    """Evidence for or against the cause and its place; its text is in `quoted`."""
 
     kind: str
     id: str

@@ -25,7 +25,7 @@ _KEY: Final = compile_lazily(r"[A-Za-z0-9_.:-]{1,80}", re.ASCII)
 
 
 class CommentResult(NamedTuple):
-    """What became of a comment."""
+    """What happened to a comment: posted, edited or unchanged."""
 
     how: str
     """`posted`, `edited`, `kept` (it says the same already), or `none`: there was none, and none

@@ -133,7 +133,7 @@ def parse_event(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
 
 
 def _run(other: TrackerEvent, payload: _GitlabDelivery) -> TrackerEvent:
-    """Read an event of a job or of a pipeline: both tell of the pipeline."""
+    """Read an event of a job or of a pipeline; both name the pipeline."""
     if payload.object_kind == "build":
         has_failed = payload.build_status == "failed" and not payload.build_allow_failure
         number = payload.pipeline_id

@@ -25,7 +25,7 @@ _TALKS_OF_END: Final = frozenset({"cause", "consequence"})
 
 
 class GrowingFile:
-    """What one file has told so far."""
+    """One growing file with the records and findings read from it so far."""
 
     def __init__(self, machine: Matcher, index: int, where: ProcessId = NOWHERE) -> None:
         """Start at the first line of a file; `index` is its number among the files of the job."""
@@ -86,7 +86,7 @@ class GrowingFile:
         return records
 
     def line(self, number: int) -> str:
-        """Give a raw line if it is still at hand, or an empty string."""
+        """Give a raw line if it is still kept, or an empty string."""
         lines = self._data.split(b"\n")
         index = number - self._first_line
         if not 0 <= index < len(lines) or (index == 0 and self._offset):
@@ -94,7 +94,7 @@ class GrowingFile:
         return lines[index].rsplit(b"\r", 1)[-1].decode("utf-8", "replace").strip()
 
     def tail(self) -> tuple[int, str]:
-        """Give the finished lines that are still at hand, with the raw number of the first."""
+        """Give the finished lines that are still kept, with the raw number of the first."""
         begin = self._data.find(b"\n") + 1 if self._offset else 0
         return self._first_line + self._data.count(b"\n", 0, begin), self._data[
             begin : self._fed

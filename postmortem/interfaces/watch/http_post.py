@@ -28,7 +28,7 @@ _EXAMPLE: Final = "for example --webhook https://hooks.example.org/training"
 
 
 class Refused(Exception):  # noqa: N818 -- what became of the request
-    """The address leads where nothing is posted to."""
+    """The address leads to a host that warnings are never posted to."""
 
 
 class Address:
@@ -155,7 +155,7 @@ def _build_handlers(connected: Callable[..., socket.socket]) -> list[urllib.requ
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirected POST becomes a GET without the warning: better told than lost."""
+    """Refuses redirects: a redirected POST would become a GET without the warning."""
 
     def redirect_request(self, *_: object) -> None:
         """Follow nothing."""

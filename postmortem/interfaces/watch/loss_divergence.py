@@ -144,7 +144,7 @@ class LossDivergence:
         return is_far and max(self._recent) > _FURTHER * self._first[1]
 
     def _has_climbed(self, loss: float, start: float) -> bool:
-        """Say whether the loss has stood far above its lowest level for long, without a leap."""
+        """Say whether the loss has been far above its lowest level for long, without a jump."""
         last = [*self._recent, loss][-_CLIMB:]
         if self.count < _YOUNG or not 0 < self._best < math.inf or min(last) <= 2 * self._best:
             return False

@@ -40,7 +40,7 @@ class NormSigns:
         """The lines of the first of these."""
 
     def take(self, norm: float, record: MetricRecord, *, has_scale: bool) -> Iterator[Sign]:
-        """Look at the next norm; where a loss scale is printed, it tells of overflows itself."""
+        """Look at the next norm; overflows are judged by the loss scale if it is printed."""
         if not math.isfinite(norm):
             yield from self._of_bad(norm, record, has_scale=has_scale)
             return

@@ -43,7 +43,7 @@ class Signs:
             yield sign, where
 
     def _knows(self, where: ProcessId) -> bool:
-        """Make room for a process; there is room for many, and not for any number."""
+        """Register a process unless too many are known already."""
         if where in self._scalers:
             return True
         if len(self._scalers) >= _MOST_PROCESSES:

@@ -21,7 +21,7 @@ _QUIET_TIMES: Final = 5
 
 
 class StallDetector:
-    """What is heard of a job, by its clock and ours."""
+    """When a job last wrote output, by its printed clock and by ours."""
 
     def __init__(self, stall: float | None, now: Callable[[], float]) -> None:
         """Know nothing yet; `stall` is a limit that the user has set, 0 for none."""
@@ -38,9 +38,9 @@ class StallDetector:
         self._before, self._records = self.last, 0
 
     def note_output(self, file: WatchedFile, records: int) -> None:
-        """Take note that something was written, so many records among it.
+        """Record that output was written, and how many records it held.
 
-        What was there before the watch began tells its pace by its printed clock.
+        Output from before the watch gives the pace by its printed timestamps.
         """
         self._records += records
         if not math.isnan(self._before):
@@ -51,14 +51,14 @@ class StallDetector:
         self.last = max(last, min(file.followed.modified, self._now()))
 
     def had_output(self) -> bool:
-        """Say whether this look, but for the first, has found anything; the pace is told of it."""
+        """Say whether this look found new output, and update the pace; False for the first look."""
         if math.isnan(self._before) or not self.last > self._before:
             return False
         self._pace.record_output(self._now(), self.last - self._before, self._records)
         return True
 
     def has_broken_silence(self) -> bool:
-        """Say, once, whether a silence is over that was told."""
+        """Say, once, whether a reported silence is over."""
         was_silent = not math.isnan(self._silent_from)
         self._silent_from = math.nan
         return was_silent

@@ -36,7 +36,7 @@ class WatchedFile:
         self._is_broken = False
         """The same behind a line that ends runs."""
         self.warned_kinds: set[str] = set()
-        """Kinds of warnings that were told of this run."""
+        """Kinds of warnings already sent for this run."""
 
     def finish(self) -> list[MetricRecord]:
         """Look at an unfinished last line too: nothing will be added to this file."""
@@ -45,7 +45,7 @@ class WatchedFile:
         return late
 
     def begin_anew(self) -> None:
-        """Start at line 1; whether it is another run, the next record tells."""
+        """Start at line 1; the next record shows whether it is another run."""
         self.live, self._is_doubtful = GrowingFile(self._machine, self.index, self._where), True
 
     def signs(self, records: Sequence[MetricRecord]) -> Iterator[tuple[Sign, ProcessId]]:

@@ -42,7 +42,7 @@ class ZeroLosses:
 
         Args:
             name: of the loss.
-            norm: the gradient norm beside it, finite, if one is printed.
+            norm: the gradient norm of the same record, finite, if one is printed.
             record: that prints it.
             has_norms: whether the stream prints gradient norms at all.
             is_first: whether no other loss was printed before.

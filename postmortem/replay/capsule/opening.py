@@ -163,7 +163,7 @@ def _open_file(place: Path) -> Iterator[tuple[BinaryIO, int]]:
 
 
 def _is_hollow(file: BinaryIO) -> bool:
-    """Say whether a large file takes next to no room on the disk: its size is a mere claim."""
+    """Say whether a large file is sparse: it takes almost no space on disk."""
     about = os.fstat(file.fileno())
     blocks = getattr(about, "st_blocks", None)
     return about.st_size > _LARGE and blocks is not None and blocks * 512 * 16 < about.st_size

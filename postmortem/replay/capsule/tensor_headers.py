@@ -36,7 +36,7 @@ _OTHERS: Final = ((b"PK\x03\x04", "a zip archive, as torch.save writes"), (b"\x8
 
 
 class TensorHeader(NamedTuple):
-    """One tensor as the header tells of it."""
+    """One tensor as described in the header."""
 
     dtype: str
     shape: tuple[int, ...]

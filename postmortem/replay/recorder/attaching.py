@@ -18,7 +18,7 @@ from postmortem.replay.recorder.tape import Tape
 
 
 def start_recording(subject: Subject, options: Options) -> Recording:
-    """Begin a recording that hears of nothing yet."""
+    """Create a recording without hooks."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         options.rank = torch.distributed.get_rank()
         options.ranks = torch.distributed.get_world_size()
@@ -98,7 +98,7 @@ def attach_scaler_hooks(recording: Recording) -> None:
 
 
 def attach_exception_hook(recording: Recording) -> None:
-    """Hear of an exception that ends the program, where the framework tells of none."""
+    """Hook `sys.excepthook`: no framework reports an exception that ends the program."""
     original = sys.excepthook
 
     def hook(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -27,7 +27,7 @@ _STATES = ("exp_avg", "exp_avg_sq", "momentum_buffer")
 
 
 class ShardedSubject(Subject):
-    """A model and an optimiser that lie in parts in all processes."""
+    """A model and optimiser that are sharded over all processes."""
 
     def __init__(self, engine: Any) -> None:
         """Find the parts."""
@@ -78,7 +78,7 @@ def record_deepspeed(engine: Any, **options: Any) -> Recorder:
 
 
 class EngineRecorder(Recorder):
-    """A recorder that hears of an engine's steps."""
+    """A recorder that hooks the steps of an engine."""
 
     def _subject(self) -> Subject:
         return ShardedSubject(self._parts[0])

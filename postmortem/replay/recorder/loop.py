@@ -30,7 +30,7 @@ class Recorder:
 
         Args:
             model: what is trained, wrapped as it may be.
-            optimizer: its steps are the steps of the training; None: `step` tells of them.
+            optimizer: its steps are the steps of the training; None: call `step` for each.
             scaler: a GradScaler, if there is one.
             options: `loss`: a loss of torch.nn (its calls are seen), a function of
                 torch.nn.functional or one `(model, batch)` of your own (both called as
@@ -48,7 +48,7 @@ class Recorder:
         return Subject(*self._parts)
 
     def start(self, *attachments: Callable[[Recording], None]) -> Recording | None:
-        """Begin to record; what goes wrong here is told, and nothing is recorded."""
+        """Begin to record; an error here is reported, and nothing is recorded."""
         try:
             self._recording = attaching.start_recording(self._subject(), self._options)
             for attach in attachments or (*USUAL, attaching.attach_exception_hook):

@@ -36,7 +36,7 @@ def name_inputs(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, A
 
 
 class LoopHooks:
-    """What goes through a model in training, handed to a tape."""
+    """Hooks that pass a model's inputs, outputs and losses to a tape."""
 
     def __init__(self, tape: Tape, criterion: Criterion | None) -> None:
         """Hook nothing yet."""
@@ -44,7 +44,7 @@ class LoopHooks:
         self.inputs: tuple[str, ...] = ()
         self.autocast: tuple[bool, str, str] | None = None
         self.is_driven = False
-        """Whether the loop tells of its batches itself."""
+        """Whether the framework's callbacks report the batches instead of hooks."""
         self.samples: Callable[[Any], tuple[int | None, ...] | None] = lambda _: None
         self._output: Any = None
 

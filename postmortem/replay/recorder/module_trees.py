@@ -76,7 +76,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _prove(module: Any, arguments: dict[str, Any]) -> None:
-    """Build it again without memory, and hold both beside each other."""
+    """Build it again on the meta device and compare both."""
     name = type(module).__name__
     try:
         with torch.device("meta"):

@@ -78,7 +78,7 @@ class Recording:
 
     @wrap_safely
     def batch(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> None:
-        """Keep a batch, where the loop tells of it itself."""
+        """Keep a batch that the loop reports itself."""
         self.passing.is_driven = True
         self.tape.begin(batch, samples or self.passing.samples(batch))
 

@@ -42,7 +42,7 @@ class WatchedSampler:
 
 
 def track_samples(loader: Any, removals: list[Removal]) -> Callable[[Any], Indices | None]:
-    """Put a watched sampler into a loader; gives what tells the next batch's indices."""
+    """Put a watched sampler into a loader; return a function giving the next batch's indices."""
     batches: Any = getattr(loader, "batch_sampler", None)
     if type(batches).__name__ != "BatchSampler":
         return lambda _: None

@@ -19,7 +19,7 @@ class TrainerRecorder(TrainerCallback):
     """Records what a Trainer trains."""
 
     def __init__(self, **options: Any) -> None:
-        """Take the options of `Recorder`; capsules go beside the checkpoints by default."""
+        """Take the options of `Recorder`; capsules go next to the checkpoints by default."""
         self._options = options
         self._recorder: Recorder | None = None
         self._recording: Recording | None = None
@@ -61,7 +61,7 @@ class TrainerRecorder(TrainerCallback):
 
 
 def _list_unrecorded_features(args: Any, *, is_named: bool) -> list[str]:
-    """Say what the Trainer does that a capsule does not tell of."""
+    """List features of the Trainer that a capsule does not record."""
     notes = []
     if getattr(args, "label_smoothing_factor", 0) and not is_named:
         notes.append("loss: the Trainer smooths the labels outside the model; name loss=")

@@ -21,7 +21,7 @@ _LOOKED_AT: Final = ("attention_mask", "decoder_attention_mask", "input_mask")
 
 
 def convert_tensors(batch: Any, change: Callable[[str, Any], Any], path: str = "") -> Any:
-    """Give the same batch with every tensor changed; it is told where the tensor stands."""
+    """Apply a function to every tensor of a batch; it gets the path of the tensor."""
     if torch.is_tensor(batch):
         return change(path, batch)
     if isinstance(batch, Mapping):
@@ -102,9 +102,9 @@ def is_mask_known(batch: Any) -> bool:
 
 
 def _infer_mask_polarity(batch: Any, mask: Any) -> bool | None:
-    """Say which value of a mask is looked at: padding is one token over and over.
+    """Infer which mask value marks real tokens: padding is one token repeated.
 
-    None where the tokens do not tell.
+    None if the tokens do not show it.
     """
     for ids in find_token_ids(batch):
         if ids.shape == mask.shape:

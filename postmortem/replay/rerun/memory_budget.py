@@ -53,7 +53,7 @@ def get_free_memory(device: Any) -> float:
 
 
 def estimate_needed_memory(capsule: Capsule, regime: Regime) -> float:
-    """Estimate the bytes that a run takes beside the bench: weights, gradients, optimiser."""
+    """Estimate the bytes that a run takes besides the bench: weights, gradients, optimiser."""
     weights = gradients = 0.0
     for weight in _iter_weights(capsule):
         size = float(weight.numbers * _get_width(weight, regime))

@@ -86,7 +86,7 @@ class _Finiteness(NamedTuple):
 
 
 def _state(found: list[Any], scalars: Iterable[Any] = ()) -> _Finiteness:
-    """See what is not finite; a number that is told to be infinite counts: masks are made so."""
+    """Find NaN and infinity; infinite scalar arguments count too, since masks use them."""
     has_infinite = any(isinstance(scalar, float) and math.isinf(scalar) for scalar in scalars)
     return _Finiteness(
         any(bool(torch.isnan(tensor).any()) for tensor in found),

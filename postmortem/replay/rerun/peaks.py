@@ -22,7 +22,7 @@ _MOST_MODULES: Final = 2000
 
 @dataclass(slots=True)
 class ObservedModule:
-    """What passed at one module."""
+    """The values observed at one module."""
 
     name: str
     kind: str

@@ -19,7 +19,7 @@ _INTERMITTENT: Final = 0.7
 
 
 def iter_evidence(found: Replayed[Message]) -> Iterator[tuple[str, Evidence[Message]]]:
-    """Yield what speaks for or against each cause; what was not tested says nothing."""
+    """Yield evidence for or against each tested cause."""
     for cause in found.tested:
         weight = _get_weight(cause)
         if weight:

@@ -33,7 +33,7 @@ _SPARE: Final = 1.3
 
 
 class Trials(NamedTuple):
-    """The trials, and the runs behind them."""
+    """The trials and their runs."""
 
     trials: tuple[ReplayTrial[Message], ...]
     runs: Mapping[str, WindowRun]
@@ -112,7 +112,7 @@ def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
 
 
 def _measure_wide_peaks(baseline: BaselineRun) -> Peaks | None:
-    """See how large the numbers are where they have room, in the state in which it fails."""
+    """Measure the peaks in float32 in the failing state."""
     bench, place = baseline.bench, baseline.place
     if (
         place is None
@@ -150,7 +150,7 @@ def _run_trials(baseline: BaselineRun) -> Trials:
 def _try(
     baseline: BaselineRun, experiment: Counterfactual
 ) -> tuple[ReplayTrial[Message], WindowRun | None]:
-    """Run one counterfactual; a skipped one that time was short for tells how long it takes."""
+    """Run one counterfactual; one skipped for lack of time says how long it would take."""
     regime = experiment.regime(baseline)
     if isinstance(regime, Message):
         return ReplayTrial(experiment.id, experiment.title, "skipped", regime), None

@@ -119,7 +119,7 @@ def _run_step(
 
 
 def _has_finite_gradients(bench: Bench, recorded: WindowStep) -> bool:
-    """Look at the gradients between micro-batches, to tell which of several broke them."""
+    """Check the gradients between micro-batches, to find the one that broke them."""
     return len(recorded.micro_batches) < 2 or all(
         bool(torch.isfinite(weight.grad).all())
         for weight in bench.model.parameters()

@@ -36,7 +36,7 @@ def render_contents(rules: Rules, language: str) -> str:
 
 
 class _Sheet:
-    """What is written in one language, with the rules at hand."""
+    """A page in one language, with the rules it refers to."""
 
     def __init__(self, rules: Rules, language: str) -> None:
         self.rules, self.language = rules, language
@@ -108,7 +108,7 @@ def _render_cause(page: _Sheet, entry: Explained) -> Iterator[str]:
 
 
 def _list_suggesting_signatures(page: _Sheet, cause: str) -> Iterator[str]:
-    """List the signatures that speak for a cause, the strongest first."""
+    """List the signatures that suggest a cause, strongest first."""
     found = [
         (_LEVEL_ORDER[signature["suggests"][cause]], signature["id"], signature)
         for signature in page.rules["signatures"]

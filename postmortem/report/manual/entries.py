@@ -58,10 +58,10 @@ def iter_entries(rules: Rules) -> Iterator[Explained]:
 
 
 def find_entry(rules: Rules, name: str) -> Explained:
-    """Find what has an id; a cause before all else.
+    """Find the entry with an id; causes are searched first.
 
     Raises:
-        UsageError: nothing has it; ids that look like it are told.
+        UsageError: nothing has it; similar ids are listed.
     """
     all_of_it = list(iter_entries(rules))
     found = next((entry for entry in all_of_it if entry.id == name), None)

@@ -16,7 +16,7 @@ _BETWEEN: Final = ((1, 3), (1, 2, 5))
 
 
 def format_axis_labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
-    """Write the numbers of an axis in one notation, with as many decimals as tell them apart.
+    """Format the numbers of an axis in one notation, with as many decimals as they need to differ.
 
     On a logarithmic axis they are powers of ten.
     """

@@ -105,7 +105,7 @@ def build_article_context(
 
 
 def _build_verdict_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
-    """Give the answer, what speaks for it, and what else was weighed."""
+    """Build the verdict, its evidence and the other candidates."""
     cause = parts.get_main_cause(diagnosis)
     return {
         "mood": parts.get_verdict_color(diagnosis),
@@ -134,7 +134,7 @@ def _build_verdict_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any]
 
 
 def _build_fault_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
-    """Give the line that failed, or that speaks most for the verdict, with its place."""
+    """Give the failing line, or else the line with the strongest evidence, with its place."""
     quoted, first = find_failing_line(diagnosis), diagnosis.first_failure
     if quoted is None:
         return None
@@ -147,7 +147,7 @@ def _build_fault_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any] |
 
 
 def _build_timeline_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
-    """Give what the log tells in the order of time."""
+    """Build the timeline."""
     return {
         "first": _build_first_failure_context(diagnosis, words),
         "lanes": build_lanes(diagnosis, words),
@@ -170,7 +170,7 @@ def _build_timeline_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any
 
 
 def _build_environment_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
-    """Give what the run was made on and of, and the files that tell of it."""
+    """Build the environment of the run and the list of its files."""
     sources, attempts = diagnosis.sources, about_run.list_attempts(diagnosis)
     files = [about_run.describe_source(source, words) for source in sources[:_LISTED]]
     tries = [_format_attempt(diagnosis, attempt, words) for attempt in attempts[:_LISTED]]

@@ -28,7 +28,7 @@ _CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "ch
 
 
 class Addition(NamedTuple):
-    """What a page has beside what all pages have."""
+    """What one page adds to the common frame."""
 
     styles: Sequence[str] = ()
     """Files of `templates/`."""

@@ -83,7 +83,7 @@ def _build_curves_context(
 ) -> dict[str, Any]:
     """Give the curves in one language.
 
-    Figures, what the script says, what is told in words, how many series are left out.
+    Figures, phrases of the script, series described in words, the number of series left out.
     """
     in_charts = {id(track.series) for panel in charts for track in panel.tracks}
     return {

@@ -28,7 +28,7 @@ KINDS: Final = (
 
 
 class Spot(NamedTuple):
-    """One mark: its place on the axis, and where the log says so."""
+    """One mark: its place on the axis and its log line."""
 
     kind: str
     x: float
@@ -90,7 +90,7 @@ class Panel:
 
     @property
     def named(self) -> tuple[Track, ...]:
-        """The tracks that can be told apart."""
+        """The tracks that have a name of their own."""
         return tuple(track for track in self.tracks if track.form != "thin")
 
     @property
@@ -102,7 +102,7 @@ class Panel:
 
     @property
     def has_right_axis(self) -> bool:
-        """Whether a loss scale stands beside other series."""
+        """Whether a loss scale is drawn together with other series."""
         return len(self.tracks) > 1 and self.tracks[-1].form == "steps"
 
     @property

@@ -38,7 +38,7 @@ to place it by."""
 def build_panels(diagnosis: Diagnosis, drawn: Sequence[SeriesView]) -> tuple[Panel, ...]:
     """Arrange the series that are to be drawn.
 
-    A series of one sample is shown only beside a longer one.
+    A series of one sample is shown only together with a longer one.
     """
     found = loss_comparison.find_differing_losses(diagnosis)
     made = [] if found is None else [_build_process_panel(diagnosis, found)]
@@ -97,7 +97,7 @@ def _is_log(several: Sequence[SeriesView]) -> bool:
 
 
 def _is_companion(main: SeriesView, other: SeriesView) -> bool:
-    """Say whether a series stands beside the loss of its process."""
+    """Say whether a series is drawn in the panel of its process's loss."""
     if (
         main.name != LOSS
         or other.name not in {EVAL_LOSS, LOSS_SCALE}
@@ -113,7 +113,7 @@ def _is_companion(main: SeriesView, other: SeriesView) -> bool:
 
 
 def _build_panel(diagnosis: Diagnosis, main: SeriesView, companions: Sequence[SeriesView]) -> Panel:
-    """Arrange a series and those beside it, with what is marked on them."""
+    """Build the panel of a series and its companions, with their marks."""
     bad = find_process_nonfinite(diagnosis, main)
     rows = list_marks(diagnosis, main, bad)
     known, counted = compute_line_positions(diagnosis, main)

@@ -24,7 +24,7 @@ _LEAST: Final = 4
 
 
 class Sketch(NamedTuple):
-    """A drawing and what stands below it."""
+    """A drawing and its caption."""
 
     drawing: Markup
     caption: str

@@ -76,7 +76,7 @@ def _list_row_keys(panel: Panel, track: Track) -> list[tuple[float, int]]:
 
 
 def _select_rows(panel: Panel, rows: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
-    """Choose the rows that tell most, then evenly spread ones."""
+    """Choose the most informative rows, then evenly spread ones."""
     if len(rows) <= ROWS:
         return list(rows)
     kept = {rows[0], rows[-1]}

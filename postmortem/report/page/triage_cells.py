@@ -23,7 +23,7 @@ _Value = Mapping[str, Any]
 
 
 class FilterLink(NamedTuple):
-    """Words that, clicked on, filter the table of all jobs."""
+    """A link that filters the table of all jobs."""
 
     field: str
     value: str

@@ -127,9 +127,9 @@ def _write_verdict(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
 
 
 def _format_confidence(paper: Paper, diagnosis: Diagnosis) -> str:
-    """Say how sure the verdict is and name it.
+    """Give the confidence and the status of the verdict.
 
-    What the status word means, only if there is room on the line.
+    The meaning of the status is added if it fits on the line.
     """
     verdict, words = diagnosis.verdict, paper.words
     if verdict.cause is None:
@@ -194,7 +194,7 @@ def _write_fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
 
 
 def _write_command(paper: Paper, code: str, language: str) -> bool:
-    """Write a command that fits whole; of others the title stands alone, and the rest is told."""
+    """Write a command that fits; of a longer one only the title, and how to see it."""
     lines = wrap_command(code, language, paper.measure - 5)
     for line in lines:
         paper.say(Text(line, style="green"), indent=5)
@@ -265,7 +265,7 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
 
 
 def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
-    """Write where the run stood, what it ran on, what else was weighed."""
+    """Write the progress, the environment and the other candidates."""
     words = paper.words
     environment = " · ".join(
         part

@@ -125,7 +125,7 @@ def _write_verdict(paper: Paper, diagnosis: Diagnosis) -> None:
 
 
 def write_failure_details(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> None:
-    """Write where the user's own code failed, and what the message tells in figures."""
+    """Write the failing place in the user's code and the figures of the message."""
     words = paper.words
     where, code = find_user_code(diagnosis, words)
     if where:
@@ -301,7 +301,7 @@ def draw_curve(paper: Paper, series: SeriesView, label_width: int) -> None:
 
 
 def _write_timeline(paper: Paper, diagnosis: Diagnosis) -> None:
-    """Write the turning points; a failure that stands alone has been told above."""
+    """Write the timeline; a failure that is its only event was shown above."""
     events = milestones_told.select_milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) < 3:
         return
