@@ -1,4 +1,4 @@
-"""Pieces about the run that several forms show: its machine, its files, how far it came.
+"""Texts about the run that several forms show: its machine, its files, its progress.
 
 In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not
 here: the verdict and its evidence (`report.parts`), layout.

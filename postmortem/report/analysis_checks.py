@@ -1,4 +1,4 @@
-"""Whether the parts of an analysis that was read from a file fit together.
+"""Check that the parts of an analysis read from a file are consistent.
 
 In: an `Analysis` whose fields have the right types. Out: nothing, or what is wrong and where. Not
 here: the types, and bounds of whole numbers (`report.lossless`).

@@ -1,10 +1,10 @@
-"""A diagnosis as a coding assistant is told it: short, and what is quoted apart from what is known.
+"""A short diagnosis for a coding assistant, with quoted log text kept apart from our own.
 
 In: a `Diagnosis`, the titles of the rules. Out: `AssistantAnswer`. Not here: the marks
 around what is quoted (`report.untrusted_block`), pages of rules (`report.manual`).
 
-What a log cannot word (ids, titles of the taxonomy, figures, words of a fixed vocabulary) stands in
-`own`; everything that holds a word of a log, a path or a setting stands in `quoted`.
+`own` holds only what a log cannot influence: ids, titles of the taxonomy, figures, words of a fixed
+vocabulary. Everything with text of a log, a path or a setting is in `quoted`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

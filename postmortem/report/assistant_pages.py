@@ -1,6 +1,6 @@
-"""What a coding assistant is told beside a verdict: of two runs, of an excerpt.
+"""Answers to a coding assistant other than a verdict: a comparison, an excerpt.
 
-In: a comparison, an excerpt that was made. Out: `AssistantAnswer`. Not here: a verdict
+In: a comparison, an excerpt. Out: `AssistantAnswer`. Not here: a verdict
 (`report.assistant_answer`).
 """
 

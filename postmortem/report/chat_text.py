@@ -1,4 +1,4 @@
-"""A short message as the text of a chat: nothing in it mentions, links or formats.
+"""A notice as the text of a chat message, with mentions, links and markup defused.
 
 In: a `Notice`, the most bytes that a place takes. Out: text. Not here: what the message says
 (`report.notice`), the body of the request that carries it (`notices`).

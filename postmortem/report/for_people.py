@@ -1,6 +1,4 @@
-"""A diagnosis as people should read it.
-
-What the input was if it was no log, a first failure that says something.
+"""Prepare a diagnosis for display: name an input that is no log, fill in a blank first failure.
 
 In: a `Diagnosis`. Out: a `Diagnosis` with the same findings and better texts. Not here: judging,
 layout, redaction.

@@ -1,4 +1,4 @@
-"""The user's own figures: the line that failed, and what the run and its message tell in numbers.
+"""The user's own figures: the line that failed, and numbers from the run and its message.
 
 In: a `Diagnosis` and the phrases of its language. Out: the raw line with its place, short pairs of
 a label and a value, not yet escaped. Not here: reading a message (`report.message_figures`),

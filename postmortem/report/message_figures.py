@@ -1,6 +1,6 @@
-"""The figures that the message of an exception tells: sizes, types, keys, names, memory.
+"""Extract the figures of an exception's message: sizes, types, keys, names, memory.
 
-In: a line or two of a log. Out: (key of a label, text), in the order in which they say most. Not
+In: a line or two of a log. Out: (key of a label, text), most useful first. Not
 here: figures of the run itself (`report.key_figures`), the labels (`report.words`).
 """
 

@@ -1,6 +1,6 @@
 """The tables of an evaluation as rows of cells, for the page and for the terminal.
 
-In: the plain values of `postmortem.evaluation/1`, the phrases of a language. Out: heads and rows.
+In: the plain values of `postmortem.evaluation/1`, the phrases of a language. Out: headers and rows.
 Not here: the figures (`learn.metrics`), layout.
 """
 

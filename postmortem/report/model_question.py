@@ -1,6 +1,4 @@
-"""The question for a language model that stands above an excerpt of a log.
-
-What was run, what is thought and why, what is not known, what is asked.
+"""The question to a language model above an excerpt: the run, the verdict, what is unknown.
 
 In: a `Diagnosis`, what hides names. Out: Markdown blocks in the language of the diagnosis. Not
 here: the excerpt itself (`report.sharing`), asking anybody. Whatever may come from the log stands

@@ -1,4 +1,4 @@
-"""The short message of a verdict, or of a triage: what a chat is told.
+"""The short message of a verdict or a triage that is sent to a chat.
 
 In: a `Diagnosis`, or the plain values of `postmortem.triage/1`; what the run is called, the address
 of its report. Out: a `Notice`, redacted, in one language. Not here: making its text harmless for a

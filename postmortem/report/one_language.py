@@ -1,4 +1,4 @@
-"""An analysis in one language: what every form of the report is made of.
+"""Translate an analysis into one language; every form of the report starts from that.
 
 In: an `Analysis`, a language. Out: a `Diagnosis`. Not here: labels of the reports (`report.words`).
 This is the one place where a language is chosen.

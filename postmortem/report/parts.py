@@ -1,6 +1,4 @@
-"""Pieces that several forms show.
-
-The headline, the environment in one line, progress, what was hidden.
+"""Texts that several forms show: headline, environment, progress, what was redacted.
 
 In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not
 here: layout, judging.

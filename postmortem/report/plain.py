@@ -1,4 +1,4 @@
-"""Text, numbers and places as people read them.
+"""Format text, numbers and places for people.
 
 In: text from a log, numbers, places. Out: short plain text. Not here: making a text harmless
 (`core.visible`), escaping for HTML or Markdown, which each form does last.

@@ -1,7 +1,7 @@
-"""Curves made ready to draw: which to show, and where a point stands.
+"""Prepare curves for drawing: which to show, and the position of each point.
 
 In: `SeriesView` values. Out: positions and scales. Not here: drawing (`page.chart`,
-`report.sparks`), finding shapes (`shapes`).
+`report.sparks`), finding anomalies (`diagnosis.detectors`).
 """
 
 import math

@@ -1,6 +1,4 @@
-"""A diagnosis without secrets.
-
-The same value with pseudonyms for tokens, addresses, user and host names.
+"""Redact a diagnosis: pseudonyms for tokens, addresses, user and host names.
 
 In: a `Diagnosis` and a `Redactor`. Out: a `Diagnosis` that every form renders as it is. Not here:
 the patterns (`redaction.redactor`).

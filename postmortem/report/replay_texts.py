@@ -1,4 +1,4 @@
-"""A replay in words: the sections that the terminal and the comment show.
+"""A replay as text: the sections that the terminal and the comment show.
 
 In: a `Replayed` in one language. Out: titles and lines. Not here: the page (`page.replay_article`),
 running anything (`replay`).

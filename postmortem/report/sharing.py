@@ -1,9 +1,7 @@
-"""The text of an issue: the verdict, and below it the lines that it rests on.
-
-Or the question for a language model, and below it the same lines.
+"""The text of an issue, or of a question to a language model: the verdict and its log lines.
 
 In: an `Analysis`, lines by source. Out: Markdown, in one language, redacted. Not here: choosing the
-lines (`share`), the words of the question (`report.model_question`).
+lines (`share`), the text of the question (`report.model_question`).
 """
 
 import copy

@@ -1,11 +1,11 @@
-"""Text from a log between marks that the log cannot know.
+"""Put text from a log between marks that the log cannot guess.
 
 In: text that may hold anything. Out: the same, made visible, between two marks with a number drawn
 for this answer alone, and before them the sentence that it is data. Not here: what is quoted
 (`report.assistant_answer`).
 
-A language model reads an answer as one text. What a log, a file name or a setting says must not
-read as words of the program or of the user: it stands between the marks and nowhere else.
+A language model reads an answer as one text. Text from a log, a file name or a setting must not
+read as text of the program or the user, so it appears between the marks and nowhere else.
 """
 
 import secrets

@@ -98,7 +98,7 @@ def attach_scaler_hooks(recording: Recording) -> None:
 
 
 def attach_exception_hook(recording: Recording) -> None:
-    """Hook `sys.excepthook`: no framework reports an exception that ends the program."""
+    """Hook `sys.excepthook`, for loops whose framework does not report exceptions."""
     original = sys.excepthook
 
     def hook(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -1,7 +1,7 @@
 """The page of one id, in Markdown.
 
 In: an `Explained`, the rules, a language. Out: Markdown. Not here: looking it up
-(`manual.entries`), how a terminal shows it (`cli`).
+(`manual.entries`), terminal output (`cli`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Words of the pages that explain rules, in every language.
+"""Headings of the pages that explain rules, in every language.
 
 In: nothing. Out: `Message`s by name. Not here: what the rules themselves say (`patterns/`).
 """

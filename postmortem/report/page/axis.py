@@ -1,4 +1,4 @@
-"""Round numbers on an axis, and how they are written.
+"""Round tick values of an axis, and their labels.
 
 In: the bounds of an axis. Out: places and labels. Not here: the axis of a panel's records
 (`page.record_axis`), SVG (`page.chart_axes`).

@@ -1,4 +1,4 @@
-"""The drawing area of a chart: which pixel a value stands at, and what is named above the drawing.
+"""The drawing area of a chart: maps values to pixels, and gives the labels above the drawing.
 
 In: a `Panel` and a height in pixels. Out: a `Canvas`. Not here: SVG (`page.chart`).
 """

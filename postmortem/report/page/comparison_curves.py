@@ -1,8 +1,8 @@
-"""The curves of two runs on one axis: a figure for each series, with the place where they part.
+"""The curves of two runs on one axis: a figure for each series, with the point of divergence.
 
 In: the pairs of series of a `Comparison`. Out: `Panel`s, and plain values for
-`templates/charts.html.j2`. Not here: where curves part (`compare.curve_divergence`), drawing
-(`page.chart`). The bad run stands first: the lines of the log that a figure names are its.
+`templates/charts.html.j2`. Not here: where curves diverge (`compare.curve_divergence`), drawing
+(`page.chart`). The bad run comes first: line numbers in a figure are from its log.
 """
 
 import json

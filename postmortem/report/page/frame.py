@@ -1,4 +1,4 @@
-"""The frame of a page: its languages, its switches, its style, its script, its policy.
+"""The frame of a page: language switch, style, script and content-security policy.
 
 In: articles, each in a language, and the panels that the script draws. Out: HTML. Not here: what an
 article says (`page.html`, `page.two_runs_page`). Every value passes `visible.safe` and then Jinja's

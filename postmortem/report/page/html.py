@@ -1,6 +1,6 @@
-"""The page: one self-contained HTML file in all languages, whole without its one script.
+"""The report page: one self-contained HTML file in all languages, complete without its script.
 
-It needs no network, is light and dark, fit for a phone and for paper.
+It needs no network, has a light and a dark style, and fits phones and paper.
 
 In: a `Diagnosis`, and the same in other languages. Out: HTML. Not here: the layout (`templates/`),
 which lines are quoted (`story.quotes`). Every value passes `plain.safe` and then Jinja's escaping;

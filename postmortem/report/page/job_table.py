@@ -1,4 +1,4 @@
-"""The table of all jobs of a triage: its rows as data for the script, the first ones as they are.
+"""The table of all jobs of a triage: its rows as data for the script, the first ones as HTML.
 
 In: the plain values of `postmortem.triage/1`. Out: JSON for `templates/triage.js`, in which each
 row stands once for all languages; rows of text for readers without a script. Not here: filtering

@@ -1,6 +1,6 @@
-"""The loss of all processes of a job side by side: which went wrong first shows at once.
+"""Compare the losses of a job's processes: which one went wrong first.
 
-In: the series of a `Diagnosis`. Out: those to draw on one axis, the odd one first. Not here:
+In: the series of a `Diagnosis`. Out: those to draw on one axis, the outlier first. Not here:
 arranging them (`page.panel_layout`). Gradients are averaged over the ranks: what one rank spoils
 reaches the others a step later, so only a comparison by step tells them apart.
 """

@@ -1,6 +1,6 @@
-"""The picture of a replay: the greatest value at each module, against the limit of its type.
+"""The chart of a replay: the largest value at each module, against the limit of its dtype.
 
-In: a `Replayed` and words. Out: SVG with a title and a description. Not here: the text beside it.
+In: a `Replayed` and words. Out: SVG with a title and a description. Not here: the text next to it.
 """
 
 import math

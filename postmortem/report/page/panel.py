@@ -90,7 +90,7 @@ class Panel:
 
     @property
     def named(self) -> tuple[Track, ...]:
-        """The tracks that have a name of their own."""
+        """The tracks that are named in the legend."""
         return tuple(track for track in self.tracks if track.form != "thin")
 
     @property

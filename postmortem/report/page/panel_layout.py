@@ -1,4 +1,4 @@
-"""Which panels the page shows: the series of each, their common axis, and what is marked on them.
+"""Choose the panels of the page: the series of each, their common axis and their marks.
 
 In: a `Diagnosis` and the series chosen for drawing. Out: `Panel`s, the same for every language and
 for both drawings (SVG, script). Not here: drawing (`page.chart`), words and tables

@@ -1,4 +1,4 @@
-"""What is marked on a panel: the failure, the first non-finite value, checkpoints, attempts.
+"""The marks of a panel: the failure, the first non-finite value, checkpoints, attempts.
 
 In: a `Diagnosis` and the series that gives a panel its axis. Out: kinds, counts and lines. Not
 here: their places on the axis (`page.record_axis`), their shapes (`page.chart`).

@@ -1,4 +1,4 @@
-"""The quoted lines of the log as the page shows them, and places that lead to them.
+"""The quoted log lines of the page, and links to them.
 
 In: a `Diagnosis` with quotes. Out: plain values for the template. Not here: which lines are quoted
 (`story.quotes`), escaping them.

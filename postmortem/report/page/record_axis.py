@@ -1,4 +1,4 @@
-"""Where the lines of a log stand on the axis of a series.
+"""Map lines of a log to positions on the axis of a series.
 
 In: a `SeriesView`, and the others of its process. Out: what the axis counts, and a place for each
 line. Not here: ticks and labels (`page.axis`).

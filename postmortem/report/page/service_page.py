@@ -1,4 +1,4 @@
-"""The pages of the service beside its reports: for pasting a log, a list of triages, signing in.
+"""Pages of the service other than reports: pasting a log, the list of triages, signing in.
 
 In: what is shown. Out: HTML in both languages, and the hashes of its style and script. Not here:
 answering requests (`service`), the reports themselves.

@@ -1,7 +1,7 @@
-"""The small loss curve beside the verdict: one line, the failure marked, no axes.
+"""The small loss curve next to the verdict: one line, the failure marked, no axes.
 
-In: a `Diagnosis` and words. Out: SVG with a title and a description, and a caption; or None where
-there is no curve that says anything. Not here: the charts (`page.chart`).
+In: a `Diagnosis` and words. Out: SVG with a title and a description, and a caption; or None if
+there is no curve worth showing. Not here: the charts (`page.chart`).
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What stands in a cell of a triage: counts, hours, times, texts, addresses.
+"""Format the cells of a triage: counts, hours, times, texts, addresses.
 
 In: plain values of `postmortem.triage/1`. Out: short text. Not here: which cells there are
 (`page.triage_sections`, `page.job_table`), escaping for HTML, which the template does.

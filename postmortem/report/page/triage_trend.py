@@ -1,4 +1,4 @@
-"""When the failed jobs of a triage ended, by cause: bars, their legend and their values.
+"""The trend of failed jobs over time by cause: bars, legend and values.
 
 In: the plain values of `postmortem.triage/1`. Out: plain values for the template. Not here: the
 drawing itself (`page.stacked_bars`).

@@ -1,4 +1,4 @@
-"""A plot whose axes are shares, as an inline SVG; a pure function, no library, no script.
+"""A plot with both axes from 0 to 1 as inline SVG; a pure function, no library, no script.
 
 In: lines and dots of shares, names of the axes. Out: SVG text whose colours are CSS classes of
 `templates/chart.css`. Not here: what is plotted (`page.metrics_page`).

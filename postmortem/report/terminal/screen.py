@@ -1,10 +1,7 @@
-"""The terminal report on one screen of 24 lines.
+"""The terminal report on one screen of 24 lines: the most important part of each section.
 
-What matters most of everything, in the same order, and where the rest is.
-
-In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`terminal.whole`). The sparsest
-form is written first; then, one after another and the most telling first, pieces are added that
-still fit.
+In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`terminal.whole`). The shortest
+form is written first; then pieces that still fit are added, the most informative first.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""How much of everything stands on a screen, from the sparsest form up.
+"""How much of each section a screen shows, from the shortest form up.
 
-In: nothing. Out: a plan, and what is added to it, the most telling first. Not here: writing it
+In: nothing. Out: a plan, and what is added to it, the most informative first. Not here: writing it
 (`terminal.screen`).
 """
 

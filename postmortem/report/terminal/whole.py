@@ -1,9 +1,7 @@
-"""The whole terminal report.
+"""The full terminal report, readable from 40 columns up, plain text when colour is off.
 
-Everything that was found, readable from 40 columns up, plain text when colour is off.
-
-In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour, the same
-on one screen (`terminal.screen`).
+In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour, the
+report on one screen (`terminal.screen`).
 """
 
 from collections.abc import Sequence
