@@ -1,7 +1,7 @@
-"""A triage: from jobs that were found to rows in the store, each content judged once.
+"""Judge the jobs of a triage into rows of the store, each content once.
 
 In: found jobs, a store, an engine. Out: the number of the triage, whose rows are then complete.
-Not here: finding jobs, what the rows say together (`fleet.overview`), reports.
+Not here: finding jobs, totals (`fleet.overview`), reports.
 
 Killed at any moment and begun again, it goes on: what is kept stays, digests of files that have not
 changed are not taken again, and an analysis that another process has under way is waited for.

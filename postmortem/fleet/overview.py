@@ -1,7 +1,7 @@
-"""What the jobs of a triage say together: the plain values of `postmortem.triage/1`.
+"""Aggregate the jobs of a triage into the plain values of `postmortem.triage/1`.
 
 In: the rows of a triage, what the scheduler says, an earlier triage. Out: `Overview`. Not here:
-figures of the scheduler (`scheduler.scheduler_figures`), groups (`alike.job_groups`), the page.
+figures of the scheduler (`scheduler.scheduler_figures`), groups (`grouping.job_groups`), the page.
 
 Everything is made from sorted rows, so the order in which jobs were judged does not show.
 """

@@ -1,4 +1,4 @@
-"""Texts and hours as the values of `postmortem.triage/1` hold them.
+"""Convert texts and hours to values of `postmortem.triage/1`.
 
 In: a sentence, hours. Out: plain values, None where there is nothing. Not here: which figures there
 are.

@@ -1,7 +1,7 @@
-"""What the store keeps of an analysis beside the whole of it.
+"""Build the summary row that the store keeps with each analysis.
 
 In: an analysis, its key, its packed form. Out: the row. Not here: what makes failures alike
-(`alike.failure_summary`, `alike.fingerprints`), the table (`store`).
+(`grouping.failure_summary`, `grouping.fingerprints`), the table (`store`).
 """
 
 from collections.abc import Iterator

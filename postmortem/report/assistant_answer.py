@@ -1,7 +1,7 @@
 """A short diagnosis for a coding assistant, with quoted log text kept apart from our own.
 
-In: a `Diagnosis`, the titles of the rules. Out: `AssistantAnswer`. Not here: the marks
-around what is quoted (`report.untrusted_block`), pages of rules (`report.manual`).
+In: a `Diagnosis`, the titles of the rules. Out: `AssistantAnswer`. Not here: the marks around what
+is quoted (`report.untrusted_block`), pages of rules (`report.manual`).
 
 `own` holds only what a log cannot influence: ids, titles of the taxonomy, figures, words of a fixed
 vocabulary. Everything with text of a log, a path or a setting is in `quoted`.

@@ -1,7 +1,7 @@
 """A notice as the text of a chat message, with mentions, links and markup defused.
 
 In: a `Notice`, the most bytes that a place takes. Out: text. Not here: what the message says
-(`report.notice`), the body of the request that carries it (`notices`).
+(`report.notice`), the body of the request that carries it (`interfaces.notify`).
 
 Slack parses `<…>` and reads `&` as an escape; Mattermost and Rocket.Chat read Markdown and plain
 `@all` in the same request, so both are defused. Feishu, DingTalk and WeCom are sent plain text, in

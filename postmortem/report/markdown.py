@@ -1,7 +1,7 @@
 """The Markdown report: short, for a comment under an issue.
 
-In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`),
-escaping and defusing log text (`report.markdown_text`).
+In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`), escaping and
+defusing log text (`report.markdown_text`).
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Extract the figures of an exception's message: sizes, types, keys, names, memory.
 
-In: a line or two of a log. Out: (key of a label, text), most useful first. Not
-here: figures of the run itself (`report.key_figures`), the labels (`report.words`).
+In: a line or two of a log. Out: (key of a label, text), most useful first. Not here: figures of the
+run itself (`report.key_figures`), the labels (`report.words`).
 """
 
 import math

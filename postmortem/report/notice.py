@@ -2,7 +2,7 @@
 
 In: a `Diagnosis`, or the plain values of `postmortem.triage/1`; what the run is called, the address
 of its report. Out: a `Notice`, redacted, in one language. Not here: making its text harmless for a
-place (`report.chat_text`), sending it (`notices`).
+place (`report.chat_text`), sending it (`interfaces.notify`).
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,13 +1,13 @@
-"""Unknown failures that are alike: their templates in clusters, whatever order they come in.
+"""Cluster the templates of similar unknown failures, independent of their order.
 
 In: templates by key, the clusters of earlier triages. Out: `Clustered`, every key in one cluster.
-Not here: what a template is (`alike.failure_summary`), failures of a known cause
-(`alike.fingerprints`), how new templates part (`alike.token_partition`).
+Not here: what a template is (`grouping.failure_summary`), failures of a known cause
+(`grouping.fingerprints`), how new templates part (`grouping.token_partition`).
 
-First each template is held against the clusters that are known, as they were before: one that is an
-instance of a cluster belongs to the oldest such, one that is like a cluster widens it. What is left
-is parted anew. A template joins one cluster, so that two that are known stay two. Everything is
-done in the order of the templates' texts, never in that of the jobs.
+First each template is compared with the known clusters as they were before: an instance of a
+cluster joins the oldest such cluster, a similar template widens it. The rest is clustered anew. A
+template joins one cluster, so that two that are known stay two. Everything is done in the order of
+the templates' texts, never in that of the jobs.
 
 Of n templates each is looked up once for each set of open words that the known clusters of its
 scope have (at most 256), compared with at most 24 clusters and held against at most 512, and parted

@@ -1,10 +1,10 @@
 """What grouping needs to know of an analysis: cause, deciding rule, failing line, own code.
 
 In: an `Analysis`. Out: a `FailureSummary`. Not here: which failures are the same
-(`alike.fingerprints`), which unknown ones are alike (`alike.failure_clusters`).
+(`grouping.fingerprints`), which unknown ones are alike (`grouping.failure_clusters`).
 
 What differs from run to run is taken out by the wording that the comparison of two runs goes by
-(`extraction.line_noise`): numbers, paths, addresses, hashes, ids, times; beside it the machines
+(`extraction.line_noise`): numbers, paths, addresses, hashes, ids, times; and the machines
 that the analysis names, and quoted text that is more than a name.
 """
 

@@ -1,13 +1,14 @@
-"""Which failures are the same: an id that jobs share, from what does not change between runs.
+"""Fingerprints: an id that the same failure has in each run, from what does not change.
 
 In: a `FailureSummary`. Out: a `Fingerprint`. Not here: what is taken from an analysis
-(`alike.failure_summary`), failures that are alike but not the same (`alike.failure_clusters`).
+(`grouping.failure_summary`), failures that are alike but not the same
+(`grouping.failure_clusters`).
 
 Two jobs have failed the same way when they have the same cause, by the same rule, in the same place
 of the user's own code. The process, the machine, the step, sizes and paths do not count. A cause
 that curves show and no text has no rule: all of it is one group. So is health. Where the program
-abstains, or names a cause only because nothing speaks for another, the wording of the failing line
-stands for the rule, and the group is found by likeness.
+abstains, or names a cause only for lack of another, the wording of the failing line takes the place
+of the rule, and the group is found by similarity.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Which jobs of a triage failed alike: each analysis in one group.
+"""Group the jobs of a triage by failure: each analysis is in one group.
 
-In: summaries, the groups that are known. Out: the id of each summary's group, and what is told of
-it. Not here: fingerprints and clusters themselves, counting.
+In: summaries, the groups that are known. Out: the id of each summary's group, and its texts. Not
+here: fingerprints and clusters themselves, counting.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
-"""Clusters that are known, by their words: whose instance a template is, and whom it widens.
+"""Known clusters as word patterns: which one a template matches, and which one it widens.
 
 In: patterns of one scope and one length, the oldest first. Out: the id of one of them, or none. Not
-here: parting what belongs to none (`alike.token_partition`).
+here: clustering templates that match none (`grouping.token_partition`).
 
 A pattern is never opened so far that a template could be an instance of two: what once belonged to
 a cluster belongs to it in every later triage.

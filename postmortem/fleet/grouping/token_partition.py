@@ -1,10 +1,10 @@
-"""Templates by their words: how alike two are, what they have in common, how many part.
+"""Partition templates by their words into groups that share enough of them.
 
 In: templates as words, all of one length. Out: groups, each with the words that its members share.
-Not here: which templates may be in one group at all (`alike.failure_clusters`).
+Not here: which templates may be in one group at all (`grouping.failure_clusters`).
 
-They are parted from the whole downwards, which no order of reading can change: while the words that
-all of a group share are too few, the group is split at the place with the fewest different words.
+Groups are split top-down, so the order of reading has no effect: while the members of a group share
+too few words, the group is split at the position with the fewest different words.
 Two groups thus always differ in a word that each of them holds: no template is an instance of both.
 """
 

@@ -1,6 +1,6 @@
-"""What a scheduler said in earlier triages: its records reach back a day, the logs a month.
+"""Allocations known from earlier triages: a scheduler's records often cover a day, logs a month.
 
-In: the allocations of a store, those of now, jobs. Out: those of earlier that tell of these jobs.
+In: the allocations of a store, those of now, jobs. Out: the earlier ones of these jobs.
 Not here: how rows are kept (`store`), which job an allocation belongs to (`scheduler.joining`).
 """
 

@@ -1,4 +1,4 @@
-"""What logs say of a fault of a machine's hardware: the second witness beside counts.
+"""Hardware faults that logs report for a machine: a second witness besides failure counts.
 
 In: judged jobs. Out: a sentence for each machine. Not here: counts (`scheduler.uneven_nodes`).
 """

@@ -1,4 +1,4 @@
-"""Jobs and allocations brought together: by the scheduler's id, else by a name that only one bears.
+"""Join jobs with allocations by the scheduler's id, else by a unique name.
 
 In: jobs whose logs were judged, allocations. Out: the jobs with their allocations, and what could
 not be joined. Not here: reading either.

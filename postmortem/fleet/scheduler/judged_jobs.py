@@ -1,4 +1,4 @@
-"""A job as the figures see it: what its log was found to say, and what the scheduler says.
+"""A job for statistics: its verdict and its allocation.
 
 In: nothing. Out: frozen values. Not here: the analysis (`pipeline`), where its rows are kept
 (`store`), joining (`scheduler.joining`), counting.

@@ -1,4 +1,4 @@
-"""GPU-hours: how many jobs took, and how many were lost to failures, by cause, user, image, time.
+"""GPU-hours used by jobs and lost to failures, by cause, user, image and time.
 
 In: jobs with allocations. Out: values. Not here: nodes compared (`scheduler.uneven_nodes`).
 A job whose hours are not known adds nothing and is counted as such; where none is known, there is

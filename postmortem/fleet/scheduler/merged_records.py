@@ -1,6 +1,6 @@
-"""Records of a scheduler to attempts of jobs: steps and parts are folded, requeues numbered.
+"""Merge a scheduler's records into attempts: steps and parts are joined, requeues numbered.
 
-In: allocations as their records tell them. Out: one for each attempt of each job. Not here: reading
+In: an allocation for each record. Out: one for each attempt of each job. Not here: reading
 the records.
 """
 

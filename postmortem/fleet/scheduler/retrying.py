@@ -1,9 +1,9 @@
-"""Jobs that were run again: which failure went away, what had changed, and whether it is worth it.
+"""Jobs that were retried: which failures went away, what had changed, whether a retry pays off.
 
 In: jobs with allocations. Out: pairs, and advice for each cause. Not here: what the rules say of
 one job (`inference.verdict`).
-A run again is the next run of the same work by the same user that starts after the failure ended,
-or the next attempt under the same id. Tasks of an array are run again by tasks of the same number.
+A retry is the next run of the same work by the same user that starts after the failure ended,
+or the next attempt under the same id. Tasks of an array are retried by tasks of the same number.
 Whether the code or the data stayed the same is not known.
 """
 

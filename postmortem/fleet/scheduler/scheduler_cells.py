@@ -1,6 +1,6 @@
-"""What stands in the cells of a scheduler's record: times, counts, states, exit codes, images.
+"""Parse cells of a scheduler's record: times, counts, states, exit codes, images.
 
-In: a cell, as text, number or JSON value. Out: a plain value, None or empty where it tells nothing.
+In: a cell, as text, number or JSON value. Out: a plain value, None or empty if it is blank.
 Not here: which cell is what (`scheduler.slurm_json`, `scheduler.scheduler_table`).
 """
 

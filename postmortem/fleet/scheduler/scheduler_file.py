@@ -1,4 +1,4 @@
-"""The file of `--jobs`: what kind it is, told by what stands in it, and the allocations it holds.
+"""Read the file of `--jobs`: detect its format from its content and load the allocations.
 
 In: a path. Out: `SchedulerRecords`. Not here: what one record says (`scheduler.slurm_json`,
 `scheduler.scheduler_table`), joining it with jobs (`scheduler.joining`).

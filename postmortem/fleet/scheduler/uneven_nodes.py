@@ -1,16 +1,16 @@
-"""Nodes on which jobs fail more often than elsewhere, and what that shows and does not.
+"""Find nodes on which jobs fail more often than elsewhere, corrected for chance.
 
 A job is compared with jobs of its kind: of the same user, the same work and about as many nodes.
-A script that fails everywhere speaks against no node then, nor does a user who is bound to one. A
-job of 64 nodes is compared with jobs of 64 nodes: that it failed is told of all its nodes, but
-where such jobs often fail it is expected of each, and says little.
+So a script that fails everywhere is evidence against no node, nor is a user who is bound to one. A
+job of 64 nodes is compared with jobs of 64 nodes: its failure counts for all its nodes, but
+if such jobs often fail it is expected, and says little.
 
 Under "no node is special", failures are spread over the jobs of a kind by chance; how many fall on
 a node is then known exactly (`scheduler.exact_tests`), summed over kinds, and corrected over nodes.
 Nodes that only share jobs with a worse one are cleared of what they share. Only allocations count:
 logs name their machines more often when they fail.
 
-In: jobs with allocations. Out: a value for each node. Not here: who is told of it.
+In: jobs with allocations. Out: a value for each node. Not here: showing it (`report.page`).
 """
 
 from collections import Counter, defaultdict

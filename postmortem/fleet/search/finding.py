@@ -1,10 +1,10 @@
-"""The jobs in the places that a user names: each once, under an identity that stays.
+"""Find the jobs in the places that a user names: each once, with a stable identity.
 
 In: paths and URLs. Out: `JobsFound`. Not here: what makes a folder one job (`search.run_folders`),
 which files belong together (`search.grouping`), reading them (`search.job_content`).
 
-A job's identity is `<scheduler id>.<attempt>` where names tell such an id for certain and no two
-jobs bear it; else the place of its file or folder, absolute and without login and query. Neither
+A job's identity is `<scheduler id>.<attempt>` if names hold such an id for certain and no two
+jobs share it; else the place of its file or folder, absolute and without login and query. Neither
 the order of the places nor naming one twice, or one below another, changes it. Files that are named
 one by one are judged by their names as those of a folder, but each is taken, whatever it is called.
 """

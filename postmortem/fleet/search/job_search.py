@@ -1,4 +1,4 @@
-"""The jobs of a tree: its folders judged from above, each file in one job or left out.
+"""Assign each file of a folder tree to one job, or leave it out.
 
 In: trees of folders. Out: `Draft`s: files with neutral names, and what the job is called by. Not
 here: the rules (`search.run_folders`, `search.grouping`, `search.pods`), identities

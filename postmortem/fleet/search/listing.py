@@ -1,4 +1,4 @@
-"""What lies below a folder: files with size and stamp, and folders, as plain values.
+"""List a folder tree: files with size and modification time, and folders.
 
 In: a local folder. Out: `Tree`, and what was left out on the way. Not here: trees elsewhere
 (`search.remote_files`), which files are a job (`search.run_folders`).

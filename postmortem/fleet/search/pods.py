@@ -1,4 +1,4 @@
-"""Logs as Kubernetes keeps them on a node: pods of one job are one job.
+"""Logs as Kubernetes keeps them on a node: the pods of one job are grouped.
 
 In: folders `<namespace>_<pod>_<uid>` below /var/log/pods, files
 `<pod>_<namespace>_<container>-<id>.log` below /var/log/containers. Out: for each job where it is,

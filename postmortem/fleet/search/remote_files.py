@@ -1,4 +1,4 @@
-"""Files that lie elsewhere: listed and opened through fsspec.
+"""List and open remote files through fsspec.
 
 In: URLs such as `s3://bucket/logs`, `https://host/run.log`, `zip://*.log::s3://bucket/a.zip`. Out:
 trees and files with size and stamp; open files. Not here: local paths, which need no fsspec

@@ -1,13 +1,13 @@
-"""Whether what is named as one job holds several for certain.
+"""Refuse a folder or archive given as one job if it certainly holds several.
 
 In: folders; the names of files that came together. Out: nothing, or an error that says how many
 jobs there are and which command judges them. Not here: what makes files one job
 (`search.run_folders`, `search.grouping`).
 
 Several paths of a command line are one job because their user says so; what a folder or an archive
-holds, nobody has looked through. `triage` parts what may be several jobs; refused is only what can
-be nothing else, for a job has logs of many names. Attempts of one job and runs that a later one of
-the same tracker followed belong to it. The rules, of which one suffices:
+holds, nobody has looked through. `triage` splits what may be several jobs; here only a certain case
+is refused, since one job may have logs of many names. Attempts of one job and runs that a later one
+of the same tracker followed belong to it. The rules, of which one suffices:
 
 1. Two ids of a scheduler. Behind a job's own name (`sft_48213_7.out`) the task's number tells none.
 2. Two stems with a file of the same process each (`a_rank0`, `b_rank0`).

@@ -1,4 +1,4 @@
-"""Workers of this machine: a pool of processes in which a task can fail alone.
+"""A pool of worker processes on this machine; a failing task affects no other.
 
 In: tasks. Out: their outcomes, as they come. Not here: the work, the order of tasks.
 

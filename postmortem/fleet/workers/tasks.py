@@ -1,7 +1,7 @@
-"""What a worker is handed and what it hands back.
+"""The inputs and outcomes of worker tasks.
 
-In: nothing. Out: frozen values that can be pickled. Not here: the work (`workers.at_work`), who
-does it (`workers.pool`, `workers.cluster`).
+In: nothing. Out: frozen values that can be pickled. Not here: the work (`workers.worker_tasks`),
+who does it (`workers.pool`, `workers.cluster`).
 """
 
 from collections.abc import Callable, Iterator

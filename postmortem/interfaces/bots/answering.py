@@ -1,11 +1,11 @@
-"""One place answered: all that waits there, once, by what stands there now.
+"""Answer one issue or run: all waiting deliveries at once, by its current state.
 
-In: what waits, a tracker, a judge. Out: the one comment, labels, and what became of each delivery.
-Not here: who answers when, and again (`bots.answering_loop`).
+In: what waits, a tracker, a judge. Out: the one comment, labels, and the state of each delivery.
+Not here: scheduling and retries (`bots.answering_loop`).
 
-Somebody who opens an issue has asked nothing: they are answered if the cause is plain. Somebody who
-commands is always answered. A comment that is there already is kept up to date in either case. An
-article of the rules is a comment of its own for each comment that asks for one.
+An issue without a command is answered only if the cause is clear; a command is always answered. An
+existing comment is kept up to date in either case. An article of the rules is a comment of its own
+for each comment that asks for one.
 """
 
 import logging

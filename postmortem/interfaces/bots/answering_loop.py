@@ -1,8 +1,8 @@
-"""Who answers when: threads that take places under a lease, and take them again where it fails.
+"""Threads that take issues and runs under a lease, answer them, and retry failures.
 
 In: a store, trackers, a judge. Out: answered places. Not here: what is answered (`bots.answering`).
-Beside other processes on the same store: no place is answered by two at once, and what a process of
-this machine left is taken over as soon as it is gone. What failed is written into the store with
+Several processes may share a store: no place is answered by two at once, and the work of a process
+of this machine is taken over as soon as it is gone. What failed is written into the store with
 the time before which it is not tried again.
 """
 

@@ -1,4 +1,4 @@
-"""What a comment commands.
+"""Parse the command in a comment.
 
 In: a text, the name that the bot is called by. Out: a command, or none. Not here: who may command.
 A command stands at the beginning of a line, and not in code or in what is quoted.

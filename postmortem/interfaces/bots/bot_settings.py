@@ -1,4 +1,4 @@
-"""What the settings say of the bot.
+"""The settings of the bot.
 
 In: plain values. Out: `BotSettings`. Not here: the settings of a tracker, which its own module
 checks (`trackers.tracker_kinds`).

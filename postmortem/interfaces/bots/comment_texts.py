@@ -1,8 +1,8 @@
-"""What the bot's comments say around a report.
+"""Texts of the bot's comments around a report.
 
-In: verdicts, reasons, a language. Out: Markdown. Not here: the report itself
-(`report.markdown`), posting it (`trackers.bot_comment`). Names of jobs and files come from
-anybody: they are escaped as log text is.
+In: verdicts, reasons, a language. Out: Markdown. Not here: the report itself (`report.markdown`),
+posting it (`trackers.bot_comment`). Names of jobs and files come from anybody: they are escaped as
+log text is.
 """
 
 from collections.abc import Sequence

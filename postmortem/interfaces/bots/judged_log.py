@@ -1,4 +1,4 @@
-"""What the bot needs of a verdict, and who gives it.
+"""What the bot needs of a verdict, and the protocol of a judge.
 
 In: an analysis. Out: `JudgedLog`, which can be sent between processes. Not here: in which process
 a log is judged (the service's pool), what is done with the verdict.

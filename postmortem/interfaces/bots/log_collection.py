@@ -1,4 +1,4 @@
-"""The logs in an issue: blocks of code by its author and by who commands, and attached files.
+"""Collect the logs of an issue: code blocks of its author and of commanders, attached files.
 
 In: an issue and comments as they stand now. Out: logs with labels, and what could not be fetched.
 Not here: whether they are logs at all, which judging finds out.

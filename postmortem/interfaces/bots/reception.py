@@ -1,4 +1,4 @@
-"""What arrives from a tracker: checked, read, and kept for whoever answers.
+"""Check and parse the deliveries of a tracker, and store them for answering.
 
 In: the headers and the body of a delivery. Out: a status and a word for the tracker. Not here:
 answering (`bots.answering`), HTTP (the service). Nothing is kept of a delivery that is not

@@ -1,6 +1,6 @@
-"""What is to be said of the logs of an issue, or of those of a failed run.
+"""Judge the logs of an issue or of a failed run.
 
-In: logs, a judge, settings. Out: `FoundVerdict`. Not here: saying it (`bots.answering`).
+In: logs, a judge, settings. Out: `FoundVerdict`. Not here: posting it (`bots.answering`).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """How a capsule is recorded, for who has none: the lines that attach the recorder.
 
-In: a log, or nothing; a language. Out: a text. Not here: recording (`recorder`); the lines
+In: a log, or nothing; a language. Out: a text. Not here: recording (`replay.recorder`); the lines
 themselves, which are the fix `numerics.record-window` of the rules.
 """
 

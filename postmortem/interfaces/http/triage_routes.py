@@ -1,7 +1,7 @@
 """The triages of a store as JSON, under `/api/triages`.
 
-In: numbers, filters. Out: JSON. Not here: the work (`http.store_worker`), pages for
-people (`http.triage_page_routes`).
+In: numbers, filters. Out: JSON. Not here: the work (`http.store_worker`), pages for people
+(`http.triage_page_routes`).
 """
 
 from typing import Annotated, Any, Final

@@ -1,7 +1,7 @@
 """Calls done in processes of their own, and what a client is told of one that was not done.
 
-In: a function and its arguments. Out: what it gives, later. Not here: the work
-(`mcp.call_worker`), the processes (`core.host.work_pool`).
+In: a function and its arguments. Out: what it gives, later. Not here: the work (`mcp.call_worker`),
+the processes (`core.host.work_pool`).
 """
 
 import functools

@@ -4,8 +4,8 @@ In: settings, a method, a path. Out: JSON values, or `TrackerError`s. Not here: 
 are (`trackers.github_tracker`).
 
 githubkit signs the requests: as an app (a JWT, and a token for each installation, renewed in time)
-or with a personal token; it tells limits of both kinds from refusals. It is told never to try again
-by itself, to keep nothing it has read, and to follow no redirect.
+or with a personal token; it distinguishes both kinds of rate limits from refusals. It is configured
+not to retry, not to cache and not to follow redirects.
 """
 
 import ssl

@@ -1,7 +1,8 @@
 """Memory that rises evenly over the whole run: at this slope it will not last.
 
 In: the memory figures of one stream, one by one, the memory of the device and the length of the run
-where they are known. Out: `Sign`s. Not here: an out-of-memory line (`shapes.build_memory_outcome`).
+where they are known. Out: `Sign`s. Not here: an out-of-memory line
+(`detectors.build_memory_outcome`).
 
 A high-water mark, a cache that fills and the first steps of a run rise too, but ever less. So the
 later half must rise like the earlier, without falling back.

@@ -1,7 +1,6 @@
 """Look an id up among all rules: causes, signatures, conditions, shapes, fixes, stacks.
 
-In: compiled rules, an id. Out: `Explained`. Not here: what its page says
-(`manual.articles`).
+In: compiled rules, an id. Out: `Explained`. Not here: what its page says (`manual.articles`).
 """
 
 import difflib

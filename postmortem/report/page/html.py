@@ -3,8 +3,8 @@
 It needs no network, has a light and a dark style, and fits phones and paper.
 
 In: a `Diagnosis`, and the same in other languages. Out: HTML. Not here: the layout (`templates/`),
-which lines are quoted (`story.quotes`). Every value passes `plain.safe` and then Jinja's escaping;
-only our own SVG, style sheet and script are marked as safe. The frame with its policy is
+which lines are quoted (`story.quotes`). Every value passes `core.visible` and then Jinja's
+escaping; only our own SVG, style sheet and script are marked as safe. The frame with its policy is
 `page.frame`'s.
 """
 

@@ -1,7 +1,7 @@
 """Pages of the service other than reports: pasting a log, the list of triages, signing in.
 
 In: what is shown. Out: HTML in both languages, and the hashes of its style and script. Not here:
-answering requests (`service`), the reports themselves.
+answering requests (`interfaces.http`), the reports themselves.
 """
 
 import functools

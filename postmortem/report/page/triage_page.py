@@ -1,7 +1,7 @@
 """The overview page of a triage: one self-contained HTML file in all languages.
 
 In: the plain values of `postmortem.triage/1`, as they are to be shown. Out: HTML. Not here: the
-figures themselves (`triage`), hiding names, the frame (`page.frame`).
+figures themselves (`fleet.overview`), hiding names, the frame (`page.frame`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Writes paragraphs, headings and code within a width, in colour or plain.
 
-In: texts. Out: lines. Not here: the content (`terminal.whole`, `terminal.screen`). Log text is
-only ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal
+In: texts. Out: lines. Not here: the content (`terminal.whole`, `terminal.screen`). Log text is only
+ever put into `Text` objects after `core.visible`, so that neither Rich's markup nor the terminal
 interprets it.
 """
 

@@ -1,7 +1,7 @@
 """What a triage found, as a few lines and a table of text.
 
-In: the plain values of `postmortem.triage/1`. Out: text. Not here: the figures (`triage`), the page
-(`page.triage_page`).
+In: the plain values of `postmortem.triage/1`. Out: text. Not here: the figures (`fleet.overview`),
+the page (`page.triage_page`).
 """
 
 from collections.abc import Mapping
