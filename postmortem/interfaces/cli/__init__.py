@@ -3,7 +3,7 @@
 The one place where an error becomes a line and exit status 2.
 
 In: arguments. Out: the report on standard output, everything else on standard error.
-Not here: anything that could be wanted from Python.
+Not here: anything useful from Python.
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""The lines for which a rule is drafted: one of a log, or those of a group of failures.
+"""Find the lines for which a rule is drafted: one of a log, or those of a group of failures.
 
 In: a log and the number of a line or none; or a file of failures and the id of a group or none.
 Out: texts, without prefixes. Not here: the rule (`rules.skeleton`).

@@ -1,12 +1,10 @@
-"""What follows a command that has failed under `run`.
+"""Analyse the output of a command that failed under `run`, in a separate process.
 
-Its output is analysed, in a process of its own.
+In: the logs and the options of the report. Out: the report on standard error or in a file; one line
+for whatever goes wrong. Not here: running the command.
 
-In: what there is to analyse and how the report is wanted. Out: the report on standard error or in a
-file; one line for whatever goes wrong. Not here: running the command.
-
-A process of its own, since the exit status is the command's whatever happens: an analysis that
-crashes, is killed for its memory, hangs or is interrupted takes nobody along.
+A separate process keeps the exit status of the command whatever happens: an analysis may crash,
+run out of memory, hang or be interrupted.
 """
 
 import json

@@ -1,6 +1,4 @@
-"""What a reading that takes time says on standard error.
-
-How far it is, and at the end what was read.
+"""Show the progress of reading on standard error, and a summary at the end.
 
 In: the sources as they are read. Out: one line that is drawn again on a terminal, one line at the
 end. Not here: the report, which alone goes to standard output.

@@ -1,4 +1,4 @@
-"""How a capsule is recorded, for who has none: the lines that attach the recorder.
+"""Show how to record a capsule: the lines that attach the recorder.
 
 In: a log, or nothing; a language. Out: a text. Not here: recording (`replay.recorder`); the lines
 themselves, which are the fix `numerics.record-window` of the rules.

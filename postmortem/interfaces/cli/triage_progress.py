@@ -1,7 +1,7 @@
-"""How far a triage is, on standard error: what is done, how fast, how much longer.
+"""Show the progress of a triage on standard error: work done, speed, time left.
 
 In: counts. Out: one line that is drawn again on a terminal, a line now and then elsewhere. Not
-here: what is counted (`fleet.judging_jobs`).
+here: counting (`fleet.judging_jobs`).
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Where the curves of two runs part.
+"""Find where the curves of two runs diverge.
 
 In: the series of both. Out: `Parting`s. Not here: which of the runs went well.
 

@@ -1,6 +1,4 @@
-"""Two runs side by side.
-
-What was set and installed otherwise, where their curves part, which lines only one of them prints.
+"""Compare two runs: settings and versions, where curves diverge, lines that only one prints.
 
 In: the paths of a good and of a bad run. Out: `Comparison`. Not here: curves
 (`compare.curve_divergence`), lines (`compare.wordings`), rendering it (`report.side_by_side`).

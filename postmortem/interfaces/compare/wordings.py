@@ -1,4 +1,4 @@
-"""What a run prints, by its wording: what is a run's own is taken out, and noise left out.
+"""Collect the distinct wordings that a run prints, without run-specific values and noise.
 
 In: an `Analysis` whose sources can be read again. Out: `Wording`s with their first places. Not
 here: what noise is (`extraction.line_noise`), which wordings another run prints too

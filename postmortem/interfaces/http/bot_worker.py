@@ -1,4 +1,4 @@
-"""What is done for the bot in a process of its own: judge logs, tell of an id of the rules.
+"""Work for the bot in a worker process: judge logs, render the article of an id.
 
 In: settings, logs. Out: `JudgedLog`, an article. Not here: which process this is
 (`core.host.work_pool`), who asks (`http.webhook_routes`).

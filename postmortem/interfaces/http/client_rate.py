@@ -1,7 +1,7 @@
-"""How often one client may have work done, and how much may be under way at once.
+"""Rate limits for each client, and the limit of concurrent work.
 
-In: who asks, a clock. Out: whether there is room now, else after how many seconds. Not here: who a
-client is (`http.authentication`), what it is told (`http.refusals`).
+In: a client, a clock. Out: whether work may start now, else after how many seconds. Not here: who a
+client is (`http.authentication`), its response (`http.refusals`).
 """
 
 import time

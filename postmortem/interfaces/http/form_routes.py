@@ -1,7 +1,7 @@
-"""The pages of the service beside its reports: for pasting a log, the list of triages, sessions.
+"""Pages of the service other than reports: pasting a log, the list of triages, sessions.
 
 In: requests of browsers. Out: pages. Not here: reports, the pages of one triage
-(`http.triage_routes`), what a page says (`page.service_page`).
+(`http.triage_routes`), the content of a page (`page.service_page`).
 """
 
 import time

@@ -1,9 +1,9 @@
-"""Listening: the server that carries the application, and how it ends.
+"""The server that runs the application: listening and graceful shutdown.
 
 In: settings, an application. Out: nothing, until it is ended. Not here: routes, options.
 
-Asked to end (SIGTERM, SIGINT) it takes no more requests, finishes what is under way within a time,
-and refuses what is left.
+On SIGTERM or SIGINT it takes no more requests, finishes running ones within a time, and refuses the
+rest.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What a browser may do on the pages of the service: run and restyle by what the program wrote.
+"""Content-security policies of the service's pages: only our own scripts and styles run.
 
 In: nothing. Out: content-security policies. Not here: the other headers (`http.request_guard`).
 

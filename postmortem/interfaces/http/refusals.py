@@ -1,7 +1,7 @@
-"""What a client is told of a request that is not done: a status, and what, where and how to mend.
+"""Errors of the API: a status, and what is wrong, where, and how to fix it.
 
 In: what went wrong. Out: `Refusal`, and its one shape as JSON. Not here: who sends it
-(`http.request_guard`), what the pages say of it (`templates/service.js`).
+(`http.request_guard`), how pages show it (`templates/service.js`).
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""What holds of every request, whatever route it takes: its host, its origin, its size, its time.
+"""Checks of every request on any route: host, origin, size and time.
 
-In: an ASGI application. Out: one that refuses before it and tells what became of each request. Not
-here: who asks (`http.authentication`), the routes.
+In: an ASGI application. Out: one that refuses bad requests before it and logs each request. Not
+here: authentication (`http.authentication`), the routes.
 
 It counts a body as it arrives, whatever length was claimed. A refused body is drained for a moment
 before the answer: a client that is still sending would else see a broken connection.

@@ -1,4 +1,4 @@
-"""What is done for a request in a process of its own: judge logs, render a report.
+"""Work for a request in a worker process: judge logs, render a report.
 
 In: settings, files that were received. Out: the text of a report. Not here: which process this is
 (`core.host.work_pool`), the pages of a store (`http.store_worker`).

@@ -1,4 +1,4 @@
-"""How a service is run: where it listens, who may ask, and every limit.
+"""Settings of the service: address, access and limits.
 
 In: a file of settings. Out: `ServiceSettings`, checked, or one error that names every fault. Not
 here: the tokens themselves (`http.access_tokens`), options (`cli.serve_command`).

@@ -1,4 +1,4 @@
-"""What a running service holds: its settings, its processes, its places, its store.
+"""The state of a running service: settings, worker processes, work slots, store.
 
 In: settings, tokens. Out: `ServiceState`; work done in one of its processes, unless the client goes
 away meanwhile. Not here: the work (`http.request_worker`), routes.

@@ -1,4 +1,4 @@
-"""Work on a store for a request, under the limits that all work has.
+"""Run work on a store for a request, under the limits that all work has.
 
 In: a request, a function of `http.store_worker`. Out: the text that it gives. Not here: the work.
 """

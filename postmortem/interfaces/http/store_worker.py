@@ -1,4 +1,4 @@
-"""What is done in a process of its own for who looks at a store: overviews, groups, reports.
+"""Work on a store in a worker process: render overviews, groups and reports.
 
 In: settings, numbers. Out: the text of a page or of JSON. Not here: which process this is
 (`core.host.work_pool`), the routes (`http.triage_routes`).

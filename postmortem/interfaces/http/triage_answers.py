@@ -1,4 +1,4 @@
-"""The lists of a store as values: which are asked for, and how they are answered.
+"""Models of the lists of a store: query parameters and responses.
 
 In: filters, rows of the store. Out: values that FastAPI checks, describes and writes. Not here: the
 routes (`http.triage_routes`), SQL (`store.job_listing`).

@@ -1,4 +1,4 @@
-"""What a request brings: a log as its body, or several files and fields of a form.
+"""Read the upload of a request: a log as its body, or several files and fields of a form.
 
 In: a request. Out: files in a folder of its own, under numbers; their names are labels and nothing
 else. Not here: how large and how slow a body may be (`http.request_guard`).

@@ -1,10 +1,10 @@
-"""Which files an assistant may have read: those below the folders that its user allows.
+"""Restrict the files that an assistant may read to the folders that its user allows.
 
 In: folders, a path as an assistant names it. Out: a path that can be read, or a refusal. Not here:
 who allows which folder (`mcp.server`), links within a folder (`reading.discover`).
 
-A path is judged by where it leads, links and `..` followed. Whether a path outside exists is not
-told. Names that begin with a dot are not read below an allowed folder, as in any folder that is
+A path is judged by its target, with links and `..` resolved. Whether a path outside exists is not
+revealed. Names that begin with a dot are not read below an allowed folder, as in any folder that is
 analysed: keys and credentials have such names.
 """
 

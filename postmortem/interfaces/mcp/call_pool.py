@@ -1,6 +1,6 @@
-"""Calls done in processes of their own, and what a client is told of one that was not done.
+"""Run tool calls in worker processes, and convert failures to replies.
 
-In: a function and its arguments. Out: what it gives, later. Not here: the work (`mcp.call_worker`),
+In: a function and its arguments. Out: its result, awaited. Not here: the work (`mcp.call_worker`),
 the processes (`core.host.work_pool`).
 """
 

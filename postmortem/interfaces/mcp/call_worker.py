@@ -1,4 +1,4 @@
-"""What a call of a tool does, in a process of its own.
+"""Run a tool call in a worker process.
 
 In: settings, a request whose paths may be read. Out: `CallReply`. Not here: which process this is
 (`mcp.call_pool`), the protocol (`mcp.server`).

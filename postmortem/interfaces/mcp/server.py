@@ -5,7 +5,7 @@ read (`mcp.allowed_folders`).
 
 The protocol is that of the official SDK, whose transport also keeps stray output off the wire. The
 client's roots are asked for anew in each call that names a path; clients of the older protocols are
-asked in the middle of the call, those of 2026-07-28 and later are answered that they are needed.
+asked in the middle of the call, those of 2026-07-28 and later get a reply that asks for them.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""The tools that the server offers, each with its words for a language model.
+"""The tools that the server offers, each with its description for a language model.
 
 In: nothing. Out: `OFFERED`. Not here: what they do (`mcp.call_worker`).
 """

@@ -1,4 +1,4 @@
-"""The shapes of what the tools answer for programs; clients get their JSON Schema.
+"""Models of the structured replies of the tools; clients get their JSON Schema.
 
 In: nothing. Out: models. Not here: filling them (`mcp.call_worker`).
 

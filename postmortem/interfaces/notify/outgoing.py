@@ -1,4 +1,4 @@
-"""What each kind of webhook takes, how it is signed, and what its answers mean.
+"""The kinds of webhooks: their payloads, signatures and responses.
 
 In: a `Notice`, a secret, the time. Out: the body, headers and parameters of a request; of an answer
 what went wrong. Not here: sending it (`notify.posting`), the text (`report.chat_text`).

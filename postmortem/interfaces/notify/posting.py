@@ -1,6 +1,6 @@
-"""Send a request to a webhook: within a time, again where that may help, and never elsewhere.
+"""Send a request to a webhook, with a timeout, retries and no redirects.
 
-In: an address, a request. Out: what went wrong at last, or nothing. Not here: what is sent
+In: an address, a request. Out: the last error, or nothing. Not here: what is sent
 (`notify.outgoing`).
 
 httpx holds the connection: it knows proxies and certificates, and takes no redirection unless

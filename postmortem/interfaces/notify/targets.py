@@ -1,9 +1,10 @@
-"""Where a message goes: a kind of webhook and its address, or a name that a file gives them.
+"""The target of a message: a kind of webhook and its address, or a name defined in a file.
 
 In: a name, where its secrets stand. Out: a `Target`. Not here: sending (`notify.posting`).
 
-The address of a webhook is a secret, as its signing key is. On the command line stands where it is
-(`env:NAME`, `file:PATH`) and never what it is: other users of a machine can see that line.
+The address of a webhook is a secret, as its signing key is. The command line names where it is
+stored (`env:NAME`, `file:PATH`), never the secret itself: other users of a machine can see that
+line.
 """
 
 import os

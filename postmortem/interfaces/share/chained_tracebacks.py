@@ -1,4 +1,4 @@
-"""The whole traceback of the process that failed first, with those that it is chained to.
+"""Extract the whole traceback of the process that failed first, with its chained tracebacks.
 
 In: an `Analysis` whose sources can be read again. Out: `Passage`s, bounded. Not here: what else an
 excerpt holds (`share.passage_selection`).

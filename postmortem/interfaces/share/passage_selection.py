@@ -1,4 +1,4 @@
-"""The passages that may go into an excerpt, from what the verdict rests on outwards.
+"""Choose passages for an excerpt, from the basis of the verdict outwards.
 
 In: an `Analysis`. Out: `Passage`s, more of them at each level. Not here: which of them are needed
 (`share.excerpting`).

@@ -1,7 +1,7 @@
-"""One comment with a mark of its own: posted once, edited ever after, whoever tries at once.
+"""Keep exactly one bot comment in a thread: posted once, then edited, also under concurrency.
 
-In: a tracker, a place, a key, Markdown. Out: the one comment, on the tracker. Not here: what it
-says, when it is tried again (`bots`).
+In: a tracker, a place, a key, Markdown. Out: the one comment, on the tracker. Not here: its
+text, retries (`bots`).
 
 The mark is the first line of the comment, and no one sees it. It is the only memory that is needed:
 a comment with it counts if the tracker's own identity wrote it, so that nobody can have a comment

@@ -1,4 +1,4 @@
-"""Requests to GitHub, and what its answers mean.
+"""Send requests to GitHub, and interpret its responses.
 
 In: settings, a method, a path. Out: JSON values, or `TrackerError`s. Not here: which requests there
 are (`trackers.github_tracker`).

@@ -1,7 +1,7 @@
-"""What GitHub's JSON says, in webhooks and in answers.
+"""Parse GitHub's JSON, of webhooks and of API responses.
 
 In: parsed JSON, headers. Out: values of `tracker_values`. Not here: asking, signatures.
-Only what is needed is looked at: other servers and later versions have other fields beside.
+Only the needed fields are read: other servers and later versions have more.
 """
 
 from collections.abc import Iterable, Mapping

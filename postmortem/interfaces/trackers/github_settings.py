@@ -1,7 +1,6 @@
-"""What the settings say of GitHub.
+"""The settings of the GitHub tracker.
 
-In: plain values. Out: `GithubSettings`. Not here: secrets, which are named here and stand
-elsewhere.
+In: plain values. Out: `GithubSettings`. Not here: secrets, which are only named here.
 """
 
 from typing import Annotated, Final

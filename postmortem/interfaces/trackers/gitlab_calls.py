@@ -1,11 +1,11 @@
-"""Requests to GitLab, and what its answers mean.
+"""Send requests to GitLab, and interpret its responses.
 
 In: settings, a method, a path below `/api/v4`. Out: JSON values, or `TrackerError`s. Not here:
 which requests there are (`trackers.gitlab_tracker`).
 
-python-gitlab knows the API: paths, pages, encodings. It is told never to try again by itself. Each
-answer is looked at before it sees it: there the headers still say how long to wait, and a redirect
-ends there, which could carry the token to another host.
+python-gitlab knows the API: paths, pages, encodings. It is configured not to retry. Each
+response is checked first: its headers say how long to wait, and redirects are refused, which could
+carry the token to another host.
 """
 
 from collections.abc import Callable, Iterator

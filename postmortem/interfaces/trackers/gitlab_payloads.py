@@ -1,7 +1,7 @@
-"""What GitLab's JSON says, in webhooks and in answers.
+"""Parse GitLab's JSON, of webhooks and of API responses.
 
 In: parsed JSON, headers. Out: values of `tracker_values`. Not here: asking, signatures.
-Only what is needed is looked at: other versions have other fields beside. Source: docs.gitlab.com,
+Only the needed fields are read: other versions have more. Source: docs.gitlab.com,
 "Webhook events", "Notes API", "Issues API".
 """
 

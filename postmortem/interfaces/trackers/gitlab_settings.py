@@ -1,7 +1,6 @@
-"""What the settings say of GitLab.
+"""The settings of the GitLab tracker.
 
-In: plain values. Out: `GitlabSettings`. Not here: secrets, which are named here and stand
-elsewhere.
+In: plain values. Out: `GitlabSettings`. Not here: secrets, which are only named here.
 """
 
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""Files fetched from hosts that are allowed, and from nowhere else.
+"""Fetch files from allowed hosts only.
 
 In: a URL that may come from anybody, the most bytes that are wanted. Out: bytes, as they are
 stored. Not here: which links are worth it (each tracker's module), unpacking.

@@ -1,4 +1,4 @@
-"""A place as people write it: `owner/name#12`, `group/project#4`, `group/project!5`.
+"""Parse a reference to an issue: `owner/name#12`, `group/project#4`, `group/project!5`.
 
 In: a text. Out: `IssuePlace`. Not here: whether there is such a place.
 """

@@ -1,4 +1,4 @@
-"""The address of a tracker's server, to which credentials are sent.
+"""Check the address of a tracker's server, to which credentials are sent.
 
 In: a text of the settings. Out: the same, checked. Not here: addresses of files
 (`trackers.guarded_fetch`).

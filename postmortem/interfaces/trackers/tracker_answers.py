@@ -1,4 +1,4 @@
-"""What a tracker sends, as far as every tracker sends it alike: objects, ids, how long to wait.
+"""Parse what all trackers send alike: objects, ids, how long to wait.
 
 In: parsed JSON, texts. Out: checked values. Not here: the shapes of one tracker (`*_payloads`).
 """

@@ -1,8 +1,8 @@
-"""Tell others of a warning: a command of the user's, a web address of the user's.
+"""Send a warning to a command or a web address of the user's.
 
-In: the warning as plain values. Out: what went wrong in telling it, or an empty string: a watch
-goes on whatever becomes of it. Not here: hiding secrets and writing JSON (`report.watch_events`),
-the request itself (`watch.http_post`).
+In: the warning as plain values. Out: what went wrong, or an empty string: a watch goes on in any
+case. Not here: hiding secrets and writing JSON (`report.watch_events`), the request itself
+(`watch.http_post`).
 
 The command gets no shell: what a log says is never part of a command line. The warning comes on its
 standard input, and in variables.

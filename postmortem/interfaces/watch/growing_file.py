@@ -1,12 +1,10 @@
-"""One growing file as records and findings.
-
-What is new goes through the same gathering as in a post-mortem, block by small block.
+"""Read a growing file into records and findings, with the same extraction as `analyze`.
 
 In: bytes as they are added. Out: records, raw lines, what may have ended the run. Not here:
 following the file (`reading.follow`), judging (`watch.signs`).
 
-Only finished lines are looked at, or finished draws of a progress bar. Each look costs what is new,
-and the few kilobytes before it that a rule may look back at.
+Only finished lines are looked at, or finished draws of a progress bar. Each look reads only the new
+part and the few kilobytes before it that a rule may look back at.
 """
 
 import math

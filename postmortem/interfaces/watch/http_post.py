@@ -1,12 +1,10 @@
-"""Post a text to a web address of the user's, within a time.
+"""Post a text to a web address of the user's, with a timeout, never to link-local addresses.
 
-Never to the machine's own neighbourhood.
+In: an address, a text. Out: the status that was answered. Not here: retries and messages
+(`watch.alerts`).
 
-In: an address, a text. Out: the status that was answered. Not here: when it is tried again, and how
-it is told (`watch.alerts`).
-
-What a server says reaches nobody: its status counts and nothing else. The standard library's opener
-is used since it takes the proxies that a cluster's machines are told of; it has no limit for a
+Only the status of a response is used, its body is never shown. The standard library's opener
+is used since it uses the proxies configured on a cluster's machines; it has no limit for a
 request as a whole, so a thread holds it, whose connection is cut when the time is over.
 """
 

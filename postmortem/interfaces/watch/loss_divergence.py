@@ -1,9 +1,9 @@
-"""A finite loss that climbs away from all that the run had shown, at once or record by record.
+"""Detect a finite loss that rises far above all earlier values, at once or record by record.
 
 In: the finite losses of one stream, one by one. Out: `Sign`s. Not here: losses that are not finite
 or exactly 0 (`watch.loss_signs`), a curve as a whole (`diagnosis.detectors`).
 
-Stricter than the shapes of a post-mortem: the beginning of a sound run is full of rises, and a
+Stricter than the detectors of `analyze`: the beginning of a sound run is full of rises, and a
 warning that proves false is worse than one that comes a few records later. What is kept does not
 grow with the run.
 """

@@ -1,4 +1,4 @@
-"""A loss that has gone wrong, or is about to: not finite, hidden behind a 0, climbing away.
+"""Detect a loss that is not finite, is printed as 0 instead, or diverges.
 
 In: the records of one stream, one by one. Out: `Sign`s. Not here: what a climb is
 (`watch.loss_divergence`), what a 0 means (`watch.zero_losses`), gradients (`watch.norm_signs`), the

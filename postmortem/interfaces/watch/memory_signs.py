@@ -1,4 +1,4 @@
-"""Memory that rises evenly over the whole run: at this slope it will not last.
+"""Detect memory that rises steadily over the whole run and will run out at this slope.
 
 In: the memory figures of one stream, one by one, the memory of the device and the length of the run
 where they are known. Out: `Sign`s. Not here: an out-of-memory line

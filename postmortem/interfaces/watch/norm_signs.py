@@ -1,6 +1,6 @@
-"""Gradient norms that run away, or are not finite.
+"""Detect gradient norms that explode or are not finite.
 
-In: the gradient norms of one stream, one by one. Out: `Sign`s. Not here: the loss beside them
+In: the gradient norms of one stream, one by one. Out: `Sign`s. Not here: the loss
 (`watch.loss_signs`), the loss scale (`watch.scaler_signs`).
 """
 

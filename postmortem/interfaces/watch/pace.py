@@ -1,4 +1,4 @@
-"""How long a run may be silent before it is said to stand still, by its own pace.
+"""How long a run may be silent before it counts as stalled, by its own pace.
 
 In: when something was written, and how many records. Out: a limit in seconds. Not here: the clock.
 

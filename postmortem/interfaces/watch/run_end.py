@@ -1,10 +1,10 @@
-"""Whether the run that is watched is over.
+"""Detect the end of a watched run.
 
-In: what is heard of it, and its files. Out: the analysis of a run that is over. Not here: which
+In: its output times and its files. Out: the analysis of a run that is over. Not here: which
 lines may end a run (`watch.growing_file`).
 
-It is not guessed from a line: behind one that may have ended the run, and some quiet, the log is
-analysed as `postmortem analyze` would.
+A line alone does not decide it: after one that may have ended the run, and some silence, the log is
+analysed as by `postmortem analyze`.
 """
 
 import math

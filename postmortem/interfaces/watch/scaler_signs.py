@@ -1,4 +1,4 @@
-"""A loss scale that falls step after step: overflow without a clean step in between.
+"""Detect a loss scale that falls step after step: overflows without a clean step in between.
 
 In: the loss scale as it is printed, with each record or at each overflow, and the records between.
 Out: `Sign`s. Not here: the values that overflow (`watch.loss_signs`).

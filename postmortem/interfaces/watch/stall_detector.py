@@ -1,6 +1,6 @@
-"""When a job last wrote anything, and whether its silence is too long.
+"""Detect a job that is silent for too long or stays at one step.
 
-In: what is read from its files, as it comes. Out: signs that it is silent, or stands on one step.
+In: what is read from its files, as it comes. Out: signs that it is silent, or stays at one step.
 Not here: how long a silence may be (`watch.pace`).
 """
 

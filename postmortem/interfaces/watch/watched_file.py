@@ -1,7 +1,7 @@
-"""One file of a job that is watched: what it has told so far, and of which run it tells.
+"""One file of a watched job: its state so far, and whether it still shows the same run.
 
 In: a path, and records as they come. Out: signs. Not here: finding the files (`watch.job_files`),
-telling a sign once (`watch.watcher`).
+reporting a sign once (`watch.watcher`).
 """
 
 import math

@@ -1,10 +1,8 @@
-"""The watch itself: looks at the files of a job again and again, and warns once of each kind.
-
-It notices when the run stands still or is over.
+"""The watch: checks the files of a job repeatedly, warns once of each kind, sees stall and end.
 
 In: paths, limits, a clock and a way to sleep. Out: events, one by one. Not here: what counts as a
-sign (`watch.signs`), silence (`watch.stall_detector`), the end of a run (`watch.run_end`), how an
-event is told (`watch.alerts`, `report.watch_events`).
+sign (`watch.signs`), silence (`watch.stall_detector`), the end of a run (`watch.run_end`), output
+of events (`watch.alerts`, `report.watch_events`).
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A training loss printed as exactly 0: the NaN that a trainer filters out, or nothing to learn.
+"""Detect a training loss of exactly 0: a NaN that the trainer filters out, or nothing to learn.
 
 In: the records whose loss is 0, and every other loss. Out: `Sign`s. Not here: a loss that is not
 finite (`watch.loss_signs`).
