@@ -1,4 +1,4 @@
-"""Fit the evidence model: how often a verdict with such figures is right.
+"""Fit the evidence model: how often a verdict with given evidence figures is right.
 
 In: cases, each with a model of text that has not seen its group. Out: `EvidenceModel`. Not here:
 the figures (`inference.belief`), cases without some of their signatures (`learn.rule_ablation`).

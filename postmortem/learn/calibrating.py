@@ -1,4 +1,4 @@
-"""How sharp the shares of a model of text are, fitted on cases that its weights had not seen.
+"""Calibrate the shares of a text classifier on cases that it was not trained on.
 
 In: sampled cases. Out: `Calibration`, and each case with a model that has not seen its group. Not
 here: weights (`learn.fitting`), how far a verdict may be believed (`learn.believing`).

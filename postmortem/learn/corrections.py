@@ -1,7 +1,7 @@
-"""A correction: what a run really died of, recorded in a folder of the user's own.
+"""Record a correction, the real cause of a run, in a folder of the user's own.
 
-In: a log, the id of its cause. Out: a label, beside a copy of the log or with a reference to it.
-Not here: what is made of it (`learn.training`).
+In: a log, the id of its cause. Out: a label, next to a copy of the log or with a reference to it.
+Not here: training on it (`learn.training`).
 """
 
 import hashlib

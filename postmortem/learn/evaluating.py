@@ -1,9 +1,10 @@
-"""How good each way of judging is on labelled logs: rules, text, both together, and simpler ones.
+"""Evaluate each way of judging on labelled logs: rules, text, both together, and baselines.
 
 In: labelled cases that were read, a model for each. Out: `JudgedCase`, one a case and way. Not
-here: figures (`learn.metrics`), telling them (`page.metrics_page`, `cli`).
+here: figures (`learn.metrics`), showing them (`page.metrics_page`, `cli`).
 
-With a model that has not seen a case's group for each case, no case is judged by what learnt it.
+With a model that has not seen a case's group for each case, no case is judged by a model trained on
+it.
 """
 
 import math

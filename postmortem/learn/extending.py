@@ -1,12 +1,12 @@
-"""A model that knows some more: the one that there is, and logs of a user's own.
+"""Extend a model with logs of the user's own.
 
 In: a model, sampled cases. Out: the content of a model's file. Not here: training from nothing
 (`learn.training`), reading labels (`learn.labelled`).
 
-The logs that a model was trained on are not at hand. But it holds how rare each bucket was, and
-which ones speak for a cause: logs drawn from these stand for all others, and so does the first half
-of each log of the user's, where nothing had failed yet. From these a cause that is taught is
-parted; its weights are added to those that it had, and all other causes keep theirs. The same cases
+The logs that a model was trained on are not available. But it holds how rare each bucket was, and
+which ones indicate a cause: logs drawn from these stand for all others, and so does the first half
+of each log of the user's, where nothing had failed yet. A taught cause is separated from
+these; its weights are added to those that it had, and all other causes keep theirs. The same cases
 and seed give the same bytes.
 """
 

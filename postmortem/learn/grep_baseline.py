@@ -1,8 +1,7 @@
-"""What an engineer with grep would say: the last line like an error, and a fixed table of words.
+"""A baseline that judges as an engineer with grep: the last error-like line, a table of words.
 
 In: the log of a job. Out: causes that words of such lines stand for, that of the last line first.
-Not here: any rule, any model. It is the yardstick that `postmortem evaluate` holds the program
-against.
+Not here: any rule, any model. `postmortem evaluate` compares the program with it.
 
 As `grep -iE 'error|exception|nan|oom|…' run.log` is read: from the last hit upwards, the first line
 with a word that one knows. Nothing is known of tracebacks, processes, order or curves.

@@ -1,8 +1,8 @@
-"""Folders of labelled logs: what each run really died of.
+"""Read folders of labelled logs, each with the real cause of its failure.
 
 In: a folder. Out: `LabelledLog`s. Not here: reading the logs (`learn.samples`).
 
-A label is `NAME.yaml` beside `NAME.log` (or another kind of log, or a folder of a job's files), or
+A label is `NAME.yaml` next to `NAME.log` (or another kind of log, or a folder of a job's files), or
 it names its log under `log`. `cause` is obligatory; `also` names answers that are right as well;
 `origin` says where the case is from. Other YAML files that lie there are passed over.
 """

@@ -1,9 +1,9 @@
-"""Figures of how good a way of judging is.
+"""Metrics of a way of judging.
 
 In: `JudgedCase` rows of one way. Out: plain values, ready for JSON. Not here: judging
-(`learn.evaluating`), telling (`page.metrics_page`, `cli`).
+(`learn.evaluating`), showing them (`page.metrics_page`, `cli`).
 
-A hit on another right answer counts as one on the label. Intervals are of cases drawn anew.
+A hit on another right answer counts as one on the label. Intervals are bootstrapped over cases.
 """
 
 import random

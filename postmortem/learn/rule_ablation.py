@@ -1,11 +1,11 @@
-"""Labelled logs as the rules would judge them had they never been written for them.
+"""Judge labelled logs without some of the signatures that were written for them.
 
 In: sampled cases. Out: the same cases, judged without some of the signatures that they show. Not
 here: what is learnt from it (`learn.believing`).
 
-Rules are right for nearly all logs that they were written from, so these do not tell how often a
-verdict on a new log is right. A log whose signatures are taken away is one of a wording that no
-rule knows: what the others say of it is what they would say.
+Rules are right for nearly all logs that they were written from, so these do not show how often a
+verdict on a new log is right. A log without its signatures stands for one with a wording that no
+rule knows.
 """
 
 import copy

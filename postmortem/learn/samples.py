@@ -1,4 +1,4 @@
-"""Labelled logs as a model sees them.
+"""Labelled logs as input of a model.
 
 In: labelled cases. Out: `SampledLog`s: the case, and the buckets that its text fills. Not here:
 finding them (`learn.labelled`), fitting (`learn.fitting`).

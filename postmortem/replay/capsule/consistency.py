@@ -1,6 +1,6 @@
-"""Whether a manifest and the tensors of its files agree.
+"""Check that a manifest and the tensors of its files agree.
 
-In: a manifest, the headers of the files. Out: what contradicts, in words. Not here: the files
+In: a manifest, the headers of the files. Out: the contradiction as text. Not here: the files
 themselves (`capsule.opening`).
 """
 

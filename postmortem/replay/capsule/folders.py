@@ -1,9 +1,9 @@
-"""A capsule is written whole or not at all.
+"""Write a capsule atomically.
 
 In: a manifest and its tensors. Out: the folder. Not here: what to record (the recorder).
 
-All files go into a folder beside the target that then takes its name, so that a process which is
-killed on the way leaves no capsule that looks like one.
+All files go into a temporary folder next to the target that is then renamed, so that a killed
+process leaves nothing that looks like a capsule.
 """
 
 import dataclasses

@@ -1,9 +1,9 @@
-"""What `manifest.json` of a capsule says, field for field: `postmortem.capsule/1`.
+"""The fields of a capsule's `manifest.json`: `postmortem.capsule/1`.
 
 In: nothing. Out: frozen values. Not here: JSON (`capsule.structured`), the batches' trees
 (`capsule.trees`), whether the files agree with it (`capsule.opening`).
 
-A field whose name ends in `_` bears a word of Python: `class_` is `class` in JSON.
+A field whose name ends in `_` is a Python keyword without it: `class_` is `class` in JSON.
 """
 
 from dataclasses import dataclass, field

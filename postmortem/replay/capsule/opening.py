@@ -1,10 +1,10 @@
-"""A capsule is opened, or refused before anything of it is used.
+"""Open a capsule, or refuse it before anything of it is used.
 
 In: the path of a folder. Out: a `Capsule`. Not here: building a model, running anything.
 
-Refused, with the project's errors: another schema, a missing or truncated file, another checksum
-than the manifest's, what is no safetensors file, a path out of the folder, a symbolic link, sizes
-that cannot be, tensors that the manifest does not name or the other way round.
+Refused, with the project's errors: another schema, a missing or truncated file, a wrong checksum,
+a file that is not safetensors, a path out of the folder, a symbolic link, impossible sizes,
+tensors missing in the manifest or in the files.
 """
 
 import hashlib

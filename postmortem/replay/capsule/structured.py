@@ -1,4 +1,4 @@
-"""Between JSON and the values of a manifest.
+"""Convert between JSON and the values of a manifest.
 
 In: JSON as `json.loads` gives it and a class of `capsule.manifest`, or such a value. Out: the
 other. Not here: the file, what the values mean.

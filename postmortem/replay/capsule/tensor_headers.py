@@ -1,4 +1,4 @@
-"""Whether a file is a safetensors file, and which tensors it holds: by its header, without torch.
+"""Read and check the header of a safetensors file, without torch.
 
 In: an open file and its size. Out: the tensors' types and shapes. Not here: loading them.
 

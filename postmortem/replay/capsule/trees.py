@@ -1,4 +1,4 @@
-"""A batch as a tree of JSON, its tensors apart under keys.
+"""Convert a batch to a JSON tree with its tensors stored separately by key, and back.
 
     {"kind": "tensor", "key": …}                       {"kind": "value", "value": JSON}
     {"kind": "list" | "tuple", "items": […]}           {"kind": "unrecorded", "type": …}

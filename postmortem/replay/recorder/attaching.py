@@ -1,7 +1,7 @@
-"""A recording is begun: hooks of the model, the loss, the optimiser and the scaler.
+"""Start a recording: hook the model, the loss, the optimiser and the scaler.
 
-In: a loop's parts and options. Out: a `Recording` that hears of all that happens. Not here: what it
-does then.
+In: a loop's parts and options. Out: a `Recording` that is called at each event. Not here: what it
+records.
 """
 
 import sys

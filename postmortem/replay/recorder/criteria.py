@@ -1,7 +1,7 @@
-"""How the loss is computed of what a model gives.
+"""Describe how the loss is computed from a model's output.
 
-In: what the user names as the loss, and calls of it. Out: a `LossRecipe`, and what about it is not
-known. Not here: computing it.
+In: what the user names as the loss, and calls of it. Out: a `LossRecipe`, and what is unknown about
+it. Not here: computing it.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""The recorder of a DeepSpeed engine.
+"""The recorder for a DeepSpeed engine.
 
     with record_deepspeed(engine):
         for batch in loader:

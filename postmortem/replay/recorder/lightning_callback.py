@@ -4,9 +4,9 @@
 
 In: Lightning's events. Out: a recording. Not here: what is recorded.
 
-A batch is told of by `on_train_batch_start`, the loss by `on_before_backward`: divided by the
-number of batches that are accumulated and multiplied with the scale by then. The loss is what the
-module's `training_step` gives, which replay calls again.
+Batches come from `on_train_batch_start`, losses from `on_before_backward`, there divided by the
+number of accumulated batches and multiplied by the loss scale. The loss is what the module's
+`training_step` gives, which replay calls again.
 """
 # ruff: noqa: ARG002 -- the framework calls each method with all of these
 

@@ -1,6 +1,6 @@
-"""Where batches and losses pass in a loop: hooks of the model, the loss and the optimiser.
+"""Hooks of the model, the loss and the optimiser that capture batches and losses.
 
-In: a tape, a subject, a criterion. Out: the hooks, and how they are taken off again. Not here: what
+In: a tape, a subject, a criterion. Out: the hooks, and how they are removed. Not here: what
 is kept.
 """
 

@@ -1,4 +1,4 @@
-"""A capsule out of what was recorded.
+"""Build a capsule from what was recorded.
 
 In: a tape and the reason. Out: a manifest and its tensors. Not here: recording, writing files.
 """

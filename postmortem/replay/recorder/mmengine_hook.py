@@ -1,4 +1,4 @@
-"""The recorder as a hook of mmengine's Runner, for XTuner 0.1 and 0.2 too, which stand on it.
+"""The recorder as a hook of mmengine's Runner, for XTuner 0.1 and 0.2 too, which use it.
 
     custom_hooks = [dict(type="postmortem.replay.recorder.MMEngineRecorder")]   # or
     runner.register_hook

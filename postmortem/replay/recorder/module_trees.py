@@ -1,10 +1,10 @@
-"""A model of torch.nn modules alone as a tree of JSON.
+"""Describe a model made of torch.nn modules alone as a JSON tree.
 
 In: a module. Out: `{"class": …, "arguments": …, "children": …}`, or the reason why there is none.
 Not here: models of transformers, users' classes (`recorder.recipes`), building it again.
 
-A module of torch.nn keeps what it was built with under the names of its constructor, but for a few;
-whether the tree is right is seen by building it again on the device `meta`, which costs no memory.
+Most torch.nn modules keep their constructor arguments as attributes of the same names; the tree is
+checked by building it again on the device `meta`, which needs no memory.
 """
 
 import inspect

@@ -1,11 +1,11 @@
-"""Loss and gradients of a step are looked at before the optimiser steps, the device not waited for.
+"""Read loss and gradient norm before the optimiser steps, without waiting for the device.
 
 In: the gradients, figures that lie on the device. Out: the figures as numbers, as soon as they have
-come over. Not here: what they mean.
+arrived. Not here: what they mean.
 
 One fused reduction gives the norm of all gradients: it is not finite exactly if one of them is not
-(or so large that its square is not). On a CUDA device the figures go into pinned memory beside an
-event; who asks later learns whether they are there.
+(or so large that its square is not). On a CUDA device the figures go into pinned memory with an
+event, which shows later whether they have arrived.
 """
 
 from collections.abc import Iterable, Sequence

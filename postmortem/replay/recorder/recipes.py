@@ -1,6 +1,6 @@
-"""How a model is built again.
+"""Describe how a model can be built again.
 
-In: a model, and what the user says of it. Out: a `ModelRecipe`, and what about it is not known. Not
+In: a model, and what the user says of it. Out: a `ModelRecipe`, and what is unknown about it. Not
 here: its weights, building it.
 
 Found out where possible, in this order: the user's own function or class, PEFT over transformers,

@@ -1,9 +1,9 @@
-"""What happens in a training, step by step, and the capsule when it should be kept.
+"""Record a training step by step, and write the capsule when it should be kept.
 
 In: the events of a loop: a batch, a loss, a step. Out: a capsule in a folder. Not here: where the
 events come from (`recorder.loop`, the attachments), what a capsule says (`recorder.manifests`).
 
-It never raises into the training: what goes wrong in it is told once, and it lets go.
+It never raises into the training: an error is reported once, and the recording ends.
 """
 
 import contextlib

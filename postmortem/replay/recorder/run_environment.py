@@ -1,6 +1,6 @@
-"""On what a training runs: device, types, versions.
+"""Describe what a training runs on: device, types, versions.
 
-In: a subject and a snapshot of it. Out: what a manifest says of them. Not here: what it computes.
+In: a subject and a snapshot of it. Out: their fields of a manifest. Not here: the model.
 """
 
 import contextlib

@@ -1,11 +1,11 @@
-"""Which samples of the data set are in a batch.
+"""Track which samples of the data set are in a batch.
 
 In: a DataLoader. Out: a function that gives the indices of the batch that comes next. Not here: the
 batch itself.
 
 The loader's sampler is asked for indices in the order in which batches come out, some batches
 ahead where workers fetch them. So what was drawn and not yet used may never be more than the
-workers hold: if it is, a batch was dropped on the way, and no index is told from then on.
+workers hold: if it is, a batch was dropped on the way, and no index is given from then on.
 """
 
 from collections import deque

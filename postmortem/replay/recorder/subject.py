@@ -1,4 +1,4 @@
-"""What is recorded: a model, its optimiser, its scaler, out of whatever wraps them.
+"""The recorded objects: a model, its optimiser and scaler, without their wrappers.
 
 In: what a training loop holds. Out: the bare parts and their names. Not here: copying, describing.
 """

@@ -1,7 +1,7 @@
-"""The last steps of a training: a snapshot, and what went into the model since.
+"""The last steps of a training: a snapshot, and the model's inputs since then.
 
-In: batches, losses, and word that a step begins or ends. Out: the window, and why it should be
-kept. Not here: where these come from (`recorder.attaching`), the capsule.
+In: batches, losses, begin and end of steps. Out: the window, and why it should be kept. Not here:
+where these come from (`recorder.attaching`), the capsule.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The recorder as a callback of transformers' Trainer, and of those that stand on it (TRL).
+"""The recorder as a callback of transformers' Trainer and its subclasses (TRL).
 
     trainer.add_callback(TrainerRecorder())
 

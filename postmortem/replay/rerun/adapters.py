@@ -1,10 +1,10 @@
-"""An adapter of PEFT is put on a model again, by an allow-list of what its configuration may say.
+"""Put a PEFT adapter on a model again, with an allow-list for its configuration.
 
 In: a model, the configuration that a capsule holds. Out: the model with the adapter. Not here: the
 model itself (`rerun.building`).
 
 peft imports a module that a field names (`megatron_core`), and uses others as regular expressions
-in `re`, which some of them keep busy for ever. So a field counts only if it is known to be a
+in `re`, which some patterns keep busy for ever. So a field counts only if it is known to be a
 number, a choice or a name; patterns are matched here, within a time, and peft is given names.
 """
 

@@ -1,4 +1,4 @@
-"""How much an untrusted capsule may make torch allocate: each operation is measured before it runs.
+"""Limit what an untrusted capsule makes torch allocate: measure each operation before it runs.
 
 In: limits, an operation of torch. Out: the operation's result, or a refusal. Not here: what is
 built or run within the guard (`rerun.building`, `rerun.rehearsal`).

@@ -1,6 +1,6 @@
-"""What is known of a failure before anything is changed: where it came, and what stood there.
+"""The run without changes: where the failure occurs, and the values there.
 
-In: a bench. Out: a `BaselineRun`, which the counterfactuals and the verdicts ask. Not here: the
+In: a bench. Out: a `BaselineRun`, which counterfactuals and verdicts use. Not here: the
 counterfactuals themselves.
 """
 

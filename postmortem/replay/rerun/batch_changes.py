@@ -1,6 +1,6 @@
 """What a counterfactual changes in a batch: labels, masks, the side of the padding.
 
-In: a scene. Out: functions that take a place and a batch. Not here: which of them apply.
+In: a `BaselineRun`. Out: functions that take a place and a batch. Not here: which of them apply.
 """
 
 from collections.abc import Mapping

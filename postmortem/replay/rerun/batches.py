@@ -1,7 +1,7 @@
 """Batches of a window: taken to the device, cut into samples, previewed.
 
 In: batches as a loop has them (trees of tensors and plain values). Out: others of the same form, or
-words. Not here: how they are stored (`capsule.trees`).
+texts. Not here: how they are stored (`capsule.trees`).
 """
 
 from collections import Counter

@@ -1,10 +1,10 @@
-"""The model and the loss are built again, as the capsule says.
+"""Build the model and the loss that a capsule describes.
 
 In: a capsule. Out: a module of torch without the capsule's weights, a function `(model, batch) ->
 loss`. Not here: weights, the optimiser (`rerun.bench`), whether the user's code may be executed
 (`rerun.on_demand`).
 
-Classes of torch.nn and of transformers that are installed here are built without a question: what
+Classes of torch.nn and of transformers that are installed here are built without asking: what
 the capsule holds of them is their arguments, which name no code, and building them may use about
 as much memory as the capsule's own files do.
 """

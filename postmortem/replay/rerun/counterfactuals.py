@@ -1,6 +1,6 @@
 """The table of counterfactuals: what each changes, and when it does not apply and why.
 
-In: a scene. Out: a regime for each, or the reason why there is none. Not here: running them
+In: a `BaselineRun`. Out: a regime for each, or the reason why there is none. Not here: running them
 (`rerun.replaying`), what follows (`rerun.judging`).
 """
 

@@ -1,7 +1,7 @@
-"""Which samples of a micro-batch the failure hangs on: found by halves.
+"""Find the samples of a micro-batch that cause the failure, by bisection.
 
-In: how many samples there are, a question whether some of them fail. Out: their positions. Not
-here: what they look like (`rerun.batches`).
+In: how many samples there are, a function that says whether some of them fail. Out: their
+positions. Not here: what they look like (`rerun.batches`).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
-"""Whether the window as run again is the one that was recorded.
+"""Check whether the replayed window matches the recorded one.
 
-In: a bench, the run as recorded. Out: how far the losses agree, in words and as a judgement. Not
+In: a bench, the run as recorded. Out: how far the losses agree, as text and as a judgement. Not
 here: running.
 """
 

@@ -1,4 +1,4 @@
-"""What the weights at the window's start, and a batch, look like: without running anything.
+"""Inspect the weights at the window's start and a batch, without running anything.
 
 In: weights by name, a model, a batch. Out: counts and rows. Not here: what follows from them.
 """

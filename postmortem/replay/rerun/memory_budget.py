@@ -1,4 +1,4 @@
-"""Memory that a run of a window takes, and what there is of it.
+"""Estimate the memory that a run of a window takes, and what is available.
 
 In: a capsule, a regime. Out: bytes; what untrusted code may use. Not here: what follows when it
 does not fit (`rerun.replaying`), measuring operations (`rerun.allocation_guard`).

@@ -1,10 +1,10 @@
-"""What was seen, as a set of short words that the table of verdicts asks for.
+"""Observations of a replay, as a set of short words that the table of verdicts uses.
 
-In: a scene, the runs of its counterfactuals, peaks in float32. Out: the words. Not here: what
-follows from them (`rerun.judging`).
+In: a `BaselineRun`, the runs of its counterfactuals, peaks in float32. Out: the words. Not here:
+what follows from them (`rerun.judging`).
 
-`float32:finite` tells of a counterfactual, any other word of the scene. A word that is missing was
-not seen; nothing follows from that alone.
+`float32:finite` is about a counterfactual, any other word about the baseline. A missing word was
+not observed; nothing follows from that alone.
 """
 
 import math

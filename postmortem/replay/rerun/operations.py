@@ -1,4 +1,4 @@
-"""Which operation first made a number that is not finite out of numbers that are; and a guard.
+"""Find the first operation with finite inputs and a non-finite result; guard such operations.
 
 In: a pass that is run within `Watch`, or within `Guarded`. Out: the operation, with what went in;
 a pass whose logarithms, roots, quotients and exponentials stay away from their poles. Not here:

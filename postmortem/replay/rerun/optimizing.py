@@ -1,4 +1,4 @@
-"""The optimiser, the loss scaler and the random states as they were at the start of the window.
+"""Restore optimiser, loss scaler and random states of the start of the window.
 
 In: a manifest, tensors of the capsule, a model. Out: an optimiser of torch, a scale that moves as
 GradScaler's does. Not here: the steps (`rerun.bench`).

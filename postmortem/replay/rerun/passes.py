@@ -1,4 +1,4 @@
-"""One micro-batch forward and backward, and the update behind the last of a step.
+"""Run a micro-batch forward and backward, and the update after the last one of a step.
 
 In: a bench, a place, a regime. Out: a loss; a `StepRun`. Not here: the window (`rerun.running`).
 """

@@ -1,4 +1,4 @@
-"""How large the numbers are at each module, and where they first leave the finite range.
+"""Measure the largest values at each module, and where they first become non-finite.
 
 In: a bench, a micro-batch in the state before it. Out: peaks in the order of the forward pass, the
 first module forward or backward. Not here: which operation within a module (`rerun.operations`).

@@ -1,4 +1,4 @@
-"""A model of transformers is built again from its class and configuration, and nothing else.
+"""Build a transformers model from its class and configuration, and nothing else.
 
 In: a recipe, the weights of a base model on this machine. Out: the model. Not here: adapters
 (`rerun.adapters`), what building may use (`rerun.memory_budget`).

@@ -1,10 +1,10 @@
-"""A forward pass of each kind of batch under guard, before the window is run.
+"""Run a forward pass of each kind of batch under guard, before the window is run.
 
 In: a bench. Out: nothing, or a refusal. Not here: the limits (`rerun.memory_budget`), the runs
 themselves (`rerun.running`), which are not slowed down by a guard.
 
-What a model makes of a batch is not known from the sizes of both: a module that enlarges, or
-attention over a long text, makes gigabytes of kilobytes.
+The memory of a pass is not known from the sizes of model and batch: a module that enlarges, or
+attention over a long text, turns kilobytes into gigabytes.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a replay has shown as evidence for the ranking, and under the titles of the rules.
+"""Convert the results of a replay to evidence for the ranking, with titles from the rules.
 
 In: a `Replayed`. Out: pairs for `rank(extra=…)`; the same value with titles. Not here: weighing.
 """

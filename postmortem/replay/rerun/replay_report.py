@@ -1,6 +1,6 @@
-"""What a replay has shown, in words of both languages.
+"""Describe the results of a replay in both languages.
 
-In: a scene, what was seen. Out: sentences, verdicts. Not here: the layout (`report`).
+In: a `BaselineRun`, observations. Out: sentences, verdicts. Not here: the layout (`report`).
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A replay from a capsule to what it shows.
+"""Run a whole replay, from a capsule to its results.
 
 In: a capsule, whose code is trusted if it names any; a device, a budget of time. Out: `Replayed`.
 Not here: rendering it, evidence for the ranking (`rerun.replay_evidence`).

@@ -1,4 +1,4 @@
-"""A window is run: from its start or from the failing step, up to the first failure.
+"""Run a window from its start or from the failing step, up to the first failure.
 
 In: a bench, a regime. Out: `WindowRun`. Not here: what to change (`rerun.counterfactuals`), a
 single pass (`rerun.passes`).
