@@ -30,15 +30,15 @@ def labelled(folder: Path, each: int) -> Path:
 
 def test_one_origin_a_cause_is_enough(tmp_path: Path) -> None:
     """Nothing can be left out then, so nothing is calibrated."""
-    assert training.trained([labelled(tmp_path / "own", 1)]).causes == 3
+    assert training.train_model([labelled(tmp_path / "own", 1)]).causes == 3
 
 
 def test_twenty_logs_of_new_kinds(tmp_path: Path) -> None:
     """Same bytes twice; a log of the kind that no rule knows gets its name."""
     folder = labelled(tmp_path / "own", 7)
-    made = training.trained([folder])
+    made = training.train_model([folder])
     assert (made.cases, made.causes) == (21, 3)
-    assert training.trained([folder]).content == made.content
+    assert training.train_model([folder]).content == made.content
     model = tmp_path / "own.safetensors"
     model.write_bytes(made.content)
     log = tmp_path / "run.log"
