@@ -112,11 +112,11 @@ def figures(jobs: Sequence[Grouped]) -> Figures:
     """Count merges and splits."""
     groups, faults = gathered(jobs, by="group"), gathered(jobs, by="fault")
     precision = [
-        sum(is_right(job, other) for other in groups[job.group]) / len(groups[job.group])
+        sum(is_right(job, second) for second in groups[job.group]) / len(groups[job.group])
         for job in jobs
     ]
     recall = [
-        sum(job.group == other.group for other in faults[job.fault]) / len(faults[job.fault])
+        sum(job.group == second.group for second in faults[job.fault]) / len(faults[job.fault])
         for job in jobs
     ]
     merged, same = list(_pairs(groups.values())), list(_pairs(faults.values()))
@@ -124,7 +124,7 @@ def figures(jobs: Sequence[Grouped]) -> Figures:
         len(merged),
         sum(not is_right(*pair) for pair in merged),
         len(same),
-        sum(one.group != other.group for one, other in same),
+        sum(first.group != second.group for first, second in same),
         sum(precision) / max(1, len(precision)),
         sum(recall) / max(1, len(recall)),
     )
@@ -138,9 +138,9 @@ def gathered(jobs: Iterable[Grouped], by: str) -> dict[str, list[Grouped]]:
     return found
 
 
-def is_right(one: Grouped, other: Grouped) -> bool:
+def is_right(first: Grouped, second: Grouped) -> bool:
     """Whether some answer is right for both jobs."""
-    return bool(one.label.right & other.label.right)
+    return bool(first.label.right & second.label.right)
 
 
 def _pairs(groups: Iterable[list[Grouped]]) -> Iterator[tuple[Grouped, Grouped]]:

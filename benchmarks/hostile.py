@@ -74,7 +74,7 @@ def _names() -> Iterator[str]:
             + ", ".join(
                 [
                     "'loss': 1.5",
-                    *(f"'metric_{one}': 0.{one}" for one in range(number, number + 8)),
+                    *(f"'metric_{index}': 0.{index}" for index in range(number, number + 8)),
                     f"'epoch': {number / 1e6:.4f}",
                 ]
             )

@@ -155,8 +155,8 @@ def _denser(lines: list[str], groups: list[Group], more: int, draw: random.Rando
     for group in groups:
         for place in group.places:
             lines[place.line] = _stretched(place, group, more + 1)
-        for one, other in itertools.pairwise(group.places):
-            added[one.line] = list(_between(one, other, group, more, draw))
+        for earlier, later in itertools.pairwise(group.places):
+            added[earlier.line] = list(_between(earlier, later, group, more, draw))
     found: list[str] = []
     for number, line in enumerate(lines):
         found.append(line)

@@ -47,7 +47,9 @@ def cost(data: bytes) -> tuple[float, float, float]:
     times.append(time.process_time())
     postmortem.Report(analysis).render("json")
     times.append(time.process_time())
-    first, second, third = ((other - one) * 1000 for one, other in itertools.pairwise(times))
+    first, second, third = (
+        (later - earlier) * 1000 for earlier, later in itertools.pairwise(times)
+    )
     return first, second, third
 
 

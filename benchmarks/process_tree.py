@@ -103,15 +103,15 @@ def _seen(entry: Path) -> Seen | None:
     )
 
 
-def _proportional(one: Seen) -> int:
+def _proportional(process: Seen) -> int:
     """A process's share of the memory; what is resident where the system does not tell."""
     try:
-        for line in (PROC / str(one.pid) / "smaps_rollup").read_text().splitlines():
+        for line in (PROC / str(process.pid) / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     except OSError:
         pass
-    return one.rss
+    return process.rss
 
 
 def measured(

@@ -117,8 +117,8 @@ def table(logs: Sequence[Path], rounds: Sequence[Sequence[Sequence[float]]], *, 
     missed = 0
     for number, log in enumerate(logs):
         size = log.stat().st_size / 1e6
-        speed = size / statistics.median(one[0][number] for one in rounds)
-        ratios = [one[1][number] / one[0][number] for one in rounds if len(one) > 1]
+        speed = size / statistics.median(row[0][number] for row in rounds)
+        ratios = [row[1][number] / row[0][number] for row in rounds if len(row) > 1]
         ratio = statistics.median(ratios) if ratios else None
         theirs = "–" if ratio is None else f"{speed / ratio:.1f}"
         is_slow = speed < SLOWEST or (ratio is not None and ratio < FASTER)

@@ -110,7 +110,7 @@ def _columns_of(shape: tuple[str, ...], frames: Sequence[Frame]) -> Columns:
     advance, totals = dict[int, float](), set[str]()
     for index, column in enumerate(columns):
         values = [_value(cell) for cell in column]
-        if index in steady or any(one > other for one, other in itertools.pairwise(values)):
+        if index in steady or any(earlier > later for earlier, later in itertools.pairwise(values)):
             continue
         if index + 1 in steady and shape[index + 1].strip() == "/":
             totals.add(columns[index + 1][0])

@@ -87,7 +87,7 @@ def of_trainproof(checkout: Path, labels: dict[str, list[str]], folder: Path) ->
 
 def spelled_out(patterns: list[str]) -> frozenset[str]:
     """The ids of causes that shell patterns stand for."""
-    return frozenset(one for pattern in patterns for one in fnmatch.filter(_causes(), pattern))
+    return frozenset(cause for pattern in patterns for cause in fnmatch.filter(_causes(), pattern))
 
 
 @functools.cache

@@ -69,7 +69,9 @@ def on_samples(
     """The median ratio to ours over some samples, each tool asked in turn."""
     ratios: dict[str, list[float]] = {name: [] for name in there}
     all_inputs = [case.inputs for case in cases]
-    for inputs in [one for one in all_inputs if "records" in one and "folder" not in one][::EVERY]:
+    for inputs in [
+        input_ for input_ in all_inputs if "records" in input_ and "folder" not in input_
+    ][::EVERY]:
         took = {}
         for name in ratios:
             if words := command(name, folder, inputs):

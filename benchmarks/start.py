@@ -60,9 +60,9 @@ def main() -> None:
         print("| form | times `import numpy` | CPU ms | of NumPy |\n|---|---|---|---|")
         for form in FORMS:
             pairs = [(cpu([*ours, form]), cpu(numpy)) for _ in range(args.rounds)]
-            ratio = statistics.median(one / other for one, other in pairs)
-            own, other = (statistics.median(times) * 1000 for times in zip(*pairs, strict=True))
-            print(f"| {form} | {ratio:.2f} | {own:.0f} | {other:.0f} |", flush=True)
+            ratio = statistics.median(one / theirs for one, theirs in pairs)
+            own, theirs = (statistics.median(times) * 1000 for times in zip(*pairs, strict=True))
+            print(f"| {form} | {ratio:.2f} | {own:.0f} | {theirs:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

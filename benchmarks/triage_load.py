@@ -197,7 +197,7 @@ def _verdict(row: dict[str, Any], truth: dict[str, Any]) -> str:
         return str(row.get("state"))
     right, cause = {truth["cause"], *truth["also"]}, row.get("cause")
     if cause is None:
-        is_right = any(one.startswith("unknown.") for one in right)
+        is_right = any(answer.startswith("unknown.") for answer in right)
         return "right" if is_right else "abstained"
     return "right" if cause in right else "wrong"
 

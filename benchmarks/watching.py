@@ -210,7 +210,7 @@ def labels_in(folder: Path) -> list[Path]:
         path
         for path in sorted(folder.rglob("*.yaml"))
         if "lab" not in path.relative_to(folder).parts
-        and any(one.exists() for one in _inputs(path))
+        and any(file.exists() for file in _inputs(path))
     ]
     return [
         path

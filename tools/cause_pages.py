@@ -93,9 +93,11 @@ def _section(
         "",
         f"`{name}`: {definition['definition'][language]}",
     )
-    found = [one for one in rules["fixes"] if name in one["causes"] and one["kind"] != "prevent"]
+    found = [
+        rule for rule in rules["fixes"] if name in rule["causes"] and rule["kind"] != "prevent"
+    ]
     found.sort(key=lambda fix: (fix["kind"] != "change", fix.get("order", 50)))
-    titles = [fill(one["title"][language], {}) for one in found[:_MOST_FIXES]]
+    titles = [fill(rule["title"][language], {}) for rule in found[:_MOST_FIXES]]
     if titles:
         yield from ("", words["do"].format(fixes=words["join"].join(titles)))
 

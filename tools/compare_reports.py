@@ -67,8 +67,8 @@ def diff_values(before: Any, after: Any, tolerance: float, place: str = "") -> I
             inner = f"{place}.{key}" if place else key
             yield from diff_values(before.get(key), after.get(key), tolerance, inner)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for number, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from diff_values(one, other, tolerance, f"{place}[{number}]")
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from diff_values(old, new, tolerance, f"{place}[{number}]")
     elif isinstance(before, float | int) and isinstance(after, float | int):
         if abs(before - after) > tolerance:
             yield f"{place}: {before} -> {after}"

@@ -161,15 +161,15 @@ def _figures(judged: Sequence[Advised]) -> None:
             )
 
 
-def _miss(one: Advised) -> None:
-    verdict = "right" if one.is_right else f"for {one.triple.cause}"
-    seen = "" if one.is_recognised else ", stack not recognised"
-    print(f"\n{one.triple.name} ({one.triple.stack}): {one.cause} {verdict}{seen}")
-    for action in one.unmet:
+def _miss(advised: Advised) -> None:
+    verdict = "right" if advised.is_right else f"for {advised.triple.cause}"
+    seen = "" if advised.is_recognised else ", stack not recognised"
+    print(f"\n{advised.triple.name} ({advised.triple.stack}): {advised.cause} {verdict}{seen}")
+    for action in advised.unmet:
         print(f"  unmet: {' | '.join(action)}")
-    for word in one.forbidden:
+    for word in advised.forbidden:
         print(f"  never: {word}")
-    for title in one.titles:
+    for title in advised.titles:
         print(f"  shown: {title}")
 
 

@@ -228,7 +228,13 @@ def _ranked(filename: str) -> tuple[Version | None, int]:
 def _fetch_row(file: Mapping[str, Any]) -> Row:
     """Read what a release asks off the metadata of its file."""
     message = email.parser.Parser().parsestr(_metadata(file))
-    needs = sorted({text for one in message.get_all("Requires-Dist", ()) if (text := _kept(one))})
+    needs = sorted(
+        {
+            text
+            for requirement in message.get_all("Requires-Dist", ())
+            if (text := _kept(requirement))
+        }
+    )
     return Row(message.get("Requires-Python", file.get("requires-python") or ""), tuple(needs))
 
 

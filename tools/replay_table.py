@@ -105,7 +105,7 @@ def page(found: Mapping[str, Replayed[Message]], truths: Mapping[str, Any]) -> s
 
 
 def _row(name: str, found: Replayed[Message], truth: Mapping[str, Any]) -> list[str]:
-    confirmed = ", ".join(one.cause for one in found.confirmed)
+    confirmed = ", ".join(verdict.cause for verdict in found.confirmed)
     if not confirmed:
         confirmed = {"no": "not reproduced", "nothing-failed": "nothing fails"}.get(
             found.reproduced, "–"

@@ -80,7 +80,7 @@ def strange_in(report: postmortem.Report, log: Path, dump: Path | None = None) -
     names = {framework["name"] for framework in values["frameworks"]}
     if not names - {PLAIN}:
         packages = values["environment"]["packages"]
-        names |= {one.id for one in load().stacks if set(one.packages) & set(packages)}
+        names |= {known.id for known in load().stacks if set(known.packages) & set(packages)}
     text = _text(log) + (_text(dump) if dump else "")
     backend = _backend(text)
     found: list[Hit] = []

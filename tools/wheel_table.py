@@ -71,9 +71,9 @@ def rows(
     return found
 
 
-def is_needed(one: Requirement, machine: str) -> bool:
+def is_needed(requirement: Requirement, machine: str) -> bool:
     """Whether a platform needs it, by its marker."""
-    return one.marker is None or one.marker.evaluate({"platform_machine": machine})
+    return requirement.marker is None or requirement.marker.evaluate({"platform_machine": machine})
 
 
 def with_wheel(

@@ -20,7 +20,11 @@ def build_analysis_row(analysis: Analysis, key: str, packed: bytes) -> AnalysisR
     verdict, failure = analysis.verdict, summarize_failure(analysis)
     mark = compute_fingerprint(failure)
     best = _find_verdict_cause(analysis)
-    fix = next((one.title for one in best.fixes), NOTHING) if best is not None else NOTHING
+    fix = (
+        next((candidate.title for candidate in best.fixes), NOTHING)
+        if best is not None
+        else NOTHING
+    )
     title = best.title if best is not None else verdict.summary
     first = analysis.first_failure
     summary = AnalysisSummary(

@@ -40,9 +40,9 @@ def record(
         InputError: there is no such log.
         UsageError: there is no such cause.
     """
-    for one in (cause, *also):
-        if one not in known:
-            raise UsageError("no such cause", one, describe_similar_causes(one, known))
+    for answer in (cause, *also):
+        if answer not in known:
+            raise UsageError("no such cause", answer, describe_similar_causes(answer, known))
     if not log.exists():
         raise InputError("no such log", log, "name the log of the run, or the folder of the job")
     whole = log.resolve()

@@ -111,7 +111,7 @@ def _log_of(path: Path, label: dict[str, Any]) -> Path | None:
             )
         return named
     candidates = (path.with_name(path.stem + suffix) for suffix in SUFFIXES)
-    return next((one for one in candidates if one.exists()), None)
+    return next((candidate for candidate in candidates if candidate.exists()), None)
 
 
 def _build_labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> LabelledLog:

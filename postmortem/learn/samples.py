@@ -75,7 +75,7 @@ def compute_first_half_buckets(
             half = Stream(log.name, _read_first_half(log))
             case = build_case(read([half], machine), machine.knowledge)
             found.append(_compute_case_buckets(case, machine.knowledge))
-    return [one for one in found if one]
+    return [buckets for buckets in found if buckets]
 
 
 def _compute_case_buckets(case: Case, knowledge: KnowledgeBase) -> dict[int, Saying]:

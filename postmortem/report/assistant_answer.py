@@ -82,8 +82,8 @@ def _render_trusted_lines(
     yield from filter(None, (parts.format_owner_and_retry(shown, words),))
     yield from _list_advice(shown, phrases)
     others = [
-        f"{format_percent(one.probability)} {one.id}"
-        for one in parts.list_other_causes(shown)[:_OTHERS]
+        f"{format_percent(candidate.probability)} {candidate.id}"
+        for candidate in parts.list_other_causes(shown)[:_OTHERS]
     ]
     if others:
         yield phrases["others"] + colon + words("joint").join(others)
@@ -197,8 +197,8 @@ def _build_verdict_values(
         "whose": verdict.whose,
         "retry": verdict.retry,
         "others": [
-            {"cause": one.id, "probability": one.probability}
-            for one in parts.list_other_causes(shown)[:_OTHERS]
+            {"cause": candidate.id, "probability": candidate.probability}
+            for candidate in parts.list_other_causes(shown)[:_OTHERS]
         ],
         "fixes": [
             {"id": fix.id, "kind": fix.kind, "safety": fix.safety, "title": titles.get(fix.id, "")}

@@ -12,8 +12,7 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.message import cut
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.core.shown import SignatureHit
-from postmortem.report import about_run, parts
-from postmortem.report import milestones as milestones_told
+from postmortem.report import about_run, milestones, parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.key_figures import find_user_code
 from postmortem.report.markdown_text import (
@@ -267,7 +266,7 @@ def _format_harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) 
 
 
 def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    events = milestones_told.select_milestones(diagnosis, _EVENTS_SHOWN)
+    events = milestones.select_milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) >= 3:
         left = len(diagnosis.timeline) - len(events) + diagnosis.events_left
         rest = [escape_prose(words("more", count=left))] if left else []
@@ -275,7 +274,7 @@ def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
             words("timeline"),
             format_code_block(
                 "\n".join(
-                    "  ".join(milestones_told.format_milestone(diagnosis, event, words))
+                    "  ".join(milestones.format_milestone(diagnosis, event, words))
                     for event in events
                 ),
                 "text",

@@ -76,7 +76,7 @@ def build_curve(series: SeriesView) -> Curve:
 def _get_rising_steps(series: SeriesView) -> tuple[float, ...] | None:
     """Give the steps of all samples; None where one is missing, or they do not rise."""
     steps = tuple(step for step, _, _ in series.samples if step is not None and math.isfinite(step))
-    is_rising = all(one <= two for one, two in pairwise(steps)) and (
+    is_rising = all(earlier <= later for earlier, later in pairwise(steps)) and (
         len(steps) == 1 or steps[:1] != steps[-1:]
     )
     return steps if is_rising and len(steps) == len(series.samples) else None

@@ -99,14 +99,14 @@ def _iter_processes(value: Any) -> Iterator[ProcessId]:
     if isinstance(value, ProcessId):
         yield value
     elif isinstance(value, tuple | list):
-        for one in value:
-            if one.__class__ not in _BARE:
-                yield from _iter_processes(one)
+        for item in value:
+            if item.__class__ not in _BARE:
+                yield from _iter_processes(item)
     else:
         for name in _list_redactable_fields(value.__class__):
-            one = getattr(value, name)
-            if one.__class__ not in _BARE:
-                yield from _iter_processes(one)
+            item = getattr(value, name)
+            if item.__class__ not in _BARE:
+                yield from _iter_processes(item)
 
 
 def _redact_dataclass(value: _T, redactor: Redactor) -> _T:
@@ -184,9 +184,9 @@ def _iter_texts(values: Iterable[Any]) -> Iterator[str]:
     """Yield the texts that values hold in their own fields."""
     for value in values:
         for name in _list_redactable_fields(value.__class__):
-            one = getattr(value, name)
-            if one.__class__ is str:
-                yield one
+            item = getattr(value, name)
+            if item.__class__ is str:
+                yield item
 
 
 def _redact_collection(values: Collection[Any], redactor: Redactor) -> Collection[Any]:

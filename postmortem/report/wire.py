@@ -194,7 +194,7 @@ def _build_report(
         "signatures": [_build_signature(signature) for signature in shown.signatures],
         "first_failure": None if first is None else _build_failure(first),
         "timeline": [_build_event(event) for event in shown.timeline],
-        "series": [curve(one) for one in shown.series],
+        "series": [curve(series) for series in shown.series],
         "environment": _build_environment(shown.environment),
         "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),

@@ -112,7 +112,7 @@ def _written(report: Report, environment: Mapping[str, str]) -> dict[str, str]:
 
 def _build_outputs(report: Report, files: Mapping[str, str]) -> dict[str, str]:
     verdict = report.verdict
-    cause = next((one for one in report.causes if one.id == verdict.cause), None)
+    cause = next((candidate for candidate in report.causes if candidate.id == verdict.cause), None)
     return {
         "cause": verdict.cause or "",
         "title": format_one_line(cause.title if cause is not None else "", _LONGEST_TITLE),

@@ -100,8 +100,10 @@ def group_templates(
     for template in templates.values():
         places[_place_of(template)].add(template)
     older: defaultdict[_Place, list[KnownCluster]] = defaultdict(list)
-    for one in sorted(known, key=lambda cluster: (cluster.since, cluster.id)):
-        older[_parse_scope(one.id), len(split(one.template))].append(one)
+    for known_cluster in sorted(known, key=lambda cluster: (cluster.since, cluster.id)):
+        older[_parse_scope(known_cluster.id), len(split(known_cluster.template))].append(
+            known_cluster
+        )
     found: dict[FailureTemplate, Cluster] = {}
     for place in sorted(places):
         found |= _group_templates_of_place(sorted(places[place]), older[place])
@@ -119,7 +121,9 @@ def _group_templates_of_place(
     scope = templates[0].scope
     least = _ALIKE_IN_PLACE if templates[0].is_placed else _ALIKE_ANYWHERE
     rows = {template: split(template.text) for template in templates}
-    patterns = KnownPatterns([(one.id, split(one.template)) for one in older])
+    patterns = KnownPatterns(
+        [(known_cluster.id, split(known_cluster.template)) for known_cluster in older]
+    )
     patterns.widen(sorted(set(rows.values())), least)
     found: dict[Words, Cluster] = {}
     left = []
@@ -129,7 +133,7 @@ def _group_templates_of_place(
             left.append(words)
         else:
             found[words] = Cluster(name, " ".join(patterns.words[name]), is_known=True)
-    taken = {one.id for one in older}
+    taken = {known_cluster.id for known_cluster in older}
     for group in split_by_similarity(left, least):
         template = " ".join(merge_rows(group))
         cluster = Cluster(_create_cluster_id(scope, template, taken), template, is_known=False)

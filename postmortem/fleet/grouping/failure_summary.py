@@ -119,7 +119,11 @@ def _find_deciding_evidence(analysis: Analysis, cause: str | None) -> Evidence[M
     if named_cause is None:
         return None
     least = WEIGHTS["weak"]
-    speaking = [one for one in named_cause.evidence if one.kind in _DECIDING and one.weight > least]
+    speaking = [
+        evidence
+        for evidence in named_cause.evidence
+        if evidence.kind in _DECIDING and evidence.weight > least
+    ]
     first = analysis.first_failure
     place = (first.source, first.line) if first is not None else None
     return min(

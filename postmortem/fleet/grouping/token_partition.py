@@ -30,11 +30,11 @@ def compute_similarity(template: Words, pattern: Words) -> float:
     What is open on both sides counts for nothing.
     """
     pairs = [
-        (one, other)
-        for one, other in zip(template, pattern, strict=True)
-        if _is_informative(one, other)
+        (first, second)
+        for first, second in zip(template, pattern, strict=True)
+        if _is_informative(first, second)
     ]
-    return sum(one == other for one, other in pairs) / len(pairs) if pairs else 1.0
+    return sum(first == second for first, second in pairs) / len(pairs) if pairs else 1.0
 
 
 def merge_rows(rows: Iterable[Words]) -> Words:

@@ -170,7 +170,7 @@ def _select_outlier_nodes(
         if again is None or again > cut:
             continue
         totals.explain(places)
-        for one in together:
-            others = tuple(other.node for other in together if other is not one)
-            named[one.node] = replace(one, is_outlier=True, alike=others)
+        for outlier in together:
+            others = tuple(other.node for other in together if other is not outlier)
+            named[outlier.node] = replace(outlier, is_outlier=True, alike=others)
     return named

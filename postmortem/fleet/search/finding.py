@@ -138,8 +138,8 @@ def _join_stream_pairs(drafts: list[Draft]) -> list[Draft]:
         by_id[draft.scheduler_id, draft.attempt].append(draft)
     found = by_id.pop(("", 1), [])
     for same in by_id.values():
-        logs = [[build_single_file(entry) for _, entry in one.files] for one in same]
-        streams = sorted("".join({log.parts.stream for log in one}) for one in logs)
+        logs = [[build_single_file(entry) for _, entry in draft.files] for draft in same]
+        streams = sorted("".join({log.parts.stream for log in files}) for files in logs)
         if streams == ["err", "out"]:
             first = min(same, key=lambda draft: draft.location)
             found.append(first._replace(files=name_group_files([*logs[0], *logs[1]])))

@@ -80,9 +80,9 @@ class _Search:
     def _take_run(self, folder: FolderContent) -> None:
         """Take a folder as one job, and runs before it as theirs."""
         earlier = list_earlier_runs(folder)
-        aside = {one.tree.location for one in earlier}
-        for one in earlier:
-            self._take_run(one)
+        aside = {earlier_run.tree.location for earlier_run in earlier}
+        for earlier_run in earlier:
+            self._take_run(earlier_run)
         files = [*_iter_run_files(folder, "", aside, self._left)]
         if not files:
             return

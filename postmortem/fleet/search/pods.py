@@ -118,15 +118,15 @@ def _name_pod_files(files: list[_PodFile]) -> list[tuple[str, FileEntry]]:
     several = len({*attempts.values()}) > 1
     processes = {_process(file.pod) for file in files}
     found: dict[str, FileEntry] = {}
-    for one in sorted(files, key=lambda file: (file.pod, file.uid, file.entry.location)):
-        folders = [f"attempt_{attempts[one.entry.location]}"] if several else []
-        folders += [_process(one.pod)] if len(processes) > 1 else []
-        base = "/".join(["job", *folders, escape_location(one.container)])
-        name, place = f"{base}.log{one.rest}", 1
+    for entry in sorted(files, key=lambda file: (file.pod, file.uid, file.entry.location)):
+        folders = [f"attempt_{attempts[entry.entry.location]}"] if several else []
+        folders += [_process(entry.pod)] if len(processes) > 1 else []
+        base = "/".join(["job", *folders, escape_location(entry.container)])
+        name, place = f"{base}.log{entry.rest}", 1
         while name in found:
             place += 1
-            name = f"{base}-{place}.log{one.rest}"
-        found[name] = one.entry
+            name = f"{base}-{place}.log{entry.rest}"
+        found[name] = entry.entry
     if len(found) == 1:
         return [("log.txt", next(iter(found.values())))]
     return sorted(found.items())

@@ -191,7 +191,7 @@ def _describe_skip_reason(inner: str) -> Any:
     """Say why a file is passed over by the folders that it lies in; None if it is not."""
     *above, name = inner.split("/")
     if name.startswith(".") or any(
-        one.startswith(".") and one != READ_THOUGH_HIDDEN for one in above
+        part.startswith(".") and part != READ_THOUGH_HIDDEN for part in above
     ):
         return HIDDEN
     return PACKAGES if not INSTALLED.isdisjoint(above) else None

@@ -92,7 +92,7 @@ class RayEngine:
     def _late(self, in_flight: dict[Any, tuple[Task, float]]) -> Iterator[tuple[Task, TaskOutcome]]:
         """End the tasks whose time is up."""
         now = time.monotonic()
-        for reference in [one for one, (_, until) in in_flight.items() if until < now]:
+        for reference in [key for key, (_, until) in in_flight.items() if until < now]:
             task, _ = in_flight.pop(reference)
             with contextlib.suppress(exceptions.RayError):
                 ray.cancel(reference, force=True)

@@ -104,12 +104,12 @@ class Answering:
         self, claimed: ClaimedThread, requests: Sequence[DeliveryRow], language_code: str
     ) -> None:
         """Answer each comment that asks for an article, in a comment of its own."""
-        for one in {delivery.comment: delivery for delivery in requests}.values():
+        for request in {delivery.comment: delivery for delivery in requests}.values():
             update_or_create_comment(
                 claimed.tracker,
                 claimed.place,
-                self._finder.explanation(one.about, language_code),
-                key=f"explain:{one.comment}",
+                self._finder.explanation(request.about, language_code),
+                key=f"explain:{request.comment}",
                 may_write=claimed.may_write,
             )
         self._settle(claimed, requests, DONE)

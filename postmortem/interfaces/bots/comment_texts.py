@@ -36,8 +36,8 @@ def run_comment(jobs: Sequence[tuple[str, JudgedLog]], language_code: str) -> st
         "Failed job: {name}", "失败的作业：{name}", name=format_inline_code(cut(first, _NAME))
     ).text(language_code)
     rows = [
-        f"- {format_inline_code(cut(name, _NAME))}: {_format_summary(one, language_code)}"
-        for name, one in others[:_SHOWN]
+        f"- {format_inline_code(cut(name, _NAME))}: {_format_summary(job, language_code)}"
+        for name, job in others[:_SHOWN]
     ]
     heading = say("**Other failed jobs**", "**其他失败的作业**").text(language_code)
     return "\n\n".join(

@@ -84,11 +84,11 @@ def collect_logs(
 def _select_newest_comments(comments: Sequence[IssueComment]) -> list[IssueComment]:
     """Leave out what is too long together, the oldest first; what is left keeps its order."""
     left, kept = _MOST_TEXT, []
-    for one in sorted(comments, key=lambda comment: comment.age, reverse=True):
-        left -= len(one.text)
+    for candidate in sorted(comments, key=lambda comment: comment.age, reverse=True):
+        left -= len(candidate.text)
         if left < 0:
             break
-        kept.append(one)
+        kept.append(candidate)
     return kept[::-1]
 
 

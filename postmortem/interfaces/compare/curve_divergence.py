@@ -28,8 +28,12 @@ _FAR: Final = 0.5
 
 def iter_divergences(good: Sequence[SeriesView], bad: Sequence[SeriesView]) -> Iterator[Parting]:
     """Yield where the series that both have part, the training loss first."""
-    for one, other in match_series(good, bad):
-        parting = None if one is None or other is None else find_divergence(one, other)
+    for good_curve, bad_curve in match_series(good, bad):
+        parting = (
+            None
+            if good_curve is None or bad_curve is None
+            else find_divergence(good_curve, bad_curve)
+        )
         if parting is not None:
             yield parting
 

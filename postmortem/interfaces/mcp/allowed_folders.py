@@ -35,7 +35,9 @@ class AllowedFolders:
     def of(cls, named: Iterable[Path]) -> "AllowedFolders":
         """Take folders as they are named; one that does not exist allows nothing."""
         found = [
-            path for one in named if (path := _resolve_path(one)) is not None and path.exists()
+            path
+            for folder in named
+            if (path := _resolve_path(folder)) is not None and path.exists()
         ]
         return cls(tuple(dict.fromkeys(found)))
 
@@ -78,7 +80,10 @@ class AllowedFolders:
         target = _resolve_path(path)
         if target is None:
             return False
-        if any(target.is_relative_to(one) and not self._names(one) for one in _MACHINE):
+        if any(
+            target.is_relative_to(system_folder) and not self._names(system_folder)
+            for system_folder in _MACHINE
+        ):
             return False
         return any(
             target.is_relative_to(folder) and not _is_hidden(target.relative_to(folder))

@@ -88,7 +88,8 @@ def _is_rising(points: Sequence[Point]) -> bool:
     if late[-1] - late[0] < _EVENLY * (early[-1] - early[0]) or early[-1] <= early[0]:
         return False
     return all(
-        sum(other > one for one, other in itertools.pairwise(half)) >= _RISING * (len(half) - 1)
+        sum(later > earlier for earlier, later in itertools.pairwise(half))
+        >= _RISING * (len(half) - 1)
         for half in (early, late)
     )
 

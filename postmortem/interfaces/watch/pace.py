@@ -64,7 +64,7 @@ class Pace:
             default=None,
         )  # a log may print several clocks
         times = [convert_to_seconds(time) for time in printed if get_time_basis(time) == basis]
-        gaps = [other - one for one, other in itertools.pairwise(times) if other >= one]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(times) if later >= earlier]
         if gaps:
             self._longest, self._usual = max(self._longest, *gaps), statistics.median(gaps)
 

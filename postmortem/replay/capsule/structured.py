@@ -79,8 +79,8 @@ def _parse_sequence(inner: tuple[Any, ...], value: Any, where: _Place) -> tuple[
     else:
         kinds = (inner[0] for _ in value)
     return tuple(
-        _read(kind, one, (where, f"[{number}]"))
-        for number, (kind, one) in enumerate(zip(kinds, value, strict=False))
+        _read(kind, item, (where, f"[{number}]"))
+        for number, (kind, item) in enumerate(zip(kinds, value, strict=False))
     )
 
 

@@ -180,7 +180,7 @@ def _pass(
     tensors[values.RNG_FILE] |= {
         f"{prefix}/{name}": as_tensor(value) for name, value in kept.states.items()
     }
-    notes += [f"batch: {one} not recorded" for one in trees.list_unrecorded(kept.tree)]
+    notes += [f"batch: {path} not recorded" for path in trees.list_unrecorded(kept.tree)]
     if not kept.is_used:
         notes.append("loss: no gradient came to the one that the model gives; name loss=")
     return values.MicroBatch(kept.tree, prefix if kept.states else "", kept.samples, *figures)

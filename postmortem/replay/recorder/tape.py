@@ -162,8 +162,12 @@ class Tape:
 
     def _read(self, step: RecordedStep, further: Mapping[str, Any]) -> None:
         """Send all figures of a step off to the host."""
-        wanted = {name: one for name, one in further.items() if isinstance(one, torch.Tensor)}
-        step.figures |= {name: one for name, one in further.items() if isinstance(one, float | int)}
+        wanted = {
+            name: figure for name, figure in further.items() if isinstance(figure, torch.Tensor)
+        }
+        step.figures |= {
+            name: figure for name, figure in further.items() if isinstance(figure, float | int)
+        }
         for number, kept in enumerate(step.passes):
             for name, value in (("loss", kept.loss), ("factor", kept.factor)):
                 if isinstance(value, torch.Tensor):

@@ -31,8 +31,8 @@ def convert_tensors(batch: Any, change: Callable[[str, Any], Any], path: str = "
         }
     if isinstance(batch, list | tuple):
         items = [
-            convert_tensors(one, change, f"{path}.{number}" if path else str(number))
-            for number, one in enumerate(batch)
+            convert_tensors(item, change, f"{path}.{number}" if path else str(number))
+            for number, item in enumerate(batch)
         ]
         return tuple(items) if isinstance(batch, tuple) else items
     return batch

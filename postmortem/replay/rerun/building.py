@@ -123,8 +123,8 @@ def _build_module(tree: Mapping[str, Any], depth: int) -> Any:
         raise InputError(f"torch.nn.{name} holds no modules of a tree", _WHERE, "record it anew")
     arguments = {} if name in _CONTAINERS else _check_arguments(name, tree.get("arguments") or {})
     built = found(**arguments)
-    for child, one in children.items():
-        built.add_module(child, _build_module(one, depth + 1))
+    for child, description in children.items():
+        built.add_module(child, _build_module(description, depth + 1))
     return built
 
 

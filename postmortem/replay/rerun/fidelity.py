@@ -39,7 +39,7 @@ def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
     ]
     if not pairs:
         return Fidelity(_NOTHING, is_faithful=True)
-    if all(one == two for one, two in pairs):
+    if all(first == second for first, second in pairs):
         return Fidelity(
             say(
                 "bit-equal: {count} recorded losses come out again",
@@ -48,7 +48,7 @@ def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
             ),
             is_faithful=True,
         )
-    apart = [abs(one - two) / max(abs(one), abs(two), 1e-12) for one, two in pairs]
+    apart = [abs(first - second) / max(abs(first), abs(second), 1e-12) for first, second in pairs]
     most = _SAME_DEVICE if bench.device.type == bench.manifest.device.type else _OTHER_DEVICE
     return Fidelity(
         say(

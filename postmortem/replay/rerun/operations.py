@@ -77,7 +77,7 @@ def _identify_new_nonfinite(before: "_Finiteness", made: "_Finiteness") -> str:
 
 
 def _list_float_tensors(value: Any) -> list[Any]:
-    return [one for _, one in iter_tensors(value) if one.is_floating_point()]
+    return [tensor for _, tensor in iter_tensors(value) if tensor.is_floating_point()]
 
 
 class _Finiteness(NamedTuple):

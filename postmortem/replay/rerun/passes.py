@@ -122,9 +122,9 @@ def _run_optimizer_step(
 def _is_still_finite(bench: Bench) -> bool:
     """Say whether every weight is finite that was so at the window's start."""
     return all(
-        name in bench.broken or bool(torch.isfinite(one).all())
-        for name, one in bench.model.named_parameters()
-        if one.grad is not None
+        name in bench.broken or bool(torch.isfinite(parameter).all())
+        for name, parameter in bench.model.named_parameters()
+        if parameter.grad is not None
     )
 
 

@@ -115,7 +115,7 @@ def _build_leaf_hook(name: str, peaks: Peaks) -> Any:
 
 
 def _list_float_tensors(value: Any) -> list[Any]:
-    return [one for _, one in iter_tensors(value) if one.is_floating_point()]
+    return [tensor for _, tensor in iter_tensors(value) if tensor.is_floating_point()]
 
 
 def _has_gradient(tensor: Any) -> bool:
@@ -128,8 +128,8 @@ def _build_container_hook(name: str, peaks: Peaks) -> Any:
     def hook(_: Any, args: Any, kwargs: Any, output: Any) -> None:
         if peaks.first_forward:
             return
-        inputs = all(_is_finite(one) for _, one in iter_tensors([args, kwargs]))
-        made = all(_is_finite(one) for _, one in iter_tensors(_unpack_output(output)))
+        inputs = all(_is_finite(tensor) for _, tensor in iter_tensors([args, kwargs]))
+        made = all(_is_finite(tensor) for _, tensor in iter_tensors(_unpack_output(output)))
         if inputs and not made and _is_before_loss(output):
             peaks.first_forward = name
 

@@ -172,8 +172,8 @@ def _check_quantization(value: Any) -> Any:
     settings = {
         key: item for key, item in value.items() if re.match("load_in_|bnb_4bit_|llm_int8_", key)
     }
-    for key, one in settings.items():
-        for part in one if isinstance(one, list) else [one]:
+    for key, setting in settings.items():
+        for part in setting if isinstance(setting, list) else [setting]:
             if not isinstance(part, bool | int | float | None) and not _WORD.fullmatch(str(part)):
                 raise _build_refusal(key, "is neither a number nor a name")
     return settings | {"quant_method": value["quant_method"]}

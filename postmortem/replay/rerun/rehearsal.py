@@ -51,7 +51,9 @@ def _iter_distinct_batches(bench: Bench) -> Iterator[MicroPlace]:
     for step, recorded in enumerate(bench.steps):
         for micro in range(len(recorded.micro_batches)):
             place = MicroPlace(step, micro)
-            kind = tuple((path, tuple(one.shape)) for path, one in iter_tensors(bench.batch(place)))
+            kind = tuple(
+                (path, tuple(tensor.shape)) for path, tensor in iter_tensors(bench.batch(place))
+            )
             if kind not in seen:
                 seen.add(kind)
                 yield place

@@ -142,7 +142,7 @@ def _needs(page: _Sheet, needs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def _list_fixes(page: _Sheet, cause: str) -> Iterator[str]:
     """List the fixes of a cause in the order in which a report would show them."""
-    found = [one for one in page.rules["fixes"] if cause in one["causes"]]
+    found = [rule for rule in page.rules["fixes"] if cause in rule["causes"]]
     order = {"check": 0, "change": 1, "prevent": 2}
     for entry in sorted(found, key=lambda fix: (order[fix["kind"]], fix.get("order", 50))):
         conditions = page.format_conditions(entry)

@@ -19,9 +19,9 @@ _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def draw_axes(frame: Canvas, words: Words) -> Iterator[str]:
     """Draw the axes, those of values first."""
     bottom, edge = frame.bottom, frame.edge
-    for axis, one in enumerate(frame.ranges):
-        heights = tuple(_compute_value_ticks(frame.panel, one))
-        for height, label in zip(heights, _format_value_labels(heights, one.scale), strict=True):
+    for axis, scale in enumerate(frame.ranges):
+        heights = tuple(_compute_value_ticks(frame.panel, scale))
+        for height, label in zip(heights, _format_value_labels(heights, scale.scale), strict=True):
             y = frame.y(height, axis)
             if axis == 0:
                 yield f'<line class="grid" x1="{LEFT}" y1="{y}" x2="{edge}" y2="{y}"/>'

@@ -14,8 +14,7 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.job_facts import Attempt
 from postmortem.core.message import cut
 from postmortem.core.visible import escape_control_characters
-from postmortem.report import about_run, parts
-from postmortem.report import milestones as milestones_told
+from postmortem.report import about_run, milestones, parts
 from postmortem.report.for_people import detect_input_type
 from postmortem.report.key_figures import find_failing_line, find_user_code, list_key_values
 from postmortem.report.page.process_lanes import build_lanes
@@ -156,7 +155,7 @@ def _build_timeline_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any
                 event,
                 build_spot(diagnosis, event.source, (event.line, None), words),
                 process(event.where, words),
-                milestones_told.split_event_text(event),
+                milestones.split_event_text(event),
             )
             for event in diagnosis.timeline[:_LISTED]
         ],

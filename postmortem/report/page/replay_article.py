@@ -11,8 +11,7 @@ from markupsafe import Markup
 from postmortem.core.message import Message
 from postmortem.core.names import LANGUAGES
 from postmortem.core.replayed import Replayed
-from postmortem.report import parts
-from postmortem.report import replay_texts as replay_told
+from postmortem.report import parts, replay_texts
 from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.module_peaks import draw_peaks
 from postmortem.report.plain import format_number
@@ -66,10 +65,10 @@ def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | Non
     """Give what the section shows; None if nothing was replayed."""
     if found is None:
         return None
-    shown = replay_told.sort_trials(found)
+    shown = replay_texts.sort_trials(found)
     return {
         "summary": found.summary,
-        "facts": replay_told.list_replay_facts(found, words),
+        "facts": replay_texts.list_replay_facts(found, words),
         "verdicts": [
             (
                 words("replay.verdict." + cause.verdict),
@@ -78,10 +77,10 @@ def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | Non
                 cause.cause,
                 words("semicolon").join(cause.reasons),
             )
-            for cause in replay_told.sort_tested_causes(found)
+            for cause in replay_texts.sort_tested_causes(found)
         ],
         "culprits": [
-            replay_told.describe_faulty_sample(culprit, words) for culprit in found.culprits
+            replay_texts.describe_faulty_sample(culprit, words) for culprit in found.culprits
         ],
         "trials": [
             (trial.title, words("replay.outcome." + trial.outcome), trial.text)
@@ -96,6 +95,6 @@ def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | Non
             dtype=found.limit_of,
             limit=format_number(found.limit),
         ),
-        "notes": replay_told.list_notes(found, words),
+        "notes": replay_texts.list_notes(found, words),
         "mood": "bad" if found.confirmed else "open",
     }

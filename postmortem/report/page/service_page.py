@@ -56,11 +56,11 @@ def render_refusal(status: int, what: Message, mend: Message, *, language: str) 
     """Write why a page is not there."""
     key = f"error.{status}"
     texts = {
-        one: {
-            "what": format_one_line(what.text(one), _LONGEST),
-            "mend": format_one_line(mend.text(one), _LONGEST),
+        code: {
+            "what": format_one_line(what.text(code), _LONGEST),
+            "mend": format_one_line(mend.text(code), _LONGEST),
         }
-        for one in LANGUAGES
+        for code in LANGUAGES
     }
     return _render_page(language, "refusal", key if key in SERVICE["en"] else "title", texts=texts)
 

@@ -257,8 +257,8 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
         )
 
     series = sorted(select_series(diagnosis.series, CURVES, each=1), key=rank)[: plan.curves]
-    for one in series:
-        draw_curve(paper, one, max(len(curve.name) for curve in series) + 4)
+    for shown in series:
+        draw_curve(paper, shown, max(len(curve.name) for curve in series) + 4)
 
 
 def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:

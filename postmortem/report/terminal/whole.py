@@ -14,8 +14,7 @@ from postmortem.core.answer import Cause, Evidence, Fix
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.core.shown import SeriesView
-from postmortem.report import about_run, parts
-from postmortem.report import milestones as milestones_told
+from postmortem.report import about_run, milestones, parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.key_figures import find_user_code, list_extra_message_values
 from postmortem.report.plain import (
@@ -300,12 +299,12 @@ def draw_curve(paper: Paper, series: SeriesView, label_width: int) -> None:
 
 def _write_timeline(paper: Paper, diagnosis: Diagnosis) -> None:
     """Write the timeline; a failure that is its only event was shown above."""
-    events = milestones_told.select_milestones(diagnosis, _EVENTS_SHOWN)
+    events = milestones.select_milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) < 3:
         return
     paper.heading("timeline")
     for event in events:
-        where, what = milestones_told.format_milestone(diagnosis, event, paper.words)
+        where, what = milestones.format_milestone(diagnosis, event, paper.words)
         style = "bold" if event.role == "cause" else ""
         paper.say(Text.assemble((where, "cyan"), "  ", (what, style)), "  -", 4)
     if len(diagnosis.timeline) > len(events):
