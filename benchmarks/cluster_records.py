@@ -139,9 +139,9 @@ def _state(draw: random.Random, label: dict[str, Any]) -> tuple[str, int]:
 def write(folder: Path, jobs: Sequence[Allotted], tree: Path) -> None:
     """Write `sacct.json` and `sacct.txt` with the same jobs, by id; their logs lie in the tree."""
     attempts = [
-        replace(one, log=str(tree.absolute() / one.log) if one.log else "")
+        replace(attempt, log=str(tree.absolute() / attempt.log) if attempt.log else "")
         for job in sorted(jobs, key=lambda job: job.scheduler_id)
-        for one in _attempts(job)
+        for attempt in _attempts(job)
     ]
     with (folder / "sacct.json").open("w", encoding="utf-8") as stream:
         stream.write('{"meta": {"plugin": {"name": "slurmdbd"}}, "errors": [], "jobs": [\n')

@@ -31,7 +31,7 @@ import yaml
 from postmortem.fleet.grouping.failure_clusters import group_templates, open_template
 from postmortem.fleet.grouping.failure_summary import summarize_failure
 from postmortem.fleet.grouping.fingerprints import Fingerprint, compute_fingerprint
-from postmortem.learn.labelled import Labelled, list_labelled_cases
+from postmortem.learn.labelled import LabelledLog, list_labelled_cases
 from postmortem.pipeline import run_pipeline
 from postmortem.rules.traits import Trait, has_trait
 
@@ -43,7 +43,7 @@ SEED = re.compile(r"(?:-\d+)?(?:-v\d+)?$")
 class Grouped(NamedTuple):
     """A labelled job and the group that it fell into."""
 
-    label: Labelled
+    label: LabelledLog
     fault: str
     is_damaged: bool
     fingerprint: Fingerprint
@@ -65,14 +65,14 @@ class Figures(NamedTuple):
     """B-cubed."""
 
 
-def judged(label: Labelled) -> Grouped:
+def judged(label: LabelledLog) -> Grouped:
     """Analyse a job and give what its group goes by."""
     env = [str(label.environment)] if label.environment is not None else []
     summary = summarize_failure(run_pipeline([str(label.log)], env_files=env))
-    told = yaml.safe_load(_label_of(label.log).read_text(encoding="utf-8"))
+    label_values = yaml.safe_load(_label_of(label.log).read_text(encoding="utf-8"))
     name = SEED.sub("", label.log.name.split(".")[0])
     fault = f"{label.log.parent.name}/{name}/{label.cause}"
-    is_damaged = bool(DAMAGING & set(told.get("varied") or ()))
+    is_damaged = bool(DAMAGING & set(label_values.get("varied") or ()))
     return Grouped(label, fault, is_damaged, compute_fingerprint(summary))
 
 
@@ -93,15 +93,17 @@ def grouped(jobs: Sequence[Grouped]) -> list[Grouped]:
     ]
 
 
-def varied(seeds: Iterable[int], folder: Path) -> list[Labelled]:
+def varied(seeds: Iterable[int], folder: Path) -> list[LabelledLog]:
     """Write varied versions of the recorded samples, and give them."""
     samples = ROOT / "sample_logs"
     labels = sorted(samples.glob("*/*.yaml"))
     cases = [str(path) for path in labels if path.parent.name != "lab"]
     for seed in seeds:
-        asked = ["vary", *cases, "--seed", str(seed), "--out", str(folder)]
+        arguments = ["vary", *cases, "--seed", str(seed), "--out", str(folder)]
         subprocess.run(
-            [sys.executable, str(samples / "lab"), *asked], check=True, stdout=subprocess.DEVNULL
+            [sys.executable, str(samples / "lab"), *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
         )
     return list_labelled_cases([folder])
 
@@ -110,11 +112,11 @@ def figures(jobs: Sequence[Grouped]) -> Figures:
     """Count merges and splits."""
     groups, faults = gathered(jobs, by="group"), gathered(jobs, by="fault")
     precision = [
-        sum(is_right(job, other) for other in groups[job.group]) / len(groups[job.group])
+        sum(is_right(job, second) for second in groups[job.group]) / len(groups[job.group])
         for job in jobs
     ]
     recall = [
-        sum(job.group == other.group for other in faults[job.fault]) / len(faults[job.fault])
+        sum(job.group == second.group for second in faults[job.fault]) / len(faults[job.fault])
         for job in jobs
     ]
     merged, same = list(_pairs(groups.values())), list(_pairs(faults.values()))
@@ -122,7 +124,7 @@ def figures(jobs: Sequence[Grouped]) -> Figures:
         len(merged),
         sum(not is_right(*pair) for pair in merged),
         len(same),
-        sum(one.group != other.group for one, other in same),
+        sum(first.group != second.group for first, second in same),
         sum(precision) / max(1, len(precision)),
         sum(recall) / max(1, len(recall)),
     )
@@ -136,9 +138,9 @@ def gathered(jobs: Iterable[Grouped], by: str) -> dict[str, list[Grouped]]:
     return found
 
 
-def is_right(one: Grouped, other: Grouped) -> bool:
+def is_right(first: Grouped, second: Grouped) -> bool:
     """Whether some answer is right for both jobs."""
-    return bool(one.label.right & other.label.right)
+    return bool(first.label.right & second.label.right)
 
 
 def _pairs(groups: Iterable[list[Grouped]]) -> Iterator[tuple[Grouped, Grouped]]:
@@ -146,7 +148,7 @@ def _pairs(groups: Iterable[list[Grouped]]) -> Iterator[tuple[Grouped, Grouped]]
         yield from itertools.combinations(group, 2)
 
 
-def told(name: str, jobs: Sequence[Grouped]) -> None:
+def print_result(name: str, jobs: Sequence[Grouped]) -> None:
     """Print the figures of some jobs."""
     found = figures(jobs)
     print(f"{name}: {len(jobs)} jobs, {len({job.group for job in jobs})} groups")
@@ -158,7 +160,7 @@ def told(name: str, jobs: Sequence[Grouped]) -> None:
     print(f"  B-cubed       precision {found.precision:.4f}, recall {found.recall:.4f}")
 
 
-def told_one_by_one(jobs: Sequence[Grouped]) -> None:
+def print_each_job(jobs: Sequence[Grouped]) -> None:
     """Print each group of several causes, and each fault in several groups."""
     shown = [job for job in jobs if not job.label.is_held_out]
     for group in gathered(shown, by="group").values():
@@ -180,18 +182,18 @@ def main() -> None:
     parser.add_argument("--vary", nargs="*", type=int, default=[], metavar="SEED")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--tell", action="store_true", help="each false merge and split")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(given.jobs) as pool:
-        labels = list_labelled_cases(given.folders or [ROOT / "sample_logs"])
-        if given.vary:
-            labels += varied(given.vary, Path(folder))
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(args.jobs) as pool:
+        labels = list_labelled_cases(args.folders or [ROOT / "sample_logs"])
+        if args.vary:
+            labels += varied(args.vary, Path(folder))
         jobs = grouped(list(pool.map(judged, labels, chunksize=4)))
     ill = [job for job in jobs if not has_trait(job.label.cause, Trait.SOUND)]
-    if given.tell:
-        told_one_by_one(ill)
-    told("failed, whole logs", [job for job in ill if not job.is_damaged])
-    told("failed, all", ill)
-    told("all, with sound runs", jobs)
+    if args.tell:
+        print_each_job(ill)
+    print_result("failed, whole logs", [job for job in ill if not job.is_damaged])
+    print_result("failed, all", ill)
+    print_result("all, with sound runs", jobs)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def _names() -> Iterator[str]:
             + ", ".join(
                 [
                     "'loss': 1.5",
-                    *(f"'metric_{one}': 0.{one}" for one in range(number, number + 8)),
+                    *(f"'metric_{index}': 0.{index}" for index in range(number, number + 8)),
                     f"'epoch': {number / 1e6:.4f}",
                 ]
             )
@@ -208,18 +208,18 @@ def main() -> None:
             log = folder / f"{kind.replace(' ', '-')}-{args.megabytes:g}.log"
             if not log.exists():
                 write(log, kind, int(args.megabytes * 1e6))
-            before = f"before {_told(cost(log, args.before))}, " if args.before else ""
+            before = f"before {_format_cost(cost(log, args.before))}, " if args.before else ""
             now = cost(log)
             over = kind in TWELVE and (now.seconds > limit or now.peak > MEGABYTES)
             is_over |= over
-            print(f"{kind}: {before}{_told(now)}{'  OVER' if over else ''}", flush=True)
+            print(f"{kind}: {before}{_format_cost(now)}{'  OVER' if over else ''}", flush=True)
             if not args.keep:
                 log.unlink()
     sys.exit(is_over)
 
 
-def _told(one: Cost) -> str:
-    return f"{one.seconds:.1f} s, {one.peak} MB"
+def _format_cost(cost: Cost) -> str:
+    return f"{cost.seconds:.1f} s, {cost.peak} MB"
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ def _read(number: int, line: str) -> tuple[Place, tuple[str, ...]]:
 def _group(places: list[Place]) -> Group | None:
     """What moves in a series and how; nothing if nothing moves."""
     columns = list(zip(*(place.figures for place in places), strict=True))
-    values = [[float(one) for one in column] for column in columns]
+    values = [[float(text) for text in column] for column in columns]
     steady = {
         index
         for index, column in enumerate(values)
@@ -139,7 +139,7 @@ def _group(places: list[Place]) -> Group | None:
         for index in steady
         if values[index][-1] > values[index][0] and all(one.isdigit() for one in columns[index])
     }
-    if all(column[0] == one for column in values for one in column):
+    if all(column[0] == text for column in values for text in column):
         return None
     totals = {
         index + 1
@@ -155,8 +155,8 @@ def _denser(lines: list[str], groups: list[Group], more: int, draw: random.Rando
     for group in groups:
         for place in group.places:
             lines[place.line] = _stretched(place, group, more + 1)
-        for one, other in itertools.pairwise(group.places):
-            added[one.line] = list(_between(one, other, group, more, draw))
+        for earlier, later in itertools.pairwise(group.places):
+            added[earlier.line] = list(_between(earlier, later, group, more, draw))
     found: list[str] = []
     for number, line in enumerate(lines):
         found.append(line)
@@ -166,8 +166,10 @@ def _denser(lines: list[str], groups: list[Group], more: int, draw: random.Rando
 
 def _stretched(place: Place, group: Group, factor: int) -> str:
     figures = [
-        str(int(one) * factor) if index in group.counters | group.totals and one.isdigit() else one
-        for index, one in enumerate(place.figures)
+        str(int(figure) * factor)
+        if index in group.counters | group.totals and figure.isdigit()
+        else figure
+        for index, figure in enumerate(place.figures)
     ]
     return "".join(itertools.chain.from_iterable(zip(place.words, [*figures, ""], strict=True)))
 
@@ -226,12 +228,12 @@ def _talking(lines: list[str], size: int, draw: random.Random) -> list[str]:
     for number in itertools.count(1):
         if size <= 0:
             break
-        added.append(prefix + _said(number, draw))
+        added.append(prefix + _make_message(number, draw))
         size -= len(added[-1]) + 1
     return [*lines[:at], *added, *lines[at:]]
 
 
-def _said(number: int, draw: random.Random) -> str:
+def _make_message(number: int, draw: random.Random) -> str:
     """A line that says nothing of a failure."""
     kind = draw.randrange(8)
     if kind < 2:

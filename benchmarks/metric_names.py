@@ -47,7 +47,9 @@ def cost(data: bytes) -> tuple[float, float, float]:
     times.append(time.process_time())
     postmortem.Report(analysis).render("json")
     times.append(time.process_time())
-    first, second, third = ((other - one) * 1000 for one, other in itertools.pairwise(times))
+    first, second, third = (
+        (later - earlier) * 1000 for earlier, later in itertools.pairwise(times)
+    )
     return first, second, third
 
 
@@ -59,13 +61,13 @@ def main() -> None:
     options.add_argument("--names", type=int, default=10_000)
     options.add_argument("--lines", type=int, default=10_000)
     options.add_argument("--rounds", type=int, default=5)
-    given = options.parse_args()
+    args = options.parse_args()
     pipeline.prepare((), SHIPPED)
-    logs = {names: log(names, given.lines) for names in (FEW, given.names)}
+    logs = {names: log(names, args.lines) for names in (FEW, args.names)}
     for data in logs.values():
         cost(data)
     found = {names: list[tuple[float, float, float]]() for names in logs}
-    for _, (names, data) in itertools.product(range(given.rounds), logs.items()):
+    for _, (names, data) in itertools.product(range(args.rounds), logs.items()):
         found[names].append(cost(data))
     print("| names | bytes | " + " | ".join(f"{part} ms" for part in PARTS) + " | whole ms |")
     print("|---|---|" + "---|" * (len(PARTS) + 1))

@@ -55,7 +55,7 @@ def write_log(path: Path, size: int) -> None:
         )
         step = 0
         while log.tell() < size:
-            log.write("".join(lines_of(one) for one in range(step, step + CHUNK)))
+            log.write("".join(lines_of(number) for number in range(step, step + CHUNK)))
             step += CHUNK
         log.write(
             'Traceback (most recent call last):\n  File "/opt/app/train.py", line 88, in <module>\n'
@@ -68,22 +68,22 @@ def write_log(path: Path, size: int) -> None:
 def lines_of(step: int) -> str:
     """Give what one step prints."""
     loss = 8.0 / (1 + step / 500) + 0.3 * ((step * 7919) % 97) / 97
-    told = (
+    text = (
         f"{{'loss': {loss:.4f}, 'grad_norm': {1 + (step % 13) / 7:.4f}, 'learning_rate':"
         f" {1e-4 / (1 + step / 1e5):.6e}, 'epoch': {step / 1e4:.2f}}}\n"
     )
     if step % STEPS_BETWEEN_WARNINGS == 0:
-        told += (
+        text += (
             f"[rank{step % 4}]:W1120 10:00:00.000000 4242 warnings.py:110]"
             f" /opt/app/data.py:{step % 300}: UserWarning: sample {step} is longer than the"
             " window\n"
         )
     if step % 1000 == 0:
-        told += (
+        text += (
             f"{{'eval_loss': {loss + 0.1:.4f}, 'epoch': {step / 1e4:.2f}}}\nSaving model checkpoint"
             f" to out/checkpoint-{step}\n" + "x" * LONG + "\n"
         )
-    return told
+    return text
 
 
 def usable(page: Page, address: str) -> dict[str, float]:

@@ -69,20 +69,20 @@ class Peaks:
 
     def note(self, tree: Sequence[Seen]) -> None:
         """Take a sample in."""
-        self.rss = max(self.rss, sum(one.rss for one in tree))
-        self.pss = max(self.pss, sum(_proportional(one) for one in tree))
-        self.largest = max([self.largest, *(one.rss for one in tree)])
+        self.rss = max(self.rss, sum(process.rss for process in tree))
+        self.pss = max(self.pss, sum(_proportional(process) for process in tree))
+        self.largest = max([self.largest, *(process.rss for process in tree)])
         self.processes = max(self.processes, len(tree))
-        self.cpu |= {one.pid: one.cpu_seconds for one in tree}
+        self.cpu |= {process.pid: process.cpu_seconds for process in tree}
 
 
 def tree_of(root: int) -> list[Seen]:
     """Give the processes that descend from one, itself among them, or are of its session."""
     everyone = [seen for entry in PROC.iterdir() if entry.name.isdigit() and (seen := _seen(entry))]
-    known = {one.pid for one in everyone if root in {one.pid, one.session}}
-    while more := {one.pid for one in everyone if one.parent in known} - known:
+    known = {process.pid for process in everyone if root in {process.pid, process.session}}
+    while more := {process.pid for process in everyone if process.parent in known} - known:
         known |= more
-    return [one for one in everyone if one.pid in known]
+    return [process for process in everyone if process.pid in known]
 
 
 def _seen(entry: Path) -> Seen | None:
@@ -103,15 +103,15 @@ def _seen(entry: Path) -> Seen | None:
     )
 
 
-def _proportional(one: Seen) -> int:
+def _proportional(process: Seen) -> int:
     """A process's share of the memory; what is resident where the system does not tell."""
     try:
-        for line in (PROC / str(one.pid) / "smaps_rollup").read_text().splitlines():
+        for line in (PROC / str(process.pid) / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     except OSError:
         pass
-    return one.rss
+    return process.rss
 
 
 def measured(
@@ -166,8 +166,8 @@ def kill(root: int) -> None:
     tree = tree_of(root)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(root, signal.SIGKILL)
-    for one in tree:
+    for process in tree:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(one.pid, signal.SIGKILL)
-    while any(_seen(PROC / str(one.pid)) for one in tree):
+            os.kill(process.pid, signal.SIGKILL)
+    while any(_seen(PROC / str(process.pid)) for process in tree):
         time.sleep(AT_ONCE)

@@ -49,7 +49,7 @@ def cpu(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def beside(log: Path, machine: Matcher, rounds: int) -> tuple[float, float]:
+def compare_speed(log: Path, machine: Matcher, rounds: int) -> tuple[float, float]:
     """Read a log in turn with the reference; gives the ratio and megabytes a second."""
     pairs = [
         (cpu(lambda: read([str(log)], machine)), cpu(lambda: least(log, machine)))
@@ -94,7 +94,7 @@ def main() -> None:
         log = folder / f"{name.replace(' ', '-')}.log"
         if not log.exists():
             write(log, KINDS[name](random.Random(7)), args.megabytes)
-        ratio, speed = beside(log, machine, args.rounds)
+        ratio, speed = compare_speed(log, machine, args.rounds)
         print(f"| {name} | {ratio:.1f} | {speed:.0f} |", flush=True)
 
 

@@ -73,7 +73,7 @@ def seconds(logs: Sequence[Path], checkout: Path) -> list[float]:
     env = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", PROGRAM, *map(str, logs)]
     output = subprocess.run(command, env=env, cwd=checkout, check=True, capture_output=True).stdout
-    return [float(one) for one in json.loads(output)]
+    return [float(load) for load in json.loads(output)]
 
 
 def kind(log: Path) -> str:
@@ -104,7 +104,7 @@ def main() -> None:
         into.mkdir(parents=True, exist_ok=True)
         logs = longer(args.folder, into, args.least, args.megabytes)
         checkouts = [ROOT, args.beside.resolve()] if args.beside else [ROOT]
-        rounds = [[seconds(logs, one) for one in checkouts] for _ in range(args.rounds)]
+        rounds = [[seconds(logs, checkout) for checkout in checkouts] for _ in range(args.rounds)]
         sys.exit(table(logs, rounds, names=args.names))
 
 
@@ -117,16 +117,16 @@ def table(logs: Sequence[Path], rounds: Sequence[Sequence[Sequence[float]]], *, 
     missed = 0
     for number, log in enumerate(logs):
         size = log.stat().st_size / 1e6
-        speed = size / statistics.median(one[0][number] for one in rounds)
-        ratios = [one[1][number] / one[0][number] for one in rounds if len(one) > 1]
+        speed = size / statistics.median(row[0][number] for row in rounds)
+        ratios = [row[1][number] / row[0][number] for row in rounds if len(row) > 1]
         ratio = statistics.median(ratios) if ratios else None
         theirs = "–" if ratio is None else f"{speed / ratio:.1f}"
         is_slow = speed < SLOWEST or (ratio is not None and ratio < FASTER)
         missed += is_slow
         what = log.name if names else kind(log)
         faster = "–" if ratio is None else f"{ratio:.1f}"
-        said = " missed" * is_slow
-        print(f"| {what} | {size:.1f} | {speed:.1f} | {theirs} | {faster} |{said}", flush=True)
+        remark = " missed" * is_slow
+        print(f"| {what} | {size:.1f} | {speed:.1f} | {theirs} | {faster} |{remark}", flush=True)
     return int(missed > 0)
 
 

@@ -103,20 +103,20 @@ def measured(
     took = {id(plain): 0.0, id(recorded): 0.0}
     for turn in range(1 if at_once else steps):
         order = (plain, recorded) if (number + turn) % 2 == 0 else (recorded, plain)
-        for one in order:
-            took[id(one)] += one.run(steps if at_once else 1)
+        for kind in order:
+            took[id(kind)] += kind.run(steps if at_once else 1)
     return took[id(plain)] / steps, took[id(recorded)] / steps
 
 
 def main() -> int:
     """Measure, print, judge."""
-    asked = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    asked.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    asked.add_argument("--rounds", type=int, default=5)
-    asked.add_argument("--every", type=int, default=32)
-    asked.add_argument("--batch", type=int, default=0, help="sequences of a step")
-    asked.add_argument("--length", type=int, default=0, help="tokens of a sequence")
-    options = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--every", type=int, default=32)
+    parser.add_argument("--batch", type=int, default=0, help="sequences of a step")
+    parser.add_argument("--length", type=int, default=0, help="tokens of a sequence")
+    options = parser.parse_args()
     is_cuda = options.device == "cuda"
     if not is_cuda:
         torch.set_num_threads(1)
@@ -134,10 +134,10 @@ def main() -> int:
         recorded.recorder.stop()
     without, with_one = (statistics.median(side) for side in zip(*pairs, strict=True))
     overhead = 100 * (with_one / without - 1)
-    told = {
+    values = {
         "device": torch.cuda.get_device_name() if is_cuda else "cpu",
         "torch": torch.__version__,
-        "parameters": sum(one.numel() for one in plain.model.parameters()),
+        "parameters": sum(parameter.numel() for parameter in plain.model.parameters()),
         "tokens_a_step": shape[0] * shape[1],
         "every": options.every,
         "seconds_a_step": round(without, 5),
@@ -148,7 +148,7 @@ def main() -> int:
         "is_kept": overhead <= BOUND,
         "capsules": len(recorded.recorder.written),
     }
-    print(json.dumps(told))
+    print(json.dumps(values))
     return 0 if overhead <= BOUND else 1
 
 

@@ -64,7 +64,7 @@ def repeated(text: str, size: int, draw: random.Random) -> str:
     places = [number for number, frame in enumerate(frames) if frame.shape == shape]
     body = frames[places[0] : places[-1]]
     columns = _columns(body)
-    totals = frozenset[str]().union(*(one.totals for one in columns.values()))
+    totals = frozenset[str]().union(*(column.totals for column in columns.values()))
     times = max(0, round((size - len(text)) / sum(map(_length, body))))
     turns = [
         (frames[: places[0]], 0),
@@ -109,8 +109,8 @@ def _columns_of(shape: tuple[str, ...], frames: Sequence[Frame]) -> Columns:
     steady = {index for index, column in enumerate(columns) if len(set(column)) == 1}
     advance, totals = dict[int, float](), set[str]()
     for index, column in enumerate(columns):
-        values = [_value(one) for one in column]
-        if index in steady or any(one > other for one, other in itertools.pairwise(values)):
+        values = [_value(cell) for cell in column]
+        if index in steady or any(earlier > later for earlier, later in itertools.pairwise(values)):
             continue
         if index + 1 in steady and shape[index + 1].strip() == "/":
             totals.add(columns[index + 1][0])
@@ -124,8 +124,10 @@ def _columns_of(shape: tuple[str, ...], frames: Sequence[Frame]) -> Columns:
 def _stretched(frame: Frame, totals: frozenset[str], factor: int) -> Frame:
     """Give a line with what is counted up to made larger, wherever it stands."""
     figures = [
-        _raised(one, _value(one) * (factor - 1)) if one.replace(",", "") in totals else one
-        for one in frame.figures
+        _raised(figure, _value(figure) * (factor - 1))
+        if figure.replace(",", "") in totals
+        else figure
+        for figure in frame.figures
     ]
     return frame._replace(figures=tuple(figures))
 

@@ -52,10 +52,12 @@ def runmedic(case: Case) -> list[str]:
     answers: list[str] = []
     for path in filter(None, (case.get("folder"), case.get("state") or case["text"])):
         for run in json.loads(printed(main, ["diagnose", "--json", path]) or "[]"):
-            for one in run["findings"]:
-                mark = "info:" if one["severity"] == "info" else ""
-                answers += [f"{mark}{text}" for text in (one["check"], *one["likely_causes"])]
-                answers += [f"quote:{text}" for text in one["evidence"]]
+            for finding in run["findings"]:
+                mark = "info:" if finding["severity"] == "info" else ""
+                answers += [
+                    f"{mark}{text}" for text in (finding["check"], *finding["likely_causes"])
+                ]
+                answers += [f"quote:{text}" for text in finding["evidence"]]
         if answers:
             break
     return answers
@@ -70,9 +72,9 @@ def trainproof(case: Case) -> list[str]:
     form = "hf" if case.get("state") else "jsonl"
     out = printed(lambda _: main(), ["epoch", path, "--format", form, "--json"])
     return [
-        ("" if one["level"] in {"FAIL", "WARN"} else "info:") + one["id"]
+        ("" if finding["level"] in {"FAIL", "WARN"} else "info:") + finding["id"]
         for report in json.loads(out)["reports"]
-        for one in report["findings"]
+        for finding in report["findings"]
     ]
 
 
@@ -83,7 +85,9 @@ def training_doctor(case: Case) -> list[str]:
     doctor = importlib.import_module("training_doctor").Doctor()
     doctor.set_auto_print(False)
     found = doctor.load(case["table"]).analyze()
-    return [("info:" if one.severity.value == "info" else "") + one.problem for one in found]
+    return [
+        ("info:" if finding.severity.value == "info" else "") + finding.problem for finding in found
+    ]
 
 
 def nvrx(case: Case) -> list[str]:
@@ -91,7 +95,7 @@ def nvrx(case: Case) -> list[str]:
     main = importlib.import_module("nvidia_resiliency_ext.attribution.restart_agent.cli").main
     found = json.loads(printed(main, ["--disable-l1", case["text"]]))
     failure = found["primary_failure"]
-    quotes = [f"quote:{one['quote']}" for one in found["evidence"]]
+    quotes = [f"quote:{item['quote']}" for item in found["evidence"]]
     return [f"{failure['failure_class']} {failure['signature']}", *quotes] if failure else []
 
 
@@ -103,7 +107,7 @@ def denpex(cases: Sequence[Case]) -> Iterator[list[str]]:
     ask = importlib.import_module("denpex_local").local_diagnose_batch
     for start in range(0, len(cases), _BATCH):
         batch = cases[start : start + _BATCH]
-        texts = [Path(one["text"]).read_text(encoding="utf-8", errors="replace") for one in batch]
+        texts = [Path(case["text"]).read_text(encoding="utf-8", errors="replace") for case in batch]
         for found in ask(texts):
             mark = "lead:" if found.get("confidence", 0) < _DENPEX_SURE else ""
             quotes = [f"quote:{line}" for line in found.get("evidence") or ()]
@@ -137,8 +141,8 @@ TOOLS: dict[str, Callable[[Sequence[Case]], Iterator[list[str] | str]]] = {
 
 def main() -> None:
     """Ask for all cases on standard input."""
-    for said in TOOLS[sys.argv[1]]([json.loads(line) for line in sys.stdin]):
-        print(json.dumps(said), flush=True)
+    for answer in TOOLS[sys.argv[1]]([json.loads(line) for line in sys.stdin]):
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class Case:
     """A log, and the causes that are right for it."""
 
     name: str
-    given: dict[str, Any]
+    inputs: dict[str, Any]
     """What a tool gets: `rival_adapters.py` says its fields."""
     causes: frozenset[str]
     own: tuple[str, ...]
@@ -82,12 +82,12 @@ def of_trainproof(checkout: Path, labels: dict[str, list[str]], folder: Path) ->
     for path in sorted(gallery.rglob("trainer_state.json")):
         parts = path.relative_to(gallery).parts
         case = _case("-".join(parts[:-1]), path, spelled_out(labels[parts[0]]), folder, failed=True)
-        yield dataclasses.replace(case, given=case.given | {"state": str(path)})
+        yield dataclasses.replace(case, inputs=case.inputs | {"state": str(path)})
 
 
 def spelled_out(patterns: list[str]) -> frozenset[str]:
     """The ids of causes that shell patterns stand for."""
-    return frozenset(one for pattern in patterns for one in fnmatch.filter(_causes(), pattern))
+    return frozenset(cause for pattern in patterns for cause in fnmatch.filter(_causes(), pattern))
 
 
 @functools.cache
@@ -109,35 +109,35 @@ def _case(
         if source.is_dir()
         else [source]
     )
-    given: dict[str, Any] = {"files": [str(path) for path in files], "failed": failed}
-    given["text"] = str(source)
+    inputs: dict[str, Any] = {"files": [str(path) for path in files], "failed": failed}
+    inputs["text"] = str(source)
     if source.is_dir():
-        given |= {"folder": str(source), "text": str(folder / f"{name}.log")}
-        Path(given["text"]).write_bytes(b"".join(path.read_bytes() for path in files))
+        inputs |= {"folder": str(source), "text": str(folder / f"{name}.log")}
+        Path(inputs["text"]).write_bytes(b"".join(path.read_bytes() for path in files))
     report = postmortem.analyze(source)
-    return Case(name, given | tables(report, folder / name), causes, said_by(report), lines)
+    return Case(name, inputs | tables(report, folder / name), causes, said_by(report), lines)
 
 
 def said_by(report: postmortem.Report) -> tuple[str, ...]:
     """The verdict, the first failure, and the evidence for the first cause."""
     first = report.diagnosis.first_failure
     quotes = [first.why] if first else []
-    quotes += [one.text for cause in report.causes[:1] for one in cause.evidence]
+    quotes += [item.text for cause in report.causes[:1] for item in cause.evidence]
     return (*filter(None, [report.verdict.cause]), *(f"quote:{text}" for text in quotes))
 
 
 def tables(report: postmortem.Report, stem: Path) -> dict[str, str]:
     """Write the metrics that the log prints, of the process that prints most of them."""
-    series = [one for one in report.diagnosis.series if one.name in METRICS]
-    if not any(one.name == "loss" for one in series):
+    series = [curve for curve in report.diagnosis.series if curve.name in METRICS]
+    if not any(curve.name == "loss" for curve in series):
         return {}
-    whose = max((one for one in series if one.name == "loss"), key=lambda one: one.points)
+    whose = max((curve for curve in series if curve.name == "loss"), key=lambda one: one.points)
     rows: dict[int, dict[str, float]] = {}
-    for one in series:
-        if (one.source, one.where) == (whose.source, whose.where):
-            for step, value, line in one.samples:
+    for curve in series:
+        if (curve.source, curve.where) == (whose.source, whose.where):
+            for step, value, line in curve.samples:
                 row = rows.setdefault(line, {"step": float("nan") if step is None else step})
-                row[METRICS[one.name]] = value
+                row[METRICS[curve.name]] = value
     ordered = [rows[line] for line in sorted(rows)]
     if any(math.isnan(row["step"]) for row in ordered):
         ordered = [row | {"step": number} for number, row in enumerate(ordered)]

@@ -65,7 +65,7 @@ def meant(
     for row in rows:
         if re.search(row["says"], answer):
             causes = ids(row.get("causes", []))
-            areas = frozenset(row.get("areas", [])) | {one.split(".")[0] for one in causes}
+            areas = frozenset(row.get("areas", [])) | {cause.split(".")[0] for cause in causes}
             is_firm = not row.get("vague") and not answer.startswith(("lead:", "info:"))
             return Meaning(causes, areas, is_firm)
     return None
@@ -79,8 +79,8 @@ def scored(
 ) -> Score:
     """Count; without rows the answers are ids of causes themselves."""
     score = Score()
-    for case, said in zip(cases, answers, strict=True):
-        texts = [] if isinstance(said, str) else said
+    for case, answer in zip(cases, answers, strict=True):
+        texts = [] if isinstance(answer, str) else answer
         named = [text for text in texts if not text.startswith("quote:")]
         meanings = []
         for text in named:
@@ -96,7 +96,7 @@ def scored(
                 one.is_firm and one.is_said and "healthy" not in one.areas for one in meanings
             )
         else:
-            score.unread += isinstance(said, str)
+            score.unread += isinstance(answer, str)
             _add(score, case, meanings)
             _add_quotes(score, case, [text for text in texts if text.startswith("quote:")])
     return score
@@ -105,11 +105,11 @@ def scored(
 def _add(score: Score, case: Case, meanings: Sequence[Meaning]) -> None:
     areas = {cause.split(".")[0] for cause in case.causes}
     score.failed += 1
-    if any(one.causes & case.causes for one in meanings):
+    if any(meaning.causes & case.causes for meaning in meanings):
         score.cause += 1
-    elif any(one.areas & areas for one in meanings):
+    elif any(meaning.areas & areas for meaning in meanings):
         score.area += 1
-    elif any(one.is_firm and one.is_said for one in meanings):
+    elif any(meaning.is_firm and meaning.is_said for meaning in meanings):
         score.other += 1
     else:
         score.nothing += 1

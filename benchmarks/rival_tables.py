@@ -46,7 +46,7 @@ def block(rivals: dict[str, Any], measured: Measured, language: str) -> str:
             python=platform.python_version(),
         ),
         table(text["tools"], tools(rivals, measured, language)),
-        text["better"] + "\n\n" + "\n".join(f"- {one}" for one in wins(measured, text)),
+        text["better"] + "\n\n" + "\n".join(f"- {win}" for win in wins(measured, text)),
         text["samples"].format(**sizes(measured.scores["samples"][OWN])),
         table(text["shares"], shares(measured)),
     ]
@@ -60,7 +60,9 @@ def block(rivals: dict[str, Any], measured: Measured, language: str) -> str:
         text["kinds"].format(megabytes=measured.megabytes),
         table([text["kind"], *named(measured)], kinds(measured, text)),
     ]
-    left = [[one["title"], one["version"], one["why"][language]] for one in rivals["left_out"]]
+    left = [
+        [rival["title"], rival["version"], rival["why"][language]] for rival in rivals["left_out"]
+    ]
     parts += [text["left"], table(text["left_heads"], left)]
     return "\n\n".join([BEGIN, *parts, END])
 
@@ -92,21 +94,27 @@ def share(part: int, whole: int) -> str:
 
 def shares(measured: Measured) -> Iterator[list[str]]:
     """A row a tool: how it fares on the samples."""
-    for name, one in measured.scores["samples"].items():
-        named = [one.cause, one.area, one.other, one.nothing]
-        words = ["—"] * 4 if name == "rg" else [share(part, one.failed) for part in named]
-        alarms = "—" if name == "rg" else f"{one.alarms} / {one.sound}"
-        quoted = f"{share(one.quoted, one.quotable)} ({one.lines})" if one.quoted else "—"
+    for name, sample in measured.scores["samples"].items():
+        named = [sample.cause, sample.area, sample.other, sample.nothing]
+        words = ["—"] * 4 if name == "rg" else [share(part, sample.failed) for part in named]
+        alarms = "—" if name == "rg" else f"{sample.alarms} / {sample.sound}"
+        quoted = (
+            f"{share(sample.quoted, sample.quotable)} ({sample.lines})" if sample.quoted else "—"
+        )
         ratio = f"{measured.times[name]:.2f}" if name in measured.times else "—"
         yield [name, *words, alarms, quoted, ratio]
 
 
 def counts(scores: dict[str, Score]) -> Iterator[list[str]]:
     """A row a tool: how it fares on logs of others."""
-    for name, one in scores.items():
+    for name, score in scores.items():
         if name != "rg":
-            named = [one.cause, one.area, one.other, one.nothing]
-            yield [name, *map(str, named), f"{one.alarms} / {one.sound}" if one.sound else "—"]
+            named = [score.cause, score.area, score.other, score.nothing]
+            yield [
+                name,
+                *map(str, named),
+                f"{score.alarms} / {score.sound}" if score.sound else "—",
+            ]
 
 
 def named(measured: Measured) -> list[str]:
@@ -118,42 +126,42 @@ def kinds(measured: Measured, text: dict[str, Any]) -> Iterator[list[str]]:
     """A row a kind of log: CPU time in times of ours."""
     for kind, ratios in measured.kinds.items():
         cells = [ratios[name] for name in named(measured)]
-        yield [kind, *(text["late"] if one is None else f"{one:.2f}" for one in cells)]
+        yield [kind, *(text["late"] if cell is None else f"{cell:.2f}" for cell in cells)]
 
 
 def wins(measured: Measured, text: dict[str, Any]) -> Iterator[str]:
     """Where another tool is better than ours."""
     for title, scores in measured.scores.items():
         own = scores[OWN]
-        for name, one in scores.items():
-            if one.cause + one.area > own.cause + own.area:
+        for name, score in scores.items():
+            if score.cause + score.area > own.cause + own.area:
                 yield text["names_more"].format(
                     name=name,
                     set=title,
-                    n=one.cause + one.area,
+                    n=score.cause + score.area,
                     own=own.cause + own.area,
                     all=own.failed,
                 )
-            elif one.cause > own.cause:
+            elif score.cause > own.cause:
                 yield text["causes_more"].format(
-                    name=name, set=title, n=one.cause, own=own.cause, all=own.failed
+                    name=name, set=title, n=score.cause, own=own.cause, all=own.failed
                 )
-            if name != "rg" and one.alarms < own.alarms:
+            if name != "rg" and score.alarms < own.alarms:
                 yield text["fewer_alarms"].format(
-                    name=name, set=title, n=one.alarms, own=own.alarms, all=own.sound
+                    name=name, set=title, n=score.alarms, own=own.alarms, all=own.sound
                 )
-            if one.other < own.other and one.cause + one.area > 0:
+            if score.other < own.other and score.cause + score.area > 0:
                 yield text["fewer_wrong"].format(
-                    name=name, set=title, n=one.other, own=own.other, all=own.failed
+                    name=name, set=title, n=score.other, own=own.other, all=own.failed
                 )
-            if one.quoted * own.quotable > own.quoted * one.quotable:
+            if score.quoted * own.quotable > own.quoted * score.quotable:
                 yield text["quotes_more"].format(
                     name=name,
                     set=title,
-                    n=one.quoted,
+                    n=score.quoted,
                     own=own.quoted,
                     all=own.quotable,
-                    lines=one.lines,
+                    lines=score.lines,
                     mine=own.lines,
                 )
     quick = [(ratio, name) for name, ratio in measured.times.items() if ratio < 1]

@@ -29,15 +29,15 @@ KINDS_GIVEN: Final = ("dense", "hits", "bars", "many ranks")
 READERS_OF_TEXT: Final = (OWN, "rg", "gpualert", "runmedic", "denpex", "nvrx")
 
 
-def command(name: str, folder: Path, given: dict[str, str]) -> list[str] | None:
+def command(name: str, folder: Path, inputs: dict[str, str]) -> list[str] | None:
     """The command that a user types; our adapter where there is none for a log that lies there."""
     programs = folder / f"v-{name}" / "bin"
-    beside = Path(sys.executable).with_name(OWN)
+    program = Path(sys.executable).with_name(OWN)
     adapter = [str(programs / "python"), str(HERE / "rival_adapters.py"), name]
     agent = ["-m", "nvidia_resiliency_ext.attribution.restart_agent.cli", "--disable-l1"]
-    text, records = given["text"], given.get("records")
+    text, records = inputs["text"], inputs.get("records")
     return {
-        OWN: [str(beside) if beside.exists() else shutil.which(OWN) or OWN, "analyze", text],
+        OWN: [str(program) if program.exists() else shutil.which(OWN) or OWN, "analyze", text],
         "rg": ["rg", "-i", "--text", "error|exception|traceback|fail|killed|nan", text],
         "runmedic": [str(programs / "runmedic"), "diagnose", text],
         "denpex": [str(programs / "denpex"), "diagnose-local", text],
@@ -46,12 +46,12 @@ def command(name: str, folder: Path, given: dict[str, str]) -> list[str] | None:
     }.get(name, adapter)
 
 
-def seconds(words: list[str], given: dict[str, str], env: dict[str, str]) -> float | None:
+def seconds(words: list[str], inputs: dict[str, str], env: dict[str, str]) -> float | None:
     """CPU seconds of a command and its children; nothing if it was stopped."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         words,
-        input=(json.dumps({**given, "files": [given["text"]], "failed": True}) + "\n").encode(),
+        input=(json.dumps({**inputs, "files": [inputs["text"]], "failed": True}) + "\n").encode(),
         env=env,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -68,15 +68,17 @@ def on_samples(
 ) -> dict[str, float]:
     """The median ratio to ours over some samples, each tool asked in turn."""
     ratios: dict[str, list[float]] = {name: [] for name in there}
-    givens = [case.given for case in cases]
-    for given in [one for one in givens if "records" in one and "folder" not in one][::EVERY]:
+    all_inputs = [case.inputs for case in cases]
+    for inputs in [
+        input_ for input_ in all_inputs if "records" in input_ and "folder" not in input_
+    ][::EVERY]:
         took = {}
         for name in ratios:
-            if words := command(name, folder, given):
-                took[name] = seconds(words, given, plain(env) if name == OWN else env)
-        for name, one in took.items():
-            if one is not None and took[OWN]:
-                ratios[name].append(one / took[OWN])
+            if words := command(name, folder, inputs):
+                took[name] = seconds(words, inputs, plain(env) if name == OWN else env)
+        for name, value in took.items():
+            if value is not None and took[OWN]:
+                ratios[name].append(value / took[OWN])
     return {name: statistics.median(found) for name, found in ratios.items() if found}
 
 
@@ -88,14 +90,14 @@ def on_kinds(
     for kind in KINDS_GIVEN:
         log = work / f"kind-{kind.replace(' ', '-')}.log"
         write(log, KINDS[kind](random.Random(7)), megabytes)
-        given = {"text": str(log)}
+        inputs = {"text": str(log)}
         took = {
-            name: seconds(words, given, plain(env) if name == OWN else env)
+            name: seconds(words, inputs, plain(env) if name == OWN else env)
             for name in there
-            if name in READERS_OF_TEXT and (words := command(name, folder, given))
+            if name in READERS_OF_TEXT and (words := command(name, folder, inputs))
         }
         own = took[OWN] or LIMIT
-        found[kind] = {name: one and one / own for name, one in took.items()}
+        found[kind] = {name: value and value / own for name, value in took.items()}
     return found
 
 

@@ -50,7 +50,7 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(folder / "nvrx" / "src"), "DENPEX_LOCAL": "1"}
 
 
-def asked(name: str, cases: Sequence[Case], folder: Path) -> list[list[str] | str]:
+def ask_tool(name: str, cases: Sequence[Case], folder: Path) -> list[list[str] | str]:
     """What a tool says of each case."""
     if name == OWN:
         return [list(case.own) for case in cases]
@@ -58,7 +58,7 @@ def asked(name: str, cases: Sequence[Case], folder: Path) -> list[list[str] | st
         return [searched(case) for case in cases]
     done = subprocess.run(
         [folder / f"v-{name}" / "bin" / "python", HERE / "rival_adapters.py", name],
-        input="".join(json.dumps(case.given) + "\n" for case in cases),
+        input="".join(json.dumps(case.inputs) + "\n" for case in cases),
         env=environment(folder),
         capture_output=True,
         text=True,
@@ -70,7 +70,7 @@ def asked(name: str, cases: Sequence[Case], folder: Path) -> list[list[str] | st
 def searched(case: Case) -> list[str]:
     """The lines that hold a word of errors."""
     command = ["rg", "-i", "--no-filename", "--no-line-number", "--text", WORDS]
-    done = subprocess.run([*command, *case.given["files"]], capture_output=True, check=False)
+    done = subprocess.run([*command, *case.inputs["files"]], capture_output=True, check=False)
     return [f"quote:{line}" for line in done.stdout.decode("utf-8", "replace").splitlines()]
 
 
@@ -105,7 +105,7 @@ def scores(
     for name in names:
         kept = args.keep / f"{title}.{name}.json"
         if name == OWN or not kept.exists():
-            kept.write_text(json.dumps(asked(name, cases, args.folder), indent=0), "utf-8")
+            kept.write_text(json.dumps(ask_tool(name, cases, args.folder), indent=0), "utf-8")
         answers = json.loads(kept.read_text("utf-8"))
         rows = rivals["tools"].get(name, {}).get("answers")
         found[name] = scored(cases, answers, rows, spelled_out)
@@ -114,7 +114,7 @@ def scores(
     return found
 
 
-def given() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """The arguments."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -132,22 +132,24 @@ def given() -> argparse.Namespace:
 
 def main() -> None:
     """Ask all, score, measure, print."""
-    args = given()
+    args = parse_arguments()
     rivals = yaml.safe_load((HERE / "rivals.yaml").read_text(encoding="utf-8"))
     for name, tool in {**rivals["tools"], **rivals["sets"]}.items() if args.install else ():
         install(name, tool, args.folder)
     versions = {name: version(name, tool, args.folder) for name, tool in rivals["tools"].items()}
-    for name in (name for name, one in versions.items() if not one):
+    for name in (name for name, number in versions.items() if not number):
         print(f"{name}: left out, not in {args.folder}", file=sys.stderr)
     there = {
         OWN: importlib.metadata.version("train-postmortem"),
-        **{name: one for name, one in versions.items() if one},
+        **{name: number for name, number in versions.items() if number},
     }
     logs = dict(sets(rivals, args.folder, args.keep))
     found = {}
     for title, cases in logs.items():
         names = rivals["sets"].get(title, {}).get("asked", there)
-        found[title] = scores(title, cases, rivals, [one for one in names if one in there], args)
+        found[title] = scores(
+            title, cases, rivals, [rival for rival in names if rival in there], args
+        )
     env = environment(args.folder)
     measured = Measured(
         versions=there,

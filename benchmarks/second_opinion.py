@@ -78,13 +78,13 @@ def start(command: Sequence[str], log: Path) -> float:
         check=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={key: one for key, one in os.environ.items() if not key.startswith("POSTMORTEM")},
+        env={key: value for key, value in os.environ.items() if not key.startswith("POSTMORTEM")},
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def told(name: str, value: float, limit: str, more: str = "") -> None:
+def print_result(name: str, value: float, limit: str, more: str = "") -> None:
     """Write a figure beside its limit."""
     print(f"{name:42} {value:8.1f}  (limit {LIMITS[limit]:.0f}){more}")
 
@@ -96,17 +96,17 @@ def main() -> None:
     parser.add_argument("--command", help="an installed `postmortem`")
     parser.add_argument("--against", help="another one that its start is held against")
     parser.add_argument("--runs", type=int, default=20)
-    given = parser.parse_args()
-    logs = given.logs or [input_of(label) for label in labels_in(ROOT / "sample_logs")[::20]]
+    args = parser.parse_args()
+    logs = args.logs or [input_of(label) for label in labels_in(ROOT / "sample_logs")[::20]]
     took, memory = say(logs)
-    told("say, ms, the most", max(took), "say", f"; median {statistics.median(took):.1f}")
-    told("say, MB with the whole model mapped", memory, "memory")
-    told("model, MB", (find_shipped_model() or Path()).stat().st_size / 1e6, "model")
-    pairs = [("analyze, ms more than with --no-model", "whole", (given.command, "--no-model"))]
-    pairs += [("analyze, ms more than the other", "start", (given.against,))]
+    print_result("say, ms, the most", max(took), "say", f"; median {statistics.median(took):.1f}")
+    print_result("say, MB with the whole model mapped", memory, "memory")
+    print_result("model, MB", (find_shipped_model() or Path()).stat().st_size / 1e6, "model")
+    pairs = [("analyze, ms more than with --no-model", "whole", (args.command, "--no-model"))]
+    pairs += [("analyze, ms more than the other", "start", (args.against,))]
     for name, limit, other in pairs:
-        if given.command and all(other):
-            compared(name, limit, ((given.command,), other), logs[0], given.runs)
+        if args.command and all(other):
+            compared(name, limit, ((args.command,), other), logs[0], args.runs)
 
 
 def compared(
@@ -116,7 +116,7 @@ def compared(
     took = [[start(side, log) for side in sides] for _ in range(runs + 1)][1:]
     more = statistics.median(mine - its for mine, its in took)
     mine, its = (statistics.median(row[number] for row in took) for number in (0, 1))
-    told(name, more, limit, f"; {its:.0f} → {mine:.0f}")
+    print_result(name, more, limit, f"; {its:.0f} → {mine:.0f}")
 
 
 if __name__ == "__main__":

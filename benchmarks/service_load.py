@@ -128,7 +128,7 @@ async def _until(numbers: Iterator[int], until: float) -> AsyncIterator[int]:
         yield next(numbers)
 
 
-def told(name: str, clients: int, measured: Measured) -> str:
+def format_result(name: str, clients: int, measured: Measured) -> str:
     """Give the figures in a line."""
     cuts = (
         statistics.quantiles(measured.seconds, n=100) if len(measured.seconds) > 1 else [0.0] * 99
@@ -149,20 +149,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--waiting", type=int, default=16)
-    asked = parser.parse_args(arguments)
-    places = asked.workers + asked.waiting
+    args = parser.parse_args(arguments)
+    places = args.workers + args.waiting
     loads = (("a client", 1), ("at the limit", places), ("beyond it", 4 * places))
-    print(f"{asked.workers} processes, {places} places, {asked.seconds:.0f} s each")
+    print(f"{args.workers} processes, {places} places, {args.seconds:.0f} s each")
     print(
         f"{'load':<18} {'clients':>7} {'answered':>8} {'429':>6} {'per s':>8} {'p50 ms':>7}"
         f" {'p95 ms':>7} {'p99 ms':>7} {'lost':>5} {'twice':>6} {'wrong':>6}"
     )
     is_right = True
-    with served(asked.workers, asked.waiting) as url:
-        asyncio.run(load(url, asked.workers, 3.0))  # rules are loaded
+    with served(args.workers, args.waiting) as url:
+        asyncio.run(load(url, args.workers, 3.0))  # rules are loaded
         for name, clients in loads:
-            measured = asyncio.run(load(url, clients, asked.seconds))
-            print(told(name, clients, measured), flush=True)
+            measured = asyncio.run(load(url, clients, args.seconds))
+            print(format_result(name, clients, measured), flush=True)
             is_right &= not measured.lost and not measured.wrong
             is_right &= {*measured.answered.values()} == {1}
     return 0 if is_right else 1

@@ -247,7 +247,7 @@ def spent(tree: Path, log: Path, report: Path) -> tuple[float, int]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss // 1024
 
 
-def said(report: Path) -> dict[str, Any]:
+def read_report(report: Path) -> dict[str, Any]:
     """What a report says of the log, without the tool's own version."""
     return {
         name: value
@@ -282,7 +282,7 @@ def main() -> None:
         (seconds, memory), *other = (min(trial) for trial in zip(*rounds, strict=True))
         line = f"{shape}: {seconds:.2f} s, {memory} MB"
         for before, peak in other:
-            one, two = map(said, reports.values())
+            one, two = map(read_report, reports.values())
             parts = sorted(name for name in {*one, *two} if one.get(name) != two.get(name))
             line += (
                 f"; before {before:.2f} s, {peak} MB; ratio {before / seconds:.2f};"

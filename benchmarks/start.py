@@ -48,21 +48,21 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=21)
     options.add_argument("--log", type=Path, help="another log")
     options.add_argument("--python", default=sys.executable)
-    given = options.parse_args()
+    args = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="postmortem-start-") as folder:
-        log = given.log or Path(folder) / "run.log"
-        if given.log is None:
+        log = args.log or Path(folder) / "run.log"
+        if args.log is None:
             log.write_text("".join(records()), encoding="utf-8")
-        numpy = [given.python, "-c", "import numpy"]
-        ours = [given.python, "-m", "postmortem", "analyze", str(log), "--format"]
+        numpy = [args.python, "-c", "import numpy"]
+        ours = [args.python, "-m", "postmortem", "analyze", str(log), "--format"]
         for form in FORMS:
             cpu([*ours, form])  # what is kept between starts is there from now on
         print("| form | times `import numpy` | CPU ms | of NumPy |\n|---|---|---|---|")
         for form in FORMS:
-            pairs = [(cpu([*ours, form]), cpu(numpy)) for _ in range(given.rounds)]
-            ratio = statistics.median(one / other for one, other in pairs)
-            own, other = (statistics.median(times) * 1000 for times in zip(*pairs, strict=True))
-            print(f"| {form} | {ratio:.2f} | {own:.0f} | {other:.0f} |", flush=True)
+            pairs = [(cpu([*ours, form]), cpu(numpy)) for _ in range(args.rounds)]
+            ratio = statistics.median(one / theirs for one, theirs in pairs)
+            own, theirs = (statistics.median(times) * 1000 for times in zip(*pairs, strict=True))
+            print(f"| {form} | {ratio:.2f} | {own:.0f} | {theirs:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -140,7 +140,7 @@ def refused(wanted: Wanted, budget_gib: float) -> str | None:
     return None
 
 
-def beside(folder: Path, ending: str) -> Path:
+def build_sibling_path(folder: Path, ending: str) -> Path:
     """Where what is known of a tree lies."""
     return folder.with_name(folder.name + ending)
 
@@ -167,18 +167,23 @@ def generate(wanted: Wanted, processes: int = 1) -> list[dict[str, Any]]:
 
 def _noted(wanted: Wanted, rows: list[tuple[dict[str, Any], Allotted]]) -> list[dict[str, Any]]:
     """Write truths and the scheduler's files, behind those that are there."""
-    truths, known = beside(wanted.folder, ".truths.jsonl"), beside(wanted.folder, ".allotted.jsonl")
+    truths, known = (
+        build_sibling_path(wanted.folder, ".truths.jsonl"),
+        build_sibling_path(wanted.folder, ".allotted.jsonl"),
+    )
     with truths.open("a" if wanted.start else "w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(truth) + "\n" for truth, _ in rows)
     with known.open("a" if wanted.start else "w", encoding="utf-8") as stream:
         stream.writelines(json.dumps(vars(job)) + "\n" for _, job in rows)
-    told = {
+    values = {
         "jobs": wanted.start + wanted.jobs,
         "seed": wanted.seed,
         "sizes": [wanted.sizes.least, wanted.sizes.most],
     }
-    beside(wanted.folder, ".generated.json").write_text(json.dumps(told), encoding="utf-8")
-    folder = beside(wanted.folder, ".scheduler")
+    build_sibling_path(wanted.folder, ".generated.json").write_text(
+        json.dumps(values), encoding="utf-8"
+    )
+    folder = build_sibling_path(wanted.folder, ".scheduler")
     folder.mkdir(exist_ok=True)
     cluster_records.write(folder, [Allotted(**row) for row in rows_of(known)], wanted.folder)
     return rows_of(truths)
@@ -186,8 +191,8 @@ def _noted(wanted: Wanted, rows: list[tuple[dict[str, Any], Allotted]]) -> list[
 
 def following(folder: Path, count: int) -> Wanted:
     """Give what continues a tree by so many jobs, of the same sizes and seed."""
-    told = json.loads(beside(folder, ".generated.json").read_text(encoding="utf-8"))
-    return Wanted(folder, count, Sizes(*told["sizes"]), told["seed"], start=told["jobs"])
+    values = json.loads(build_sibling_path(folder, ".generated.json").read_text(encoding="utf-8"))
+    return Wanted(folder, count, Sizes(*values["sizes"]), values["seed"], start=values["jobs"])
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -230,7 +235,7 @@ def main() -> None:
     truths = generate(wanted, args.processes)
     print(
         f"{len(truths)} jobs, {sum(truth.get('bytes', 0) for truth in truths) / 1e9:.2f} GB of"
-        f" ordinary ones; truths in {beside(args.folder, '.truths.jsonl')}"
+        f" ordinary ones; truths in {build_sibling_path(args.folder, '.truths.jsonl')}"
     )
 
 

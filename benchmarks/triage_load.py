@@ -197,7 +197,7 @@ def _verdict(row: dict[str, Any], truth: dict[str, Any]) -> str:
         return str(row.get("state"))
     right, cause = {truth["cause"], *truth["also"]}, row.get("cause")
     if cause is None:
-        is_right = any(one.startswith("unknown.") for one in right)
+        is_right = any(answer.startswith("unknown.") for answer in right)
         return "right" if is_right else "abstained"
     return "right" if cause in right else "wrong"
 
@@ -304,10 +304,13 @@ def again(load: Load, count: int) -> dict[str, Any]:
     return {"unchanged": unchanged, "again": more, "more_jobs": count}
 
 
-def told(load: Load, args: argparse.Namespace) -> dict[str, Any]:
+def build_report(load: Load, args: argparse.Namespace) -> dict[str, Any]:
     """Measure all that was asked for."""
     usage, first = run(load, "whole")
-    rows, truths = results(load, "whole"), triage_jobs.beside(load.tree, ".truths.jsonl")
+    rows, truths = (
+        results(load, "whole"),
+        triage_jobs.build_sibling_path(load.tree, ".truths.jsonl"),
+    )
     report: dict[str, Any] = {
         "tree": str(load.tree),
         "engine": load.engine,
@@ -326,7 +329,7 @@ def told(load: Load, args: argparse.Namespace) -> dict[str, Any]:
     return report
 
 
-def asked() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -343,10 +346,10 @@ def asked() -> argparse.Namespace:
     parser.add_argument("--again", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-scheduler", action="store_true")
-    given = sys.argv[1:]
-    end = given.index("--") if "--" in given else len(given)
-    args = parser.parse_args(given[:end])
-    args.options = given[end + 1 :]
+    arguments = sys.argv[1:]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    args = parser.parse_args(arguments[:end])
+    args.options = arguments[end + 1 :]
     if args.store and "{run}" not in args.store and (args.compare or args.kill):
         parser.error("--compare and --kill need {run} in --store: each run has a store of its own")
     return args
@@ -354,8 +357,8 @@ def asked() -> argparse.Namespace:
 
 def main() -> None:
     """Measure and print one line."""
-    args = asked()
-    scheduler = triage_jobs.beside(args.tree, ".scheduler") / "sacct.json"
+    args = parse_arguments()
+    scheduler = triage_jobs.build_sibling_path(args.tree, ".scheduler") / "sacct.json"
     with tempfile.TemporaryDirectory(prefix="postmortem-load-") as scratch:
         load = Load(
             args.tree.resolve(),
@@ -368,7 +371,7 @@ def main() -> None:
             None if args.no_scheduler or not scheduler.exists() else scheduler,
         )
         load.scratch.mkdir(parents=True, exist_ok=True)
-        report = told(load, args)
+        report = build_report(load, args)
     print(json.dumps(report))
     sys.exit(not all(report.get("kill", {}).get("equal", {}).values()))
 

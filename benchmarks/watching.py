@@ -28,7 +28,7 @@ import yaml
 
 from postmortem.core.watching import Warned
 from postmortem.extraction.facts.clock import parse_time
-from postmortem.interfaces.watch.live import Live
+from postmortem.interfaces.watch.growing_file import GrowingFile
 from postmortem.interfaces.watch.watcher import Settings, Watcher
 from postmortem.pipeline import get_matcher
 from postmortem.reading.opener import open_log
@@ -124,7 +124,7 @@ def stops_at(path: Path) -> int:
 
     The first failure behind the last metric record, or the end.
     """
-    live = Live(get_matcher(()), 0)
+    live = GrowingFile(get_matcher(()), 0)
     opened = open_log(str(path))
     while data := opened.read(1 << 20):
         live.feed(data)
@@ -133,12 +133,12 @@ def stops_at(path: Path) -> int:
     result = live.gathering.snapshot()
     rules = get_matcher(()).knowledge.by_id
     fatal = [
-        one.finding.line
+        entry.finding.line
         for kept in result.findings.values()
-        for one in kept.all()
-        if rules[one.finding.signature].fatal
+        for entry in kept.all()
+        if rules[entry.finding.signature].fatal
     ]
-    fatal += [one.line for one, _ in result.tracebacks]
+    fatal += [traceback.line for traceback, _ in result.tracebacks]
     lines = sorted({line for series in result.series.values() for line in series.lines})
     before = (
         lines[-2] if len(lines) > 1 else 0
@@ -152,14 +152,14 @@ def watched(label: Path) -> dict[str, Any]:
     source = next(path for path in _inputs(label) if path.exists())
     with tempfile.TemporaryDirectory() as folder:
         files = _copies(source, Path(folder))
-        told = _told(folder if source.is_dir() else str(files[0][1]), files)
+        warnings = _collect_warnings(folder if source.is_dir() else str(files[0][1]), files)
         stops = {str(out): stops_at(path) for path, out in files}
-    first, last = told[0] if told else None, max(stops.values(), default=0)
+    first, last = warnings[0] if warnings else None, max(stops.values(), default=0)
     return {
         "name": str(label.relative_to(label.parents[1]).with_suffix("")),
         "cause": about["cause"],
         "outcome": about.get("outcome"),
-        "kinds": [warning.kind for warning in told],
+        "kinds": [warning.kind for warning in warnings],
         "line": first.line if first else None,
         "step": first.step if first else None,
         "text": first.message.text("en") if first else "",
@@ -180,15 +180,15 @@ def _copies(source: Path, folder: Path) -> list[tuple[Path, Path]]:
     ]
 
 
-def _told(path: str, files: list[tuple[Path, Path]]) -> list[Warned]:
+def _collect_warnings(path: str, files: list[tuple[Path, Path]]) -> list[Warned]:
     """Watch a path while its files are written, and give the warnings."""
     replay = Replay(files)
     watcher = Watcher([path], Settings(), replay.now, replay.sleep)
-    told: list[Warned] = []
+    warnings: list[Warned] = []
     with contextlib.suppress(Over):
         for event in watcher.events():
-            told += [event] if isinstance(event, Warned) else []
-    return told
+            warnings += [event] if isinstance(event, Warned) else []
+    return warnings
 
 
 def _has_sign(about: dict[str, Any], stop: int) -> bool:
@@ -210,7 +210,7 @@ def labels_in(folder: Path) -> list[Path]:
         path
         for path in sorted(folder.rglob("*.yaml"))
         if "lab" not in path.relative_to(folder).parts
-        and any(one.exists() for one in _inputs(path))
+        and any(file.exists() for file in _inputs(path))
     ]
     return [
         path
@@ -269,9 +269,9 @@ def lines_of(name: str, members: list[dict[str, Any]]) -> Iterator[str]:
 
 def summary(name: str, members: list[dict[str, Any]]) -> str:
     """How many of a group are warned of, of what first, and how many in time."""
-    told = [row for row in members if row["kinds"]]
+    warned = [row for row in members if row["kinds"]]
     signs = [row for row in members if row["has_sign"]]
-    counts = collections.Counter(row["kinds"][0] for row in told)
+    counts = collections.Counter(row["kinds"][0] for row in warned)
     kinds = ", ".join(f"{kind} {count}" for kind, count in counts.items())
     in_time = (
         f", {sum(row['before'] for row in signs)} of {len(signs)} that show a sign before the"
@@ -279,7 +279,7 @@ def summary(name: str, members: list[dict[str, Any]]) -> str:
         if name == "collapsing"
         else ""
     )
-    return f"{len(members)} runs, {len(told)} warned of ({kinds}){in_time}"
+    return f"{len(members)} runs, {len(warned)} warned of ({kinds}){in_time}"
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class Wrapping:
         self.prefix, self.suffix = prefix, suffix
 
     @property
-    def tells_time(self) -> bool:
+    def has_time(self) -> bool:
         """True if it puts a time before each line."""
         return "{stamp}" in self.prefix or "{comma}" in self.prefix
 
@@ -205,7 +205,7 @@ def moved(
     bare, count, found = cause(files, dump), 0, []
     for name in names:
         wrapping = WRAPPINGS[name]
-        if (wrapping.is_inner and not processes) or (wrapping.tells_time and not is_timed):
+        if (wrapping.is_inner and not processes) or (wrapping.has_time and not is_timed):
             continue
         count += 1
         now = cause(
@@ -223,12 +223,12 @@ def main() -> None:
     options.add_argument("folders", nargs="*", type=Path, default=[samples.ROOT / "sample_logs"])
     options.add_argument("--every", type=int, default=1, help="every Nth case")
     options.add_argument("--jobs", type=int, default=2)
-    given = options.parse_args()
+    args = options.parse_args()
     cases = [
-        samples.input_of(label) for folder in given.folders for label in samples.labels_in(folder)
-    ][:: given.every]
+        samples.input_of(label) for folder in args.folders for label in samples.labels_in(folder)
+    ][:: args.every]
     total = moves = 0
-    with ProcessPoolExecutor(given.jobs) as pool:
+    with ProcessPoolExecutor(args.jobs) as pool:
         for path, (count, found) in zip(
             cases, pool.map(partial(moved), cases, chunksize=4), strict=True
         ):

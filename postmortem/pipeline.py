@@ -31,7 +31,7 @@ from postmortem.extraction.job import read
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.parallel_reader import ParallelReaders
 from postmortem.reading.sources import LogSource
-from postmortem.replay.rerun.as_evidence import fill_titles, iter_evidence
+from postmortem.replay.rerun.replay_evidence import fill_titles, iter_evidence
 from postmortem.rules.base import KnowledgeBase, load
 
 

@@ -5,7 +5,7 @@ import signal
 import time
 
 from postmortem.core.errors import InputError
-from postmortem.interfaces.mcp.at_call import CallReply, CallSettings
+from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings
 
 
 def behave(_settings: CallSettings, how: str) -> CallReply:

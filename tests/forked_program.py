@@ -4,7 +4,7 @@
     python -I -S forked_program.py SOCKET call …   a call: as `postmortem …`, with its own streams
 
 In: arguments, folder, variables and the three streams of a call. Out: its exit status. Not here:
-what is called (tests/contracts/test_told_commands.py).
+what is called (tests/contracts/test_documented_commands.py).
 """
 
 import json
@@ -33,17 +33,17 @@ def answer(place: socket.socket, main: Any) -> None:
     text = b""
     while not text.endswith(END):
         text += place.recv(65536)
-    asked = json.loads(text.rstrip(END))
+    request = json.loads(text.rstrip(END))
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
-    os.chdir(asked["folder"])
+    os.chdir(request["folder"])
     os.environ.clear()
-    os.environ.update(asked["variables"])
-    sys.argv = ["postmortem", *asked["arguments"]]
+    os.environ.update(request["variables"])
+    sys.argv = ["postmortem", *request["arguments"]]
     try:
-        main(asked["arguments"])  # called with arguments it leaves the end to its caller
+        main(request["arguments"])  # called with arguments it leaves the end to its caller
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 0
     sys.stdout.flush()

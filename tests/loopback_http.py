@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordedRequest:
     """A request that came; names of headers are in lower case."""
 
     method: str
@@ -52,11 +52,11 @@ class LoopbackServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, answer: Callable[[Asked], Reply]) -> None:
+    def __init__(self, answer: Callable[[RecordedRequest], Reply]) -> None:
         """Listen on a free port of this machine."""
         super().__init__(("127.0.0.1", 0), _Handler)
         self.answer = answer
-        self.asked: list[Asked] = []
+        self.asked: list[RecordedRequest] = []
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a connection that the other side has cut."""
@@ -75,15 +75,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _served(self) -> None:
         parts = urlsplit(self.path)
-        asked = Asked(
+        request = RecordedRequest(
             self.command,
             parts.path,
             dict(parse_qsl(parts.query, keep_blank_values=True)),
             {name.lower(): value for name, value in self.headers.items()},
             self.rfile.read(int(self.headers["Content-Length"] or 0)),
         )
-        self.server.asked.append(asked)
-        reply = self.server.answer(asked)
+        self.server.asked.append(request)
+        reply = self.server.answer(request)
         self.send_response(reply.status)
         for name, value in {"Content-Length": str(len(reply.body)), **reply.headers}.items():
             self.send_header(name, value)
@@ -97,7 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(answer: Callable[[Asked], Reply]) -> Iterator[LoopbackServer]:
+def serving(answer: Callable[[RecordedRequest], Reply]) -> Iterator[LoopbackServer]:
     """Serve until the test is over."""
     with LoopbackServer(answer) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))

@@ -17,10 +17,10 @@ from postmortem.replay.capsule.manifest import (
     Manifest,
     MicroBatch,
     ModelRecipe,
-    OptimizerKept,
     PrecisionUsed,
     Reason,
-    WeightsKept,
+    StoredOptimizer,
+    StoredWeights,
     Window,
     WindowStep,
 )
@@ -80,8 +80,8 @@ def record(folder: Path, training: Training, reason: str = "") -> Path:
             bad = "nonfinite-gradient" if skipped and scale is None else ""
         else:
             bad = "nonfinite-loss"
-        told = WindowStep(number, (micro,), (training.rate,), value, scale=scale, skipped=skipped)
-        steps.append(told)
+        step = WindowStep(number, (micro,), (training.rate,), value, scale=scale, skipped=skipped)
+        steps.append(step)
         scale = scale / 2 if scale and skipped else scale
         if bad:
             break
@@ -91,7 +91,7 @@ def record(folder: Path, training: Training, reason: str = "") -> Path:
         written_at="2026-01-01T00:00:00Z",
         reason=Reason(reason or bad or "asked", steps[-1].step),
         model=training.recipe,
-        weights=WeightsKept(
+        weights=StoredWeights(
             trainable=tuple(names), buffers=tuple(name for name in start if name not in names)
         ),
         window=window,
@@ -101,7 +101,7 @@ def record(folder: Path, training: Training, reason: str = "") -> Path:
             {"scale": training.scale} if training.scale else None,
         ),
         loss=training.loss,
-        optimizer=OptimizerKept(
+        optimizer=StoredOptimizer(
             f"torch.optim.{training.optimizer}",
             ({"parameters": names, "lr": training.rate},),
             None,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from postmortem.interfaces.cli import afterwards, run_command
+from postmortem.interfaces.cli import failure_analysis, run_command
 
 ENDING = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nRuntimeError: stack expects each tensor to be equal size, but got [3, 8] at entry 0 and [3, 9] at entry 1\n'
 TALKATIVE = f"import sys\nfor number in range(20000): print('line', number)\nsys.stdout.write({ENDING!r})\nsys.stdout.flush()\nsys.exit(5)"
@@ -450,9 +450,9 @@ def test_any_error_of_the_analysis_is_one_line(
     def fail(_: object) -> None:
         raise error
 
-    monkeypatch.setattr(afterwards, "_report", fail)
+    monkeypatch.setattr(failure_analysis, "_report", fail)
     monkeypatch.delenv("POSTMORTEM_DEBUG", raising=False)
-    afterwards.main({"logs": ["run.log"]})
+    failure_analysis.main({"logs": ["run.log"]})
     said = capfd.readouterr()
     assert said.out == ""
     assert said.err.startswith("postmortem: the analysis failed")
@@ -493,12 +493,12 @@ def test_the_analysis_takes_nobody_along(
     monkeypatch: pytest.MonkeyPatch, code: str, says: str
 ) -> None:
     """However it ends, that is a line, which names the command that does it again."""
-    monkeypatch.setattr(afterwards, "_START", code)
-    monkeypatch.setattr(afterwards, "_LONGEST", 2.0 if says.startswith("took") else PATIENCE)
-    wanted = afterwards.Wanted(
+    monkeypatch.setattr(failure_analysis, "_START", code)
+    monkeypatch.setattr(failure_analysis, "_LONGEST", 2.0 if says.startswith("took") else PATIENCE)
+    wanted = failure_analysis.AnalysisOptions(
         "terminal", None, "en", full=False, open_=False, redact=None, patterns=()
     )
-    said = afterwards.run_analysis_process([Path("run.log")], ["true"], {}, wanted, Plain())  # type: ignore[arg-type]
+    said = failure_analysis.run_analysis_process([Path("run.log")], ["true"], {}, wanted, Plain())  # type: ignore[arg-type]
     assert says in said
     assert bool(said) == bool(says)
     assert "postmortem analyze run.log" in said or not said

@@ -23,9 +23,9 @@ def behave(_settings: JobSettings, how: str) -> TaskOutcome:
 
 def tell_and_stay(_settings: JobSettings, mark: str) -> TaskOutcome:
     """Write who does it, and never end."""
-    beside = Path(f"{mark}.part")
-    beside.write_text(str(os.getpid()), encoding="ascii")
-    beside.rename(mark)
+    part = Path(f"{mark}.part")
+    part.write_text(str(os.getpid()), encoding="ascii")
+    part.rename(mark)
     return behave(_settings, "for ever")
 
 

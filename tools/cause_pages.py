@@ -75,23 +75,29 @@ def page(language: str, tally: Mapping[str, tuple[int, int]]) -> str:
     lines += [words["all"].format(right=right, count=count, share=right / count), ""]
     lines += [words["head"], "|---|---|---|"]
     causes = rules["taxonomy"]["causes"]
-    for name, told in causes.items():
+    for name, definition in causes.items():
         good, of = tally.get(name, (0, 0))
         figure = f"{good}/{of}" if of else words["none"]
-        lines.append(f"| `{name}` | {told['title'][language]} | {figure} |")
-    for name, told in causes.items():
-        lines += ["", *_section(name, told, rules, language)]
+        lines.append(f"| `{name}` | {definition['title'][language]} | {figure} |")
+    for name, definition in causes.items():
+        lines += ["", *_section(name, definition, rules, language)]
     return "\n".join([*lines, ""])
 
 
 def _section(
-    name: str, told: Mapping[str, Any], rules: Mapping[str, Any], language: str
+    name: str, definition: Mapping[str, Any], rules: Mapping[str, Any], language: str
 ) -> Iterator[str]:
     words = _WORDS[language]
-    yield from (f"## {told['title'][language]}", "", f"`{name}`: {told['definition'][language]}")
-    found = [one for one in rules["fixes"] if name in one["causes"] and one["kind"] != "prevent"]
+    yield from (
+        f"## {definition['title'][language]}",
+        "",
+        f"`{name}`: {definition['definition'][language]}",
+    )
+    found = [
+        rule for rule in rules["fixes"] if name in rule["causes"] and rule["kind"] != "prevent"
+    ]
     found.sort(key=lambda fix: (fix["kind"] != "change", fix.get("order", 50)))
-    titles = [fill(one["title"][language], {}) for one in found[:_MOST_FIXES]]
+    titles = [fill(rule["title"][language], {}) for rule in found[:_MOST_FIXES]]
     if titles:
         yield from ("", words["do"].format(fixes=words["join"].join(titles)))
 

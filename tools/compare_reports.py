@@ -67,8 +67,8 @@ def diff_values(before: Any, after: Any, tolerance: float, place: str = "") -> I
             inner = f"{place}.{key}" if place else key
             yield from diff_values(before.get(key), after.get(key), tolerance, inner)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for number, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from diff_values(one, other, tolerance, f"{place}[{number}]")
+        for number, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from diff_values(old, new, tolerance, f"{place}[{number}]")
     elif isinstance(before, float | int) and isinstance(after, float | int):
         if abs(before - after) > tolerance:
             yield f"{place}: {before} -> {after}"
@@ -111,12 +111,12 @@ def main() -> int:
     diff.add_argument("before", type=Path)
     diff.add_argument("after", type=Path)
     diff.add_argument("--tolerance", type=float, default=0.0)
-    given = parser.parse_args()
-    if given.command == "write":
-        write_reports(given.target, given.folders, given.workers)
+    args = parser.parse_args()
+    if args.command == "write":
+        write_reports(args.target, args.folders, args.workers)
         return 0
-    before, after = read_reports(given.before), read_reports(given.after)
-    return 1 if diff_reports(before, after, given.tolerance) else 0
+    before, after = read_reports(args.before), read_reports(args.after)
+    return 1 if diff_reports(before, after, args.tolerance) else 0
 
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ def examples() -> tuple[str, ...]:
     """What the rules' examples say, those that fire and those that do not."""
     found = []
     for rule in (*load().signatures, *load().formats):
-        told = rule.raw.get("examples", {})
-        found += [entry["text"] for entry in (*told.get("fires", ()), *told.get("silent", ()))]
+        texts = rule.raw.get("examples", {})
+        found += [entry["text"] for entry in (*texts.get("fires", ()), *texts.get("silent", ()))]
     return tuple(found)
 
 

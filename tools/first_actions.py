@@ -112,14 +112,14 @@ def advised(triple: Triple) -> Advised:
 
 def share(judged: Sequence[Advised]) -> float:
     """The share of cases where every action is met."""
-    return sum(one.is_met for one in judged) / len(judged) if judged else 1.0
+    return sum(judgement.is_met for judgement in judged) / len(judged) if judged else 1.0
 
 
 def by(key: Callable[[Advised], str], judged: Iterable[Advised]) -> dict[str, list[Advised]]:
     """Group what was judged."""
     groups = defaultdict(list)
-    for one in judged:
-        groups[key(one)].append(one)
+    for judgement in judged:
+        groups[key(judgement)].append(judgement)
     return dict(groups)
 
 
@@ -152,24 +152,24 @@ def _figures(judged: Sequence[Advised]) -> None:
     }
     for title, key in keys.items():
         for name, group in sorted(by(key, judged).items()):
-            never = sum(bool(one.forbidden) for one in group)
-            right = sum(one.is_right for one in group)
-            met = sum(one.is_met for one in group)
+            never = sum(bool(judgement.forbidden) for judgement in group)
+            right = sum(judgement.is_right for judgement in group)
+            met = sum(judgement.is_met for judgement in group)
             print(
                 f"{title:8}{name:22}{met:4} of {len(group):4} met {share(group):7.1%}"
                 f"   cause right {right:4}   never {never}"
             )
 
 
-def _miss(one: Advised) -> None:
-    verdict = "right" if one.is_right else f"for {one.triple.cause}"
-    seen = "" if one.is_recognised else ", stack not recognised"
-    print(f"\n{one.triple.name} ({one.triple.stack}): {one.cause} {verdict}{seen}")
-    for action in one.unmet:
+def _miss(advised: Advised) -> None:
+    verdict = "right" if advised.is_right else f"for {advised.triple.cause}"
+    seen = "" if advised.is_recognised else ", stack not recognised"
+    print(f"\n{advised.triple.name} ({advised.triple.stack}): {advised.cause} {verdict}{seen}")
+    for action in advised.unmet:
         print(f"  unmet: {' | '.join(action)}")
-    for word in one.forbidden:
+    for word in advised.forbidden:
         print(f"  never: {word}")
-    for title in one.titles:
+    for title in advised.titles:
         print(f"  shown: {title}")
 
 
@@ -177,11 +177,11 @@ def main(paths: Sequence[str]) -> None:
     """Print figures and misses."""
     judged = [advised(triple) for triple in triples(map(Path, paths))]
     _figures(judged)
-    misses = [one for one in judged if not one.is_met or one.forbidden]
-    kept = sum(one.triple.part == "check" for one in misses)
-    for one in misses:
-        if one.triple.part != "check":
-            _miss(one)
+    misses = [judgement for judgement in judged if not judgement.is_met or judgement.forbidden]
+    kept = sum(miss.triple.part == "check" for miss in misses)
+    for miss in misses:
+        if miss.triple.part != "check":
+            _miss(miss)
     print(f"\n{len(misses)} misses, {kept} of them of the check part, which are not shown")
 
 

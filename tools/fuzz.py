@@ -41,7 +41,7 @@ from tallies import Tally
 from trials import Finding
 from uses import tried, tried_with
 
-GIVEN_UP: Final = 120
+ABANDONED: Final = 120
 """Seconds of one input after which the process is ended."""
 
 
@@ -54,7 +54,7 @@ def work(seed: int, first: int, minutes: float) -> None:
     while time.process_time() < minutes * 60:
         print(json.dumps({"begins": number}), flush=True)
         before = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, GIVEN_UP)
+        signal.setitimer(signal.ITIMER_PROF, ABANDONED)
         trial = tried(seed, number)
         signal.setitimer(signal.ITIMER_PROF, 0)
         print(
@@ -76,16 +76,16 @@ def follow(seed: int, first: int, minutes: float, tally: Tally) -> None:
     """Start children until the time is used up, each behind the input that ended the one before."""
     left, number, status = minutes, first, 1
     while left > 0 and status:
-        for told in (child := _Child(seed, number, left)).told():
-            if "begins" in told:
-                number = told["begins"]
+        for record in (child := _Child(seed, number, left)).iter_records():
+            if "begins" in record:
+                number = record["begins"]
             else:
-                tally.add(seed, number, told)
-                number, left = number + 1, left - told["seconds"] / 60
+                tally.add(seed, number, record)
+                number, left = number + 1, left - record["seconds"] / 60
         status = child.status
         if status:
             tally.add(seed, number, _ended(seed, number, child))
-            number, left = number + 1, left - (GIVEN_UP if child.is_hanging else 1) / 60
+            number, left = number + 1, left - (ABANDONED if child.is_hanging else 1) / 60
     print(f"seed {seed}: inputs {first} to {number - 1}", flush=True)
 
 
@@ -93,11 +93,11 @@ class _Child:
     """A process that tries inputs, one after the other."""
 
     def __init__(self, seed: int, first: int, minutes: float) -> None:
-        given = {"--seed": seed, "--first": first, "--minutes": minutes}
-        options = [str(word) for pair in given.items() for word in pair]
+        flags = {"--seed": seed, "--first": first, "--minutes": minutes}
+        options = [str(word) for pair in flags.items() for word in pair]
         self._command = [sys.executable, __file__, "--work", *options]
         self.status = 0
-        self.said = ""
+        self.stderr = ""
         """What it wrote on standard error; known, as its status is, when it has ended."""
 
     @property
@@ -105,7 +105,7 @@ class _Child:
         """Whether it was ended since an input never came back."""
         return self.status == -signal.SIGPROF
 
-    def told(self) -> Iterator[dict[str, Any]]:
+    def iter_records(self) -> Iterator[dict[str, Any]]:
         """Start it, and yield what it tells until it ends."""
         with (
             tempfile.TemporaryFile("w+") as errors,
@@ -120,20 +120,20 @@ class _Child:
             yield from map(json.loads, child.stdout or ())
             self.status = child.wait()
             errors.seek(0)
-            self.said = errors.read()
+            self.stderr = errors.read()
 
 
 def _ended(seed: int, number: int, child: _Child) -> dict[str, Any]:
     """Tell of an input what a child tells, in the place of one that it has ended."""
-    frames = re.findall(r'File "[^"]*/(postmortem/[^"]+)", line (\d+)', child.said)
+    frames = re.findall(r'File "[^"]*/(postmortem/[^"]+)", line (\d+)', child.stderr)
     finding = Finding(
         "process",
         "never comes back" if child.is_hanging else f"the process ends with {child.status}",
         ":".join(frames[0]) if frames else "",
-        child.said[-3000:],
+        child.stderr[-3000:],
     )
     return {
-        "seconds": GIVEN_UP if child.is_hanging else 0,
+        "seconds": ABANDONED if child.is_hanging else 0,
         "bytes": make(seed, number).size,
         "times": [],
         "findings": [finding],
@@ -142,7 +142,9 @@ def _ended(seed: int, number: int, child: _Child) -> dict[str, Any]:
 
 def again(folder: Path, *, is_reducing: bool) -> int:
     """Try a kept input again; reduced, all goes without which the finding stays."""
-    told = json.loads((folder / "finding.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    found_record = json.loads(
+        (folder / "finding.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    )
     files = {
         str(path.relative_to(folder / "job")): path.read_bytes()
         for path in sorted((folder / "job").rglob("*"))
@@ -150,8 +152,8 @@ def again(folder: Path, *, is_reducing: bool) -> int:
     }
     dump = (folder / "job.env").read_bytes() if (folder / "job.env").exists() else b""
     size = sum(map(len, files.values())) + len(dump)
-    made = Input(files, dump, size, told["secrets"], tuple(told["made"]))
-    chance = f"{told['seed']}/{told['number']}/use"
+    made = Input(files, dump, size, found_record["secrets"], tuple(found_record["made"]))
+    chance = f"{found_record['seed']}/{found_record['number']}/use"
     findings = tried_with(made, chance).findings
     for finding in findings:
         print(f"{finding.part}: {finding.what}  {finding.where}\n{finding.detail}")
@@ -200,19 +202,19 @@ def reduced(data: bytes, separator: bytes, still: Callable[[bytes], bool]) -> by
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it."""
-    given = _options().parse_args(arguments)
-    if given.work:
-        work(given.seed, given.first, given.minutes)
+    args = _options().parse_args(arguments)
+    if args.work:
+        work(args.seed, args.first, args.minutes)
         return 0
-    if given.again:
-        return again(given.again, is_reducing=given.reduce)
-    tally = Tally(given.out)
+    if args.again:
+        return again(args.again, is_reducing=args.reduce)
+    tally = Tally(args.out)
     threads = [
         threading.Thread(
             target=follow,
-            args=(given.seed + number, given.first, given.minutes / given.processes, tally),
+            args=(args.seed + number, args.first, args.minutes / args.processes, tally),
         )
-        for number in range(given.processes)
+        for number in range(args.processes)
     ]
     for thread in threads:
         thread.start()

@@ -156,21 +156,25 @@ def read_known(file: Path) -> dict[str, dict[Version, Row]]:
 def rows_of(name: str, index: str, known: Mapping[Version, Row]) -> dict[Version, Row]:
     """Give what each release of a package asks, in the order of the versions."""
     releases = sorted(
-        (one for one in _releases(name, index) if one.file["upload-time"] >= SINCE[name]),
+        (
+            release
+            for release in _releases(name, index)
+            if release.file["upload-time"] >= SINCE[name]
+        ),
         key=lambda one: one.version,
     )
-    files = {one.version: one.file for one in releases}
+    files = {release.version: release.file for release in releases}
 
     @functools.cache
     def ask(version: Version) -> Row:
-        row = known.get(version) or _asked(files[version])
+        row = known.get(version) or _fetch_row(files[version])
         stated = _STATED.get(name)
         needs = row.needs if stated is None or row.needs else (stated(version),)
         return Row(row.python, needs)
 
     rows: dict[Version, Row] = {}
     for _, group in itertools.groupby(releases, key=lambda one: one.version.release[:2]):
-        rows |= _between([one.version for one in group], ask)
+        rows |= _between([release.version for release in group], ask)
     rows = {
         version: row._replace(is_withdrawn=bool(files[version].get("yanked")))
         for version, row in rows.items()
@@ -183,7 +187,7 @@ def _between(versions: Sequence[Version], ask: Any) -> dict[Version, Row]:
     """Ask for the ends of a run of versions, and for what is between them where these differ."""
     first, last = ask(versions[0]), ask(versions[-1])
     if first == last or len(versions) <= 2:
-        return {one: last if one == versions[-1] else first for one in versions}
+        return {version: last if version == versions[-1] else first for version in versions}
     middle = len(versions) // 2
     return _between(versions[: middle + 1], ask) | _between(versions[middle:], ask)
 
@@ -211,7 +215,9 @@ def _ranked(filename: str) -> tuple[Version | None, int]:
             platforms = {tag.platform for tag in tags}
             if "any" in platforms:
                 return version, 0
-            return version, 1 if any("linux" in one and "x86_64" in one for one in platforms) else 3
+            return version, 1 if any(
+                "linux" in platform and "x86_64" in platform for platform in platforms
+            ) else 3
         if filename.endswith(".tar.gz"):
             return parse_sdist_filename(filename)[1], 2
     except ValueError:
@@ -219,10 +225,16 @@ def _ranked(filename: str) -> tuple[Version | None, int]:
     return None, 9
 
 
-def _asked(file: Mapping[str, Any]) -> Row:
+def _fetch_row(file: Mapping[str, Any]) -> Row:
     """Read what a release asks off the metadata of its file."""
     message = email.parser.Parser().parsestr(_metadata(file))
-    needs = sorted({text for one in message.get_all("Requires-Dist", ()) if (text := _kept(one))})
+    needs = sorted(
+        {
+            text
+            for requirement in message.get_all("Requires-Dist", ())
+            if (text := _kept(requirement))
+        }
+    )
     return Row(message.get("Requires-Python", file.get("requires-python") or ""), tuple(needs))
 
 
@@ -233,7 +245,9 @@ def _metadata(file: Mapping[str, Any]) -> str:
     if url.endswith(".whl"):
         remote = io.BufferedReader(Remote(url, file["size"]), _CHUNK)
         with zipfile.ZipFile(remote) as wheel:
-            name = next(one for one in wheel.namelist() if one.endswith(".dist-info/METADATA"))
+            name = next(
+                entry for entry in wheel.namelist() if entry.endswith(".dist-info/METADATA")
+            )
             return wheel.read(name).decode()
     with (
         urllib.request.urlopen(url, timeout=120) as answer,  # noqa: S310 -- named by the index
@@ -252,17 +266,17 @@ def _kept(text: str) -> str:
     It stays if it asks for a version of a package of the list, for every use on Linux. A marker
     that tells Pythons apart stays with it.
     """
-    asked = Requirement(text)
-    name = canonicalize_name(asked.name)
-    if name not in SINCE or not asked.specifier:
+    requirement = Requirement(text)
+    name = canonicalize_name(requirement.name)
+    if name not in SINCE or not requirement.specifier:
         return ""
-    bare = f"{name}{_BUILD.sub('', str(asked.specifier))}"
-    marker = asked.marker
+    bare = f"{name}{_BUILD.sub('', str(requirement.specifier))}"
+    marker = requirement.marker
     if marker is None:
         return bare
     holds = {
-        marker.evaluate({**_LINUX, "python_version": one, "python_full_version": f"{one}.1"})
-        for one in _PYTHONS
+        marker.evaluate({**_LINUX, "python_version": python, "python_full_version": f"{python}.1"})
+        for python in _PYTHONS
     }
     return f"{bare}; {marker}" if len(holds) == 2 else bare if holds == {True} else ""
 

@@ -66,10 +66,10 @@ def page(found: Mapping[str, Replayed[Message]], truths: Mapping[str, Any]) -> s
     """Write the page."""
     names = [*found]
     plain = [name.replace("_", " ") for name in names]
-    first = next(one for one in found.values() if len(one.trials) > 2)
-    trials = [(one.id, str(one.title)) for one in first.trials]
+    first = next(capsule for capsule in found.values() if len(capsule.trials) > 2)
+    trials = [(trial.id, str(trial.title)) for trial in first.trials]
     outcomes = {
-        name: {one.id: _SIGNS[one.outcome] for one in one_of.trials}
+        name: {trial.id: _SIGNS[trial.outcome] for trial in one_of.trials}
         for name, one_of in found.items()
     }
     causes = [one.cause for one in first.tested]
@@ -77,7 +77,7 @@ def page(found: Mapping[str, Replayed[Message]], truths: Mapping[str, Any]) -> s
         name: {one.cause: _VERDICTS[one.verdict] for one in one_of.tested}
         for name, one_of in found.items()
     }
-    summary = [_row(name, one, truths[name]) for name, one in found.items()]
+    summary = [_row(name, value, truths[name]) for name, value in found.items()]
     return "\n\n".join(
         [
             _HEAD.rstrip(),
@@ -105,16 +105,17 @@ def page(found: Mapping[str, Replayed[Message]], truths: Mapping[str, Any]) -> s
 
 
 def _row(name: str, found: Replayed[Message], truth: Mapping[str, Any]) -> list[str]:
-    confirmed = ", ".join(one.cause for one in found.confirmed)
+    confirmed = ", ".join(verdict.cause for verdict in found.confirmed)
     if not confirmed:
         confirmed = {"no": "not reproduced", "nothing-failed": "nothing fails"}.get(
             found.reproduced, "–"
         )
     module = found.module or ("the loss" if found.direction == "forward" else "–")
     samples = ", ".join(
-        str(one.position if one.index is None else one.index) for one in found.culprits
+        str(culprit.position if culprit.index is None else culprit.index)
+        for culprit in found.culprits
     )
-    told = str(found.fidelity).split(":", 1)[0]
+    fidelity = str(found.fidelity).split(":", 1)[0]
     return [
         name.replace("_", " "),
         str(truth["framework"]),
@@ -122,7 +123,7 @@ def _row(name: str, found: Replayed[Message], truth: Mapping[str, Any]) -> list[
         confirmed,
         f"`{module}`" if found.module else module,
         samples or "–",
-        told,
+        fidelity,
     ]
 
 
@@ -131,13 +132,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--capsules", type=Path)
     parser.add_argument("--seconds", type=float, default=600.0)
-    asked = parser.parse_args()
+    args = parser.parse_args()
     truths = yaml.safe_load((TRAININGS / "truths.yaml").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as kept:
-        folder = asked.capsules or Path(kept)
+        folder = args.capsules or Path(kept)
         found = {
             name: replay_capsule(
-                capsule_of(name, folder), device="cpu", trust=True, seconds=asked.seconds
+                capsule_of(name, folder), device="cpu", trust=True, seconds=args.seconds
             )
             for name in truths
         }

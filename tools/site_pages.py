@@ -52,7 +52,7 @@ def on_config(config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Let links lead where they lead in the repository, and leave the twin to the switch."""
     parts = _FENCED.split(_TWIN.sub("", markdown))
-    parts[::2] = [with_links(one, str(page.file.src_uri)) for one in parts[::2]]
+    parts[::2] = [with_links(part, str(page.file.src_uri)) for part in parts[::2]]
     return "".join(parts)
 
 

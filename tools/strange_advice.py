@@ -76,11 +76,11 @@ def strange(log: Path, dump: Path | None = None) -> list[Hit]:
 
 def strange_in(report: postmortem.Report, log: Path, dump: Path | None = None) -> list[Hit]:
     """Look through a report of a log."""
-    told = report.to_dict()
-    names = {one["name"] for one in told["frameworks"]}
+    values = report.to_dict()
+    names = {framework["name"] for framework in values["frameworks"]}
     if not names - {PLAIN}:
-        packages = told["environment"]["packages"]
-        names |= {one.id for one in load().stacks if set(one.packages) & set(packages)}
+        packages = values["environment"]["packages"]
+        names |= {known.id for known in load().stacks if set(known.packages) & set(packages)}
     text = _text(log) + (_text(dump) if dump else "")
     backend = _backend(text)
     found: list[Hit] = []
@@ -115,7 +115,7 @@ def _near(names: frozenset[str]) -> frozenset[str]:
     stacks = load().stacks
     near = names.union(*(stacks.below(name) for name in names))
     near |= {taken for name in near for taken in stacks.taken(name)}
-    return frozenset(near | {one for name in near for one in stacks.get(name).beside})
+    return frozenset(near | {neighbour for name in near for neighbour in stacks.get(name).beside})
 
 
 @cache
@@ -130,9 +130,9 @@ def _foreign(near: frozenset[str], backend: str) -> Sequence[tuple[str, "re.Patt
         or (backend and stack.kind == "backend" and stack.id != backend)
     ]
     return [
-        (one.id, compile_word_pattern(word))
-        for one in others
-        for word in one.words
+        (other.id, compile_word_pattern(word))
+        for other in others
+        for word in other.words
         if word not in own
     ]
 
@@ -161,9 +161,11 @@ def _gaps(fix: Fix[str], text: str) -> Iterator[Hit]:
 @cache
 def _templates(name: str) -> tuple[tuple[str, str], ...]:
     rules = load()
-    own = [(one.id, one.snippets[name].code) for one in rules.stacks if name in one.snippets]
+    own = [
+        (stack.id, stack.snippets[name].code) for stack in rules.stacks if name in stack.snippets
+    ]
     fix = next((fix for fix in rules.fixes if fix.id == name), None)
-    return (*own, *((key, one.code) for key, one in (fix.snippets.items() if fix else ())))
+    return (*own, *((key, item.code) for key, item in (fix.snippets.items() if fix else ())))
 
 
 @cache

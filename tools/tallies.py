@@ -28,19 +28,19 @@ class Tally:
         self.worst: dict[str, tuple[float, Time, str]] = {}
         self._lock = threading.Lock()
 
-    def add(self, seed: int, number: int, told: dict[str, Any]) -> None:
+    def add(self, seed: int, number: int, values: dict[str, Any]) -> None:
         """Add an input's figures; the first few inputs of each finding are kept."""
         with self._lock:
             self.inputs, self.bytes, self.seconds = (
                 self.inputs + 1,
-                self.bytes + told["bytes"],
-                self.seconds + told["seconds"],
+                self.bytes + values["bytes"],
+                self.seconds + values["seconds"],
             )
-            for one in (Time(*one) for one in told["times"]):
+            for one in (Time(*time) for time in values["times"]):
                 share = one.seconds / one.allowed
                 if share > self.worst.get(one.part.split()[0], (0.0,))[0]:
                     self.worst[one.part.split()[0]] = (share, one, f"{seed}/{number}")
-            for finding in (Finding(*one) for one in told["findings"]):
+            for finding in (Finding(*one) for one in values["findings"]):
                 self.found[finding.kind] += 1
                 if self.found[finding.kind] <= KEPT:
                     print(
@@ -80,8 +80,8 @@ class Tally:
             f" minutes: {self.inputs / max(self.seconds, 1e-9):.2f} inputs a CPU second"
         ]
         lines += [
-            f"  slowest {part}: {one.seconds:.2f} s of {one.allowed:.2f} s allowed ({seed})"
-            for part, (_, one, seed) in sorted(self.worst.items(), key=lambda item: -item[1][0])[
+            f"  slowest {part}: {entry.seconds:.2f} s of {entry.allowed:.2f} s allowed ({seed})"
+            for part, (_, entry, seed) in sorted(self.worst.items(), key=lambda item: -item[1][0])[
                 :12
             ]
         ]

@@ -82,30 +82,33 @@ class Trial:
         for _ in range(2):
             before = time.process_time()
             try:
-                given = work()
+                result = work()
             except postmortem.PostmortemError:
-                given = None
+                result = None
             except Exception as error:  # noqa: BLE001 -- that is what is looked for
-                said, told = f"{type(error).__name__}: {str(error)[:200]}", traceback.format_exc()
-                self.findings.append(Finding(part, said, place(error), told[-3000:]))
+                problem, details = (
+                    f"{type(error).__name__}: {str(error)[:200]}",
+                    traceback.format_exc(),
+                )
+                self.findings.append(Finding(part, problem, place(error), details[-3000:]))
                 return None
             took = time.process_time() - before
             if took <= allowed:
                 self.times.append(Time(part, took, allowed))
-                return given
+                return result
         self.times.append(Time(part, took, allowed))
-        said = f"{took:.2f} s for {self.made.size:,} bytes; allowed are {allowed:.2f} s"
-        self.findings.append(Finding(part, "slow", "", said))
-        return given
+        problem = f"{took:.2f} s for {self.made.size:,} bytes; allowed are {allowed:.2f} s"
+        self.findings.append(Finding(part, "slow", "", problem))
+        return result
 
     def checked(self, part: str, check: Callable[[], str]) -> None:
         """Note what a check says against a text; a check that fails itself says that too."""
         try:
-            said = check()
+            problem = check()
         except (ValueError, AssertionError, jsonschema.ValidationError) as error:
-            said = f"{type(error).__name__}: {str(error)[:200]}"
-        if said:
-            self.findings.append(Finding(part, said, ""))
+            problem = f"{type(error).__name__}: {str(error)[:200]}"
+        if problem:
+            self.findings.append(Finding(part, problem, ""))
 
     def hidden(self, part: str, text: str) -> None:
         """No secret may be there."""
@@ -113,9 +116,9 @@ class Trial:
         if shown is not None:
             line = next(line for line in text.splitlines() if shown in line)
             at = line.index(shown)
-            said = line[max(0, at - 80) : at + 60]
+            excerpt = line[max(0, at - 80) : at + 60]
             secret = self.made.secrets[shown]
-            self.findings.append(Finding(part, f"secret: {secret}", "", said))
+            self.findings.append(Finding(part, f"secret: {secret}", "", excerpt))
 
 
 def place(error: BaseException) -> str:

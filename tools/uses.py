@@ -52,11 +52,11 @@ def _through_everything(trial: Trial) -> None:
     report = trial.timed("analyze", lambda: postmortem.analyze(trial.paths, env=trial.dumps))
     if report is not None:
         for language in LANGUAGES:
-            told = trial.timed(
+            rendered = trial.timed(
                 f"diagnose {language}", functools.partial(report.in_language, language)
             )
-            if told is not None:
-                _rendered(trial, told, language)
+            if rendered is not None:
+                _rendered(trial, rendered, language)
     for use, odds in ((_shared, 0.1), (_compared, 0.2), (_watched, 0.25)):
         if trial.chance.random() < odds:
             use(trial)
@@ -126,8 +126,8 @@ def _watched(trial: Trial) -> None:
     events = trial.timed("watch", lambda: _events(trial))
     if events is None:
         return
-    teller = watch_events.Teller((str(trial.paths),), language, Redactor())
-    told = trial.timed(
+    teller = watch_events.EventFormatter((str(trial.paths),), language, Redactor())
+    report = trial.timed(
         "watch told",
         lambda: [
             (
@@ -137,7 +137,7 @@ def _watched(trial: Trial) -> None:
             for event in events
         ],
     )
-    for wire, text in told or ():
+    for wire, text in report or ():
         trial.checked("watch jsonl", functools.partial(json_report, wire))
         trial.checked("watch terminal", functools.partial(terminal, text))
         trial.hidden("watch", wire + text)

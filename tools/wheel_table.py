@@ -55,35 +55,39 @@ def requirements() -> list[Requirement]:
     return [Requirement(text) for text in value["project"]["dependencies"]]
 
 
-def rows(asked: Sequence[Requirement], pythons: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+def rows(
+    requirements: Sequence[Requirement], pythons: Sequence[str]
+) -> dict[str, dict[str, list[str]]]:
     """Give, for each dependency and platform on which it is needed, the Pythons with a wheel."""
-    found: dict[str, dict[str, list[str]]] = {one.name: {} for one in asked}
+    found: dict[str, dict[str, list[str]]] = {requirement.name: {} for requirement in requirements}
     for platform, (machine, tags) in PLATFORMS.items():
-        needed = [one for one in asked if is_needed(one, machine)]
+        needed = [requirement for requirement in requirements if is_needed(requirement, machine)]
         for python in pythons:
             there = {*with_wheel(needed, tags, python)}
-            for one in needed:
-                found[one.name].setdefault(platform, []).extend(
-                    [python] if one.name in there else []
+            for requirement in needed:
+                found[requirement.name].setdefault(platform, []).extend(
+                    [python] if requirement.name in there else []
                 )
     return found
 
 
-def is_needed(one: Requirement, machine: str) -> bool:
+def is_needed(requirement: Requirement, machine: str) -> bool:
     """Whether a platform needs it, by its marker."""
-    return one.marker is None or one.marker.evaluate({"platform_machine": machine})
+    return requirement.marker is None or requirement.marker.evaluate({"platform_machine": machine})
 
 
-def with_wheel(asked: Sequence[Requirement], tags: Sequence[str], python: str) -> Iterator[str]:
+def with_wheel(
+    requirements: Sequence[Requirement], tags: Sequence[str], python: str
+) -> Iterator[str]:
     """Give the names of those for which the index has a wheel; all at once if all have one."""
-    if _is_found(asked, tags, python):
-        yield from (one.name for one in asked)
-    elif len(asked) > 1:
-        for one in asked:
-            yield from with_wheel([one], tags, python)
+    if _is_found(requirements, tags, python):
+        yield from (requirement.name for requirement in requirements)
+    elif len(requirements) > 1:
+        for requirement in requirements:
+            yield from with_wheel([requirement], tags, python)
 
 
-def _is_found(asked: Sequence[Requirement], tags: Sequence[str], python: str) -> bool:
+def _is_found(requirements: Sequence[Requirement], tags: Sequence[str], python: str) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [
@@ -92,7 +96,7 @@ def _is_found(asked: Sequence[Requirement], tags: Sequence[str], python: str) ->
                 *("--python-version", python, "--implementation", "cp"),
                 *(part for tag in tags for part in ("--platform", tag)),
                 *("--report", str(Path(folder) / "report.json")),
-                *(f"{one.name}{one.specifier}" for one in asked),
+                *(f"{requirement.name}{requirement.specifier}" for requirement in requirements),
             ],
             capture_output=True,
             check=False,
@@ -100,7 +104,7 @@ def _is_found(asked: Sequence[Requirement], tags: Sequence[str], python: str) ->
         if done.returncode:
             return False
         report = json.loads((Path(folder) / "report.json").read_text(encoding="utf-8"))
-        return len(report["install"]) == len(asked)
+        return len(report["install"]) == len(requirements)
 
 
 def lines(found: dict[str, dict[str, list[str]]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Many jobs: finding them, judging each content once, and what they say together.
+"""Many jobs: find them, judge each content once, and aggregate the results.
 
 In: paths, a store, what the scheduler knows. Out: rows, groups, figures. Not here: judging one job
 (`pipeline`), keeping rows (`store`), pages (`report`).

@@ -1,4 +1,4 @@
-"""The jobs of a triage: which files each is made of, and what became of its judging.
+"""The jobs of a triage: their files, and the state of their analysis.
 
 In: nothing. Out: frozen values. Not here: finding jobs, judging them, keeping them.
 """

@@ -14,7 +14,7 @@ from typing import Any, Final
 from postmortem.core.errors import InputError, MissingExtra, PostmortemError, install_hint
 from postmortem.core.host.files import replace
 from postmortem.core.message import Message, say
-from postmortem.fleet.judging_jobs import Judging, Told, judge_all
+from postmortem.fleet.judging_jobs import Judging, ProgressCallback, judge_all
 from postmortem.fleet.outputs import format_csv, format_json_lines
 from postmortem.fleet.overview import JudgedTriage, build_overview, iter_result_rows, load_triage
 from postmortem.fleet.report_pages import write_pages
@@ -98,28 +98,28 @@ class TriageDone:
     notes: tuple[Message, ...]
 
 
-def run_triage(wish: TriageConfig, tell: Told) -> TriageDone:
+def run_triage(config: TriageConfig, report_progress: ProgressCallback) -> TriageDone:
     """Judge the jobs of some places and write what they say together.
 
     Raises:
         InputError: no job is there, or the store or the scheduler's file cannot be used.
         MissingExtra: an optional package is needed.
     """
-    allocations, notes = _load_allocations(wish.scheduler, wish.zone)
-    tell("finding", 0, 0, 0, 0)
-    found = find_jobs(wish.places)
-    jobs = select_shard(found.jobs, wish.shard)
+    allocations, notes = _load_allocations(config.scheduler, config.zone)
+    report_progress("finding", 0, 0, 0, 0)
+    found = find_jobs(config.places)
+    jobs = select_shard(found.jobs, config.shard)
     if not found.jobs:
-        raise _build_no_job_error(wish, found)
-    judging = _build_judging(wish)
-    with open_store(wish.store) as store, closing(_start_engine(wish)) as engine:
-        number = store.triages.begin(_build_stored_options(wish, found, judging), time.time())
+        raise _build_no_job_error(config, found)
+    judging = _build_judging(config)
+    with open_store(config.store) as store, closing(_start_engine(config)) as engine:
+        number = store.triages.begin(_build_stored_options(config, found, judging), time.time())
         store_allocations(store.allocations, allocations)
-        judge_all(number, jobs, store, engine, judging, tell)
-        if wish.shard is not None:
-            return TriageDone(None, (*notes, _describe_shard(wish.shard, len(jobs))))
+        judge_all(number, jobs, store, engine, judging, report_progress)
+        if config.shard is not None:
+            return TriageDone(None, (*notes, _describe_shard(config.shard, len(jobs))))
         together = load_triage(store, number, allocations, ALIKE)
-        links = write_pages(together, jobs, store, engine, wish, tell)
+        links = write_pages(together, jobs, store, engine, config, report_progress)
         store.triages.finish(number, time.time())
     tool = {
         "version": get_tool_version(),
@@ -127,28 +127,30 @@ def run_triage(wish: TriageConfig, tell: Told) -> TriageDone:
         "classifier": judging.model.digest if judging.model is not None else None,
     }
     value = build_overview(together, tool, time.time(), len(found.left_out), links)
-    _write(together, value, links, wish)
+    _write(together, value, links, config)
     return TriageDone(
-        value, (*notes, say("wrote {page}", "已写入 {page}", page=wish.output / PAGE))
+        value, (*notes, say("wrote {page}", "已写入 {page}", page=config.output / PAGE))
     )
 
 
-def _build_judging(wish: TriageConfig) -> Judging:
-    machine = get_matcher(tuple(Path(folder) for folder in wish.patterns))
+def _build_judging(config: TriageConfig) -> Judging:
+    machine = get_matcher(tuple(Path(folder) for folder in config.patterns))
     return Judging(
         machine.knowledge,
-        open_model(wish.model),
-        wish.seconds,
-        int(wish.largest * 2**30),
-        wish.is_retried,
+        open_model(config.model),
+        config.seconds,
+        int(config.largest * 2**30),
+        config.is_retried,
     )
 
 
-def _build_stored_options(wish: TriageConfig, found: JobsFound, judging: Judging) -> dict[str, str]:
-    """Give what is kept of a triage beside its jobs, by the names of `stored_triage`."""
-    part = "" if wish.shard is None else "/".join(map(str, wish.shard))
+def _build_stored_options(
+    config: TriageConfig, found: JobsFound, judging: Judging
+) -> dict[str, str]:
+    """Build what is stored of a triage besides its jobs, by the names of `stored_triage`."""
+    part = "" if config.shard is None else "/".join(map(str, config.shard))
     return {
-        "places": "\n".join(sorted(wish.places)),
+        "places": "\n".join(sorted(config.places)),
         "shard": part,
         "left_out": str(len(found.left_out)),
         "knowledge_base": judging.knowledge.version,
@@ -156,22 +158,22 @@ def _build_stored_options(wish: TriageConfig, found: JobsFound, judging: Judging
     }
 
 
-def _start_engine(wish: TriageConfig) -> Engine:
+def _start_engine(config: TriageConfig) -> Engine:
     """Start whoever does the work.
 
     Raises:
         MissingExtra: what it stands on is not installed.
     """
-    settings = JobSettings(wish.patterns, wish.model, wish.memory)
-    if wish.engine == "local":
+    settings = JobSettings(config.patterns, config.model, config.memory)
+    if config.engine == "local":
         from postmortem.fleet.workers.pool import ProcessEngine  # noqa: PLC0415 -- one of two
 
-        return ProcessEngine(wish.workers, settings)
+        return ProcessEngine(config.workers, settings)
     try:
         from postmortem.fleet.workers.cluster import RayEngine  # noqa: PLC0415 -- one of two
     except ImportError as error:
         raise MissingExtra("the engine ray needs Ray", "", install_hint("cluster")) from error
-    return RayEngine(wish.workers, settings, wish.address)
+    return RayEngine(config.workers, settings, config.address)
 
 
 def _load_allocations(
@@ -183,20 +185,20 @@ def _load_allocations(
     if not records.bad:
         return records.allocations, ()
     first = records.bad[0]
-    told = say(
+    note = say(
         "{count} rows of the scheduler's file could not be used; the first: {where}: {why}",
         "调度器文件中有 {count} 行无法使用；第一处：{where}：{why}",
         count=len(records.bad),
         where=first.where,
         why=first.why,
     )
-    return records.allocations, (told,)
+    return records.allocations, (note,)
 
 
-def _build_no_job_error(wish: TriageConfig, found: JobsFound) -> PostmortemError:
+def _build_no_job_error(config: TriageConfig, found: JobsFound) -> PostmortemError:
     why = f": {found.left_out[0].why_en}" if found.left_out else ""
     return InputError(
-        f"no job was found{why}", ", ".join(wish.places), "name logs, or a folder that holds them"
+        f"no job was found{why}", ", ".join(config.places), "name logs, or a folder that holds them"
     )
 
 
@@ -211,14 +213,14 @@ def _describe_shard(shard: tuple[int, int], jobs: int) -> Message:
 
 
 def _write(
-    found: JudgedTriage, value: Mapping[str, Any], links: Mapping[str, str], wish: TriageConfig
+    found: JudgedTriage, value: Mapping[str, Any], links: Mapping[str, str], config: TriageConfig
 ) -> None:
     rows = list(iter_result_rows(found, links))
     files = {
         "overview.json": format_json_lines([value]),
         "results.jsonl": format_json_lines(rows),
         "results.csv": format_csv(rows, _CELLS),
-        PAGE: render_triage(value, language=wish.language),
+        PAGE: render_triage(value, language=config.language),
     }
     for name, text in files.items():
-        replace(wish.output / name, text.encode("utf-8", "replace"))
+        replace(config.output / name, text.encode("utf-8", "replace"))

@@ -1,7 +1,7 @@
-"""A triage: from jobs that were found to rows in the store, each content judged once.
+"""Judge the jobs of a triage into rows of the store, each content once.
 
 In: found jobs, a store, an engine. Out: the number of the triage, whose rows are then complete.
-Not here: finding jobs, what the rows say together (`fleet.overview`), reports.
+Not here: finding jobs, totals (`fleet.overview`), reports.
 
 Killed at any moment and begun again, it goes on: what is kept stays, digests of files that have not
 changed are not taken again, and an analysis that another process has under way is waited for.
@@ -32,7 +32,7 @@ _AT_LEAST_EVERY: Final = 1.0
 _SLOWEST: Final = 250_000
 """Bytes a second that a log is read at least; a large one is given the time it needs."""
 _POLL: Final = 1.0
-Told = Callable[[str, int, int, int, int], None]
+ProgressCallback = Callable[[str, int, int, int, int], None]
 """Called with the stage, tasks done and in all, bytes done and in all."""
 
 
@@ -60,7 +60,7 @@ def judge_all(
     store: Store,
     engine: Engine,
     judging: Judging,
-    tell: Told,
+    report_progress: ProgressCallback,
 ) -> None:
     """Judge all jobs of a triage.
 
@@ -70,14 +70,14 @@ def judge_all(
         store: open.
         engine: whoever does the work.
         judging: rules and limits.
-        tell: called as it goes on.
+        report_progress: called as it goes on.
 
     Raises:
         InputError: the store cannot be written.
     """
     store.jobs.note(triage, map(_build_job_row, jobs))
     readable = _select_readable_jobs(triage, jobs, store, judging.largest)
-    digests = _compute_digests(triage, readable, store, engine, judging, tell)
+    digests = _compute_digests(triage, readable, store, engine, judging, report_progress)
     keys: dict[str, str] = {}
     first: dict[str, FoundJob] = {}
     for job in jobs:
@@ -86,7 +86,7 @@ def judge_all(
             keys[job.identity] = key
             first.setdefault(key, job)
     store.jobs.note_keys(triage, keys)
-    _judge(first, store.analyses, engine, judging, tell)
+    _judge(first, store.analyses, engine, judging, report_progress)
 
 
 def _select_readable_jobs(
@@ -113,12 +113,12 @@ def _compute_digests(
     store: Store,
     engine: Engine,
     judging: Judging,
-    tell: Told,
+    report_progress: ProgressCallback,
 ) -> dict[str, str]:
     """Give the digest of each job; of one that cannot be read, the reason is noted."""
     known = {row.identity: row.digest for row in store.jobs.of_triage(triage) if row.digest}
     wanted = {job.identity: job for job in jobs if job.identity not in known}
-    count = _Count("reading", list(wanted.values()), tell)
+    count = _Count("reading", list(wanted.values()), report_progress)
     tasks = (Task(job.identity, (job,), judging.allowed(job), job.size) for job in wanted.values())
     found: list[JobRow] = []
     since = time.monotonic()
@@ -141,7 +141,7 @@ def _judge(
     analyses: AnalysisRecords,
     engine: Engine,
     judging: Judging,
-    tell: Told,
+    report_progress: ProgressCallback,
 ) -> None:
     """Have each content judged that nobody has judged, the largest first."""
     again = FAILED if judging.is_retried else ()
@@ -151,7 +151,7 @@ def _judge(
         for key, job in sorted(first.items(), key=lambda item: (-item[1].size, item[0]))
         if states.get(key, WAITING) in (WAITING, *again)
     }
-    count = _Count("judging", list(waiting.values()), tell)
+    count = _Count("judging", list(waiting.values()), report_progress)
     with closing(Leases(analyses)) as leases, closing(_Keeper(analyses)) as keeper:
         while waiting:
             granted = leases.granted(list(waiting), 2 * engine.workers, again)
@@ -184,7 +184,7 @@ def _build_analysis_row(key: str, outcome: TaskOutcome) -> AnalysisRow:
 
 
 class _Keeper:
-    """Keeps rows, many at once, but none for long."""
+    """Stores rows in batches, none later than a few seconds."""
 
     def __init__(self, analyses: AnalysisRecords) -> None:
         self._analyses, self._since = analyses, time.monotonic()
@@ -203,15 +203,17 @@ class _Keeper:
 
 
 class _Count:
-    """Counts what is done, and tells it."""
+    """Counts finished work and reports the progress."""
 
-    def __init__(self, stage: str, jobs: Sequence[FoundJob], tell: Told) -> None:
-        self._stage, self._tasks, self._tell = stage, len(jobs), tell
+    def __init__(
+        self, stage: str, jobs: Sequence[FoundJob], report_progress: ProgressCallback
+    ) -> None:
+        self._stage, self._tasks, self._report_progress = stage, len(jobs), report_progress
         self._whole = sum(job.size for job in jobs)
         self._done = self._size = 0
-        tell(stage, 0, self._tasks, 0, self._whole)
+        report_progress(stage, 0, self._tasks, 0, self._whole)
 
     def add(self, size: int) -> None:
         """One is done."""
         self._done, self._size = self._done + 1, self._size + size
-        self._tell(self._stage, self._done, self._tasks, self._size, self._whole)
+        self._report_progress(self._stage, self._done, self._tasks, self._size, self._whole)

@@ -1,4 +1,4 @@
-"""What an analysis depends on, as one key: the same key, the same analysis.
+"""The key of an analysis, from everything it depends on: equal keys mean equal analyses.
 
 In: a digest of content, the rules, the program, the model. Out: a key. Not here: the digest
 (`search.job_content`).

@@ -1,4 +1,4 @@
-"""The files that other programs read of a triage: a JSON object a line, and a table.
+"""Files of a triage for other programs: JSON Lines and CSV.
 
 In: rows as plain values. Out: text. Not here: the rows (`fleet.overview`), the page
 (`report.page`), writing files.

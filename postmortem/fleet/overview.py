@@ -1,7 +1,7 @@
-"""What the jobs of a triage say together: the plain values of `postmortem.triage/1`.
+"""Aggregate the jobs of a triage into the plain values of `postmortem.triage/1`.
 
 In: the rows of a triage, what the scheduler says, an earlier triage. Out: `Overview`. Not here:
-figures of the scheduler (`scheduler.scheduler_figures`), groups (`alike.job_groups`), the page.
+figures of the scheduler (`scheduler.scheduler_figures`), groups (`grouping.job_groups`), the page.
 
 Everything is made from sorted rows, so the order in which jobs were judged does not show.
 """
@@ -109,12 +109,14 @@ def as_stored(
 ) -> JudgedTriage:
     """Read a triage from the store, and change nothing there."""
     jobs = {row.identity: row for row in store.jobs.of_triage(triage)}
-    summaries = {one.key: one for one in store.analyses.of_triage(triage)}
+    summaries = {record.key: record for record in store.analyses.of_triage(triage)}
     of_key, groups = group_summaries(summaries.values(), store.groups.known())
     before = store.triages.earlier(triage, same)
     row = store.triages.row(before) if before is not None else None
     earlier = (
-        None if before is None else {one.identity: one for one in store.groups.of_triage(before)}
+        None
+        if before is None
+        else {record.identity: record for record in store.groups.of_triage(before)}
     )
     return JudgedTriage(
         jobs,
@@ -137,8 +139,8 @@ def _join_scheduler_records(
     """Join jobs with what the scheduler says now, and has said."""
     earlier = list(iter_earlier_allocations(store.allocations, allocations, jobs))
     found = join_jobs(jobs, [*allocations, *earlier])
-    known = {id(one) for one in earlier}
-    others = tuple(one for one in found.without_job if id(one) not in known)
+    known = {id(allocation) for allocation in earlier}
+    others = tuple(allocation for allocation in found.without_job if id(allocation) not in known)
     return replace(found, without_job=others)
 
 
@@ -162,8 +164,8 @@ def build_overview(
     causes = _list_causes(found, figures)
     groups = _list_groups(found, links, redactor)
     places = (
-        {one["cause"]: place for place, one in enumerate(causes)},
-        {one["id"]: place for place, one in enumerate(groups)},
+        {cause["cause"]: place for place, cause in enumerate(causes)},
+        {group["id"]: place for place, group in enumerate(groups)},
     )
     return {
         "schema": SCHEMA,
@@ -203,20 +205,20 @@ def iter_result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[
         }
 
 
-def _build_verdict_values(job: JudgedJob, told: AnalysisSummary, redactor: Redactor) -> Value:
+def _build_verdict_values(job: JudgedJob, summary: AnalysisSummary, redactor: Redactor) -> Value:
     """Give what was found out about a job; of one that was not judged, empty values."""
     return {
         "cause": job.cause,
-        "category": told.category,
-        "cause_title": build_translations(Message(told.title_en, told.title_zh)),
-        "probability": told.probability if told.state == JUDGED else None,
-        "status": told.status,
+        "category": summary.category,
+        "cause_title": build_translations(Message(summary.title_en, summary.title_zh)),
+        "probability": summary.probability if summary.state == JUDGED else None,
+        "status": summary.status,
         "outcome": job.outcome,
         "retry": job.retry,
-        "fix": build_translations(Message(told.fix_en, told.fix_zh)),
-        "failing_line": redactor.text(told.failing_line),
-        "where": told.where,
-        "frameworks": list(told.frameworks),
+        "fix": build_translations(Message(summary.fix_en, summary.fix_zh)),
+        "failing_line": redactor.text(summary.failing_line),
+        "where": summary.where,
+        "frameworks": list(summary.frameworks),
     }
 
 
@@ -233,17 +235,17 @@ def _build_allocation_values(job: JudgedJob) -> Value:
     }
 
 
-def _build_triage_job(row: JobRow, told: AnalysisSummary | None) -> JudgedJob:
-    is_judged = told is not None and row.state == JUDGED
+def _build_triage_job(row: JobRow, summary: AnalysisSummary | None) -> JudgedJob:
+    is_judged = summary is not None and row.state == JUDGED
     return JudgedJob(
         row.identity,
         row.title,
         row.scheduler_id,
         row.attempt,
-        told.cause if is_judged and told else None,
-        told.outcome if is_judged and told else "",
-        told.retry if is_judged and told else "unknown",
-        told.hosts if told else (),
+        summary.cause if is_judged and summary else None,
+        summary.outcome if is_judged and summary else "",
+        summary.retry if is_judged and summary else "unknown",
+        summary.hosts if summary else (),
         tuple(remove_location_secrets(file.location) for file in row.files),
     )
 
@@ -279,11 +281,11 @@ def _list_causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]
     """Give the causes, those of most jobs first; None where the judge abstains."""
     jobs = Counter(job.cause for job in found.joined.jobs if found.is_judged(job.identity))
     groups = Counter(group.cause for group in found.groups.values())
-    lost = {one["cause"]: one["gpu_hours"] for one in figures["lost_by_cause"]}
+    lost = {row["cause"]: row["gpu_hours"] for row in figures["lost_by_cause"]}
     named = {
-        one.cause: one
-        for _, one in sorted(found.summaries.items())
-        if one.state == JUDGED and one.cause is not None
+        summary.cause: summary
+        for _, summary in sorted(found.summaries.items())
+        if summary.state == JUDGED and summary.cause is not None
     }
     return [
         {
@@ -317,7 +319,7 @@ def _group(
     redactor: Redactor,
 ) -> Value:
     best = group.best
-    is_told = not has_trait(group.cause, Trait.SOUND)
+    is_reported = not has_trait(group.cause, Trait.SOUND)
     title = build_translations(group.title.settled(redactor.text))
     example = jobs[0].identity
     return {
@@ -329,7 +331,7 @@ def _group(
         "gpu_hours": normalize_hours(
             sum_hours(job.gpu_hours for job in jobs if job.has_failed).hours
         ),
-        "is_new": is_told and found.earlier is not None and group.id not in found.earlier,
+        "is_new": is_reported and found.earlier is not None and group.id not in found.earlier,
         "nodes": len({node for job in jobs for node in job.nodes}),
         "users": len({job.user for job in jobs if job.user}),
         "example": example,
@@ -379,13 +381,13 @@ def _build_job_cells(
 ) -> list[Any]:
     row, group = found.jobs[job.identity], found.group_of(job.identity)
     is_judged = found.is_judged(job.identity)
-    told = found.summaries.get(row.key)
+    summary = found.summaries.get(row.key)
     return [
         job.identity,
         job.title,
         row.state,
         places[0].get(job.cause) if is_judged else None,
-        told.probability if told and is_judged else None,
+        summary.probability if summary and is_judged else None,
         places[1][group] if group else None,
         job.user,
         list(job.nodes),

@@ -1,4 +1,4 @@
-"""Texts and hours as the values of `postmortem.triage/1` hold them.
+"""Convert texts and hours to values of `postmortem.triage/1`.
 
 In: a sentence, hours. Out: plain values, None where there is nothing. Not here: which figures there
 are.
@@ -7,9 +7,9 @@ are.
 from postmortem.core.message import Message
 
 
-def build_translations(said: Message) -> dict[str, str] | None:
+def build_translations(message: Message) -> dict[str, str] | None:
     """Give a sentence in both languages; None if there is none."""
-    return {"en": said.text("en"), "zh": said.text("zh")} if said else None
+    return {"en": message.text("en"), "zh": message.text("zh")} if message else None
 
 
 def normalize_hours(hours: float | None) -> float | None:

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import xxhash
 
 from postmortem.fleet.found_jobs import JUDGED, FoundJob
-from postmortem.fleet.judging_jobs import Told
+from postmortem.fleet.judging_jobs import ProgressCallback
 from postmortem.fleet.overview import JudgedTriage
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.workers.tasks import Engine, Task, WantedPage
@@ -20,7 +20,7 @@ from postmortem.fleet.workers.worker_tasks import run_render
 _SECONDS: Final = 300.0
 
 
-class PagesWanted(Protocol):
+class PageOptions(Protocol):
     """What of a wish matters here."""
 
     @property
@@ -41,8 +41,8 @@ def write_pages(
     jobs: Sequence[FoundJob],
     store: Store,
     engine: Engine,
-    wanted: PagesWanted,
-    tell: Told,
+    wanted: PageOptions,
+    report_progress: ProgressCallback,
 ) -> dict[str, str]:
     """Write the pages that are asked for, and give their links, relative to the folder.
 
@@ -52,13 +52,13 @@ def write_pages(
     for folder in {name.partition("/")[0] for name in names.values()}:
         (wanted.output / folder).mkdir(exist_ok=True)
     known = {job.identity: job for job in jobs}
-    tell("reports", 0, len(names), 0, 0)
+    report_progress("reports", 0, len(names), 0, 0)
     links: dict[str, str] = {}
     tasks = _iter_tasks(names, found, known, store, wanted)
     for done, (task, outcome) in enumerate(engine.run(run_render, tasks), 1):
         if outcome.state == JUDGED:
             links[task.name] = names[task.name]
-        tell("reports", done, len(names), 0, 0)
+        report_progress("reports", done, len(names), 0, 0)
     return dict(sorted(links.items()))
 
 
@@ -85,7 +85,7 @@ def _iter_tasks(
     found: JudgedTriage,
     jobs: Mapping[str, FoundJob],
     store: Store,
-    wanted: PagesWanted,
+    wanted: PageOptions,
 ) -> Iterator[Task]:
     for identity, name in sorted(names.items()):
         packed = store.analyses.blob(found.jobs[identity].key)

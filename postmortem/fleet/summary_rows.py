@@ -1,7 +1,7 @@
-"""What the store keeps of an analysis beside the whole of it.
+"""Build the summary row that the store keeps with each analysis.
 
 In: an analysis, its key, its packed form. Out: the row. Not here: what makes failures alike
-(`alike.failure_summary`, `alike.fingerprints`), the table (`store`).
+(`grouping.failure_summary`, `grouping.fingerprints`), the table (`store`).
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,11 @@ def build_analysis_row(analysis: Analysis, key: str, packed: bytes) -> AnalysisR
     verdict, failure = analysis.verdict, summarize_failure(analysis)
     mark = compute_fingerprint(failure)
     best = _find_verdict_cause(analysis)
-    fix = next((one.title for one in best.fixes), NOTHING) if best is not None else NOTHING
+    fix = (
+        next((candidate.title for candidate in best.fixes), NOTHING)
+        if best is not None
+        else NOTHING
+    )
     title = best.title if best is not None else verdict.summary
     first = analysis.first_failure
     summary = AnalysisSummary(
@@ -40,7 +44,7 @@ def build_analysis_row(analysis: Analysis, key: str, packed: bytes) -> AnalysisR
         failing_line=failure.line,
         template=failure.template,
         fingerprint=mark.id,
-        frameworks=tuple(one.name for one in analysis.frameworks),
+        frameworks=tuple(framework.name for framework in analysis.frameworks),
         where=str(first.where.describe()) if first is not None else "",
         hosts=tuple(sorted(set(_iter_hosts(analysis)))),
     )
@@ -54,7 +58,7 @@ def build_rejected_row(key: str, state: str, why: tuple[str, str]) -> AnalysisRo
 
 def _find_verdict_cause(analysis: Analysis) -> Cause[Message] | None:
     """Give the cause that the verdict names."""
-    return next((one for one in analysis.causes if one.id == analysis.verdict.cause), None)
+    return next((cause for cause in analysis.causes if cause.id == analysis.verdict.cause), None)
 
 
 def _iter_hosts(analysis: Analysis) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""What people and other programs talk to: commands, HTTP, MCP, bots, notifications."""
+"""User interfaces and APIs: command line, HTTP, MCP, bots, notifications."""

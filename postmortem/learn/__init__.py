@@ -1,5 +1,5 @@
-"""From labelled logs to a model of text, and to figures that say how good it is.
+"""Train the text classifier from labelled logs, and measure how good it is.
 
 In: folders of logs with their labels. Out: a model's file, figures. Not here: using a model
-(`classify`, `inference.second_opinion`).
+(`diagnosis.classifier`, `inference.second_opinion`).
 """

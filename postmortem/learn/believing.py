@@ -1,4 +1,4 @@
-"""Fit the evidence model: how often a verdict with such figures is right.
+"""Fit the evidence model: how often a verdict with given evidence figures is right.
 
 In: cases, each with a model of text that has not seen its group. Out: `EvidenceModel`. Not here:
 the figures (`inference.belief`), cases without some of their signatures (`learn.rule_ablation`).
@@ -23,7 +23,7 @@ from postmortem.diagnosis.inference.belief import (
     is_absence,
 )
 from postmortem.learn.rule_ablation import BLIND, HALVES, NARROW, iter_ablated_cases
-from postmortem.learn.samples import Sampled
+from postmortem.learn.samples import SampledLog
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
 
@@ -40,20 +40,20 @@ _LIBRARY: Final = "library"
 _SOFTNESS: Final = 1.0
 
 
-class Answered(NamedTuple):
-    """What was said of a case, its figures, and whether that is right."""
+class EvidenceCase(NamedTuple):
+    """A verdict on one case: its figures and whether it is right."""
 
     group: str
     kind: str
     is_scripted: bool
     is_proposal: bool
-    told: dict[str, float]
+    figures: dict[str, float]
     right: bool
 
 
 def collect_answers(
-    pairs: Iterable[tuple[Sampled, Any]], knowledge: KnowledgeBase
-) -> list[Answered]:
+    pairs: Iterable[tuple[SampledLog, Any]], knowledge: KnowledgeBase
+) -> list[EvidenceCase]:
     """Judge each case as it is and without signatures; a pair is a case and the text's shares."""
     return [
         row
@@ -64,28 +64,32 @@ def collect_answers(
     ]
 
 
-def _iter_variants(sample: Sampled, knowledge: KnowledgeBase) -> Iterator[tuple[str, Sampled]]:
+def _iter_variants(
+    sample: SampledLog, knowledge: KnowledgeBase
+) -> Iterator[tuple[str, SampledLog]]:
     yield _AS_IT_IS, sample
     yield from iter_ablated_cases(sample, knowledge, {*HALVES, NARROW, BLIND})
 
 
-def _iter_answers(kind: str, sample: Sampled, shares: dict[str, float]) -> Iterator[Answered]:
+def _iter_answers(
+    kind: str, sample: SampledLog, shares: dict[str, float]
+) -> Iterator[EvidenceCase]:
     label, ranking = sample.label, sample.ranking
     place = (label.group, kind, label.origin in {"samples", _LIBRARY})
     is_open = any(has_trait(cause, Trait.UNEXPLAINED) for cause in label.right)
-    is_told = label.origin != _LIBRARY and kind in {_AS_IT_IS, *HALVES}
-    if is_told and ranking.verdict.status in {"supported", "hypothesis"}:
-        told = compute_features(ranking.causes[0], shares)
-        yield Answered(*place, False, told, ranking.verdict.cause in label.right)
+    is_included = label.origin != _LIBRARY and kind in {_AS_IT_IS, *HALVES}
+    if is_included and ranking.verdict.status in {"supported", "hypothesis"}:
+        features = compute_features(ranking.causes[0], shares)
+        yield EvidenceCase(*place, False, features, ranking.verdict.cause in label.right)
     if ranking.verdict.cause is None and shares and not is_open:
         best = max(shares, key=lambda cause: shares[cause])
         if not is_absence(best):
             is_candidate = best in {cause.id for cause in ranking.causes}
-            told = compute_proposal_features(best, shares[best], is_candidate=is_candidate)
-            yield Answered(*place, True, told, best in label.right)
+            features = compute_proposal_features(best, shares[best], is_candidate=is_candidate)
+            yield EvidenceCase(*place, True, features, best in label.right)
 
 
-def fit_evidence_model(rows: Sequence[Answered]) -> EvidenceModel:
+def fit_evidence_model(rows: Sequence[EvidenceCase]) -> EvidenceModel:
     """Fit all questions; one for which there is no right or no wrong answer stays as it was."""
     verdicts = [row for row in rows if not row.is_proposal]
     plain = sum(row.kind == _AS_IT_IS for row in verdicts)
@@ -101,16 +105,16 @@ def fit_evidence_model(rows: Sequence[Answered]) -> EvidenceModel:
 
 
 def _fit_question(
-    rows: Sequence[Answered], names: Sequence[str], each: Sequence[float]
+    rows: Sequence[EvidenceCase], names: Sequence[str], each: Sequence[float]
 ) -> LogOddsSum | None:
     hits = [row.right for row in rows]
     if len({*hits}) < 2:
         return None
-    table = np.array([[row.told[name] for name in names] for row in rows])
+    table = np.array([[row.figures[name] for name in names] for row in rows])
     middle, spread = table.mean(axis=0), table.std(axis=0) + 1e-9
     found = LogisticRegression(C=_SOFTNESS, max_iter=1000)
     found.fit((table - middle) / spread, hits, sample_weight=each)
     slopes = found.coef_[0] / spread
     start = float(found.intercept_[0] - (slopes * middle).sum())
-    weights = {name: round(float(one), 3) for name, one in zip(names, slopes, strict=True)}
+    weights = {name: round(float(slope), 3) for name, slope in zip(names, slopes, strict=True)}
     return LogOddsSum(round(start, 3), weights)

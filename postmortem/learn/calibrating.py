@@ -1,4 +1,4 @@
-"""How sharp the shares of a model of text are, fitted on cases that its weights had not seen.
+"""Calibrate the shares of a text classifier on cases that it was not trained on.
 
 In: sampled cases. Out: `Calibration`, and each case with a model that has not seen its group. Not
 here: weights (`learn.fitting`), how far a verdict may be believed (`learn.believing`).
@@ -15,25 +15,25 @@ from sklearn.linear_model import LogisticRegression
 from postmortem.diagnosis.classifier.text_model import Calibration, TextModel, parse_text_model
 from postmortem.diagnosis.inference.belief import log_odds
 from postmortem.learn.fitting import UNFITTED, fit_weights
-from postmortem.learn.samples import Sampled
+from postmortem.learn.samples import SampledLog
 
 _LEAST: Final = 1e-6
 
 
 def iter_out_of_fold(
-    train: Sequence[Sampled], wanted: Sequence[Sampled], folds: int, seed: int
-) -> Iterator[tuple[Sampled, TextModel]]:
+    train: Sequence[SampledLog], wanted: Sequence[SampledLog], folds: int, seed: int
+) -> Iterator[tuple[SampledLog, TextModel]]:
     """Give each case with a model that was fitted without its group."""
     for fold in range(folds):
-        asked = [sample for sample in wanted if sample.fold(folds) == fold]
+        held_out = [sample for sample in wanted if sample.fold(folds) == fold]
         rest = [sample for sample in train if sample.fold(folds) != fold]
-        if asked and len({sample.label.cause for sample in rest}) > 1:
+        if held_out and len({sample.label.cause for sample in rest}) > 1:
             packed = fit_weights(rest, seed).packed(UNFITTED)
             model = parse_text_model(packed, Path("fold"))
-            yield from ((sample, model) for sample in asked)
+            yield from ((sample, model) for sample in held_out)
 
 
-def fit_calibration(pairs: Sequence[tuple[Sampled, TextModel]]) -> Calibration:
+def fit_calibration(pairs: Sequence[tuple[SampledLog, TextModel]]) -> Calibration:
     """Fit both parts of a calibration, the second on what the first gives."""
     usable = [pair for pair in pairs if pair[0].filled]
     if not usable:
@@ -43,13 +43,15 @@ def fit_calibration(pairs: Sequence[tuple[Sampled, TextModel]]) -> Calibration:
     return sharp._replace(alone=_fit_line(tops))
 
 
-def compute_shares(sample: Sampled, model: TextModel, calibration: Calibration) -> dict[str, float]:
+def compute_shares(
+    sample: SampledLog, model: TextModel, calibration: Calibration
+) -> dict[str, float]:
     """Give the share of each cause in what a case sounds like."""
     sharp = model._replace(calibration=calibration)
     return sharp.shares(sample.filled) if sample.filled else {}
 
 
-def _fit_sharpness(pairs: Sequence[tuple[Sampled, TextModel]]) -> float:
+def _fit_sharpness(pairs: Sequence[tuple[SampledLog, TextModel]]) -> float:
     """Find the factor under which the shares of right answers are the likeliest."""
     unit = UNFITTED._replace(sharpness=1.0)
     scores = []
@@ -66,13 +68,13 @@ def _fit_sharpness(pairs: Sequence[tuple[Sampled, TextModel]]) -> float:
 
 def _compute_log_loss(odds: Mapping[str, float], factor: float, right: frozenset[str]) -> float:
     highest = max(odds.values())
-    raised = {cause: math.exp(factor * (one - highest)) for cause, one in odds.items()}
+    raised = {cause: math.exp(factor * (value - highest)) for cause, value in odds.items()}
     share = sum(raised.get(cause, 0.0) for cause in right) / sum(raised.values())
     return -math.log(max(share, _LEAST))
 
 
 def _compute_top_odds(
-    sample: Sampled, model: TextModel, calibration: Calibration
+    sample: SampledLog, model: TextModel, calibration: Calibration
 ) -> tuple[float, bool]:
     shares = compute_shares(sample, model, calibration)
     best = max(shares, key=lambda cause: shares[cause])

@@ -1,7 +1,7 @@
-"""A correction: what a run really died of, recorded in a folder of the user's own.
+"""Record a correction, the real cause of a run, in a folder of the user's own.
 
-In: a log, the id of its cause. Out: a label, beside a copy of the log or with a reference to it.
-Not here: what is made of it (`learn.training`).
+In: a log, the id of its cause. Out: a label, next to a copy of the log or with a reference to it.
+Not here: training on it (`learn.training`).
 """
 
 import hashlib
@@ -40,9 +40,9 @@ def record(
         InputError: there is no such log.
         UsageError: there is no such cause.
     """
-    for one in (cause, *also):
-        if one not in known:
-            raise UsageError("no such cause", one, describe_similar_causes(one, known))
+    for answer in (cause, *also):
+        if answer not in known:
+            raise UsageError("no such cause", answer, describe_similar_causes(answer, known))
     if not log.exists():
         raise InputError("no such log", log, "name the log of the run, or the folder of the job")
     whole = log.resolve()

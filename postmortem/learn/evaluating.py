@@ -1,9 +1,10 @@
-"""How good each way of judging is on labelled logs: rules, text, both together, and simpler ones.
+"""Evaluate each way of judging on labelled logs: rules, text, both together, and baselines.
 
-In: labelled cases that were read, a model for each. Out: `JudgedOneWay`, one a case and way. Not
-here: figures (`learn.metrics`), telling them (`page.merits_page`, `cli`).
+In: labelled cases that were read, a model for each. Out: `JudgedCase`, one a case and way. Not
+here: figures (`learn.metrics`), showing them (`page.metrics_page`, `cli`).
 
-With a model that has not seen a case's group for each case, no case is judged by what learnt it.
+With a model that has not seen a case's group for each case, no case is judged by a model trained on
+it.
 """
 
 import math
@@ -21,8 +22,8 @@ from postmortem.diagnosis.inference.second_opinion import (
     compute_text_only_odds,
 )
 from postmortem.diagnosis.inference.verdict import Ranking
-from postmortem.learn.grepping import find_causes_by_grep
-from postmortem.learn.samples import Sampled
+from postmortem.learn.grep_baseline import find_causes_by_grep
+from postmortem.learn.samples import SampledLog
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
 
@@ -30,7 +31,7 @@ _SPEAKS: Final = 0.0
 """Log-odds of being right from which on the text alone would speak."""
 
 
-class JudgedOneWay(NamedTuple):
+class JudgedCase(NamedTuple):
     """What one way of judging makes of one case."""
 
     way: str
@@ -52,10 +53,10 @@ class JudgedOneWay(NamedTuple):
         return self.first in self.right or (self.verdict is None and is_open)
 
 
-class ToJudge(NamedTuple):
-    """What a way of judging is given."""
+class CaseToJudge(NamedTuple):
+    """The input of a way of judging."""
 
-    sample: Sampled
+    sample: SampledLog
     model: TextModel | None
     knowledge: KnowledgeBase
 
@@ -68,43 +69,43 @@ class Guess(NamedTuple):
     probability: float | None
 
 
-def _guess_by_rules(asked: ToJudge) -> Guess:
-    return _guess_from_ranking(asked.sample.ranking)
+def _guess_by_rules(case: CaseToJudge) -> Guess:
+    return _guess_from_ranking(case.sample.ranking)
 
 
-def _guess_by_text(asked: ToJudge) -> Guess | None:
-    return None if asked.model is None else _guess_from_text(asked.model, asked.sample.filled)
+def _guess_by_text(case: CaseToJudge) -> Guess | None:
+    return None if case.model is None else _guess_from_text(case.model, case.sample.filled)
 
 
-def _guess_by_evidence(asked: ToJudge) -> Guess | None:
-    if asked.model is None:
+def _guess_by_evidence(case: CaseToJudge) -> Guess | None:
+    if case.model is None:
         return None
-    return _guess_from_ranking(bound_by_evidence(asked.sample.ranking, asked.model.evidence))
+    return _guess_from_ranking(bound_by_evidence(case.sample.ranking, case.model.evidence))
 
 
-def _guess_by_all(asked: ToJudge) -> Guess | None:
-    if asked.model is None:
+def _guess_by_all(case: CaseToJudge) -> Guess | None:
+    if case.model is None:
         return None
-    sample, opinion = asked.sample, _build_opinion(asked.model, asked.sample.filled)
+    sample, opinion = case.sample, _build_opinion(case.model, case.sample.filled)
     return _guess_from_ranking(
-        combine_opinions(sample.case, asked.knowledge, sample.ranking, lambda: opinion)
+        combine_opinions(sample.case, case.knowledge, sample.ranking, lambda: opinion)
     )
 
 
-def _guess_by_last_error(asked: ToJudge) -> Guess | None:
+def _guess_by_last_error(case: CaseToJudge) -> Guess | None:
     return (
         None
-        if asked.model is None
-        else _guess_from_text(asked.model, _select_last_error(asked.sample))
+        if case.model is None
+        else _guess_from_text(case.model, _select_last_error(case.sample))
     )
 
 
-def _guess_by_grep(asked: ToJudge) -> Guess:
-    causes = find_causes_by_grep(asked.sample.label.log)
+def _guess_by_grep(case: CaseToJudge) -> Guess:
+    causes = find_causes_by_grep(case.sample.label.log)
     return Guess(tuple(causes[:3]), causes[0] if causes else None, None)
 
 
-WAYS: Final[Mapping[str, Callable[[ToJudge], Guess | None]]] = MappingProxyType(
+WAYS: Final[Mapping[str, Callable[[CaseToJudge], Guess | None]]] = MappingProxyType(
     {
         "rules": _guess_by_rules,
         "text": _guess_by_text,
@@ -118,22 +119,22 @@ WAYS: Final[Mapping[str, Callable[[ToJudge], Guess | None]]] = MappingProxyType(
 
 
 def evaluate_cases(
-    pairs: Iterable[tuple[Sampled, TextModel | None]], knowledge: KnowledgeBase
-) -> Iterator[JudgedOneWay]:
+    pairs: Iterable[tuple[SampledLog, TextModel | None]], knowledge: KnowledgeBase
+) -> Iterator[JudgedCase]:
     """Judge each decidable case in every way; the rows of a case stand together."""
     for sample, model in pairs:
         if not sample.label.is_decidable:
             continue
-        asked = ToJudge(sample, model, knowledge)
+        case = CaseToJudge(sample, model, knowledge)
         for way, judge in WAYS.items():
-            guess = judge(asked)
+            guess = judge(case)
             if guess is not None:
                 yield _build_row(way, sample, guess)
 
 
-def _build_row(way: str, sample: Sampled, guess: Guess) -> JudgedOneWay:
+def _build_row(way: str, sample: SampledLog, guess: Guess) -> JudgedCase:
     label = sample.label
-    return JudgedOneWay(
+    return JudgedCase(
         way,
         label.cause,
         label.right,
@@ -150,7 +151,7 @@ def _build_opinion(model: TextModel, filled: dict[int, TextPassage]) -> Opinion:
     return Opinion(model, model.shares(filled) if filled else {}, filled)
 
 
-def _select_last_error(sample: Sampled) -> dict[int, TextPassage]:
+def _select_last_error(sample: SampledLog) -> dict[int, TextPassage]:
     """Give what the last telling line alone fills."""
     lines = [
         passage

@@ -1,12 +1,12 @@
-"""A model that knows some more: the one that there is, and logs of a user's own.
+"""Extend a model with logs of the user's own.
 
 In: a model, sampled cases. Out: the content of a model's file. Not here: training from nothing
 (`learn.training`), reading labels (`learn.labelled`).
 
-The logs that a model was trained on are not at hand. But it holds how rare each bucket was, and
-which ones speak for a cause: logs drawn from these stand for all others, and so does the first half
-of each log of the user's, where nothing had failed yet. From these a cause that is taught is
-parted; its weights are added to those that it had, and all other causes keep theirs. The same cases
+The logs that a model was trained on are not available. But it holds how rare each bucket was, and
+which ones indicate a cause: logs drawn from these stand for all others, and so does the first half
+of each log of the user's, where nothing had failed yet. A taught cause is separated from
+these; its weights are added to those that it had, and all other causes keep theirs. The same cases
 and seed give the same bytes.
 """
 
@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 from postmortem.diagnosis.classifier.failing_text import CIRCUMSTANCE, TextPassage
 from postmortem.diagnosis.classifier.text_model import RARITY_UNIT, TextModel, parse_text_model
 from postmortem.learn.fitting import Weights
-from postmortem.learn.samples import Sampled
+from postmortem.learn.samples import SampledLog
 
 _DRAWN: Final = 600
 """Logs that stand for all others."""
@@ -50,7 +50,7 @@ class Unpacked(NamedTuple):
 class Lesson(NamedTuple):
     """What a model is taught."""
 
-    samples: Sequence[Sampled]
+    samples: Sequence[SampledLog]
     sound: Sequence[Mapping[int, TextPassage]]
     """What is worded like none of them: logs of these runs before anything failed."""
     seed: int = 0
@@ -61,14 +61,18 @@ def update_model(base: TextModel, lesson: Lesson) -> bytes:
     return _fit_new_causes(base, lesson.samples, _draw_other_logs(base, lesson), lesson.seed)
 
 
-def _fit_new_causes(base: TextModel, samples: Sequence[Sampled], others: Any, seed: int) -> bytes:
+def _fit_new_causes(
+    base: TextModel, samples: Sequence[SampledLog], others: Any, seed: int
+) -> bytes:
     model = _unpack_model(base)
     rows = scipy.sparse.vstack(
-        [*(_build_row(_list_word_buckets(one), model.rarity) for one in samples), others]
+        [*(_build_row(_list_word_buckets(sample), model.rarity) for sample in samples), others]
     )
     causes, weights, bias = list(model.causes), model.weights, model.bias
-    for cause in sorted({one.label.cause for one in samples}):
-        hits = np.array([one.label.cause == cause for one in samples] + [False] * others.shape[0])
+    for cause in sorted({sample.label.cause for sample in samples}):
+        hits = np.array(
+            [sample.label.cause == cause for sample in samples] + [False] * others.shape[0]
+        )
         row, shift = _fit_separator(rows, hits, seed)
         if cause in causes:
             place = causes.index(cause)
@@ -79,13 +83,13 @@ def _fit_new_causes(base: TextModel, samples: Sequence[Sampled], others: Any, se
             weights, bias = np.vstack([weights, row]), np.append(bias, shift)
     scale = np.maximum(np.abs(weights).max(axis=1), 1e-9) / 127
     stored = np.ascontiguousarray(np.round(weights / scale[:, None]).astype(np.int8).T)
-    own = sorted({one.label.cause for one in samples} | base.own)
+    own = sorted({sample.label.cause for sample in samples} | base.own)
     scale, bias = _shorten_numbers(scale), _shorten_numbers(bias)
     return Weights(causes, stored, scale, bias, model.rarity, own).packed(base.calibration)
 
 
 def _shorten_numbers(row: Any) -> list[float]:
-    return [float(f"{one:.7g}") for one in row]
+    return [float(f"{value:.7g}") for value in row]
 
 
 def _unpack_model(base: TextModel) -> Unpacked:
@@ -108,7 +112,7 @@ def _fit_separator(rows: Any, hits: Any, seed: int) -> tuple[Any, float]:
 
 
 def _draw_other_logs(base: TextModel, lesson: Lesson) -> Any:
-    """Draw logs as the model's own were: common buckets by chance, and some that tell a cause.
+    """Sample logs like those the model was trained on: common buckets and some typical of a cause.
 
     With them stand the sound beginnings.
     """
@@ -117,7 +121,7 @@ def _draw_other_logs(base: TextModel, lesson: Lesson) -> Any:
     logs = math.exp(float(rarity.max()) - 1.0) - 1.0
     shares = np.clip((np.exp(1.0 - rarity) * (logs + 1.0) - 1.0) / max(logs, 1.0), 0.0, 1.0)
     first = [np.argsort(-row * rarity, kind="stable")[:_FIRST] for row in model.weights]
-    drawn = [_build_row(one, model.rarity) for one in lesson.sound] * _TIMES
+    drawn = [_build_row(sample, model.rarity) for sample in lesson.sound] * _TIMES
     for number in range(_DRAWN):
         common = np.flatnonzero(chance.random(len(shares)) < shares)
         telling = chance.choice(first[number % len(first)], _TELLING, replace=False)
@@ -125,9 +129,9 @@ def _draw_other_logs(base: TextModel, lesson: Lesson) -> Any:
     return scipy.sparse.vstack(drawn)
 
 
-def _list_word_buckets(one: Sampled) -> list[int]:
+def _list_word_buckets(sample: SampledLog) -> list[int]:
     """Give the buckets of words: what else holds of a few runs is by chance."""
-    return [place for place, passage in one.filled.items() if passage.kind != CIRCUMSTANCE]
+    return [place for place, passage in sample.filled.items() if passage.kind != CIRCUMSTANCE]
 
 
 def _build_row(filled: Any, rarity: Any) -> Any:
@@ -146,14 +150,14 @@ def count_cross_validated_hits(base: TextModel, lesson: Lesson) -> int:
     others, named = _draw_other_logs(base, lesson), 0
     folds = min(FOLDS, len(samples))
     for fold in range(folds):
-        asked = [one for number, one in enumerate(samples) if number % folds == fold]
-        rest = [one for number, one in enumerate(samples) if number % folds != fold]
+        held_out = [sample for number, sample in enumerate(samples) if number % folds == fold]
+        rest = [sample for number, sample in enumerate(samples) if number % folds != fold]
         if rest:
             model = parse_text_model(_fit_new_causes(base, rest, others, seed), Path("fold"))
-            named += sum(_get_top_cause(model, one) in one.label.right for one in asked)
+            named += sum(_get_top_cause(model, sample) in sample.label.right for sample in held_out)
     return named
 
 
-def _get_top_cause(model: TextModel, one: Sampled) -> str:
-    shares = model.shares(one.filled)
+def _get_top_cause(model: TextModel, sample: SampledLog) -> str:
+    shares = model.shares(sample.filled)
     return max(shares, key=lambda cause: shares[cause])

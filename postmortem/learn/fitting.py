@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 
 from postmortem.diagnosis.classifier.hashed_words import BITS, VERSION
 from postmortem.diagnosis.classifier.text_model import FORMAT, META, Calibration, encode_rarity
-from postmortem.learn.samples import Sampled
+from postmortem.learn.samples import SampledLog
 
 UNFITTED: Final = Calibration(10.0, (0.0, 1.0))
 _SOFTNESS: Final = 1.0
@@ -53,7 +53,7 @@ class Weights(NamedTuple):
         return bytes(save(tensors, {META: json.dumps(meta, sort_keys=True)}))
 
 
-def fit_weights(samples: Sequence[Sampled], seed: int = 0) -> Weights:
+def fit_weights(samples: Sequence[SampledLog], seed: int = 0) -> Weights:
     """Fit weights to cases, a cause counting as the square root of how many it has.
 
     If each counted as much as any other, what is common would be named far too seldom; if each case
@@ -76,22 +76,22 @@ def fit_weights(samples: Sequence[Sampled], seed: int = 0) -> Weights:
     return Weights(
         causes,
         np.ascontiguousarray(stored.T),
-        [float(f"{one:.7g}") for one in scale],
-        [float(f"{one:.7g}") for one in bias],
+        [float(f"{value:.7g}") for value in scale],
+        [float(f"{value:.7g}") for value in bias],
         rarity,
     )
 
 
-def _compute_rarity(samples: Sequence[Sampled]) -> Any:
+def _compute_rarity(samples: Sequence[SampledLog]) -> Any:
     """Give each bucket the byte of how rare it is."""
     seen = np.zeros(1 << BITS)
     for sample in samples:
         seen[list(sample.filled)] += 1
     rare = np.log((1 + len(samples)) / (1 + seen)) + 1
-    return np.array([encode_rarity(one) for one in rare], dtype=np.uint8)
+    return np.array([encode_rarity(value) for value in rare], dtype=np.uint8)
 
 
-def _build_matrix(samples: Sequence[Sampled], rarity: Any) -> Any:
+def _build_matrix(samples: Sequence[SampledLog], rarity: Any) -> Any:
     columns = np.concatenate([list(sample.filled) for sample in samples]).astype(int)
     ends = np.cumsum([0, *(len(sample.filled) for sample in samples)])
     matrix = scipy.sparse.csr_matrix(

@@ -1,8 +1,8 @@
-"""Folders of labelled logs: what each run really died of.
+"""Read folders of labelled logs, each with the real cause of its failure.
 
-In: a folder. Out: `Labelled` cases. Not here: reading the logs (`learn.samples`).
+In: a folder. Out: `LabelledLog`s. Not here: reading the logs (`learn.samples`).
 
-A label is `NAME.yaml` beside `NAME.log` (or another kind of log, or a folder of a job's files), or
+A label is `NAME.yaml` next to `NAME.log` (or another kind of log, or a folder of a job's files), or
 it names its log under `log`. `cause` is obligatory; `also` names answers that are right as well;
 `origin` says where the case is from. Other YAML files that lie there are passed over.
 """
@@ -23,7 +23,7 @@ _SEED: Final = compile_lazily(r"-\d+$")
 _NEAR: Final = 3
 
 
-class Labelled(NamedTuple):
+class LabelledLog(NamedTuple):
     """A log and the truth about it."""
 
     log: Path
@@ -41,7 +41,7 @@ class Labelled(NamedTuple):
     """samples | public | composed, else what the label says, or the name of the folder."""
 
 
-def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) -> list[Labelled]:
+def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) -> list[LabelledLog]:
     """List the cases of folders, in order of their paths.
 
     Args:
@@ -51,7 +51,7 @@ def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) ->
     Raises:
         InputError: a folder is missing or holds none, or a label is wrong.
     """
-    found: list[Labelled] = []
+    found: list[LabelledLog] = []
     for folder in folders:
         if not folder.is_dir():
             raise InputError("no such folder of labelled logs", folder, "check the path")
@@ -69,11 +69,11 @@ def list_labelled_cases(folders: Iterable[Path], known: Collection[str] = ()) ->
 def describe_similar_causes(cause: str, known: Collection[str]) -> str:
     """Say what to write in place of a cause that there is not."""
     near = difflib.get_close_matches(cause, sorted(known), _NEAR)
-    told = f"did you mean {', '.join(near)}" if near else "postmortem explain lists them"
-    return f"{told}; causes of your own come with --patterns"
+    hint = f"did you mean {', '.join(near)}" if near else "postmortem explain lists them"
+    return f"{hint}; causes of your own come with --patterns"
 
 
-def _iter_cases(folder: Path, known: Collection[str]) -> Iterator[Labelled]:
+def _iter_cases(folder: Path, known: Collection[str]) -> Iterator[LabelledLog]:
     for path in sorted(folder.rglob("*.yaml")):
         try:
             label = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -98,8 +98,8 @@ def _check(path: Path, label: dict[str, Any], known: Collection[str]) -> None:
         )
     for cause in causes if known else ():
         if cause not in known:
-            told = describe_similar_causes(cause, known)
-            raise InputError(f"the label names no known cause, but {cause!r}", path, told)
+            hint = describe_similar_causes(cause, known)
+            raise InputError(f"the label names no known cause, but {cause!r}", path, hint)
 
 
 def _log_of(path: Path, label: dict[str, Any]) -> Path | None:
@@ -110,13 +110,13 @@ def _log_of(path: Path, label: dict[str, Any]) -> Path | None:
                 "the log that the label names is gone", named, f"mend or delete {path}"
             )
         return named
-    beside = (path.with_name(path.stem + suffix) for suffix in SUFFIXES)
-    return next((one for one in beside if one.exists()), None)
+    candidates = (path.with_name(path.stem + suffix) for suffix in SUFFIXES)
+    return next((candidate for candidate in candidates if candidate.exists()), None)
 
 
-def _build_labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> Labelled:
+def _build_labelled(folder: Path, path: Path, log: Path, label: dict[str, Any]) -> LabelledLog:
     environment = log.parent / (log.name.split(".")[0] + ".env")
-    return Labelled(
+    return LabelledLog(
         log,
         label["cause"],
         frozenset({label["cause"], *(label.get("also") or ())}),

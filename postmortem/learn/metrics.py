@@ -1,9 +1,9 @@
-"""Figures of how good a way of judging is.
+"""Metrics of a way of judging.
 
-In: `JudgedOneWay` rows of one way. Out: plain values, ready for JSON. Not here: judging
-(`learn.evaluating`), telling (`page.merits_page`, `cli`).
+In: `JudgedCase` rows of one way. Out: plain values, ready for JSON. Not here: judging
+(`learn.evaluating`), showing them (`page.metrics_page`, `cli`).
 
-A hit on another right answer counts as one on the label. Intervals are of cases drawn anew.
+A hit on another right answer counts as one on the label. Intervals are bootstrapped over cases.
 """
 
 import random
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from postmortem.core.names import EVALUATION_SCHEMA
-from postmortem.learn.evaluating import JudgedOneWay
+from postmortem.learn.evaluating import JudgedCase
 from postmortem.rules.traits import Trait, has_trait
 
 _DRAWS: Final = 500
@@ -22,7 +22,7 @@ _BINS: Final = 10
 _SURE: Final = 0.8
 _PRECISE: Final = 0.95
 _OF_PROBABILITIES: Final = ("confident_wrong", "ece", "brier", "coverage_at_precision_0.95")
-Rows = Sequence[JudgedOneWay]
+Rows = Sequence[JudgedCase]
 
 
 def build_evaluation(
@@ -65,8 +65,8 @@ def _summarise_way(rows: Rows, way: str) -> dict[str, Any]:
 
 def compute_metrics(rows: Rows) -> dict[str, Any]:
     """Give the figures of a way of judging; what cannot be said of these cases is None."""
-    spoken = [row for row in rows if row.verdict is not None]
-    told = {
+    answered = [row for row in rows if row.verdict is not None]
+    values = {
         "cases": len(rows),
         "top1": _compute_top1(rows),
         "top1_interval": estimate_interval(rows, _compute_top1),
@@ -74,14 +74,14 @@ def compute_metrics(rows: Rows) -> dict[str, Any]:
         "macro_f1": None,
         "macro_f1_interval": None,
         "coverage": compute_mean(row.verdict is not None for row in rows),
-        "verdict_precision": _compute_precision(spoken),
+        "verdict_precision": _compute_precision(answered),
     }
     if _is_enough(rows):
-        told |= {
+        values |= {
             "macro_f1": compute_macro_f1(rows),
             "macro_f1_interval": estimate_interval(rows, compute_macro_f1),
         }
-    return told | _compute_probability_metrics(rows)
+    return values | _compute_probability_metrics(rows)
 
 
 def _is_enough(rows: Rows) -> bool:
@@ -89,8 +89,8 @@ def _is_enough(rows: Rows) -> bool:
     return max(Counter(row.cause for row in rows).values(), default=0) >= _FEWEST
 
 
-def _compute_precision(spoken: Rows) -> float | None:
-    return compute_mean(row.verdict in row.right for row in spoken) if spoken else None
+def _compute_precision(answered: Rows) -> float | None:
+    return compute_mean(row.verdict in row.right for row in answered) if answered else None
 
 
 def _compute_probability_metrics(rows: Rows) -> dict[str, float | None]:
@@ -147,7 +147,7 @@ def list_confusions(rows: Rows) -> list[dict[str, Any]]:
     found = Counter((row.cause, row.first) for row in rows if not row.is_hit)
     return [
         {"cause": cause, "taken_for": first, "cases": count}
-        for (cause, first), count in sorted(found.items(), key=lambda one: (-one[1], one[0]))
+        for (cause, first), count in sorted(found.items(), key=lambda item: (-item[1], item[0]))
     ]
 
 
@@ -166,11 +166,11 @@ def compute_abstention_metrics(rows: Rows, way: str) -> dict[str, Any]:
         if case["rules"].verdict is None
         and not any(has_trait(c, Trait.UNEXPLAINED) for c in case["rules"].right)
     ]
-    spoken = [row for row in open_ if row.verdict is not None]
+    answered = [row for row in open_ if row.verdict is not None]
     return {
         "cases": len(open_),
         "right": compute_mean(row.verdict in row.right for row in open_) if open_ else None,
-        "precision": _compute_precision(spoken),
+        "precision": _compute_precision(answered),
     }
 
 
@@ -209,25 +209,25 @@ def compute_reliability(rows: Rows) -> list[dict[str, Any]]:
 def compute_calibration_error(rows: Rows) -> float:
     """Give the mean distance of probability and share of hits, over ten bins."""
     bins = compute_reliability(rows)
-    gaps = [one["cases"] * abs(one["right"] - one["probability"]) for one in bins]
-    cases: int = sum(one["cases"] for one in bins)
+    gaps = [bin_["cases"] * abs(bin_["right"] - bin_["probability"]) for bin_ in bins]
+    cases: int = sum(bin_["cases"] for bin_ in bins)
     return float(sum(gaps)) / max(1, cases)
 
 
 def compute_precision_coverage_curve(rows: Rows) -> list[tuple[float, float, float]]:
     """Give probability, coverage and precision at each threshold, the highest first."""
-    spoken = sorted(
+    answered = sorted(
         (
             (row.probability, row.verdict in row.right)
             for row in rows
             if row.verdict is not None and row.probability is not None
         ),
-        key=lambda one: -one[0],
+        key=lambda item: -item[0],
     )
     right, points = 0, []
-    for number, (probability, is_right) in enumerate(spoken, 1):
+    for number, (probability, is_right) in enumerate(answered, 1):
         right += is_right
-        if number == len(spoken) or spoken[number][0] < probability:
+        if number == len(answered) or answered[number][0] < probability:
             points.append((probability, number / len(rows), right / number))
     return points
 

@@ -1,11 +1,11 @@
-"""Labelled logs as the rules would judge them had they never been written for them.
+"""Judge labelled logs without some of the signatures that were written for them.
 
 In: sampled cases. Out: the same cases, judged without some of the signatures that they show. Not
 here: what is learnt from it (`learn.believing`).
 
-Rules are right for nearly all logs that they were written from, so these do not tell how often a
-verdict on a new log is right. A log whose signatures are taken away is one of a wording that no
-rule knows: what the others say of it is what they would say.
+Rules are right for nearly all logs that they were written from, so these do not show how often a
+verdict on a new log is right. A log without its signatures stands for one with a wording that no
+rule knows.
 """
 
 import copy
@@ -17,7 +17,7 @@ from typing import Final
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.inference.verdict import rank
 from postmortem.extraction.extract import Extract
-from postmortem.learn.samples import Sampled
+from postmortem.learn.samples import SampledLog
 from postmortem.rules.base import KnowledgeBase, Signature
 
 HALVES: Final = ("half 0", "half 1")
@@ -29,8 +29,8 @@ BLIND: Final = "blind"
 
 
 def iter_ablated_cases(
-    sample: Sampled, knowledge: KnowledgeBase, wanted: Container[str]
-) -> Iterator[tuple[str, Sampled]]:
+    sample: SampledLog, knowledge: KnowledgeBase, wanted: Container[str]
+) -> Iterator[tuple[str, SampledLog]]:
     """Give a case as it is judged without signatures; kinds that take none away are left out."""
     gathered = sample.case.gathered
     shown = {place[0]: knowledge.by_id[place[0]] for place in gathered.findings}
@@ -44,7 +44,9 @@ def iter_ablated_cases(
             yield kind, sample._replace(case=case, ranking=rank(case, knowledge))
 
 
-def _select_ablated_rules(sample: Sampled, shown: Mapping[str, Signature]) -> dict[str, set[str]]:
+def _select_ablated_rules(
+    sample: SampledLog, shown: Mapping[str, Signature]
+) -> dict[str, set[str]]:
     label = sample.label
     blind = {name for name, rule in shown.items() if not label.right.isdisjoint(rule.suggests)}
     failures = {

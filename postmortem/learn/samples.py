@@ -1,6 +1,6 @@
-"""Labelled logs as a model sees them.
+"""Labelled logs as input of a model.
 
-In: labelled cases. Out: `Sampled` ones: the case, and the buckets that its text fills. Not here:
+In: labelled cases. Out: `SampledLog`s: the case, and the buckets that its text fills. Not here:
 finding them (`learn.labelled`), fitting (`learn.fitting`).
 """
 
@@ -16,7 +16,7 @@ from postmortem.diagnosis.classifier.hashed_words import compute_buckets
 from postmortem.diagnosis.inference.active_conditions import find_active_conditions
 from postmortem.diagnosis.inference.verdict import Ranking, rank
 from postmortem.extraction.job import read
-from postmortem.learn.labelled import Labelled
+from postmortem.learn.labelled import LabelledLog
 from postmortem.pipeline import get_matcher
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import iter_lines
@@ -27,10 +27,10 @@ from postmortem.rules.traits import Trait, has_trait
 _LONGEST: Final = 4000
 
 
-class Sampled(NamedTuple):
+class SampledLog(NamedTuple):
     """A labelled log that has been read."""
 
-    label: Labelled
+    label: LabelledLog
     case: Case
     ranking: Ranking
     """What the rules alone make of it."""
@@ -46,7 +46,7 @@ def fold_of(group: str, folds: int) -> int:
     return zlib.crc32(group.encode()) % folds
 
 
-def read_samples(cases: Iterable[Labelled], patterns: Sequence[Path] = ()) -> list[Sampled]:
+def read_samples(cases: Iterable[LabelledLog], patterns: Sequence[Path] = ()) -> list[SampledLog]:
     """Read labelled logs."""
     machine = get_matcher(tuple(patterns))
     found = []
@@ -54,12 +54,14 @@ def read_samples(cases: Iterable[Labelled], patterns: Sequence[Path] = ()) -> li
         env = [label.environment] if label.environment is not None else []
         case = build_case(read([label.log], machine, env_files=env), machine.knowledge)
         ranking = rank(case, machine.knowledge)
-        found.append(Sampled(label, case, ranking, _compute_case_buckets(case, machine.knowledge)))
+        found.append(
+            SampledLog(label, case, ranking, _compute_case_buckets(case, machine.knowledge))
+        )
     return found
 
 
 def compute_first_half_buckets(
-    samples: Iterable[Sampled], patterns: Sequence[Path] = ()
+    samples: Iterable[SampledLog], patterns: Sequence[Path] = ()
 ) -> list[dict[int, TextPassage]]:
     """Give the buckets that the first half of each log fills: of a run in which nothing has failed.
 
@@ -73,7 +75,7 @@ def compute_first_half_buckets(
             half = Stream(log.name, _read_first_half(log))
             case = build_case(read([half], machine), machine.knowledge)
             found.append(_compute_case_buckets(case, machine.knowledge))
-    return [one for one in found if one]
+    return [buckets for buckets in found if buckets]
 
 
 def _compute_case_buckets(case: Case, knowledge: KnowledgeBase) -> dict[int, TextPassage]:

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 from postmortem.core.errors import InputError
 from postmortem.diagnosis.classifier.evidence_model import UNFITTED, serialize_evidence_model
 from postmortem.diagnosis.classifier.text_model import Calibration, TextModel
-from postmortem.learn.believing import Answered, collect_answers, fit_evidence_model
+from postmortem.learn.believing import EvidenceCase, collect_answers, fit_evidence_model
 from postmortem.learn.calibrating import compute_shares, fit_calibration, iter_out_of_fold
 from postmortem.learn.extending import Lesson, count_cross_validated_hits, update_model
 from postmortem.learn.fitting import fit_weights
 from postmortem.learn.labelled import list_labelled_cases
-from postmortem.learn.samples import Sampled, compute_first_half_buckets, fold_of, read_samples
+from postmortem.learn.samples import SampledLog, compute_first_half_buckets, fold_of, read_samples
 from postmortem.pipeline import get_matcher
 
 FOLDS: Final = 8
@@ -50,14 +50,14 @@ def train_incrementally(
     return Trained(content, len(samples), _count(samples, "cause"), _count(samples, "group"), named)
 
 
-def _read_training_samples(folders: Sequence[Path], patterns: Sequence[Path]) -> list[Sampled]:
+def _read_training_samples(folders: Sequence[Path], patterns: Sequence[Path]) -> list[SampledLog]:
     """Read the labelled logs that may be trained on."""
     known = get_matcher(tuple(patterns)).knowledge.causes
     labels = [label for label in list_labelled_cases(folders, known) if not label.is_held_out]
     samples = [sample for sample in read_samples(labels, patterns) if sample.filled]
     if not samples:
-        told = ", ".join(map(str, folders))
-        raise InputError("no labelled log says anything", told, "label logs of failed runs")
+        listed = ", ".join(map(str, folders))
+        raise InputError("no labelled log says anything", listed, "label logs of failed runs")
     return samples
 
 
@@ -71,10 +71,10 @@ def train_model(
     """
     samples = _read_training_samples(folders, patterns)
     if _count(samples, "cause") < _FEWEST:
-        told = ", ".join(map(str, folders))
+        listed = ", ".join(map(str, folders))
         raise InputError(
             "a model needs logs of two causes at least",
-            told,
+            listed,
             "label more logs, or teach the package's model: postmortem train --add DIR",
         )
     pairs = list(iter_out_of_fold(samples, samples, FOLDS, seed))
@@ -91,23 +91,25 @@ def train_model(
 
 
 def _collect_answers(
-    pairs: Sequence[tuple[Sampled, TextModel]], calibration: Calibration, patterns: Sequence[Path]
-) -> list[Answered]:
-    heard = ((sample, compute_shares(sample, model, calibration)) for sample, model in pairs)
-    return collect_answers(heard, get_matcher(tuple(patterns)).knowledge)
+    pairs: Sequence[tuple[SampledLog, TextModel]],
+    calibration: Calibration,
+    patterns: Sequence[Path],
+) -> list[EvidenceCase]:
+    opinions = ((sample, compute_shares(sample, model, calibration)) for sample, model in pairs)
+    return collect_answers(opinions, get_matcher(tuple(patterns)).knowledge)
 
 
-def _count(samples: Sequence[Sampled], field: str) -> int:
+def _count(samples: Sequence[SampledLog], field: str) -> int:
     return len({getattr(sample.label, field) for sample in samples})
 
 
 def fit_across_folds(
     folders: Sequence[Path],
-    wanted: Sequence[Sampled],
+    wanted: Sequence[SampledLog],
     *,
     patterns: Sequence[Path] = (),
     seed: int = 0,
-) -> Iterator[tuple[Sampled, TextModel]]:
+) -> Iterator[tuple[SampledLog, TextModel]]:
     """Give each wanted case with models that have seen no case of its group.
 
     The three figures of the calibration are of all cases that were trained on.

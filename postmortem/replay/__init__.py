@@ -1,1 +1,1 @@
-"""Record the last steps of a training, keep them in a capsule, and run them again."""
+"""Record the last steps of a training, store them in a capsule, and run them again."""

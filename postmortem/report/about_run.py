@@ -1,4 +1,4 @@
-"""Pieces about the run that several forms show: its machine, its files, how far it came.
+"""Texts about the run that several forms show: its machine, its files, its progress.
 
 In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not
 here: the verdict and its evidence (`report.parts`), layout.
@@ -41,22 +41,22 @@ _COUNTED: Final = compile_lazily(r"\d+ [a-z]+")
 
 def describe_progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
     """Say how far the run came and what was saved."""
-    state, said = diagnosis.progress, []
+    state, texts = diagnosis.progress, []
     if state.last_good_step is not None:
         is_bad = diagnosis.first_failure is not None or state.first_bad is not None
-        said.append(
+        texts.append(
             words(
                 "progress.step" if is_bad else "progress.reached",
                 value=format_number(state.last_good_step),
             )
         )
     if state.last_checkpoint:
-        said.append(describe_checkpoint(diagnosis, words))
+        texts.append(describe_checkpoint(diagnosis, words))
     if state.seconds_after_failure is not None:
-        said.append(
+        texts.append(
             words("progress.after", value=format_duration(state.seconds_after_failure, words))
         )
-    return tuple(said)
+    return tuple(texts)
 
 
 def describe_checkpoint(diagnosis: Diagnosis, words: Words) -> str:
@@ -125,19 +125,19 @@ def format_duration(seconds: float, words: Words) -> str:
     )
 
 
-def format_gpu(one: Gpu, words: Words) -> str:
+def format_gpu(gpu: Gpu, words: Words) -> str:
     """Name a GPU: how many, memory, compute capability."""
-    parts = [f"{one.count} × {format_one_line(one.name, 80)}"]
-    if one.memory_gib is not None:
-        parts.append(f"{one.memory_gib:.0f} GiB")
-    if one.compute_capability is not None:
-        parts.append(words("capability", value=f"{one.compute_capability:.1f}"))
+    parts = [f"{gpu.count} × {format_one_line(gpu.name, 80)}"]
+    if gpu.memory_gib is not None:
+        parts.append(f"{gpu.memory_gib:.0f} GiB")
+    if gpu.compute_capability is not None:
+        parts.append(words("capability", value=f"{gpu.compute_capability:.1f}"))
     return words("joint").join(parts)
 
 
 def list_environment_facts(environment: Environment, words: Words) -> tuple[tuple[str, str], ...]:
     """List what is known of the machine and software, packages apart, as (name, value)."""
-    pairs = [(words("gpus"), "; ".join(format_gpu(one, words) for one in environment.gpus))]
+    pairs = [(words("gpus"), "; ".join(format_gpu(gpu, words) for gpu in environment.gpus))]
     for name in (
         "precision",
         "world_size",
@@ -167,7 +167,7 @@ def format_environment_line(diagnosis: Diagnosis, words: Words) -> str:
         parts.append(f"{words('python')} {environment.python}")
     if environment.cuda:
         parts.append(f"{words('cuda')} {environment.cuda}")
-    parts += [format_gpu(one, words) for one in environment.gpus]
+    parts += [format_gpu(gpu, words) for gpu in environment.gpus]
     parts += [value for value in (environment.precision, environment.launcher) if value]
     for name in ("world_size", "exit_status", "signal"):
         value = getattr(environment, name)
@@ -181,34 +181,38 @@ def list_attempts(diagnosis: Diagnosis) -> tuple[Attempt, ...]:
 
     The files of one run are none.
     """
-    counts = Counter(one.source for one in diagnosis.attempts)
-    of_files = parse_attempts(one.path for one in diagnosis.sources if one.kind != "ignored")
+    counts = Counter(attempt.source for attempt in diagnosis.attempts)
+    of_files = parse_attempts(
+        source.path for source in diagnosis.sources if source.kind != "ignored"
+    )
     is_several = len(set(of_files.values())) > 1
     return tuple(
-        one
-        for one in diagnosis.attempts
-        if counts[one.source] > 1 or (is_several and diagnosis.sources[one.source].path in of_files)
+        attempt
+        for attempt in diagnosis.attempts
+        if counts[attempt.source] > 1
+        or (is_several and diagnosis.sources[attempt.source].path in of_files)
     )
 
 
 def format_frameworks(diagnosis: Diagnosis) -> str:
     """Name the frameworks that were recognised."""
     return ", ".join(
-        format_one_line(f"{one.name} {one.version or ''}", 60) for one in diagnosis.frameworks
+        format_one_line(f"{framework.name} {framework.version or ''}", 60)
+        for framework in diagnosis.frameworks
     )
 
 
-def describe_source(one: Source, words: Words) -> str:
+def describe_source(source: Source, words: Words) -> str:
     """Say what a source is and how long, and why it was ignored."""
-    path = words("stdin") if one.path == "-" else format_one_line(one.path, 300)
-    said = [words.either("kind", one.kind)]
-    if one.kind != "ignored":
-        said.append(words("source.lines", count=one.lines))
-    if one.compression:
-        said.append(one.compression)
-    if one.note:
-        said.append(format_one_line(one.note, 200))
-    return path + words("colon") + words("joint").join(said)
+    path = words("stdin") if source.path == "-" else format_one_line(source.path, 300)
+    texts = [words.either("kind", source.kind)]
+    if source.kind != "ignored":
+        texts.append(words("source.lines", count=source.lines))
+    if source.compression:
+        texts.append(source.compression)
+    if source.note:
+        texts.append(format_one_line(source.note, 200))
+    return path + words("colon") + words("joint").join(texts)
 
 
 def format_setting_value(value: object) -> str:
@@ -219,7 +223,7 @@ def format_setting_value(value: object) -> str:
 def build_share_command(diagnosis: Diagnosis) -> str:
     """Give the command that writes the text of an issue; nothing for what cannot be read again."""
     paths = diagnosis.given or tuple(
-        one.path for one in diagnosis.sources if one.kind not in {"ignored", "environment"}
+        source.path for source in diagnosis.sources if source.kind not in {"ignored", "environment"}
     )
     if (
         not paths

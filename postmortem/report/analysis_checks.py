@@ -1,4 +1,4 @@
-"""Whether the parts of an analysis that was read from a file fit together.
+"""Check that the parts of an analysis read from a file are consistent.
 
 In: an `Analysis` whose fields have the right types. Out: nothing, or what is wrong and where. Not
 here: the types, and bounds of whole numbers (`report.lossless`).
@@ -87,4 +87,4 @@ def _is_finite(value: Any, *, is_metric: bool) -> bool:
     if is_metric:
         pairs = value if value and isinstance(value[0], tuple) else (value,)
         return all(_is_finite(pair[0], is_metric=False) for pair in pairs if len(pair) > 1)
-    return all(_is_finite(one, is_metric=False) for one in value)
+    return all(_is_finite(item, is_metric=False) for item in value)

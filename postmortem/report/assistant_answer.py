@@ -1,10 +1,10 @@
-"""A diagnosis as a coding assistant is told it: short, and what is quoted apart from what is known.
+"""A short diagnosis for a coding assistant, with quoted log text kept apart from our own.
 
-In: a `Diagnosis`, the titles of the rules. Out: `AssistantAnswer`. Not here: the marks
-around what is quoted (`report.untrusted_block`), pages of rules (`report.manual`).
+In: a `Diagnosis`, the titles of the rules. Out: `AssistantAnswer`. Not here: the marks around what
+is quoted (`report.untrusted_block`), pages of rules (`report.manual`).
 
-What a log cannot word (ids, titles of the taxonomy, figures, words of a fixed vocabulary) stands in
-`own`; everything that holds a word of a log, a path or a setting stands in `quoted`.
+`own` holds only what a log cannot influence: ids, titles of the taxonomy, figures, words of a fixed
+vocabulary. Everything with text of a log, a path or a setting is in `quoted`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,13 +59,13 @@ def build_answer(
     shown = prepare_for_display(diagnosis)
     shown = hide(shown, Redactor()) if redact else shown
     words = Words(shown.language)
-    told = ASSISTANT[words.language]
+    phrases = ASSISTANT[words.language]
     cause = parts.get_main_cause(shown)
     fixes = cause.fixes[:_FIXES] if cause is not None else ()
     own = "\n".join(_render_trusted_lines(shown, fixes, titles, words))
     quoted = "\n".join(_render_quoted_sections(shown, cause, fixes, words))
     if not redact:
-        own = f"{own}\n{told['unhidden']}"
+        own = f"{own}\n{phrases['unhidden']}"
     return AssistantAnswer(own, quoted, _build_verdict_values(shown, cause, titles))
 
 
@@ -73,59 +73,59 @@ def _render_trusted_lines(
     shown: Diagnosis, fixes: Sequence[Fix], titles: Mapping[str, str], words: Words
 ) -> Iterator[str]:
     """Yield what holds no word of the log."""
-    told, colon, verdict = ASSISTANT[words.language], words("colon"), shown.verdict
+    phrases, colon, verdict = ASSISTANT[words.language], words("colon"), shown.verdict
     cause = verdict.cause
     title = parts.format_title(shown, words) if cause is None else titles.get(cause, cause)
     yield f"{parts.format_outcome(shown, shown.outcome, words)}{colon}{title}"
     standing = parts.format_confidence(shown, words)
     yield from filter(None, (" · ".join(filter(None, (cause, standing))),))
     yield from filter(None, (parts.format_owner_and_retry(shown, words),))
-    yield from _list_advice(shown, told)
+    yield from _list_advice(shown, phrases)
     others = [
-        f"{format_percent(one.probability)} {one.id}"
-        for one in parts.list_other_causes(shown)[:_OTHERS]
+        f"{format_percent(candidate.probability)} {candidate.id}"
+        for candidate in parts.list_other_causes(shown)[:_OTHERS]
     ]
     if others:
-        yield told["others"] + colon + words("joint").join(others)
+        yield phrases["others"] + colon + words("joint").join(others)
     if fixes:
-        yield (told["fixes"] + colon).rstrip()
+        yield (phrases["fixes"] + colon).rstrip()
     for number, fix in enumerate(fixes, 1):
         kind, safety = words.either("kind", fix.kind), words.either("safety", fix.safety)
         title = titles.get(fix.id, "")
         yield f"  {number}. {kind}{colon}{title} [{fix.id}; {safety}]"
     counts = {"need": len(verdict.need), "unchecked": len(verdict.not_checked)}
     if any(counts.values()):
-        yield told["open"].format(**counts)
+        yield phrases["open"].format(**counts)
 
 
-def _list_advice(shown: Diagnosis, told: Mapping[str, str]) -> Iterator[str]:
+def _list_advice(shown: Diagnosis, phrases: Mapping[str, str]) -> Iterator[str]:
     """Yield what to make of a verdict that is none, or none yet."""
     if shown.verdict.cause is None:
-        yield told["abstains"]
+        yield phrases["abstains"]
     elif shown.verdict.status == "hypothesis":
-        yield told["hypothesis"]
+        yield phrases["hypothesis"]
 
 
 def _render_quoted_sections(
     shown: Diagnosis, cause: Cause | None, fixes: Sequence[Fix], words: Words
 ) -> Iterator[str]:
     """Yield the sections that may hold words of the log."""
-    told, verdict = ASSISTANT[words.language], shown.verdict
-    yield from _render_section(told["first"], _describe_first_failure(shown, words))
+    phrases, verdict = ASSISTANT[words.language], shown.verdict
+    yield from _render_section(phrases["first"], _describe_first_failure(shown, words))
     if cause is None or verdict.status == "hypothesis":
-        yield from _render_section(told["summary"], parts.split_paragraphs(verdict.summary))
+        yield from _render_section(phrases["summary"], parts.split_paragraphs(verdict.summary))
     if cause is not None:
-        yield from _render_section(told["evidence"], _format_evidence(shown, cause, words))
-    yield from _render_section(told["need"], _needs(shown, words))
-    yield from _render_section(told["unchecked"], verdict.not_checked[:_OPEN])
-    yield from _render_section(told["change"], verdict.would_change[:_OPEN])
+        yield from _render_section(phrases["evidence"], _format_evidence(shown, cause, words))
+    yield from _render_section(phrases["need"], _needs(shown, words))
+    yield from _render_section(phrases["unchecked"], verdict.not_checked[:_OPEN])
+    yield from _render_section(phrases["change"], verdict.would_change[:_OPEN])
     if fixes:
-        yield told["details"]
+        yield phrases["details"]
         yield from _format_fixes(fixes)
-    read = [one for one in shown.sources if one.kind != "ignored"]
-    title = told["sources"].format(read=len(read), of=len(shown.sources))
+    read = [source for source in shown.sources if source.kind != "ignored"]
+    title = phrases["sources"].format(read=len(read), of=len(shown.sources))
     yield from _render_section(title, _format_sources(shown, words))
-    yield from _render_section(told["warnings"], shown.warnings[:_WARNINGS])
+    yield from _render_section(phrases["warnings"], shown.warnings[:_WARNINGS])
 
 
 def _render_section(title: str, items: Iterable[str]) -> Iterator[str]:
@@ -174,14 +174,14 @@ def _format_fixes(fixes: Sequence[Fix]) -> Iterator[str]:
 
 def _format_sources(shown: Diagnosis, words: Words) -> Iterator[str]:
     """Yield the sources by their numbers, the ignored ones with the reason."""
-    told = ASSISTANT[words.language]
-    for index, one in enumerate(shown.sources[:_SOURCES]):
+    phrases = ASSISTANT[words.language]
+    for index, source in enumerate(shown.sources[:_SOURCES]):
         name = shorten_source_path(shown, index, words)
-        lines = told["lines"].format(kind=one.kind, count=one.lines)
-        yield f"[{index}] {name} ({lines}){words('colon') + one.note if one.note else ''}"
+        lines = phrases["lines"].format(kind=source.kind, count=source.lines)
+        yield f"[{index}] {name} ({lines}){words('colon') + source.note if source.note else ''}"
     over = len(shown.sources) - _SOURCES
     if over > 0:
-        yield told["more"].format(count=over)
+        yield phrases["more"].format(count=over)
 
 
 def _build_verdict_values(
@@ -197,8 +197,8 @@ def _build_verdict_values(
         "whose": verdict.whose,
         "retry": verdict.retry,
         "others": [
-            {"cause": one.id, "probability": one.probability}
-            for one in parts.list_other_causes(shown)[:_OTHERS]
+            {"cause": candidate.id, "probability": candidate.probability}
+            for candidate in parts.list_other_causes(shown)[:_OTHERS]
         ],
         "fixes": [
             {"id": fix.id, "kind": fix.kind, "safety": fix.safety, "title": titles.get(fix.id, "")}
@@ -217,6 +217,6 @@ def _build_verdict_values(
                 parts.select_strongest_evidence(cause, _EVIDENCE) if cause is not None else ()
             )
         ],
-        "sources_read": sum(one.kind != "ignored" for one in shown.sources),
-        "sources_ignored": sum(one.kind == "ignored" for one in shown.sources),
+        "sources_read": sum(source.kind != "ignored" for source in shown.sources),
+        "sources_ignored": sum(source.kind == "ignored" for source in shown.sources),
     }

@@ -1,6 +1,6 @@
-"""What a coding assistant is told beside a verdict: of two runs, of an excerpt.
+"""Answers to a coding assistant other than a verdict: a comparison, an excerpt.
 
-In: a comparison, an excerpt that was made. Out: `AssistantAnswer`. Not here: a verdict
+In: a comparison, an excerpt. Out: `AssistantAnswer`. Not here: a verdict
 (`report.assistant_answer`).
 """
 
@@ -23,7 +23,7 @@ def build_comparison_answer(
 ) -> AssistantAnswer:
     """Tell what differs between two runs."""
     words = Words(language)
-    told, colon = ASSISTANT[words.language], words("colon")
+    phrases, colon = ASSISTANT[words.language], words("colon")
     counts = {
         "settings": len(found.settings),
         "environment": len(found.environment),
@@ -31,10 +31,10 @@ def build_comparison_answer(
         "only_bad": len(found.only_bad),
     }
     own = [
-        f"{told[name]}{colon}{_run(analysis, words)}"
+        f"{phrases[name]}{colon}{_run(analysis, words)}"
         for name, analysis in (("good", found.good), ("bad", found.bad))
     ]
-    own.append(told["compared"].format(**counts))
+    own.append(phrases["compared"].format(**counts))
     quoted = render(found, "terminal", language=language, redact=redact)
     runs = {"good": _build_verdict_values(found.good), "bad": _build_verdict_values(found.bad)}
     return AssistantAnswer("\n".join(own), quoted, {**runs, **counts})
@@ -65,7 +65,7 @@ def build_excerpt_answer(
     text: str, language: str, *, lines: int, of: int, is_same: bool
 ) -> AssistantAnswer:
     """Tell of an excerpt, whose text holds the verdict and the lines."""
-    told = ASSISTANT[Words(language).language]
+    phrases = ASSISTANT[Words(language).language]
     counts = {"lines": lines, "of": of}
-    own = told["share-same" if is_same else "share-other"].format(**counts)
+    own = phrases["share-same" if is_same else "share-other"].format(**counts)
     return AssistantAnswer(own, text, {**counts, "is_same": is_same})

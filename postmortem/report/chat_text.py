@@ -1,7 +1,7 @@
-"""A short message as the text of a chat: nothing in it mentions, links or formats.
+"""A notice as the text of a chat message, with mentions, links and markup defused.
 
 In: a `Notice`, the most bytes that a place takes. Out: text. Not here: what the message says
-(`report.notice`), the body of the request that carries it (`notices`).
+(`report.notice`), the body of the request that carries it (`interfaces.notify`).
 
 Slack parses `<…>` and reads `&` as an escape; Mattermost and Rocket.Chat read Markdown and plain
 `@all` in the same request, so both are defused. Feishu, DingTalk and WeCom are sent plain text, in
@@ -42,7 +42,7 @@ def _escape_markup(text: str) -> str:
 
 
 def _fit_lines(notice: Notice, defused: Callable[[str], str], address: str, most: int) -> str:
-    """Join as many lines as there is room for; headline and link are never left out."""
+    """Join as many lines as fit; headline and link are always kept."""
     first = defused(notice.first_line)
     last = f"{defused(notice.link_label())}{address}" if notice.link else ""
     room = most - _count_bytes(first) - _count_bytes(last)

@@ -1,4 +1,4 @@
-"""A comparison of two runs in one language, and without what gives people and machines away.
+"""Translate a comparison of two runs into one language, and redact it.
 
 In: a `Comparison`. Out: a `Comparison`. Not here: writing it (`report.side_by_side`), the patterns
 (`redaction.redactor`).

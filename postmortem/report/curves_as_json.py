@@ -1,4 +1,4 @@
-"""A curve as the JSON report writes it, in a few steps however many figures it has.
+"""Write curves as JSON fast: whole tuples of numbers at once.
 
 In: a `SeriesView` in which nothing is left to hide. Out: its plain values, or the same as text. Not
 here: the rest of the report (`report.wire`).

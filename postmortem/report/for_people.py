@@ -1,6 +1,4 @@
-"""A diagnosis as people should read it.
-
-What the input was if it was no log, a first failure that says something.
+"""Prepare a diagnosis for display: name an input that is no log, fill in a blank first failure.
 
 In: a `Diagnosis`. Out: a `Diagnosis` with the same findings and better texts. Not here: judging,
 layout, redaction.
@@ -19,7 +17,7 @@ from postmortem.report.words import Words
 _LARGEST_BLANK: Final = 4096
 """Bytes up to which the end of a file is all of it: if that holds nothing, the file is blank."""
 _WITHOUT_LOG: Final = frozenset({"not-a-training-log", "incomplete"})
-_SAYS_NOTHING: Final = compile_lazily(r"[\s:：,;.—-]*")
+_NO_CONTENT: Final = compile_lazily(r"[\s:：,;.—-]*")
 _BARE_EXCEPTION: Final = compile_lazily(r"([\w.]+)\s*:\s*")
 
 
@@ -41,8 +39,8 @@ def prepare_for_display(diagnosis: Diagnosis) -> Diagnosis:
     name = next(
         (
             shorten_source_path(diagnosis, index, words)
-            for index, one in enumerate(diagnosis.sources)
-            if one.kind == "environment" and one.path != "-"
+            for index, source in enumerate(diagnosis.sources)
+            if source.kind == "environment" and source.path != "-"
         ),
         "env.txt",
     )
@@ -69,7 +67,7 @@ def detect_input_type(diagnosis: Diagnosis) -> str:
     logs = list_log_sources(diagnosis)
     if not logs:
         return "environment"
-    if not any(one.bytes for one in logs):
+    if not any(log.bytes for log in logs):
         return "empty"
     if diagnosis.outcome in _WITHOUT_LOG and _is_blank(diagnosis, logs):
         return "blank"
@@ -78,7 +76,7 @@ def detect_input_type(diagnosis: Diagnosis) -> str:
 
 def list_log_sources(diagnosis: Diagnosis) -> tuple[Source, ...]:
     """Give the sources that were read as a log, not as an environment dump."""
-    return tuple(one for one in read_sources(diagnosis) if one.kind != "environment")
+    return tuple(source for source in read_sources(diagnosis) if source.kind != "environment")
 
 
 def _is_blank(diagnosis: Diagnosis, logs: tuple[Source, ...]) -> bool:
@@ -89,7 +87,7 @@ def _is_blank(diagnosis: Diagnosis, logs: tuple[Source, ...]) -> bool:
         not is_quoted
         and not diagnosis.signatures
         and not diagnosis.series
-        and sum(one.bytes for one in logs) <= _LARGEST_BLANK
+        and sum(log.bytes for log in logs) <= _LARGEST_BLANK
     )
 
 
@@ -104,14 +102,14 @@ def _fill_first_failure(diagnosis: Diagnosis) -> FirstFailure | None:
     bare = _BARE_EXCEPTION.fullmatch(first.why)
     if bare:
         return replace(first, why=bare[1])
-    if not _SAYS_NOTHING.fullmatch(first.why):
+    if not _NO_CONTENT.fullmatch(first.why):
         return first
-    said = (
+    sentence = (
         quote.strip().partition("\n")[0]
         for quote in iter_kept_lines(diagnosis, first.source, first.line)
     )
     return replace(
-        first, why=next((quote for quote in said if not _SAYS_NOTHING.fullmatch(quote)), "")
+        first, why=next((quote for quote in sentence if not _NO_CONTENT.fullmatch(quote)), "")
     )
 
 

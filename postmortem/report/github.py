@@ -51,11 +51,11 @@ def _format_verdict(diagnosis: Diagnosis, words: Words) -> str:
         title = f"{title} ({verdict.cause}, {format_percent(verdict.probability)})"
         main = parts.get_main_cause(diagnosis)
         behind = main.fixes[0].title if main is not None and main.fixes else ""
-    said = " ".join(part for part in (verdict.summary, behind) if part)
+    sentence = " ".join(part for part in (verdict.summary, behind) if part)
     place, own = _find_failure_location(diagnosis), _own_place(diagnosis)
     if own is not None and place is not None:
-        said = f"{said} {parts.describe_first_failure(diagnosis, words)}"
-    return _format_workflow_command(_select_level(diagnosis), title, said, own or place)
+        sentence = f"{sentence} {parts.describe_first_failure(diagnosis, words)}"
+    return _format_workflow_command(_select_level(diagnosis), title, sentence, own or place)
 
 
 def _select_level(diagnosis: Diagnosis) -> str:
@@ -66,7 +66,7 @@ def _select_level(diagnosis: Diagnosis) -> str:
 
 
 def _list_other_candidates(diagnosis: Diagnosis) -> tuple[Cause, ...]:
-    """Give the candidates that are annotated besides the verdict; beside a healthy run none."""
+    """Give the candidates annotated after the verdict; none for a healthy run."""
     if diagnosis.verdict.cause is None:
         return diagnosis.causes[: _SHOWN - 1]
     return (

@@ -1,4 +1,4 @@
-"""What the library hands out: the analysis of a job, to be read in a language.
+"""The result of the library: a job's analysis, readable in each language.
 
 In: an `Analysis`. Out: `Report`. Not here: making an analysis (`pipeline`), the forms.
 """

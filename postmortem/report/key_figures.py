@@ -1,4 +1,4 @@
-"""The user's own figures: the line that failed, and what the run and its message tell in numbers.
+"""The user's own figures: the line that failed, and numbers from the run and its message.
 
 In: a `Diagnosis` and the phrases of its language. Out: the raw line with its place, short pairs of
 a label and a value, not yet escaped. Not here: reading a message (`report.message_figures`),
@@ -28,7 +28,7 @@ _MOST: Final = 8
 _IN_LOGS: Final = frozenset({"signature", "traceback"})
 _AT_A_GLANCE: Final = 120
 _PARTS: Final = compile_lazily(r"\w+")
-_ASKED_OF: Final = 3
+_EVIDENCE_SEARCHED: Final = 3
 """Pieces of evidence whose lines may tell figures."""
 
 
@@ -55,7 +55,7 @@ def find_failing_line(diagnosis: Diagnosis) -> Quoted | None:
         if item is None or item.source is None or item.line is None:
             return None
         found = item.source, item.line
-    text = next((one for one in _iter_raw_lines(diagnosis, *found) if one.strip()), "").strip(
+    text = next((line for line in _iter_raw_lines(diagnosis, *found) if line.strip()), "").strip(
         "\r\n"
     )
     if text.rstrip().endswith(":"):
@@ -72,15 +72,15 @@ def _iter_raw_lines(diagnosis: Diagnosis, source: int, line: int) -> Iterator[st
 
 
 def _iter_log_evidence(diagnosis: Diagnosis) -> Iterator[Evidence]:
-    """Yield what speaks for the cause and stands in a line, the weightiest first."""
+    """Yield the evidence for the cause that has a log line, strongest first."""
     cause = get_main_cause(diagnosis) or next(iter(diagnosis.causes), None)
-    for item in sorted(cause.evidence, key=lambda one: -one.weight) if cause is not None else ():
+    for item in sorted(cause.evidence, key=lambda item: -item.weight) if cause is not None else ():
         if item.kind in _IN_LOGS and item.weight > 0 and item.line is not None:
             yield item
 
 
 def list_key_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
-    """List what the message and the run tell in figures: (label, value), what says most first."""
+    """List figures of the message and the run as (label, value), most useful first."""
     if detect_input_type(diagnosis):
         return ()
     pairs = dict(list_message_values(diagnosis, words)) | dict(_iter_run_values(diagnosis, words))
@@ -88,7 +88,7 @@ def list_key_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str]
 
 
 def list_message_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
-    """List what the message tells: (label, value)."""
+    """List the figures of the message as (label, value)."""
     if detect_input_type(diagnosis):
         return ()
     return tuple(
@@ -98,7 +98,7 @@ def list_message_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, 
 
 
 def list_extra_message_values(diagnosis: Diagnosis, words: Words) -> tuple[tuple[str, str], ...]:
-    """List what the message tells, but for what a reader of its line sees at once."""
+    """List the figures of the message that are not obvious from its line."""
     first = diagnosis.first_failure
     seen = first.why if first is not None and len(first.why) <= _AT_A_GLANCE else ""
     return tuple(
@@ -114,7 +114,7 @@ def _iter_message_values(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
         return
     quoted, first = find_failing_line(diagnosis), diagnosis.first_failure
     texts = [quoted.text if quoted else "", first.why if first else ""]
-    texts += [item.text for item in list(_iter_log_evidence(diagnosis))[:_ASKED_OF]]
+    texts += [item.text for item in list(_iter_log_evidence(diagnosis))[:_EVIDENCE_SEARCHED]]
     yield from extract_message_values("\n".join(texts))
 
 
@@ -123,9 +123,9 @@ def _iter_run_values(diagnosis: Diagnosis, words: Words) -> Iterator[tuple[str, 
     state, first = diagnosis.progress, diagnosis.first_failure
     for name in (LOSS, GRAD_NORM):
         series = select_main_series(diagnosis, name)
-        told = "" if series is None else _format_trend(diagnosis, series)
-        if told and series is not None:
-            yield series.name, told
+        trend = "" if series is None else _format_trend(diagnosis, series)
+        if trend and series is not None:
+            yield series.name, trend
     if state.last_good_step is not None:
         is_bad = first is not None or state.first_bad is not None
         label = "figure.good-step" if is_bad else "figure.last-step"
@@ -142,18 +142,18 @@ def _iter_run_values(diagnosis: Diagnosis, words: Words) -> Iterator[tuple[str, 
 
 
 def select_main_series(diagnosis: Diagnosis, name: str = LOSS) -> SeriesView | None:
-    """Give the curve that tells most of the run: that of the source which failed first."""
+    """Give the most informative curve: the one of the source that failed first."""
     first = diagnosis.first_failure
     found = select_series(
         diagnosis.series, (name,), each=1, failing=None if first is None else first.source
     )
-    return next((one for one in found if len(one.samples) > 1), None)
+    return next((curve for curve in found if len(curve.samples) > 1), None)
 
 
 def _format_trend(diagnosis: Diagnosis, series: SeriesView) -> str:
-    """Say what a curve came from and to: around its fault, else over the run.
+    """Describe a curve's change: around its fault, else over the whole run.
 
-    Only the loss is told where nothing went wrong with the curve itself.
+    A curve without a fault is described only if it is the loss.
     """
     values = [value for _, value, _ in series.samples]
     at = _find_fault_index(diagnosis, series)

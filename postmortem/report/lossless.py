@@ -59,8 +59,8 @@ def from_json(text: str, name: str = "") -> Analysis:
         raise InputError(f"no JSON: {error}", name, mend) from error
     schema = value.pop("schema", None) if isinstance(value, dict) else None
     if schema != ANALYSIS_SCHEMA:
-        told = f"its schema is {schema!r}" if schema else "it names no schema"
-        raise InputError(f"no {ANALYSIS_SCHEMA}: {told}", name, mend)
+        reason = f"its schema is {schema!r}" if schema else "it names no schema"
+        raise InputError(f"no {ANALYSIS_SCHEMA}: {reason}", name, mend)
     try:
         analysis: Analysis = _build_converter().structure(value, Analysis)
     except BaseValidationError as error:
@@ -122,8 +122,8 @@ def _exit_status(value: Any, _: Any) -> Any:
     return value
 
 
-def _serialize_message(said: Message) -> str | dict[str, str]:
-    english, chinese = said.text("en"), said.text("zh")
+def _serialize_message(message: Message) -> str | dict[str, str]:
+    english, chinese = message.text("en"), message.text("zh")
     return english if english == chinese else {"en": english, "zh": chinese}
 
 

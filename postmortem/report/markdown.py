@@ -1,7 +1,7 @@
 """The Markdown report: short, for a comment under an issue.
 
-In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`),
-escaping and defusing log text (`report.markdown_text`).
+In: a `Diagnosis`. Out: GitHub-flavoured Markdown. Not here: posting it (`bots`), escaping and
+defusing log text (`report.markdown_text`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,8 +12,7 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.message import cut
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.core.shown import SignatureHit
-from postmortem.report import about_run, parts
-from postmortem.report import milestones as milestones_told
+from postmortem.report import about_run, milestones, parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.key_figures import find_user_code
 from postmortem.report.markdown_text import (
@@ -85,14 +84,14 @@ def _render_verdict(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     head = outcome[:1].upper() + outcome[1:] + words("colon") + parts.format_title(diagnosis, words)
     yield f"### {escape_prose(head)}"
     named = f"{format_inline_code(verdict.cause)} · " if verdict.cause is not None else ""
-    said = [
+    sentences = [
         named + escape_prose(parts.format_confidence(diagnosis, words)),
         escape_prose(parts.format_owner_and_retry(diagnosis, words)),
     ]
     for warning in diagnosis.warnings[:_WARNINGS_SHOWN]:
         yield f"> **{words('warnings')}**{words('colon')}{escape_prose(warning)}"
-    if any(said):
-        yield "  \n".join(part for part in said if part)
+    if any(sentences):
+        yield "  \n".join(part for part in sentences if part)
     cause = parts.get_main_cause(diagnosis)
     if cause is None or verdict.status == "hypothesis" or not cause.explanation:
         yield from (
@@ -168,11 +167,13 @@ def _format_evidence_row(diagnosis: Diagnosis, item: Evidence, words: Words) -> 
         if item.line is not None
         else words.either("by", item.kind)
     )
-    said = " ".join(part for part in (where, escape_prose(process(item.where, words))) if part)
+    place_text = " ".join(
+        part for part in (where, escape_prose(process(item.where, words))) if part
+    )
     text = escape_prose(cut(item.text, QUOTED))
-    row = f"- **{format_weight(item.weight)}** {said}{words('colon')}{text}"
-    told = parts.format_evidence_terms(diagnosis, item, words)
-    return f"{row}  \n  {escape_prose(told)}" if told else row
+    row = f"- **{format_weight(item.weight)}** {place_text}{words('colon')}{text}"
+    terms = parts.format_evidence_terms(diagnosis, item, words)
+    return f"{row}  \n  {escape_prose(terms)}" if terms else row
 
 
 def _render_fixes(fixes: Sequence[Fix], words: Words) -> Iterator[str]:
@@ -203,14 +204,14 @@ def _format_fix(index: int, fix: Fix, words: Words) -> str:
 def _render_curves(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     """Draw the curves that matter in one line each."""
     series = [
-        one for one in select_series(diagnosis.series, CURVES, each=1) if len(one.samples) > 1
+        curve for curve in select_series(diagnosis.series, CURVES, each=1) if len(curve.samples) > 1
     ]
     if series:
-        width = max(len(one.name) for one in series)
+        width = max(len(curve.name) for curve in series)
         rows = [
-            f"{one.name:{width}}  {draw_sparkline(one, _SPARKS)}  {format_number(one.first[1])} →"
-            f" {format_number(one.last[1])}"
-            for one in series
+            f"{curve.name:{width}}  {draw_sparkline(curve, _SPARKS)}"
+            f"  {format_number(curve.first[1])} → {format_number(curve.last[1])}"
+            for curve in series
         ]
         yield f"**{words('curves')}**\n\n" + format_code_block("\n".join(rows), "text")
 
@@ -220,12 +221,12 @@ def _replay(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
     found = diagnosis.replay
     if found is None:
         return
-    told = [
+    paragraphs = [
         f"{label}{words('colon')}{escape_prose(value)}"
         for label, value in list_replay_facts(found, words)
     ]
     yield "  \n".join(
-        [f"**{words('replay')}**{words('colon')}{escape_prose(found.summary)}", *told]
+        [f"**{words('replay')}**{words('colon')}{escape_prose(found.summary)}", *paragraphs]
     )
     for title, lines in iter_replay_sections(found, words):
         yield format_details(title, format_code_block("\n".join(lines), "text"))
@@ -265,7 +266,7 @@ def _format_harmless_row(diagnosis: Diagnosis, hit: SignatureHit, words: Words) 
 
 
 def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    events = milestones_told.select_milestones(diagnosis, _EVENTS_SHOWN)
+    events = milestones.select_milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) >= 3:
         left = len(diagnosis.timeline) - len(events) + diagnosis.events_left
         rest = [escape_prose(words("more", count=left))] if left else []
@@ -273,7 +274,7 @@ def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
             words("timeline"),
             format_code_block(
                 "\n".join(
-                    "  ".join(milestones_told.format_milestone(diagnosis, event, words))
+                    "  ".join(milestones.format_milestone(diagnosis, event, words))
                     for event in events
                 ),
                 "text",
@@ -283,12 +284,12 @@ def _render_timeline(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
 
 
 def _render_environment(diagnosis: Diagnosis, words: Words) -> Iterator[str]:
-    said = [
+    facts = [
         about_run.format_frameworks(diagnosis),
         about_run.format_environment_line(diagnosis, words),
         *about_run.describe_progress(diagnosis, words),
     ]
-    lines = [part for part in said if part]
+    lines = [part for part in facts if part]
     if lines:
         yield format_details(words("environment"), format_code_block("\n".join(lines), "text"))
 

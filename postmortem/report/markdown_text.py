@@ -1,4 +1,4 @@
-"""Texts made fit for a comment: escaped, in code, in fences, folded, and no longer than one may be.
+"""Make text safe for a Markdown comment: escaped, fenced, folded and cut to the allowed length.
 
 In: plain text. Out: GitHub-flavoured Markdown, which GitLab reads too. Not here: what a comment
 says (`report.markdown`). Log text stands in fences longer than any run of backticks in it, or is

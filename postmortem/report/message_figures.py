@@ -1,7 +1,7 @@
-"""The figures that the message of an exception tells: sizes, types, keys, names, memory.
+"""Extract the figures of an exception's message: sizes, types, keys, names, memory.
 
-In: a line or two of a log. Out: (key of a label, text), in the order in which they say most. Not
-here: figures of the run itself (`report.key_figures`), the labels (`report.words`).
+In: a line or two of a log. Out: (key of a label, text), most useful first. Not here: figures of the
+run itself (`report.key_figures`), the labels (`report.words`).
 """
 
 import math
@@ -31,7 +31,7 @@ def _build_match_formatter(wording: str) -> Callable[[re.Match[str]], str]:
     return lambda match: wording.format(*(group or "" for group in match.groups()))
 
 
-_TOLD: Final[tuple[tuple[str, str, Callable[[re.Match[str]], str]], ...]] = (
+_FIGURES: Final[tuple[tuple[str, str, Callable[[re.Match[str]], str]], ...]] = (
     (
         "shapes",
         r"shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)",
@@ -136,9 +136,9 @@ _TOLD: Final[tuple[tuple[str, str, Callable[[re.Match[str]], str]], ...]] = (
 
 
 def extract_message_values(text: str) -> Iterator[Figure]:
-    """Yield what a message tells, each kind once."""
+    """Yield the figures of a message, each kind once."""
     shown: set[str] = set()
-    for key, pattern, worded in _TOLD:
+    for key, pattern, worded in _FIGURES:
         match = None if key in shown else re.search(pattern, text[:_LONGEST])
         if match is not None:
             shown.add(key)

@@ -1,4 +1,4 @@
-"""Events of the timeline in a line each, for forms that show some of them.
+"""Choose timeline events and write each in one line.
 
 In: a `Diagnosis`. Out: events chosen, short plain texts, not yet escaped. Not here: the timeline
 itself (`story.timeline`), its lanes on the page.

@@ -1,8 +1,8 @@
-"""The short message of a verdict, or of a triage: what a chat is told.
+"""The short message of a verdict or a triage that is sent to a chat.
 
 In: a `Diagnosis`, or the plain values of `postmortem.triage/1`; what the run is called, the address
 of its report. Out: a `Notice`, redacted, in one language. Not here: making its text harmless for a
-place (`report.chat_text`), sending it (`notices`).
+place (`report.chat_text`), sending it (`interfaces.notify`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -44,7 +44,7 @@ class Notice:
     """What else is to be said; the first are those that matter most."""
     link: str
     """Of the report; empty if there is none."""
-    told: Mapping[str, Any]
+    values: Mapping[str, Any]
     """The same as values, for programs."""
 
     @property
@@ -67,8 +67,8 @@ class Notice:
             "headline": self.headline,
             "lines": list(self.lines),
             "link": self.link or None,
-            "verdict": dict(self.told) if self.kind == "verdict" else None,
-            "triage": dict(self.told) if self.kind == "triage" else None,
+            "verdict": dict(self.values) if self.kind == "verdict" else None,
+            "triage": dict(self.values) if self.kind == "triage" else None,
         }
 
 
@@ -82,8 +82,8 @@ def build_verdict_notice(
     words = Words(shown.language)
     outcome = parts.format_outcome(shown, shown.outcome, words)
     called = format_one_line(redactor.text(name) if redact else name, _LONGEST_NAME)
-    said = words("joint").join(part for part in (called, outcome) if part)
-    headline = said + words("colon") + parts.format_title(shown, words)
+    sentence = words("joint").join(part for part in (called, outcome) if part)
+    headline = sentence + words("colon") + parts.format_title(shown, words)
     return Notice(
         "verdict",
         parts.get_verdict_color(shown),
@@ -140,8 +140,8 @@ def build_triage_notice(
     redactor = Redactor()
     phrases, words = NOTICE[language if language in NOTICE else "en"], Words(language)
     hiding = redactor if redact else None
-    groups = [_group(one, words.language, hiding) for one in value["groups"] if _is_bad(one)]
-    new = sum(one["is_new"] for one in groups) if value["since"] is not None else None
+    groups = [_group(group, words.language, hiding) for group in value["groups"] if _is_bad(group)]
+    new = sum(group["is_new"] for group in groups) if value["since"] is not None else None
     counted = "groups" if new is None else "groups.new"
     headline = (
         phrases["triage"].format(**value["totals"])
@@ -149,7 +149,7 @@ def build_triage_notice(
         + phrases[counted].format(groups=len(groups), new=new)
     )
     lines = [_format_totals(value["totals"], phrases)]
-    lines += [_format_group(one, phrases, words) for one in groups[:_GROUPS]]
+    lines += [_format_group(group, phrases, words) for group in groups[:_GROUPS]]
     if groups[_GROUPS:]:
         lines.append(phrases["more"].format(count=len(groups) - _GROUPS))
     return Notice(
@@ -173,29 +173,29 @@ def _is_bad(group: Mapping[str, Any]) -> bool:
 
 
 def _format_totals(totals: Mapping[str, Any], phrases: Mapping[str, str]) -> str:
-    said = [
+    texts = [
         phrases[key].format(count=totals[key])
         for key in ("healthy", "unclassified", "not_judged")
         if totals[key]
     ]
     if totals["lost_gpu_hours"]:
-        said.append(phrases["lost"].format(hours=totals["lost_gpu_hours"]))
-    return phrases["between"].join(said)
+        texts.append(phrases["lost"].format(hours=totals["lost_gpu_hours"]))
+    return phrases["between"].join(texts)
 
 
-def _group(one: Mapping[str, Any], chosen: str, redactor: Redactor | None) -> dict[str, Any]:
-    title = str(one["title"][chosen])
+def _group(group: Mapping[str, Any], chosen: str, redactor: Redactor | None) -> dict[str, Any]:
+    title = str(group["title"][chosen])
     return {
-        "id": str(one["id"]),
-        "cause": one["cause"],
+        "id": str(group["id"]),
+        "cause": group["cause"],
         "title": title if redactor is None else redactor.text(title),
-        "jobs": int(one["jobs"]),
-        "is_new": bool(one["is_new"]),
+        "jobs": int(group["jobs"]),
+        "is_new": bool(group["is_new"]),
     }
 
 
-def _format_group(one: Mapping[str, Any], phrases: Mapping[str, str], words: Words) -> str:
-    title = one["title"] or phrases["unnamed"]
-    said = phrases["group"].format(jobs=one["jobs"], title=title)
-    marks = [mark for mark in (one["cause"], phrases["new"] if one["is_new"] else "") if mark]
-    return said + (words("bracketed", text=words("joint").join(marks)) if marks else "")
+def _format_group(group: Mapping[str, Any], phrases: Mapping[str, str], words: Words) -> str:
+    title = group["title"] or phrases["unnamed"]
+    text = phrases["group"].format(jobs=group["jobs"], title=title)
+    marks = [mark for mark in (group["cause"], phrases["new"] if group["is_new"] else "") if mark]
+    return text + (words("bracketed", text=words("joint").join(marks)) if marks else "")

@@ -1,4 +1,4 @@
-"""An analysis in one language: what every form of the report is made of.
+"""Translate an analysis into one language; every form of the report starts from that.
 
 In: an `Analysis` or a `Replayed`, a language. Out: a `Diagnosis`, a `Replayed` in it. Not
 here: labels of the reports (`report.words`). This is the one place where a language is chosen.
@@ -14,7 +14,7 @@ from postmortem.core.wording import convert_texts
 
 def translate_analysis(analysis: Analysis, language: str) -> Diagnosis:
     """Give the same with all texts in `en` or `zh`."""
-    diagnosis: Diagnosis = convert_texts(analysis, lambda said: said.text(language))
+    diagnosis: Diagnosis = convert_texts(analysis, lambda message: message.text(language))
     return replace(diagnosis, language=language)
 
 

@@ -1,6 +1,4 @@
-"""Pieces that several forms show.
-
-The headline, the environment in one line, progress, what was hidden.
+"""Texts that several forms show: headline, environment, progress, what was redacted.
 
 In: a `Diagnosis` and the phrases of its language. Out: short plain texts, not yet escaped. Not
 here: layout, judging.
@@ -44,7 +42,7 @@ def list_other_causes(diagnosis: Diagnosis) -> tuple[Cause, ...]:
 def select_strongest_evidence(cause: Cause, most: int) -> tuple[Evidence, ...]:
     """Choose the strongest evidence of a cause, in order.
 
-    What speaks against it is never left out altogether.
+    At least one item against it is kept if there is any.
     """
     items = sorted(cause.evidence, key=lambda item: -abs(item.weight))
     shown, against = items[:most], next((item for item in items if item.weight < 0), None)
@@ -56,18 +54,18 @@ def select_strongest_evidence(cause: Cause, most: int) -> tuple[Evidence, ...]:
 def format_evidence_terms(diagnosis: Diagnosis, item: Evidence, words: Words) -> str:
     """Name the words that carry evidence of a classifier, each group with its place."""
     groups = [
-        format_terms(one, words)
-        + words("bracketed", text=place(diagnosis, one.source, (one.line, None), words))
-        for one in item.carried
-        if one.terms
+        format_terms(entry, words)
+        + words("bracketed", text=place(diagnosis, entry.source, (entry.line, None), words))
+        for entry in item.carried
+        if entry.terms
     ]
     return words("carried", what=words("semicolon").join(groups)) if groups else ""
 
 
-def format_terms(one: DecisiveWords, words: Words) -> str:
+def format_terms(terms: DecisiveWords, words: Words) -> str:
     """Quote the words of a line."""
     return words("listed").join(
-        words("quoted", text=format_one_line(term, _LONGEST_TERM)) for term in one.terms
+        words("quoted", text=format_one_line(term, _LONGEST_TERM)) for term in terms.terms
     )
 
 
@@ -80,7 +78,7 @@ def list_harmless_signatures(diagnosis: Diagnosis) -> tuple[SignatureHit, ...]:
     for hit in diagnosis.signatures:
         if hit.role == "harmless":
             place_ = (hit.source, hit.line)
-            of_line[place_] = max(of_line.get(place_, hit), hit, key=lambda one: one.literal)
+            of_line[place_] = max(of_line.get(place_, hit), hit, key=lambda item: item.literal)
     first: dict[str, SignatureHit] = {}
     for hit in of_line.values():
         first.setdefault(hit.id, hit)
@@ -131,7 +129,7 @@ def format_outcome(diagnosis: Diagnosis, how: str, words: Words) -> str:
 def format_title(diagnosis: Diagnosis, words: Words) -> str:
     """Give the headline.
 
-    The title of the cause, that it cannot be told, or what the input is instead of a log.
+    The title of the cause, that none was found, or what the input is if it is no log.
     """
     kind = detect_input_type(diagnosis)
     if kind:
@@ -154,19 +152,18 @@ def format_confidence(diagnosis: Diagnosis, words: Words) -> str:
     verdict = diagnosis.verdict
     if detect_input_type(diagnosis):
         return ""
-    said = words(
+    text = words(
         "standing",
         status=words.either("status", verdict.status),
         means=describe_status(diagnosis, words),
     )
-    return said if verdict.cause is None else f"{said} · {format_percent(verdict.probability)}"
+    return text if verdict.cause is None else f"{text} · {format_percent(verdict.probability)}"
 
 
 def describe_status(diagnosis: Diagnosis, words: Words) -> str:
     """Say what the status word means.
 
-    That nothing speaks against the cause, only where nothing does; that others fit, only where one
-    comes near.
+    "No evidence against it" is said only if there is none; "others fit" only if one comes near.
     """
     cause, status = get_main_cause(diagnosis), diagnosis.verdict.status
     is_mixed = (
@@ -195,14 +192,14 @@ def format_owner_and_retry(diagnosis: Diagnosis, words: Words) -> str:
 
     Nothing about a healthy run.
     """
-    verdict, said = diagnosis.verdict, []
+    verdict, texts = diagnosis.verdict, []
     if is_sound(diagnosis):
         return ""
     if verdict.whose != "unknown":
-        said.append(words("problem", place=words.either("whose", verdict.whose)))
+        texts.append(words("problem", place=words.either("whose", verdict.whose)))
     if verdict.retry != "unknown":
-        said.append(words("retry") + words("colon") + words.either("retry", verdict.retry))
-    return " · ".join(said)
+        texts.append(words("retry") + words("colon") + words.either("retry", verdict.retry))
+    return " · ".join(texts)
 
 
 def format_signature_location(diagnosis: Diagnosis, hit: SignatureHit, words: Words) -> str:
@@ -226,8 +223,8 @@ def describe_first_failure(diagnosis: Diagnosis, words: Words) -> str:
         process(first.where, words),
         format_time(first.time),
     ]
-    said = (words("joint").join(part for part in parts if part), format_one_line(first.why, 400))
-    return words("colon").join(part for part in said if part)
+    texts = (words("joint").join(part for part in parts if part), format_one_line(first.why, 400))
+    return words("colon").join(part for part in texts if part)
 
 
 def format_sample_location(step: float | None, line: int, words: Words) -> str:
@@ -249,7 +246,7 @@ def describe_single_point(series: SeriesView, words: Words) -> str:
 
 
 def list_advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
-    """List the known defects of the versions at hand that speak for any cause."""
+    """List the known defects of the installed versions that are evidence for some cause."""
     return tuple(
         {
             item.id: item
@@ -261,8 +258,10 @@ def list_advisories(diagnosis: Diagnosis) -> tuple[Evidence, ...]:
 
 
 def list_verdict_changes(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """List what would change the verdict, but for what stands beside another cause already."""
-    shown = tuple(one.separated_by for one in list_other_causes(diagnosis) if one.separated_by)
+    """List what would change the verdict, except what is shown with another cause already."""
+    shown = tuple(
+        cause.separated_by for cause in list_other_causes(diagnosis) if cause.separated_by
+    )
     return tuple(
         text for text in diagnosis.verdict.would_change if not shown or not text.endswith(shown)
     )
@@ -273,8 +272,8 @@ def describe_redactions(redactor: Redactor | None, words: Words) -> str:
     if redactor is None:
         return ""
     counts = redactor.counts
-    said = [words(f"hidden.{kind}", count=counts[kind]) for kind in KINDS if kind in counts]
-    return words("hidden", what=words("joint").join(said)) if said else words("hidden.nothing")
+    texts = [words(f"hidden.{kind}", count=counts[kind]) for kind in KINDS if kind in counts]
+    return words("hidden", what=words("joint").join(texts)) if texts else words("hidden.nothing")
 
 
 def split_paragraphs(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Text, numbers and places as people read them.
+"""Format text, numbers and places for people.
 
 In: text from a log, numbers, places. Out: short plain text. Not here: making a text harmless
 (`core.visible`), escaping for HTML or Markdown, which each form does last.
@@ -78,8 +78,8 @@ def shorten_source_path(diagnosis: Diagnosis, source: int | None, words: Words) 
     pieces = _split_path(path)
     others = [
         found
-        for one in diagnosis.sources
-        if (found := _split_path(one.path))[-1] == pieces[-1] and one.path != path
+        for candidate in diagnosis.sources
+        if (found := _split_path(candidate.path))[-1] == pieces[-1] and candidate.path != path
     ]
     count = next(
         (

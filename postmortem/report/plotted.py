@@ -1,7 +1,7 @@
-"""Curves made ready to draw: which to show, and where a point stands.
+"""Prepare curves for drawing: which to show, and the position of each point.
 
 In: `SeriesView` values. Out: positions and scales. Not here: drawing (`page.chart`,
-`report.sparks`), finding shapes (`shapes`).
+`report.sparks`), finding anomalies (`diagnosis.detectors`).
 """
 
 import math
@@ -76,7 +76,7 @@ def build_curve(series: SeriesView) -> Curve:
 def _get_rising_steps(series: SeriesView) -> tuple[float, ...] | None:
     """Give the steps of all samples; None where one is missing, or they do not rise."""
     steps = tuple(step for step, _, _ in series.samples if step is not None and math.isfinite(step))
-    is_rising = all(one <= two for one, two in pairwise(steps)) and (
+    is_rising = all(earlier <= later for earlier, later in pairwise(steps)) and (
         len(steps) == 1 or steps[:1] != steps[-1:]
     )
     return steps if is_rising and len(steps) == len(series.samples) else None
@@ -98,32 +98,32 @@ def select_series(
     points.
     """
     wanted = [
-        one
-        for one in series
-        if one.samples and one.name != EPOCH and (not names or one.name in names)
+        curve
+        for curve in series
+        if curve.samples and curve.name != EPOCH and (not names or curve.name in names)
     ]
     wanted.sort(
-        key=lambda one: (
-            _rank(one.name),
-            _rank(one.name) >= len(_ORDER) and not one.nonfinite,
-            one.name,
-            one.source != failing,
-            not one.nonfinite,
-            -one.points,
-            one.source,
+        key=lambda curve: (
+            _rank(curve.name),
+            _rank(curve.name) >= len(_ORDER) and not curve.nonfinite,
+            curve.name,
+            curve.source != failing,
+            not curve.nonfinite,
+            -curve.points,
+            curve.source,
         )
     )
     taken: dict[str, int] = {}
     kept = []
-    for one in wanted:
-        taken[one.name] = taken.get(one.name, 0) + 1
-        if taken[one.name] <= each:
-            kept.append(one)
+    for curve in wanted:
+        taken[curve.name] = taken.get(curve.name, 0) + 1
+        if taken[curve.name] <= each:
+            kept.append(curve)
     return tuple(kept)
 
 
 def _rank(name: str) -> float:
-    """Order names by what they tell: losses first, clocks last."""
+    """Rank metric names by importance: losses first, clocks last."""
     if name in _ORDER:
         return _ORDER.index(name)
     if LOSS in name.lower():

@@ -1,6 +1,4 @@
-"""A diagnosis without secrets.
-
-The same value with pseudonyms for tokens, addresses, user and host names.
+"""Redact a diagnosis: pseudonyms for tokens, addresses, user and host names.
 
 In: a `Diagnosis` and a `Redactor`. Out: a `Diagnosis` that every form renders as it is. Not here:
 the patterns (`redaction.redactor`).
@@ -20,7 +18,7 @@ from postmortem.report.redaction.redactor import Redactor
 
 # Ids and words of the program's own vocabulary, versions, and numbers: nothing to hide, and a
 # version may look like an address.
-_OWN_WORDS: Final = frozenset(
+_SKIPPED_FIELDS: Final = frozenset(
     {
         "knowledge_base",
         "classifier",
@@ -81,7 +79,7 @@ def _list_redactable_fields(kind: Any) -> tuple[str, ...]:
         tuple(
             field.name
             for field in dataclasses.fields(kind)
-            if field.name not in _OWN_WORDS and _may_hold_text(field.type)
+            if field.name not in _SKIPPED_FIELDS and _may_hold_text(field.type)
         )
         if dataclasses.is_dataclass(kind)
         else ()
@@ -90,7 +88,7 @@ def _list_redactable_fields(kind: Any) -> tuple[str, ...]:
 
 def _may_hold_text(kind: Any) -> bool:
     """Say whether a value of a type may hold anything but numbers, however deep."""
-    if any(kind is one for one in _NUMBER_TYPES):
+    if any(kind is type_ for type_ in _NUMBER_TYPES):
         return False
     parts = get_args(kind)
     return not parts or any(map(_may_hold_text, parts))
@@ -101,14 +99,14 @@ def _iter_processes(value: Any) -> Iterator[ProcessId]:
     if isinstance(value, ProcessId):
         yield value
     elif isinstance(value, tuple | list):
-        for one in value:
-            if one.__class__ not in _BARE:
-                yield from _iter_processes(one)
+        for item in value:
+            if item.__class__ not in _BARE:
+                yield from _iter_processes(item)
     else:
         for name in _list_redactable_fields(value.__class__):
-            one = getattr(value, name)
-            if one.__class__ not in _BARE:
-                yield from _iter_processes(one)
+            item = getattr(value, name)
+            if item.__class__ not in _BARE:
+                yield from _iter_processes(item)
 
 
 def _redact_dataclass(value: _T, redactor: Redactor) -> _T:
@@ -152,7 +150,7 @@ def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
 
 
 def _filter_terms(carried: DecisiveWords, redactor: Redactor) -> tuple[str, ...]:
-    """Give the terms that still stand in their line: a word alone does not tell a secret."""
+    """Keep the terms that are still in their redacted line: a term must not reveal a secret."""
     shown = redactor.text(carried.text)
     return tuple(term for term in carried.terms if term in shown)
 
@@ -173,9 +171,9 @@ def _redact_value(value: Any, redactor: Redactor) -> Any:
     if isinstance(value, dict):
         return {
             redactor.text(key) if isinstance(key, str) else key: _redact_value(
-                redactor.setting(str(key), one), redactor
+                redactor.setting(str(key), item), redactor
             )
-            for key, one in value.items()
+            for key, item in value.items()
         }
     if isinstance(value, tuple | list | set | frozenset):
         return _redact_collection(value, redactor)
@@ -186,16 +184,18 @@ def _iter_texts(values: Iterable[Any]) -> Iterator[str]:
     """Yield the texts that values hold in their own fields."""
     for value in values:
         for name in _list_redactable_fields(value.__class__):
-            one = getattr(value, name)
-            if one.__class__ is str:
-                yield one
+            item = getattr(value, name)
+            if item.__class__ is str:
+                yield item
 
 
 def _redact_collection(values: Collection[Any], redactor: Redactor) -> Collection[Any]:
     """Hide in each of several values; a tuple in which nothing is hidden is the same one."""
     if len(values) >= _MANY:
         redactor.foresee(_iter_texts(values))
-    hidden = [one if one.__class__ in _NUMBERS else _redact_value(one, redactor) for one in values]
+    hidden = [
+        value if value.__class__ in _NUMBERS else _redact_value(value, redactor) for value in values
+    ]
     if isinstance(values, tuple) and all(map(operator.is_, hidden, values)):
         return values
     return hidden if isinstance(values, list) else tuple(hidden)

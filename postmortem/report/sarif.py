@@ -45,15 +45,15 @@ def render_sarif(diagnosis: Diagnosis, *, redact: bool = True) -> str:
 
 
 def compute_fingerprint(diagnosis: Diagnosis, cause: str) -> str:
-    """Give what is the same for the same failure in another run.
+    """Compute what stays the same for the same failure in another run.
 
-    The cause and the signatures that speak for it.
+    It covers the cause and the signatures that suggest it.
     """
-    named = next((one for one in diagnosis.causes if one.id == cause), None)
-    told = (
+    named = next((candidate for candidate in diagnosis.causes if candidate.id == cause), None)
+    parts = (
         sorted({item.id for item in named.evidence if item.weight > 0}) if named is not None else []
     )
-    return hashlib.sha256("\n".join([cause, *told]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([cause, *parts]).encode()).hexdigest()
 
 
 def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
@@ -74,11 +74,11 @@ def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
         "invocations": [invocation],
         "artifacts": [
             {
-                "location": {"uri": _format_uri(one.path)},
-                "length": one.bytes,
+                "location": {"uri": _format_uri(source.path)},
+                "length": source.bytes,
                 "mimeType": "text/plain",
             }
-            for one in diagnosis.sources
+            for source in diagnosis.sources
         ],
         "columnKind": "unicodeCodePoints",
         "results": [
@@ -118,13 +118,15 @@ def _build_rule(cause: Cause) -> dict[str, Any]:
 def _build_result(diagnosis: Diagnosis, cause: Cause, index: int, words: Words) -> dict[str, Any]:
     is_verdict = cause.id == diagnosis.verdict.cause
     kind = ("pass" if has_trait(cause.id, Trait.SOUND) else "fail") if is_verdict else "open"
-    said = _format_result_message(diagnosis, cause, index, words)
+    message = _format_result_message(diagnosis, cause, index, words)
     return {
         "ruleId": cause.id,
         "ruleIndex": index,
         "kind": kind,
         "level": "error" if kind == "fail" else "none",
-        "message": {"text": _escape_message(escape_control_characters(said).strip()) or cause.id},
+        "message": {
+            "text": _escape_message(escape_control_characters(message).strip()) or cause.id
+        },
         "partialFingerprints": {FINGERPRINT: compute_fingerprint(diagnosis, cause.id)},
         "rank": round(100 * cause.probability, 1),
         "properties": {

@@ -1,9 +1,7 @@
-"""The text of an issue: the verdict, and below it the lines that it rests on.
-
-Or the question for a language model, and below it the same lines.
+"""The text of an issue, or of a question to a language model: the verdict and its log lines.
 
 In: an `Analysis`, lines by source. Out: Markdown, in one language, redacted. Not here: choosing the
-lines (`share`), the words of the question (`report.asking`).
+lines (`share`), the text of the question (`report.model_question`).
 """
 
 import copy
@@ -12,8 +10,8 @@ from typing import Final
 
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.report import about_run, parts
-from postmortem.report.asking import render_question
 from postmortem.report.markdown_text import escape_prose, format_code_block
+from postmortem.report.model_question import render_question
 from postmortem.report.one_language import translate_analysis
 from postmortem.report.plain import format_percent, shorten_source_path
 from postmortem.report.redacted import redact as hide
@@ -70,13 +68,13 @@ def _render_head(diagnosis: Diagnosis, words: Words, redactor: Redactor | None) 
         else ""
     )
     yield f"### {escape_prose(parts.format_title(diagnosis, words) + named)}"
-    said = [
+    lines = [
         parts.format_confidence(diagnosis, words),
         about_run.format_frameworks(diagnosis),
         about_run.format_environment_line(diagnosis, words),
     ]
     yield "  \n".join(
         escape_prose(redactor.text(part, addresses=False) if redactor is not None else part)
-        for part in said
+        for part in lines
         if part
     )

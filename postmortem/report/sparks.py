@@ -48,8 +48,8 @@ def _draw_columns(series: SeriesView, width: int) -> str:
     return "".join(drawn)
 
 
-def _select_glyph(one: Curve, cell: Sequence[float]) -> str:
+def _select_glyph(curve: Curve, cell: Sequence[float]) -> str:
     finite = [value for value in cell if math.isfinite(value)]
     if 2 * len(finite) <= len(cell):
         return "x"
-    return _BLOCKS[min(len(_BLOCKS) - 1, int(one.height(max(finite)) * len(_BLOCKS)))]
+    return _BLOCKS[min(len(_BLOCKS) - 1, int(curve.height(max(finite)) * len(_BLOCKS)))]

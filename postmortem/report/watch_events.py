@@ -42,9 +42,9 @@ class _Phrases:
         """Bring a text onto one line that steers nothing."""
         return format_one_line(self.hidden(text), _LONG)
 
-    def figures(self, said: Message) -> str:
+    def figures(self, message: Message) -> str:
         """Give the figures that show a sign, as they are."""
-        return said.text(self._language)
+        return message.text(self._language)
 
     def place(self, event: Warned) -> str:
         """Name file and line, process, and step, as far as they are known."""
@@ -61,8 +61,8 @@ class _Phrases:
         """Say what to do, and where a checkpoint helps, which."""
         checkpoint = self.shown(event.checkpoint or "")
         good = self.say[f"good.{event.checkpoint_standing}"].format(name=checkpoint)
-        said = (self.say[f"{event.kind}.do"], "" if event.kind in _NO_WAY_BACK else good)
-        return " ".join(part for part in said if part)
+        texts = (self.say[f"{event.kind}.do"], "" if event.kind in _NO_WAY_BACK else good)
+        return " ".join(part for part in texts if part)
 
     def cause(self, event: Ended) -> str:
         """Name the cause of a run that is over, where one is known."""
@@ -83,8 +83,8 @@ class _Phrases:
         return self.hidden(f"postmortem analyze {self._analyze}")
 
 
-class Teller:
-    """Says events in one language; with a redactor, without what the log gives away."""
+class EventFormatter:
+    """Formats events in one language, redacted if it has a redactor."""
 
     def __init__(self, paths: tuple[str, ...], language: str, redactor: Redactor | None) -> None:
         """Take what all events share: `paths` are those that the user gave."""
@@ -122,8 +122,8 @@ class Teller:
             return f"{say[event.kind]}: {figures} ({phrases.place(event)})"
         key = {0: "end.none", 1: "end.one"}.get(event.warnings, "end.warnings")
         warnings = say[key].format(count=event.warnings)
-        said = (say[f"end.{event.how}"], phrases.cause(event), warnings)
-        return " ".join(part for part in said if part)
+        texts = (say[f"end.{event.how}"], phrases.cause(event), warnings)
+        return " ".join(part for part in texts if part)
 
     def wire(self, event: Event) -> dict[str, Any]:
         """Give an event as the plain values of the JSON form."""

@@ -30,7 +30,7 @@ from postmortem.report.redaction.redactor import Redactor
 
 
 class _Written(str):
-    """What somebody has written as JSON already: it stands in the report as it is."""
+    """Text that is JSON already and goes into the report unchanged."""
 
     __slots__ = ()
 
@@ -59,7 +59,7 @@ _WRITE: Final[Mapping[Any, Callable[[Any], str]]] = {
 def render_json(diagnosis: Diagnosis, *, redact: bool = True) -> str:
     """Write the JSON report."""
     wire = _build_report(
-        diagnosis, Redactor() if redact else None, lambda one: _Written(serialize_curve(one))
+        diagnosis, Redactor() if redact else None, lambda curve: _Written(serialize_curve(curve))
     )
     # Each part by itself: one character that is no ASCII makes every look at a text take longer.
     parts = [
@@ -121,8 +121,12 @@ def _dump_indented(value: Any, gap: str = "\n", spelt: Callable[[Any], Any] = _a
 def _dump_entries(value: Mapping[Any, Any], gap: str, spelt: Callable[[Any], Any]) -> list[str]:
     return [
         f"{encode_basestring(key if key.__class__ is str else str(key))}: "
-        + (write(one) if (write := _WRITE.get(one.__class__)) else _dump_indented(one, gap, spelt))
-        for key, one in value.items()
+        + (
+            write(item)
+            if (write := _WRITE.get(item.__class__))
+            else _dump_indented(item, gap, spelt)
+        )
+        for key, item in value.items()
     ]
 
 
@@ -130,7 +134,7 @@ def _dump_items(value: Sequence[Any], gap: str, spelt: Callable[[Any], Any]) -> 
     inner = gap + " "
     items = [*map(repr, value)] if _NUMBERS.issuperset(map(type, value)) else []
     if not items or not _NO_NUMBERS.isdisjoint(items):
-        items = [_dump_indented(one, inner, spelt) for one in value]
+        items = [_dump_indented(item, inner, spelt) for item in value]
     return f"[{inner}{f',{inner}'.join(items)}{gap}]"
 
 
@@ -142,8 +146,8 @@ def read_schema(name: str = "report") -> str:
 @cache
 def get_tool_version() -> str:
     """Give the version of the installed package: a wheel holds it, a checkout is asked for it."""
-    if told := read_wheel_version():
-        return told
+    if version := read_wheel_version():
+        return version
     from importlib import metadata  # noqa: PLC0415 -- 15 ms that a wheel's start does not pay
 
     try:
@@ -181,18 +185,18 @@ def _build_report(
             "knowledge_base": shown.knowledge_base,
             "classifier": shown.classifier,
         },
-        "sources": [_build_source(one) for one in shown.sources],
-        "attempts": [_get_fields(one) for one in shown.attempts],
+        "sources": [_build_source(source) for source in shown.sources],
+        "attempts": [_get_fields(attempt) for attempt in shown.attempts],
         "outcome": shown.outcome,
-        "frameworks": [_get_fields(one) for one in shown.frameworks],
+        "frameworks": [_get_fields(framework) for framework in shown.frameworks],
         "verdict": _build_verdict(shown.verdict),
-        "causes": [_build_cause(one) for one in shown.causes],
-        "signatures": [_build_signature(one) for one in shown.signatures],
+        "causes": [_build_cause(cause) for cause in shown.causes],
+        "signatures": [_build_signature(signature) for signature in shown.signatures],
         "first_failure": None if first is None else _build_failure(first),
-        "timeline": [_build_event(one) for one in shown.timeline],
-        "series": [curve(one) for one in shown.series],
+        "timeline": [_build_event(event) for event in shown.timeline],
+        "series": [curve(series) for series in shown.series],
         "environment": _build_environment(shown.environment),
-        "settings": {name: _get_fields(one) for name, one in shown.settings.items()},
+        "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),
         "redactions": _count_redactions(redactor),
         "warnings": list(shown.warnings),
@@ -229,13 +233,13 @@ def _build_source(source: Source) -> dict[str, Any]:
 
 
 def _build_verdict(verdict: Verdict) -> dict[str, Any]:
-    return _get_fields(verdict) | {"need": [_get_fields(one) for one in verdict.need]}
+    return _get_fields(verdict) | {"need": [_get_fields(entry) for entry in verdict.need]}
 
 
 def _build_cause(cause: Cause) -> dict[str, Any]:
     fields = _get_fields(cause) | {
-        "evidence": [_build_evidence(one) for one in cause.evidence],
-        "fixes": [_build_fix(one) for one in cause.fixes],
+        "evidence": [_build_evidence(item) for item in cause.evidence],
+        "fixes": [_build_fix(fix) for fix in cause.fixes],
     }
     for name in (
         "log_odds",
@@ -247,7 +251,7 @@ def _build_cause(cause: Cause) -> dict[str, Any]:
 
 def _build_evidence(evidence: Evidence) -> dict[str, Any]:
     fields = _get_fields(evidence) | {"where": _build_process(evidence.where)}
-    carried = [_get_fields(one) for one in fields.pop("carried")]
+    carried = [_get_fields(entry) for entry in fields.pop("carried")]
     return fields | ({"carried": carried} if carried else {})
 
 
@@ -272,7 +276,7 @@ def _build_event(event: Event) -> dict[str, Any]:
 
 
 def _build_environment(environment: Environment) -> dict[str, Any]:
-    return _get_fields(environment) | {"gpus": [_get_fields(one) for one in environment.gpus]}
+    return _get_fields(environment) | {"gpus": [_get_fields(gpu) for gpu in environment.gpus]}
 
 
 def _build_progress(progress: Progress) -> dict[str, Any]:
@@ -296,7 +300,7 @@ def convert_to_json_value(value: Any) -> Any:
     if kind in _WHOLE or (kind is float and math.isfinite(value)):
         return value
     if kind is list or kind is tuple:
-        return [one if one.__class__ in _WHOLE else convert_to_json_value(one) for one in value]
+        return [item if item.__class__ in _WHOLE else convert_to_json_value(item) for item in value]
     return _convert_other_value(value)
 
 
@@ -314,9 +318,9 @@ def _convert_other_value(value: Any) -> Any:
         )
     if isinstance(value, dict):
         return {
-            convert_to_json_value(str(key)): convert_to_json_value(one)
-            for key, one in value.items()
+            convert_to_json_value(str(key)): convert_to_json_value(item)
+            for key, item in value.items()
         }
     if isinstance(value, tuple | list | set | frozenset):
-        return [convert_to_json_value(one) for one in value]
+        return [convert_to_json_value(item) for item in value]
     return convert_to_json_value(str(value))

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
+from tests.report.page.test_merits_page import TOOL, rows
 
 import postmortem
 from postmortem.core.resources import find_shipped_model
 from postmortem.learn.metrics import build_evaluation
-from postmortem.report.page.merits_page import render_evaluation
+from postmortem.report.page.metrics_page import render_evaluation
 from tests.browser.conftest import Opened
-from tests.report.page.test_merits_page import TOOL, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {

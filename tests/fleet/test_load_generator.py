@@ -113,7 +113,7 @@ def test_more_jobs_come_behind(tmp_path: Path) -> None:
 def test_the_scheduler_knows_the_jobs(tree: tuple[Path, list[dict]]) -> None:
     """Both forms have the same jobs and states, and a line for each batch step."""
     folder, truths = tree
-    place = triage_jobs.beside(folder, ".scheduler")
+    place = triage_jobs.build_sibling_path(folder, ".scheduler")
     records = json.loads((place / "sacct.json").read_text())["jobs"]
     head, *rows = [line.split("|") for line in (place / "sacct.txt").read_text().splitlines()]
     lines = [dict(zip(head, row, strict=True)) for row in rows]

@@ -67,7 +67,7 @@ def load(tmp_path: Path) -> Load:
         "local",
         "",
         (),
-        triage_jobs.beside(tmp_path / "tree", ".scheduler") / "sacct.json",
+        triage_jobs.build_sibling_path(tmp_path / "tree", ".scheduler") / "sacct.json",
     )
 
 
@@ -126,7 +126,9 @@ def test_all_figures_are_in_one_line(
     assert report["kill"]["equal"] == {"results.jsonl": True, "results.csv": True}
     assert report["again"]["jobs"] == report["whole"]["jobs"] + 3
     assert report["unchanged"]["first_row_s"] == 0
-    assert len(triage_jobs.rows_of(triage_jobs.beside(load.tree, ".truths.jsonl"))) == 15
+    assert (
+        len(triage_jobs.rows_of(triage_jobs.build_sibling_path(load.tree, ".truths.jsonl"))) == 15
+    )
 
 
 def test_results_that_differ_are_told(

@@ -59,20 +59,20 @@ class Runner:
 
     def run(
         self,
-        given: Mapping[str, str],
+        given_inputs: Mapping[str, str],
         event: Mapping[str, Any] | None = None,
         done: Mapping[str, dict[str, str]] | None = None,
     ) -> Run:
         """Run the steps in their order, until one fails.
 
         Args:
-            given: inputs.
+            given_inputs: by name.
             event: what `github.…` gives.
             done: outputs of steps that are not run, but taken as done.
         """
         github = {"action_path": str(self._action), **(event or {})}
         inputs = {
-            name: given.get(name, _filled(str(one.get("default", "")), {"github": github}))
+            name: given_inputs.get(name, _filled(str(one.get("default", "")), {"github": github}))
             for name, one in self.value["inputs"].items()
         }
         found = Run(outputs=dict(done or {}))
@@ -82,8 +82,8 @@ class Runner:
             if name in (done or {}) or not _holds(step.get("if", ""), inputs):
                 continue
             if "uses" in step:
-                asked = {key: _filled(str(one), contexts) for key, one in step["with"].items()}
-                found.used.append((step["uses"], asked))
+                settings = {key: _filled(str(one), contexts) for key, one in step["with"].items()}
+                found.used.append((step["uses"], settings))
                 continue
             self._ran(step, name, contexts, found)
             if found.status:

@@ -44,13 +44,13 @@ def _progress(chance: random.Random) -> Iterator[str]:
 def failed(number: int) -> str:
     """A log of a run whose write was declined."""
     chance = random.Random(number)
-    told = {
+    label = {
         "line": chance.randint(20, 300),
         "who": chance.choice(["speech", "nlp", "rec", "ads"]),
         "most": chance.choice([500, 1024, 2048]),
         "shard": chance.randint(0, 4000),
     }
-    end = [line.format(**told) for line in chance.choice(_ENDS)]
+    end = [line.format(**label) for line in chance.choice(_ENDS)]
     return "\n".join(["starting training", *_progress(chance), *end]) + "\n"
 
 

@@ -5,22 +5,22 @@ import pytest
 pytest.importorskip("sklearn")
 pytest.importorskip("safetensors")
 from postmortem.diagnosis.classifier.evidence_model import UNFITTED
-from postmortem.learn.believing import Answered, collect_answers, fit_evidence_model
+from postmortem.learn.believing import EvidenceCase, collect_answers, fit_evidence_model
 from postmortem.learn.labelled import list_labelled_cases
 from postmortem.learn.rule_ablation import BLIND, HALVES, NARROW, iter_ablated_cases
-from postmortem.learn.samples import Sampled, read_samples
+from postmortem.learn.samples import SampledLog, read_samples
 from postmortem.pipeline import get_matcher
 
 KNOWLEDGE = get_matcher(()).knowledge
 OOM = """Traceback (most recent call last):
   File "train.py", line 3, in <module>
     loss.backward()
-torch.OutOfMemoryError: CUDA out of memory. JudgedOneWay to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.
 """
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Sampled:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> SampledLog:
     """A log whose cause the rules know."""
     folder = tmp_path_factory.mktemp("own")
     (folder / "run.log").write_text(OOM)
@@ -29,7 +29,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sampled:
     return found
 
 
-def test_a_case_without_its_signatures_is_one_that_no_rule_knows(sample: Sampled) -> None:
+def test_a_case_without_its_signatures_is_one_that_no_rule_knows(sample: SampledLog) -> None:
     """Nothing else of it changes, and the case itself keeps them."""
     assert sample.ranking.verdict.cause == "memory.cuda-oom"
     (blind,) = [one for _, one in iter_ablated_cases(sample, KNOWLEDGE, {BLIND})]
@@ -43,7 +43,7 @@ def test_a_case_without_its_signatures_is_one_that_no_rule_knows(sample: Sampled
     assert sample.case.gathered.findings
 
 
-def test_the_same_halves_each_time(sample: Sampled) -> None:
+def test_the_same_halves_each_time(sample: SampledLog) -> None:
     """Chance is that of names."""
     kinds = {NARROW, *HALVES}
     first, second = (
@@ -53,18 +53,18 @@ def test_the_same_halves_each_time(sample: Sampled) -> None:
     assert first == second
 
 
-def test_each_way_of_judging_a_case_is_a_row(sample: Sampled) -> None:
+def test_each_way_of_judging_a_case_is_a_row(sample: SampledLog) -> None:
     """As it is, and as far as another verdict comes of it, without signatures."""
     rows = collect_answers([(sample, {"memory.cuda-oom": 0.9, "io.storage": 0.1})], KNOWLEDGE)
     assert all(row.right for row in rows if row.is_proposal or row.kind == "as it is")
     assert "as it is" in {row.kind for row in rows}
 
 
-def row(number: int, *, right: bool) -> Answered:
+def row(number: int, *, right: bool) -> EvidenceCase:
     """A verdict that is right where its evidence is strong."""
     told = dict.fromkeys(("against", "curve", "left_over", "completed"), 0.0)
     told |= {"strength": 3.0 if right else 0.7, "wording": 1.0}
-    return Answered(f"g{number}", "as it is", False, False, told, right)
+    return EvidenceCase(f"g{number}", "as it is", False, False, told, right)
 
 
 def test_what_goes_with_being_right_gets_weight() -> None:

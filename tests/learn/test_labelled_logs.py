@@ -6,8 +6,8 @@ import pytest
 
 from postmortem.core.errors import InputError, UsageError
 from postmortem.learn.corrections import record
-from postmortem.learn.evaluating import WAYS, JudgedOneWay
-from postmortem.learn.grepping import find_causes_by_grep, words
+from postmortem.learn.evaluating import WAYS, JudgedCase
+from postmortem.learn.grep_baseline import find_causes_by_grep, words
 from postmortem.learn.labelled import list_labelled_cases
 from postmortem.learn.metrics import (
     compute_abstention_metrics,
@@ -20,10 +20,10 @@ from postmortem.pipeline import get_matcher
 KNOWN = {"io.storage", "config.rl"}
 
 
-def tried(way: str, cause: str, verdict: str | None, probability: float) -> JudgedOneWay:
+def tried(way: str, cause: str, verdict: str | None, probability: float) -> JudgedCase:
     """A case, and what was made of it."""
     first = verdict or "unknown.no-cause-shown"
-    return JudgedOneWay(
+    return JudgedCase(
         way,
         cause,
         frozenset({cause}),

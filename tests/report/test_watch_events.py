@@ -8,7 +8,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.core.message import quote, say
 from postmortem.core.watching import ENDS, KINDS, Ended, Noted, Warned
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.watch_events import Teller, serialize_event, serialize_events
+from postmortem.report.watch_events import EventFormatter, serialize_event, serialize_events
 from postmortem.report.words.watch_words import WATCH
 
 WARNED = Warned(
@@ -41,7 +41,7 @@ def test_a_warning_in_the_terminal(language: str) -> None:
 
     Nothing in it steers the terminal.
     """
-    text = Teller(PATHS, language, None).terminal(WARNED)
+    text = EventFormatter(PATHS, language, None).terminal(WARNED)
     for part in (
         "/home/mueller/run.log:21",
         "20",
@@ -57,12 +57,12 @@ def test_a_warning_in_the_terminal(language: str) -> None:
 
 def test_colour_is_the_programs_own() -> None:
     """Only where it is asked for."""
-    assert "\x1b[1;31m" in Teller(PATHS, "en", None).terminal(WARNED, color=True)
+    assert "\x1b[1;31m" in EventFormatter(PATHS, "en", None).terminal(WARNED, color=True)
 
 
 def test_what_leaves_the_terminal_gives_nothing_away() -> None:
     """User and host are replaced, the same everywhere; the values are strict JSON."""
-    text = serialize_event(Teller(PATHS, "en", Redactor()).wire(WARNED))
+    text = serialize_event(EventFormatter(PATHS, "en", Redactor()).wire(WARNED))
     assert "mueller" not in text
     assert "gpu17" not in text
     value = json.loads(text, parse_constant=pytest.fail)
@@ -80,7 +80,7 @@ def test_what_leaves_the_terminal_gives_nothing_away() -> None:
 
 def test_the_end_tells_the_verdict() -> None:
     """In words and in values; the status is the command's."""
-    teller = Teller(PATHS, "en", None)
+    teller = EventFormatter(PATHS, "en", None)
     end = Ended("failed", PATHS, 2, 1.8e9, "numerics.fp16-overflow", quote("fp16 overflow"), 0.93)
     assert "failed" in teller.terminal(end)
     assert "numerics.fp16-overflow, 93%" in teller.terminal(end)
@@ -92,7 +92,7 @@ def test_the_end_tells_the_verdict() -> None:
 
 def test_all_events_make_a_document() -> None:
     """For programs that read one value."""
-    teller = Teller(PATHS, "en", None)
+    teller = EventFormatter(PATHS, "en", None)
     value = json.loads(
         serialize_events([teller.wire(Noted("waiting", "run.log")), teller.wire(WARNED)])
     )
@@ -102,6 +102,6 @@ def test_all_events_make_a_document() -> None:
 
 def test_a_path_with_a_blank_stays_one_word() -> None:
     """In the command that is proposed."""
-    assert "postmortem analyze '/data/my run.log'" in Teller(
+    assert "postmortem analyze '/data/my run.log'" in EventFormatter(
         ("/data/my run.log",), "en", None
     ).terminal(WARNED)

@@ -43,7 +43,9 @@ def main() -> int:
     with Path(os.environ["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as summary:
         summary.write(report.render("markdown", redact=True) + "\n")
     with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as outputs:
-        outputs.writelines(_output(name, value) for name, value in _told(report, files).items())
+        outputs.writelines(
+            _output(name, value) for name, value in _build_outputs(report, files).items()
+        )
     return 0
 
 
@@ -75,8 +77,8 @@ def _chosen(name: str, among: tuple[str, ...], environment: Mapping[str, str]) -
     """
     value = environment[name]
     if value not in among:
-        asked = name.removeprefix("INPUT_").lower()
-        raise UsageError(f"there is no {asked} {value!r}", "", f"one of {', '.join(among)}")
+        option = name.removeprefix("INPUT_").lower()
+        raise UsageError(f"there is no {option} {value!r}", "", f"one of {', '.join(among)}")
     return value
 
 
@@ -108,9 +110,9 @@ def _written(report: Report, environment: Mapping[str, str]) -> dict[str, str]:
     return paths
 
 
-def _told(report: Report, files: Mapping[str, str]) -> dict[str, str]:
+def _build_outputs(report: Report, files: Mapping[str, str]) -> dict[str, str]:
     verdict = report.verdict
-    cause = next((one for one in report.causes if one.id == verdict.cause), None)
+    cause = next((candidate for candidate in report.causes if candidate.id == verdict.cause), None)
     return {
         "cause": verdict.cause or "",
         "title": format_one_line(cause.title if cause is not None else "", _LONGEST_TITLE),

@@ -30,7 +30,7 @@ class WorkUndone(Exception):  # noqa: N818 -- what became of the work
     """A piece of work was not done, whatever it was."""
 
 
-class NoRoomForWork(WorkUndone):
+class WorkPoolFull(WorkUndone):
     """As much as there may be is under way."""
 
 
@@ -115,7 +115,7 @@ class WorkPool:
             Exception: what the work itself raises.
         """
         if self.under_way >= self._most:
-            raise NoRoomForWork
+            raise WorkPoolFull
         self.under_way += 1
         try:
             return await asyncio.wrap_future(self._begin_task(work, *arguments))

@@ -2,8 +2,8 @@
 
 Skipped steps, checkpoints, evaluations, resumption, the crash.
 
-In: the extract, the case. Out: `Marks` in the order of source and kind. Not here: the first failure
-and the attempts, which the diagnosis has by itself; drawing (`page.arrange`).
+In: the extract, the case. Out: `Marks` in the order of source and kind. Not here: the first
+failure and the attempts, which the diagnosis has by itself; drawing (`page.panel_layout`).
 """
 
 import math

@@ -1,13 +1,13 @@
-"""Unknown failures that are alike: their templates in clusters, whatever order they come in.
+"""Cluster the templates of similar unknown failures, independent of their order.
 
 In: templates by key, the clusters of earlier triages. Out: `Clustered`, every key in one cluster.
-Not here: what a template is (`alike.failure_summary`), failures of a known cause
-(`alike.fingerprints`), how new templates part (`alike.token_partition`).
+Not here: what a template is (`grouping.failure_summary`), failures of a known cause
+(`grouping.fingerprints`), how new templates part (`grouping.token_partition`).
 
-First each template is held against the clusters that are known, as they were before: one that is an
-instance of a cluster belongs to the oldest such, one that is like a cluster widens it. What is left
-is parted anew. A template joins one cluster, so that two that are known stay two. Everything is
-done in the order of the templates' texts, never in that of the jobs.
+First each template is compared with the known clusters as they were before: an instance of a
+cluster joins the oldest such cluster, a similar template widens it. The rest is clustered anew. A
+template joins one cluster, so that two that are known stay two. Everything is done in the order of
+the templates' texts, never in that of the jobs.
 
 Of n templates each is looked up once for each set of open words that the known clusters of its
 scope have (at most 256), compared with at most 24 clusters and held against at most 512, and parted
@@ -100,12 +100,14 @@ def group_templates(
     for template in templates.values():
         places[_place_of(template)].add(template)
     older: defaultdict[_Place, list[KnownCluster]] = defaultdict(list)
-    for one in sorted(known, key=lambda cluster: (cluster.since, cluster.id)):
-        older[_parse_scope(one.id), len(split(one.template))].append(one)
+    for known_cluster in sorted(known, key=lambda cluster: (cluster.since, cluster.id)):
+        older[_parse_scope(known_cluster.id), len(split(known_cluster.template))].append(
+            known_cluster
+        )
     found: dict[FailureTemplate, Cluster] = {}
     for place in sorted(places):
         found |= _group_templates_of_place(sorted(places[place]), older[place])
-    clusters = {one.id: one for one in found.values()}
+    clusters = {group.id: group for group in found.values()}
     return Clustered(
         {key: found[template].id for key, template in templates.items()},
         tuple(clusters[name] for name in sorted(clusters)),
@@ -119,7 +121,9 @@ def _group_templates_of_place(
     scope = templates[0].scope
     least = _ALIKE_IN_PLACE if templates[0].is_placed else _ALIKE_ANYWHERE
     rows = {template: split(template.text) for template in templates}
-    patterns = KnownPatterns([(one.id, split(one.template)) for one in older])
+    patterns = KnownPatterns(
+        [(known_cluster.id, split(known_cluster.template)) for known_cluster in older]
+    )
     patterns.widen(sorted(set(rows.values())), least)
     found: dict[Words, Cluster] = {}
     left = []
@@ -129,7 +133,7 @@ def _group_templates_of_place(
             left.append(words)
         else:
             found[words] = Cluster(name, " ".join(patterns.words[name]), is_known=True)
-    taken = {one.id for one in older}
+    taken = {known_cluster.id for known_cluster in older}
     for group in split_by_similarity(left, least):
         template = " ".join(merge_rows(group))
         cluster = Cluster(_create_cluster_id(scope, template, taken), template, is_known=False)

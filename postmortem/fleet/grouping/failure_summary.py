@@ -1,10 +1,10 @@
 """What grouping needs to know of an analysis: cause, deciding rule, failing line, own code.
 
 In: an `Analysis`. Out: a `FailureSummary`. Not here: which failures are the same
-(`alike.fingerprints`), which unknown ones are alike (`alike.failure_clusters`).
+(`grouping.fingerprints`), which unknown ones are alike (`grouping.failure_clusters`).
 
 What differs from run to run is taken out by the wording that the comparison of two runs goes by
-(`extraction.line_noise`): numbers, paths, addresses, hashes, ids, times; beside it the machines
+(`extraction.line_noise`): numbers, paths, addresses, hashes, ids, times; and the machines
 that the analysis names, and quoted text that is more than a name.
 """
 
@@ -49,7 +49,7 @@ _CLASS: Final = compile_lazily(r"(?:[A-Za-z_]\w{0,80}\.){0,8}(?P<name>[A-Za-z_]\
 
 @dataclass(frozen=True, slots=True)
 class FailureSummary:
-    """What is told of one failure, without what is a run's own."""
+    """One failure without what is specific to its run."""
 
     cause: str | None
     """None where the program abstains."""
@@ -104,7 +104,7 @@ def _mask_quoted_value(match: re.Match[str]) -> str:
 
 
 def _collect_hosts(analysis: Analysis) -> frozenset[str]:
-    """Name the machines that processes were told to run on."""
+    """List the hosts that a launcher assigned to processes."""
     places = [source.where for source in analysis.sources]
     if analysis.first_failure is not None:
         places.append(analysis.first_failure.where)
@@ -113,11 +113,17 @@ def _collect_hosts(analysis: Analysis) -> frozenset[str]:
 
 def _find_deciding_evidence(analysis: Analysis, cause: str | None) -> Evidence[Message] | None:
     """Give the evidence for the cause that names a rule: at the first failure, else the loudest."""
-    told: Cause[Message] | None = next((one for one in analysis.causes if one.id == cause), None)
-    if told is None:
+    named_cause: Cause[Message] | None = next(
+        (candidate for candidate in analysis.causes if candidate.id == cause), None
+    )
+    if named_cause is None:
         return None
     least = WEIGHTS["weak"]
-    speaking = [one for one in told.evidence if one.kind in _DECIDING and one.weight > least]
+    speaking = [
+        evidence
+        for evidence in named_cause.evidence
+        if evidence.kind in _DECIDING and evidence.weight > least
+    ]
     first = analysis.first_failure
     place = (first.source, first.line) if first is not None else None
     return min(
@@ -136,7 +142,7 @@ def _extract_named_captures(hit: SignatureHit[Message] | None) -> tuple[str, ...
 def _find_signature_hit(
     analysis: Analysis, deciding: Evidence[Message] | None
 ) -> SignatureHit[Message] | None:
-    """Give the finding that a piece of evidence tells of, at its line if that is listed."""
+    """Find the finding of a piece of evidence, at its line if that is listed."""
     if deciding is None:
         return None
     hits = [hit for hit in analysis.signatures if hit.id == deciding.id]
@@ -145,19 +151,19 @@ def _find_signature_hit(
 
 
 def _get_failing_line(analysis: Analysis) -> str:
-    """Give the line of the first failure, else the last one that tells of something bad."""
+    """Give the line of the first failure, else the last line that reports a problem."""
     failure = analysis.first_failure
     if failure is None:
         return _find_last_bad_line(analysis.excerpt)
-    said = _get_first_line(str(failure.why))
-    if is_exception_line(said):
-        return said
+    line = _get_first_line(str(failure.why))
+    if is_exception_line(line):
+        return line
     for hit in analysis.signatures:
         if (hit.source, hit.line) == (failure.source, failure.line):
             return _get_first_line(hit.text)
     rows = _iter_quoted_lines_from(analysis, failure.source, failure.line)
     first = next(rows, "")
-    return f"{first} {next(rows, '')}".strip() if first.endswith(":") else first or said
+    return f"{first} {next(rows, '')}".strip() if first.endswith(":") else first or line
 
 
 def _iter_quoted_lines_from(analysis: Analysis, source: int, line: int) -> Iterator[str]:
@@ -188,13 +194,13 @@ def _strip_prefix(raw: str) -> str:
 
 
 def _find_last_bad_line(excerpt: Excerpt | None) -> str:
-    """Give the last line that tells of something bad, else the last that says anything."""
+    """Give the last line that reports a problem, else the last line with text."""
     lines = excerpt.lines if excerpt is not None else ()
-    told = [_strip_prefix(raw).strip() for raw in reversed(lines)]
-    told = [text for text in told if text]
-    bad = (text for text in told if is_exception_line(text) or _PROMISING.search(text))
-    saying = (text for text in told if not is_uninformative(text, normalize_line(text[:LONGEST])))
-    return next(bad, "") or next(saying, "") or next(iter(told), "")
+    texts = [_strip_prefix(raw).strip() for raw in reversed(lines)]
+    texts = [text for text in texts if text]
+    bad = (text for text in texts if is_exception_line(text) or _PROMISING.search(text))
+    saying = (text for text in texts if not is_uninformative(text, normalize_line(text[:LONGEST])))
+    return next(bad, "") or next(saying, "") or next(iter(texts), "")
 
 
 def _get_first_line(text: str) -> str:
@@ -210,7 +216,7 @@ def _extract_exception_class(line: str) -> str:
 
 
 def _find_user_frame(analysis: Analysis, hit: SignatureHit[Message] | None) -> str:
-    """Name the user's own code that made the failing call, if a traceback tells; else nothing."""
+    """Name the user code that made the failing call, if a traceback shows it; else ""."""
     first = analysis.first_failure
     place = (hit.source, hit.line) if hit is not None else None
     quoted = _find_quoted_user_frame(analysis, *place) if place is not None else ""
@@ -218,8 +224,8 @@ def _find_user_frame(analysis: Analysis, hit: SignatureHit[Message] | None) -> s
         return quoted
     is_there = place is None or (first.source == place[0] and first.line <= place[1])
     frame = first.frame if is_there else None
-    told = _format_code_location(frame.file, frame.function) if frame is not None else ""
-    return told or (
+    location = _format_code_location(frame.file, frame.function) if frame is not None else ""
+    return location or (
         _find_quoted_user_frame(analysis, first.source, first.line) if place is None else ""
     )
 

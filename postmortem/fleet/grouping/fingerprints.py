@@ -1,13 +1,14 @@
-"""Which failures are the same: an id that jobs share, from what does not change between runs.
+"""Fingerprints: an id that the same failure has in each run, from what does not change.
 
 In: a `FailureSummary`. Out: a `Fingerprint`. Not here: what is taken from an analysis
-(`alike.failure_summary`), failures that are alike but not the same (`alike.failure_clusters`).
+(`grouping.failure_summary`), failures that are alike but not the same
+(`grouping.failure_clusters`).
 
 Two jobs have failed the same way when they have the same cause, by the same rule, in the same place
 of the user's own code. The process, the machine, the step, sizes and paths do not count. A cause
 that curves show and no text has no rule: all of it is one group. So is health. Where the program
-abstains, or names a cause only because nothing speaks for another, the wording of the failing line
-stands for the rule, and the group is found by likeness.
+abstains, or names a cause only for lack of another, the wording of the failing line takes the place
+of the rule, and the group is found by similarity.
 """
 
 import hashlib
@@ -35,7 +36,7 @@ class Fingerprint:
 
 
 def compute_fingerprint(summary: FailureSummary) -> Fingerprint:
-    """Give what a failure is told by."""
+    """Compute the fingerprint of a failure."""
     cause, is_open = summary.cause, is_left_open(summary.cause)
     if is_open:
         scope = compute_short_hash(cause or "", summary.exception, *summary.frames)
@@ -44,8 +45,8 @@ def compute_fingerprint(summary: FailureSummary) -> Fingerprint:
     else:
         parts = (summary.rule or summary.exception, *summary.named, "in", *summary.frames)
         is_healthy = has_trait(cause, Trait.SOUND)
-        told = compute_short_hash(cause or "", *(() if is_healthy else parts), length=12)
-        name = f"g{FINGERPRINT_VERSION}-{told}"
+        digest = compute_short_hash(cause or "", *(() if is_healthy else parts), length=12)
+        name = f"g{FINGERPRINT_VERSION}-{digest}"
     return Fingerprint(name, cause, is_open, summary.template)
 
 

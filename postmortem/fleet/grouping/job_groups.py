@@ -1,7 +1,7 @@
-"""Which jobs of a triage failed alike: each analysis in one group.
+"""Group the jobs of a triage by failure: each analysis is in one group.
 
-In: summaries, the groups that are known. Out: the id of each summary's group, and what is told of
-it. Not here: fingerprints and clusters themselves, counting.
+In: summaries, the groups that are known. Out: the id of each summary's group, and its texts. Not
+here: fingerprints and clusters themselves, counting.
 """
 
 from collections.abc import Iterable, Mapping
@@ -42,18 +42,21 @@ def group_summaries(
     summaries: Iterable[AnalysisSummary], known: Iterable[GroupRow]
 ) -> tuple[dict[str, str], dict[str, JobGroup]]:
     """Give the group of each analysis that was judged, by key, and the groups, by id."""
-    judged = {one.key: one for one in summaries if one.state == JUDGED}
-    open_ = {key: one for key, one in judged.items() if is_left_open(one.cause)}
+    judged = {summary.key: summary for summary in summaries if summary.state == JUDGED}
+    open_ = {key: summary for key, summary in judged.items() if is_left_open(summary.cause)}
     found = group_templates(
-        {key: open_template(one.fingerprint, one.template) for key, one in open_.items()},
+        {
+            key: open_template(summary.fingerprint, summary.template)
+            for key, summary in open_.items()
+        },
         [
             KnownCluster(row.identity, row.template, row.first_triage)
             for row in known
             if row.version == VERSION and is_left_open(row.cause)
         ],
     )
-    clusters = {one.id: one for one in found.clusters}
-    of_key = {key: found.of_key.get(key, one.fingerprint) for key, one in judged.items()}
+    clusters = {cluster.id: cluster for cluster in found.clusters}
+    of_key = {key: found.of_key.get(key, summary.fingerprint) for key, summary in judged.items()}
     members: dict[str, list[AnalysisSummary]] = {}
     for key in sorted(of_key):
         members.setdefault(of_key[key], []).append(judged[key])
@@ -61,11 +64,11 @@ def group_summaries(
 
 
 def _group(name: str, members: list[AnalysisSummary], clusters: Mapping[str, Cluster]) -> JobGroup:
-    best = min(members, key=lambda one: (-one.probability, one.key))
+    best = min(members, key=lambda member: (-member.probability, member.key))
     cluster = clusters.get(name)
     template = cluster.template if cluster is not None else best.template
     title = Message(best.title_en, best.title_zh)
-    lines = tuple(sorted({one.failing_line for one in members if one.failing_line}))
+    lines = tuple(sorted({member.failing_line for member in members if member.failing_line}))
     if cluster is not None and template.strip():
         title = quote(template)
     return JobGroup(name, best.cause, title, template, best, cluster is not None, lines)

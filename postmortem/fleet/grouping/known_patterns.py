@@ -1,7 +1,7 @@
-"""Clusters that are known, by their words: whose instance a template is, and whom it widens.
+"""Known clusters as word patterns: which one a template matches, and which one it widens.
 
 In: patterns of one scope and one length, the oldest first. Out: the id of one of them, or none. Not
-here: parting what belongs to none (`alike.token_partition`).
+here: clustering templates that match none (`grouping.token_partition`).
 
 A pattern is never opened so far that a template could be an instance of two: what once belonged to
 a cluster belongs to it in every later triage.
@@ -23,7 +23,7 @@ _MOST_MASKS: Final = 256
 """Sets of open places that a template is looked up under, those of the oldest patterns first."""
 _MOST_COMPARED: Final = 24
 """Patterns that a template is compared with word by word: those with its rarest words."""
-_MOST_BESIDE: Final = 512
+_MOST_STATES: Final = 512
 """Patterns that a wider one is held against; beside more it is not opened."""
 _Mask = tuple[int, ...]
 _Place = tuple[int, str]
@@ -102,7 +102,7 @@ class KnownPatterns:
             if place[1] != ANY
         )
         same, opened = min(lists, key=lambda pair: len(pair[0]) + len(pair[1]))
-        if len(same) + len(opened) > _MOST_BESIDE:
+        if len(same) + len(opened) > _MOST_STATES:
             return True
         return any(
             other != name and _can_overlap(wider, self.words[other]) for other in {*same, *opened}
@@ -124,7 +124,9 @@ class KnownPatterns:
         A pattern that shares no word with it is not like it.
         """
         seen: set[str] = set()
-        for names in sorted((self._having.get(one, []) for one in enumerate(template)), key=len):
+        for names in sorted(
+            (self._having.get(position, []) for position in enumerate(template)), key=len
+        ):
             for name in names:
                 if len(seen) >= _MOST_COMPARED:
                     return
@@ -133,6 +135,6 @@ class KnownPatterns:
                     yield name
 
 
-def _can_overlap(one: Words, other: Words) -> bool:
+def _can_overlap(first: Words, second: Words) -> bool:
     """Say whether there could be an instance of both."""
-    return all(mine == its or ANY in (mine, its) for mine, its in zip(one, other, strict=True))
+    return all(mine == its or ANY in (mine, its) for mine, its in zip(first, second, strict=True))

@@ -1,10 +1,10 @@
-"""Templates by their words: how alike two are, what they have in common, how many part.
+"""Partition templates by their words into groups that share enough of them.
 
 In: templates as words, all of one length. Out: groups, each with the words that its members share.
-Not here: which templates may be in one group at all (`alike.failure_clusters`).
+Not here: which templates may be in one group at all (`grouping.failure_clusters`).
 
-They are parted from the whole downwards, which no order of reading can change: while the words that
-all of a group share are too few, the group is split at the place with the fewest different words.
+Groups are split top-down, so the order of reading has no effect: while the members of a group share
+too few words, the group is split at the position with the fewest different words.
 Two groups thus always differ in a word that each of them holds: no template is an instance of both.
 """
 
@@ -29,12 +29,12 @@ def compute_similarity(template: Words, pattern: Words) -> float:
 
     What is open on both sides counts for nothing.
     """
-    told = [
-        (one, other)
-        for one, other in zip(template, pattern, strict=True)
-        if _is_informative(one, other)
+    pairs = [
+        (first, second)
+        for first, second in zip(template, pattern, strict=True)
+        if _is_informative(first, second)
     ]
-    return sum(one == other for one, other in told) / len(told) if told else 1.0
+    return sum(first == second for first, second in pairs) / len(pairs) if pairs else 1.0
 
 
 def merge_rows(rows: Iterable[Words]) -> Words:
@@ -79,8 +79,8 @@ def _split_at_fewest(group: list[Words]) -> list[list[Words]]:
     return list(parts.values())
 
 
-def _is_informative(one: str, other: str) -> bool:
-    return other != ANY and (_is_word(one) or _is_word(other))
+def _is_informative(first: str, second: str) -> bool:
+    return second != ANY and (_is_word(first) or _is_word(second))
 
 
 def _is_word(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Jobs that may be compared over nodes, and the kind within which each is compared.
+"""Choose the jobs that may be compared over nodes, and the kind of each.
 
 In: jobs with allocations. Out: those that count, with their kinds. Not here: comparing them
 (`scheduler.uneven_nodes`).

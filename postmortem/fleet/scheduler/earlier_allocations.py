@@ -1,6 +1,6 @@
-"""What a scheduler said in earlier triages: its records reach back a day, the logs a month.
+"""Allocations known from earlier triages: a scheduler's records often cover a day, logs a month.
 
-In: the allocations of a store, those of now, jobs. Out: those of earlier that tell of these jobs.
+In: the allocations of a store, those of now, jobs. Out: the earlier ones of these jobs.
 Not here: how rows are kept (`store`), which job an allocation belongs to (`scheduler.joining`).
 """
 
@@ -15,8 +15,10 @@ from postmortem.fleet.store.stored_rows import AllocationRow
 def store_allocations(records: AllocationRecords, allocations: Iterable[Allocation]) -> None:
     """Keep what the scheduler says now; of the same attempt it replaces what was kept."""
     records.note(
-        AllocationRow(_build_allocation_key(one), one.attempt, convert_to_values(one))
-        for one in allocations
+        AllocationRow(
+            _build_allocation_key(allocation), allocation.attempt, convert_to_values(allocation)
+        )
+        for allocation in allocations
     )
 
 
@@ -27,11 +29,11 @@ def iter_earlier_allocations(
 
     By the scheduler's id or the path of the log; of other jobs nothing is read into memory.
     """
-    told = {(_build_allocation_key(one), one.attempt) for one in now}
+    known = {(_build_allocation_key(allocation), allocation.attempt) for allocation in now}
     wanted = {job.scheduler_id for job in jobs} | {place for job in jobs for place in job.locations}
     wanted.discard("")
     for row in records.all():
-        if (row.scheduler_id, row.attempt) not in told:
+        if (row.scheduler_id, row.attempt) not in known:
             one = build_allocation(row.facts)
             if not wanted.isdisjoint({one.scheduler_id, *one.aliases, one.log}):
                 yield one

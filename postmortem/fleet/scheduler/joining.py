@@ -1,4 +1,4 @@
-"""Jobs and allocations brought together: by the scheduler's id, else by a name that only one bears.
+"""Join jobs with allocations by the scheduler's id, else by a unique name.
 
 In: jobs whose logs were judged, allocations. Out: the jobs with their allocations, and what could
 not be joined. Not here: reading either.
@@ -37,14 +37,17 @@ def join_jobs(jobs: Iterable[JudgedJob], allocations: Iterable[Allocation]) -> J
     by the job's name, each only where one job and one allocation alone bear it.
     """
     listed = sorted(jobs, key=lambda job: job.identity)
-    known = sorted(allocations, key=lambda one: (one.scheduler_id, one.attempt, repr(one)))
+    known = sorted(
+        allocations,
+        key=lambda allocation: (allocation.scheduler_id, allocation.attempt, repr(allocation)),
+    )
     found = dict(_match_by_id([job for job in listed if job.scheduler_id], known))
     _join_by_names(found, listed, known)
-    taken = {id(one) for one in found.values()}
+    taken = {id(allocation) for allocation in found.values()}
     return Joined(
         tuple(replace(job, allocation=found.get(job.identity)) for job in listed),
         tuple(job.identity for job in listed if job.identity not in found),
-        tuple(one for one in known if id(one) not in taken),
+        tuple(allocation for allocation in known if id(allocation) not in taken),
     )
 
 
@@ -63,7 +66,7 @@ def _match_by_id(
         logs[job.scheduler_id].append(job)
     for identity, known in logs.items():
         candidates = attempts.get(identity) or others.get(identity, [])
-        if len({(one.cluster, one.scheduler_id) for one in candidates}) == 1:
+        if len({(candidate.cluster, candidate.scheduler_id) for candidate in candidates}) == 1:
             yield from _match_by_attempt(known, candidates)
 
 
@@ -71,12 +74,12 @@ def _match_by_attempt(
     jobs: Sequence[JudgedJob], attempts: Sequence[Allocation]
 ) -> Iterator[tuple[str, Allocation]]:
     if len(jobs) == 1 and (jobs[0].attempt == 1 or len(attempts) == 1):
-        yield jobs[0].identity, max(attempts, key=lambda one: one.attempt)
+        yield jobs[0].identity, max(attempts, key=lambda attempt: attempt.attempt)
         return
-    numbered = {one.attempt: one for one in attempts}
-    told = [job.attempt for job in jobs]
+    numbered = {attempt.attempt: attempt for attempt in attempts}
+    attempt_numbers = [job.attempt for job in jobs]
     for job in jobs:
-        if job.attempt in numbered and told.count(job.attempt) == 1:
+        if job.attempt in numbered and attempt_numbers.count(job.attempt) == 1:
             yield job.identity, numbered[job.attempt]
 
 
@@ -84,12 +87,16 @@ def _join_by_names(
     found: dict[str, Allocation], jobs: Sequence[JudgedJob], allocations: Sequence[Allocation]
 ) -> None:
     """Add what jobs without an id have a name in common with, and nothing else has."""
-    latest = [*{(one.cluster, one.scheduler_id): one for one in allocations}.values()]
+    latest = [
+        *{
+            (allocation.cluster, allocation.scheduler_id): allocation for allocation in allocations
+        }.values()
+    ]
     for of_job, of_allocation in _NAMES:
-        taken = {id(one) for one in found.values()}
-        for job, one in _match_by_name(jobs, latest, of_job, of_allocation):
-            if not job.scheduler_id and job.identity not in found and id(one) not in taken:
-                found[job.identity] = one
+        taken = {id(allocation) for allocation in found.values()}
+        for job, allocation in _match_by_name(jobs, latest, of_job, of_allocation):
+            if not job.scheduler_id and job.identity not in found and id(allocation) not in taken:
+                found[job.identity] = allocation
 
 
 def _match_by_name(

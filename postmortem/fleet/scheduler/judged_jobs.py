@@ -1,4 +1,4 @@
-"""A job as the figures see it: what its log was found to say, and what the scheduler says.
+"""A job for statistics: its verdict and its allocation.
 
 In: nothing. Out: frozen values. Not here: the analysis (`pipeline`), where its rows are kept
 (`store`), joining (`scheduler.joining`), counting.
@@ -93,7 +93,7 @@ class JudgedJob:
 
     @property
     def run(self) -> tuple[str, str, int]:
-        """Cluster, id and attempt under which the scheduler knows it, else as its log tells."""
+        """Cluster, id and attempt as the scheduler knows them, else as its log prints them."""
         one = self.allocation
         if one is None:
             return "", self.scheduler_id, self.attempt
@@ -101,7 +101,7 @@ class JudgedJob:
 
     @property
     def work(self) -> str:
-        """What it ran: its name, else its title without numbers; empty if neither tells."""
+        """What it ran: its name, else its title without numbers; empty if neither is known."""
         if self.allocation is not None and self.allocation.name:
             return self.allocation.name
         stem = _NUMBER.sub("#", self.title)
@@ -115,7 +115,7 @@ class JudgedJob:
 
 
 def build_job_without_log(allocation: Allocation) -> JudgedJob:
-    """Give a job of which only the scheduler tells: how it ended, where, not why.
+    """Build a job that only the scheduler knows: how and where it ended, not why.
 
     Its identity is none that a job with a log can have.
     """

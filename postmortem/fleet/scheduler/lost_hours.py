@@ -1,4 +1,4 @@
-"""GPU-hours: how many jobs took, and how many were lost to failures, by cause, user, image, time.
+"""GPU-hours used by jobs and lost to failures, by cause, user, image and time.
 
 In: jobs with allocations. Out: values. Not here: nodes compared (`scheduler.uneven_nodes`).
 A job whose hours are not known adds nothing and is counted as such; where none is known, there is
@@ -122,7 +122,9 @@ def _compute_shares(
         failed = [job for job in group if job.has_failed]
         taken, lost = sum_hours(map(hours, group)), sum_hours(map(hours, failed))
         shares.append(Share(name, len(group), len(failed), taken, lost))
-    return tuple(sorted(shares, key=lambda one: (-(one.lost.hours or 0.0), -one.failed, one.name)))
+    return tuple(
+        sorted(shares, key=lambda share: (-(share.lost.hours or 0.0), -share.failed, share.name))
+    )
 
 
 def _group_jobs(
@@ -179,5 +181,5 @@ def _build_bucket(begin: int, width: int, jobs: Sequence[JudgedJob]) -> Bucket:
 def format_iso_time(seconds: float) -> str:
     """Give UTC seconds as ISO 8601; years that no calendar has are cut to its bounds."""
     bounded = min(max(seconds, _FIRST), _LAST)
-    told = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=bounded)
-    return told.isoformat(timespec="seconds").replace("+00:00", "Z")
+    moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=bounded)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

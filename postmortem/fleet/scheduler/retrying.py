@@ -1,9 +1,9 @@
-"""Jobs that were run again: which failure went away, what had changed, and whether it is worth it.
+"""Jobs that were retried: which failures went away, what had changed, whether a retry pays off.
 
 In: jobs with allocations. Out: pairs, and advice for each cause. Not here: what the rules say of
 one job (`inference.verdict`).
-A run again is the next run of the same work by the same user that starts after the failure ended,
-or the next attempt under the same id. Tasks of an array are run again by tasks of the same number.
+A retry is the next run of the same work by the same user that starts after the failure ended,
+or the next attempt under the same id. Tasks of an array are retried by tasks of the same number.
 Whether the code or the data stayed the same is not known.
 """
 
@@ -66,8 +66,8 @@ class Retry:
 
 
 def _compare_known_values(first: object, second: object) -> bool | None:
-    told = first not in (None, set()) and second not in (None, set())
-    return first != second if told else None
+    are_known = first not in (None, set()) and second not in (None, set())
+    return first != second if are_known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +151,12 @@ def compute_retry_advice(jobs: Iterable[JudgedJob], pairs: Iterable[Retry]) -> d
     }
 
 
-def _select_most_common(told: Mapping[str, int]) -> str:
-    return min(told, key=lambda rule: (-told[rule], rule))
+def _select_most_common(counts: Mapping[str, int]) -> str:
+    return min(counts, key=lambda rule: (-counts[rule], rule))
 
 
 def _build_advice(cause: str, rule: str, retried: int, succeeded: int) -> Advice:
-    """Take the rule's word, unless what happened here speaks against it."""
+    """Take the rule's advice, unless earlier retries here contradict it."""
     by_rule = _OF_RULES.get(rule, UNKNOWN)
     mostly_fails = retried > 0 and compute_binomial_cdf(succeeded, retried, 0.5) <= _TOO_RARE
     mostly_works = (
@@ -181,7 +181,7 @@ def _build_advice(cause: str, rule: str, retried: int, succeeded: int) -> Advice
             "{counted}；重试之前改了什么并不清楚",
             counted=counted,
         )
-    text = say("{rule}; {counted}", "{rule}；{counted}", rule=_SAID[by_rule], counted=counted)
+    text = say("{rule}; {counted}", "{rule}；{counted}", rule=_RULE_TEXTS[by_rule], counted=counted)
     return Advice(cause, by_rule, retried, succeeded, text)
 
 
@@ -196,7 +196,7 @@ def _describe_retry_counts(retried: int, succeeded: int) -> Message:
     )
 
 
-_SAID: Final = {
+_RULE_TEXTS: Final = {
     "yes": say("a retry as it is may succeed", "原样重试可能成功"),
     "after-change": say("retry after the fix", "修复后再重试"),
     "no": say("a retry will not help", "重试没有用"),

@@ -1,6 +1,6 @@
-"""What stands in the cells of a scheduler's record: times, counts, states, exit codes, images.
+"""Parse cells of a scheduler's record: times, counts, states, exit codes, images.
 
-In: a cell, as text, number or JSON value. Out: a plain value, None or empty where it tells nothing.
+In: a cell, as text, number or JSON value. Out: a plain value, None or empty if it is blank.
 Not here: which cell is what (`scheduler.slurm_json`, `scheduler.scheduler_table`).
 """
 
@@ -53,8 +53,8 @@ def parse_number(cell: object) -> float | None:
         BadCell: it is text that is no number.
     """
     if isinstance(cell, Mapping):
-        is_told = cell.get("set", True) and not cell.get("infinite")
-        return parse_number(cell.get("number")) if is_told else None
+        is_set = cell.get("set", True) and not cell.get("infinite")
+        return parse_number(cell.get("number")) if is_set else None
     text = convert_cell_to_text(cell)
     try:
         value = float(text) if text else math.nan
@@ -107,10 +107,10 @@ def _parse_seconds(cell: object, zone: tzinfo | None, after: float | None) -> fl
         return seconds
     if not text:
         return None
-    told = _parse_datetime(text)
-    if told.tzinfo is not None:
-        return told.timestamp()
-    placed = [_convert_to_timestamp(told.replace(fold=fold), zone) for fold in (0, 1)]
+    moment = _parse_datetime(text)
+    if moment.tzinfo is not None:
+        return moment.timestamp()
+    placed = [_convert_to_timestamp(moment.replace(fold=fold), zone) for fold in (0, 1)]
     return placed[1] if after is not None and placed[0] < after <= placed[1] else placed[0]
 
 
@@ -122,11 +122,11 @@ def _parse_datetime(text: str) -> datetime:
         raise _build_time_error(text) from None
 
 
-def _convert_to_timestamp(told: datetime, zone: tzinfo | None) -> float:
+def _convert_to_timestamp(moment: datetime, zone: tzinfo | None) -> float:
     try:
-        return (told if zone is None else told.replace(tzinfo=zone)).timestamp()
+        return (moment if zone is None else moment.replace(tzinfo=zone)).timestamp()
     except (ValueError, OverflowError, OSError):
-        raise _build_time_error(str(told)) from None
+        raise _build_time_error(str(moment)) from None
 
 
 def _build_time_error(text: str) -> BadCell:
@@ -164,7 +164,7 @@ def state_of(cell: object) -> str:
 def count_gpus(resources: object) -> int | None:
     """Count the GPUs in trackable resources: `cpu=8,gres/gpu=4`, or a list of records.
 
-    Where the kinds of GPUs are counted beside all, all count. None if nothing is listed.
+    If kinds of GPUs are listed besides the total, the total counts. None if nothing is listed.
     """
     if isinstance(resources, list):
         resources = ",".join(
@@ -185,17 +185,17 @@ def _format_resource(entry: Mapping[str, object]) -> str:
 
 
 def format_exit_code(cell: object) -> str:
-    """Give an exit code as `code:signal`; one that is told as text as it stands."""
+    """Format an exit code as `code:signal`; a text is kept as it is."""
     if not isinstance(cell, Mapping):
         return convert_cell_to_text(cell)
     code, signal = cell.get("return_code"), cell.get("signal")
     if isinstance(signal, Mapping):
         signal = signal.get("signal_id", signal.get("id"))
-    told = parse_whole_number(code), parse_whole_number(signal)
-    return "" if told == (None, None) else f"{told[0] or 0}:{told[1] or 0}"
+    codes = parse_whole_number(code), parse_whole_number(signal)
+    return "" if codes == (None, None) else f"{codes[0] or 0}:{codes[1] or 0}"
 
 
 def extract_image(container: object, command: object) -> str:
-    """Give the image of a container: as told, or as the command that submitted the job names it."""
-    asked = _IMAGE.search(convert_cell_to_text(command))
-    return asked["image"] if asked else convert_cell_to_text(container)
+    """Give the container image: from its cell, else from the command that submitted the job."""
+    match = _IMAGE.search(convert_cell_to_text(command))
+    return match["image"] if match else convert_cell_to_text(container)

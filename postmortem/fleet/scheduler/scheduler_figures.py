@@ -51,65 +51,67 @@ def compute_scheduler_statistics(found: Joined) -> Value:
         "lost_by_cause": [
             {
                 "cause": cause,
-                "jobs": one.jobs,
-                "gpu_hours": normalize_hours(one.hours),
-                "unknown": one.unknown,
+                "jobs": value.jobs,
+                "gpu_hours": normalize_hours(value.hours),
+                "unknown": value.unknown,
             }
-            for cause, one in compute_lost_hours_by_cause(jobs).items()
+            for cause, value in compute_lost_hours_by_cause(jobs).items()
         ],
         "nodes": _list_node_values(jobs, everything),
-        "users": [_build_share_values(one) for one in compute_user_shares(jobs) if one.name],
-        "images": [_build_share_values(one) for one in compute_image_shares(jobs)],
-        "trend": [_build_bucket_values(one) for one in compute_trend(jobs)],
+        "users": [_build_share_values(share) for share in compute_user_shares(jobs) if share.name],
+        "images": [_build_share_values(share) for share in compute_image_shares(jobs)],
+        "trend": [_build_bucket_values(bucket) for bucket in compute_trend(jobs)],
         "retried": [_retry(pair) for pair in pairs if pair.has_succeeded],
         "advice": {
-            cause: _build_advice_values(one)
-            for cause, one in compute_retry_advice(jobs, pairs).items()
+            cause: _build_advice_values(value)
+            for cause, value in compute_retry_advice(jobs, pairs).items()
         },
     }
 
 
-def _build_share_values(one: Share) -> Value:
+def _build_share_values(share: Share) -> Value:
     return {
-        "name": one.name,
-        "jobs": one.jobs,
-        "failed": one.failed,
-        "gpu_hours": normalize_hours(one.taken.hours),
-        "lost_gpu_hours": normalize_hours(one.lost.hours) if one.failed else 0.0,
-        "lost_unknown": one.lost.unknown,
+        "name": share.name,
+        "jobs": share.jobs,
+        "failed": share.failed,
+        "gpu_hours": normalize_hours(share.taken.hours),
+        "lost_gpu_hours": normalize_hours(share.lost.hours) if share.failed else 0.0,
+        "lost_unknown": share.lost.unknown,
     }
 
 
 def _list_node_values(jobs: Sequence[JudgedJob], everything: Sequence[JudgedJob]) -> list[Value]:
-    shares = {one.name: _build_share_values(one) for one in compute_node_shares(jobs)}
-    return [_build_node_values(one, shares.get(one.node, {})) for one in compare_nodes(everything)]
+    shares = {share.name: _build_share_values(share) for share in compute_node_shares(jobs)}
+    return [
+        _build_node_values(node, shares.get(node.node, {})) for node in compare_nodes(everything)
+    ]
 
 
-def _build_node_values(one: NodeFigures, share: Value) -> Value:
+def _build_node_values(node: NodeFigures, share: Value) -> Value:
     return {
-        "node": one.node,
-        "jobs": one.jobs,
-        "failed": one.failed,
-        "expected": round(one.expected, 4),
-        "p": one.p,
-        "q": one.q,
-        "is_outlier": one.is_outlier,
-        "causes": dict(one.causes or {}),
-        "alike": list(one.alike),
-        "witness": build_translations(one.witness),
-        "text": build_translations(one.text),
+        "node": node.node,
+        "jobs": node.jobs,
+        "failed": node.failed,
+        "expected": round(node.expected, 4),
+        "p": node.p,
+        "q": node.q,
+        "is_outlier": node.is_outlier,
+        "causes": dict(node.causes or {}),
+        "alike": list(node.alike),
+        "witness": build_translations(node.witness),
+        "text": build_translations(node.text),
         "gpu_hours": share.get("gpu_hours"),
         "lost_gpu_hours": share.get("lost_gpu_hours"),
     }
 
 
-def _build_bucket_values(one: Bucket) -> Value:
+def _build_bucket_values(bucket: Bucket) -> Value:
     return {
-        "from": format_iso_time(one.begin),
-        "to": format_iso_time(one.end),
-        "jobs": one.jobs,
-        "causes": dict(one.causes),
-        "lost_gpu_hours": normalize_hours(one.lost.hours) if one.lost.jobs else 0.0,
+        "from": format_iso_time(bucket.begin),
+        "to": format_iso_time(bucket.end),
+        "jobs": bucket.jobs,
+        "causes": dict(bucket.causes),
+        "lost_gpu_hours": normalize_hours(bucket.lost.hours) if bucket.lost.jobs else 0.0,
     }
 
 
@@ -123,10 +125,10 @@ def _retry(pair: Retry) -> Value:
     }
 
 
-def _build_advice_values(one: Advice) -> Value:
+def _build_advice_values(advice: Advice) -> Value:
     return {
-        "retry": one.retry,
-        "retried": one.retried,
-        "succeeded": one.succeeded,
-        "text": build_translations(one.text),
+        "retry": advice.retry,
+        "retried": advice.retried,
+        "succeeded": advice.succeeded,
+        "text": build_translations(advice.text),
     }

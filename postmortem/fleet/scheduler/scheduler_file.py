@@ -1,4 +1,4 @@
-"""The file of `--jobs`: what kind it is, told by what stands in it, and the allocations it holds.
+"""Read the file of `--jobs`: detect its format from its content and load the allocations.
 
 In: a path. Out: `SchedulerRecords`. Not here: what one record says (`scheduler.slurm_json`,
 `scheduler.scheduler_table`), joining it with jobs (`scheduler.joining`).
@@ -13,7 +13,7 @@ from typing import Any, Final
 from postmortem.core.errors import InputError
 from postmortem.core.message import Message, say
 from postmortem.fleet.scheduler.allocations import Allocation, BadRow, SchedulerRecords
-from postmortem.fleet.scheduler.folded_records import fold_records
+from postmortem.fleet.scheduler.merged_records import fold_records
 from postmortem.fleet.scheduler.scheduler_table import (
     Row,
     has_job_columns,
@@ -128,6 +128,6 @@ def _describe_no_record() -> Message:
 
 def _build_records(kind: str, read: Iterable[Allocation | BadRow]) -> SchedulerRecords:
     found: Sequence[Allocation | BadRow] = list(read)
-    kept = (one for one in found if isinstance(one, Allocation))
-    bad = tuple(one for one in found if isinstance(one, BadRow))
+    kept = (record for record in found if isinstance(record, Allocation))
+    bad = tuple(record for record in found if isinstance(record, BadRow))
     return SchedulerRecords(kind, fold_records(kept, has_steps=kind == "slurm-table"), bad)

@@ -1,7 +1,7 @@
 """Tables of jobs: `sacct -P`, and CSV, TSV or JSON lines of any other scheduler.
 
 In: rows by column. Out: allocations, and rows that could not be used. Not here: which row is which
-attempt (`scheduler.folded_records`), what kind of file it is (`scheduler.scheduler_file`).
+attempt (`scheduler.merged_records`), what kind of file it is (`scheduler.scheduler_file`).
 """
 
 import csv
@@ -63,8 +63,8 @@ def normalize_column(name: object) -> str:
 
 def has_job_columns(columns: Sequence[str]) -> bool:
     """Say whether columns name a job and anything about it."""
-    told = {what for what, names in COLUMNS.items() if set(names) & {*columns}}
-    return "job" in told and bool(told & {"nodes", "start", "end", "state", "user", "gpus"})
+    known = {what for what, names in COLUMNS.items() if set(names) & {*columns}}
+    return "job" in known and bool(known & {"nodes", "start", "end", "state", "user", "gpus"})
 
 
 def is_of_slurm(columns: Sequence[str]) -> bool:
@@ -118,7 +118,7 @@ def _describe_cell_count_mismatch(cells: int, columns: int) -> Message:
 def iter_allocations(
     rows: Iterable[tuple[str, Row | BadRow]], zone: tzinfo | None
 ) -> Iterator[Allocation | BadRow]:
-    """Yield what each row says; the attempt is 0 where none is told.
+    """Yield an allocation for each row; the attempt is 0 if there is none.
 
     Args:
         rows: where each stands, and its cells by plain column, or why it has none.
@@ -135,31 +135,33 @@ def iter_allocations(
 
 
 def _parse_allocation(row: Row, zone: tzinfo | None) -> Allocation:
-    told = {what: _get_cell(row, names) for what, names in COLUMNS.items()}
-    identity, raw = convert_cell_to_text(told["job"]), convert_cell_to_text(told["raw"])
+    cells = {what: _get_cell(row, names) for what, names in COLUMNS.items()}
+    identity, raw = convert_cell_to_text(cells["job"]), convert_cell_to_text(cells["raw"])
     if not identity:
         raise BadCell(say("it names no job", "没有作业 id"))
     aliases = (raw,) if raw and raw != identity else ()
-    name, user = convert_cell_to_text(told["name"]), convert_cell_to_text(told["user"])
-    start = parse_timestamp(told["start"], zone)
-    state, ended = state_of(told["state"]), format_exit_code(told["exit"])
-    gpus = _parse_gpu_count(told["gpus"])
+    name, user = convert_cell_to_text(cells["name"]), convert_cell_to_text(cells["user"])
+    start = parse_timestamp(cells["start"], zone)
+    state, ended = state_of(cells["state"]), format_exit_code(cells["exit"])
+    gpus = _parse_gpu_count(cells["gpus"])
     return Allocation(
         identity,
-        attempt=_parse_attempt(told["attempt"], told["restarts"]),
+        attempt=_parse_attempt(cells["attempt"], cells["restarts"]),
         aliases=aliases,
-        cluster=convert_cell_to_text(told["cluster"]),
+        cluster=convert_cell_to_text(cells["cluster"]),
         user=user,
-        nodes=_parse_nodes(told["nodes"]),
-        gpus=count_gpus(told["resources"]) if gpus is None else gpus,
+        nodes=_parse_nodes(cells["nodes"]),
+        gpus=count_gpus(cells["resources"]) if gpus is None else gpus,
         start=start,
-        end=parse_timestamp(told["end"], zone, after=start),
-        elapsed=parse_duration(told["elapsed"]) if start is not None or not told["start"] else None,
+        end=parse_timestamp(cells["end"], zone, after=start),
+        elapsed=parse_duration(cells["elapsed"])
+        if start is not None or not cells["start"]
+        else None,
         state=state or _state_by(ended),
         exit=ended,
-        image=extract_image(told["image"], told["command"]),
+        image=extract_image(cells["image"], cells["command"]),
         name=name,
-        log=fill_log_path(convert_cell_to_text(told["log"]), identity, aliases, name, user),
+        log=fill_log_path(convert_cell_to_text(cells["log"]), identity, aliases, name, user),
     )
 
 
@@ -179,19 +181,19 @@ def _parse_nodes(cell: object) -> tuple[str, ...]:
 
 
 def _parse_gpu_count(cell: object) -> int | None:
-    """Count GPUs told as `8`, `a100:8` or `gpu=8`."""
+    """Parse a count of GPUs written as `8`, `a100:8` or `gpu=8`."""
     text = convert_cell_to_text(cell)
     return parse_whole_number(re.split(r"[:=]", text)[-1]) if text else None
 
 
 def _parse_attempt(attempt: object, restarts: object) -> int:
-    """Give the attempt, 1-based; 0 if it is not told."""
-    told, again = parse_whole_number(attempt), parse_whole_number(restarts)
-    return told or (0 if again is None else again + 1)
+    """Give the attempt, 1-based; 0 if it is unknown."""
+    number, again = parse_whole_number(attempt), parse_whole_number(restarts)
+    return number or (0 if again is None else again + 1)
 
 
 def _state_by(ended: str) -> str:
-    """Give the state that an exit code tells of where no state is told."""
+    """Derive the state from the exit code if there is no state."""
     if not ended:
         return ""
     return COMPLETED if ended in {"0", "0:0"} else "FAILED"

@@ -5,7 +5,7 @@ plain or `{set, infinite, number}`, a state text or a list, an exit code has a s
 are read alike, by what stands there and not by a version.
 
 In: the parsed file. Out: allocations, and records that could not be used. Not here: which record is
-which attempt (`scheduler.folded_records`).
+which attempt (`scheduler.merged_records`).
 """
 
 import re
@@ -36,7 +36,7 @@ _PLACE: Final = compile_lazily(r"%%|%(\d*)([jJAaxu])")
 def iter_json_allocations(
     records: Sequence[object], zone: tzinfo | None
 ) -> Iterator[Allocation | BadRow]:
-    """Yield what each record of `jobs` says; the attempt is 0 where none is told."""
+    """Yield an allocation for each record of `jobs`; the attempt is 0 if there is none."""
     for place, record in enumerate(records):
         where = f"jobs[{place}]"
         if not isinstance(record, Mapping) or not parse_whole_number_or_none(record.get("job_id")):

@@ -1,16 +1,16 @@
-"""Nodes on which jobs fail more often than elsewhere, and what that shows and does not.
+"""Find nodes on which jobs fail more often than elsewhere, corrected for chance.
 
 A job is compared with jobs of its kind: of the same user, the same work and about as many nodes.
-A script that fails everywhere speaks against no node then, nor does a user who is bound to one. A
-job of 64 nodes is compared with jobs of 64 nodes: that it failed is told of all its nodes, but
-where such jobs often fail it is expected of each, and says little.
+So a script that fails everywhere is evidence against no node, nor is a user who is bound to one. A
+job of 64 nodes is compared with jobs of 64 nodes: its failure counts for all its nodes, but
+if such jobs often fail it is expected, and says little.
 
 Under "no node is special", failures are spread over the jobs of a kind by chance; how many fall on
 a node is then known exactly (`scheduler.exact_tests`), summed over kinds, and corrected over nodes.
 Nodes that only share jobs with a worse one are cleared of what they share. Only allocations count:
 logs name their machines more often when they fail.
 
-In: jobs with allocations. Out: a value for each node. Not here: who is told of it.
+In: jobs with allocations. Out: a value for each node. Not here: showing it (`report.page`).
 """
 
 from collections import Counter, defaultdict
@@ -25,9 +25,9 @@ from postmortem.fleet.scheduler.exact_tests import (
     compute_false_discovery_rates,
     compute_tail_probability,
 )
+from postmortem.fleet.scheduler.hardware_witnesses import find_hardware_witnesses
 from postmortem.fleet.scheduler.hostlists import get_short_hostname
 from postmortem.fleet.scheduler.judged_jobs import JudgedJob
-from postmortem.fleet.scheduler.second_witness import find_hardware_witnesses
 
 LEVEL: Final = 0.05
 """The share of named nodes that may be named wrongly."""
@@ -59,7 +59,7 @@ class NodeFigures:
 
     @property
     def stands_out(self) -> bool:
-        """Whether its counts are odd enough to be told of, if nothing else explains them."""
+        """Whether its counts are unusual enough to report, if nothing else explains them."""
         return self.q is not None and self.q <= LEVEL and self.failed >= FEWEST
 
     @property
@@ -102,7 +102,7 @@ def compare_nodes(jobs: Iterable[JudgedJob]) -> tuple[NodeFigures, ...]:
     ]
     tested = [figure for figure in figures if figure.p is not None]
     rates = compute_false_discovery_rates([figure.p for figure in tested if figure.p is not None])
-    known = {one.node: rate for one, rate in zip(tested, rates, strict=True)}
+    known = {cause.node: rate for cause, rate in zip(tested, rates, strict=True)}
     figures = [replace(figure, q=known.get(figure.node)) for figure in figures]
     named = _select_outlier_nodes(figures, totals, ran)
     figures = [named.get(figure.node, figure) for figure in figures]
@@ -159,18 +159,18 @@ def _select_outlier_nodes(
     figures: Sequence[NodeFigures], totals: _Totals, ran: Mapping[str, Sequence[int]]
 ) -> dict[str, NodeFigures]:
     """Give the nodes to be named, the oddest first, without those it merely shares jobs with."""
-    odd = [one for one in figures if one.stands_out]
-    cut = max((one.p or 0.0 for one in odd), default=0.0)
+    odd = [figure for figure in figures if figure.stands_out]
+    cut = max((figure.p or 0.0 for figure in odd), default=0.0)
     same: dict[tuple[int, ...], list[NodeFigures]] = defaultdict(list)
-    for one in sorted(odd, key=_order):
-        same[tuple(ran[one.node])].append(one)
+    for figure in sorted(odd, key=_order):
+        same[tuple(ran[figure.node])].append(figure)
     named: dict[str, NodeFigures] = {}
     for places, together in same.items():
         again = totals.figures(together[0].node, places).p
         if again is None or again > cut:
             continue
         totals.explain(places)
-        for one in together:
-            others = tuple(other.node for other in together if other is not one)
-            named[one.node] = replace(one, is_outlier=True, alike=others)
+        for outlier in together:
+            others = tuple(other.node for other in together if other is not outlier)
+            named[outlier.node] = replace(outlier, is_outlier=True, alike=others)
     return named

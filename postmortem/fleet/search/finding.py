@@ -1,10 +1,10 @@
-"""The jobs in the places that a user names: each once, under an identity that stays.
+"""Find the jobs in the places that a user names: each once, with a stable identity.
 
 In: paths and URLs. Out: `JobsFound`. Not here: what makes a folder one job (`search.run_folders`),
 which files belong together (`search.grouping`), reading them (`search.job_content`).
 
-A job's identity is `<scheduler id>.<attempt>` where names tell such an id for certain and no two
-jobs bear it; else the place of its file or folder, absolute and without login and query. Neither
+A job's identity is `<scheduler id>.<attempt>` if names hold such an id for certain and no two
+jobs share it; else the place of its file or folder, absolute and without login and query. Neither
 the order of the places nor naming one twice, or one below another, changes it. Files that are named
 one by one are judged by their names as those of a folder, but each is taken, whatever it is called.
 """
@@ -85,8 +85,10 @@ def _list_local_places(
         if why is not None:
             raise InputError(why, place, "name a log file or a folder with logs")
         files[path] = FileEntry(Path(path).name, path, status.st_size, str(status.st_mtime_ns))
-    outer = [one for one in sorted(folders) if not _is_below_any(one, folders)]
-    trees = [list_local_tree(one, left, lambda path: _is_below_any(path, outer)) for one in outer]
+    outer = [folder for folder in sorted(folders) if not _is_below_any(folder, folders)]
+    trees = [
+        list_local_tree(folder, left, lambda path: _is_below_any(path, outer)) for folder in outer
+    ]
     return trees, [entry for path, entry in sorted(files.items()) if not _is_below_any(path, outer)]
 
 
@@ -102,7 +104,7 @@ def _get_file_status(place: str) -> os.stat_result:
 
 def _is_below_any(path: str, folders: Iterable[str]) -> bool:
     """Say whether a path lies below one of several folders; none lies below itself."""
-    return any(path != one and path.startswith(one.rstrip("/") + "/") for one in folders)
+    return any(path != folder and path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def _build_jobs(drafts: list[Draft]) -> tuple[FoundJob, ...]:
@@ -136,10 +138,10 @@ def _join_stream_pairs(drafts: list[Draft]) -> list[Draft]:
         by_id[draft.scheduler_id, draft.attempt].append(draft)
     found = by_id.pop(("", 1), [])
     for same in by_id.values():
-        logs = [[build_single_file(entry) for _, entry in one.files] for one in same]
-        streams = sorted("".join({log.parts.stream for log in one}) for one in logs)
+        logs = [[build_single_file(entry) for _, entry in draft.files] for draft in same]
+        streams = sorted("".join({log.parts.stream for log in files}) for files in logs)
         if streams == ["err", "out"]:
-            first = min(same, key=lambda one: one.location)
+            first = min(same, key=lambda draft: draft.location)
             found.append(first._replace(files=name_group_files([*logs[0], *logs[1]])))
         else:
             found += same
@@ -148,12 +150,12 @@ def _join_stream_pairs(drafts: list[Draft]) -> list[Draft]:
 
 def _remove_shared_ids(drafts: list[Draft]) -> list[Draft]:
     """Take the id from jobs that share it: of two clusters, or copies."""
-    count = Counter((one.scheduler_id, one.attempt) for one in drafts)
+    count = Counter((draft.scheduler_id, draft.attempt) for draft in drafts)
     return [
-        one._replace(scheduler_id="", attempt=1)
-        if count[one.scheduler_id, one.attempt] > 1
-        else one
-        for one in drafts
+        draft._replace(scheduler_id="", attempt=1)
+        if count[draft.scheduler_id, draft.attempt] > 1
+        else draft
+        for draft in drafts
     ]
 
 

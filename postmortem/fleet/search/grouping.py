@@ -1,7 +1,7 @@
-"""The files of one folder by job, as far as their names tell: same stem, another process or stream.
+"""Group the log files of one folder into jobs by file name: same stem, other process or stream.
 
-In: a `Tree`. Out: `Studied`: its logs grouped, what lies beside them, its folders studied too. Not
-here: whether the whole folder is one job (`search.run_folders`), what a name says
+In: a `Tree`. Out: `FolderContent`: its logs in groups, its other files, and the same of its
+subfolders. Not here: whether the whole folder is one job (`search.run_folders`), what a name says
 (`search.name_parts`).
 
 A word such as `r`, `task` or `stdout` before a number names processes only where the numbers run
@@ -79,14 +79,14 @@ Key = tuple[str, int]
 
 
 @dataclass(slots=True)
-class Studied:
-    """A folder whose names have been read."""
+class FolderContent:
+    """A folder with its files grouped by name."""
 
     tree: Tree
     groups: dict[Key, list[NamedFile]] = field(default_factory=dict)
     beside: list[FileEntry] = field(default_factory=list)
     """Files that hold settings or figures: part of a job, where the folder is one."""
-    folders: list["Studied"] = field(default_factory=list)
+    folders: list["FolderContent"] = field(default_factory=list)
     has_logs: bool = False
     """Here or below."""
 
@@ -97,28 +97,28 @@ class Studied:
 
     @property
     def plain(self) -> list[Key]:
-        """The groups whose stem may tell one job from another."""
+        """The groups whose stem may identify a job."""
         return [key for key in self.groups if not key[1] and not is_unspecific(key[0])]
 
 
-def inspect_tree(tree: Tree, left: Leftovers) -> Studied:
+def inspect_tree(tree: Tree, left: Leftovers) -> FolderContent:
     """Read the names of a folder and of those below."""
-    logs, beside = split_logs(tree.files, left)
-    found = Studied(
-        tree, group_logs(logs), beside, [inspect_tree(one, left) for one in tree.folders]
+    logs, other_files = split_logs(tree.files, left)
+    found = FolderContent(
+        tree, group_logs(logs), other_files, [inspect_tree(folder, left) for folder in tree.folders]
     )
-    found.has_logs = bool(logs) or any(one.has_logs for one in found.folders)
+    found.has_logs = bool(logs) or any(folder.has_logs for folder in found.folders)
     return found
 
 
 def split_logs(
     files: Iterable[FileEntry], left: Leftovers
 ) -> tuple[list[NamedFile], list[FileEntry]]:
-    """Part logs from what lies beside them; what neither is, is left out."""
-    logs, beside = [], []
-    given = [*files]
-    names = {file.name for file in given}
-    for file in given:
+    """Split files into logs and other files of a job; the rest is left out."""
+    logs, other_files = [], []
+    entries = [*files]
+    names = {file.name for file in entries}
+    for file in entries:
         parts = parse_file_name(file.name)
         if parts.packed and file.name[: -len(parts.packed)] in names:
             left.add(file.location, _describe_packed_duplicate(parts.packed))
@@ -127,8 +127,8 @@ def split_logs(
         elif is_log(file.name, parts):
             logs.append(NamedFile(file, parts))
         else:
-            beside.append(file)
-    return logs, beside
+            other_files.append(file)
+    return logs, other_files
 
 
 def _describe_skip_reason(file: FileEntry, parts: NameParts) -> Message | None:
@@ -149,7 +149,7 @@ def _describe_packed_duplicate(packed: str) -> Message:
 
 
 def exclude_files(files: Iterable[FileEntry], left: Leftovers) -> None:
-    """Leave out what lies beside several jobs."""
+    """Leave out files that cannot be assigned to one of several jobs."""
     for file in files:
         left.add(
             file.location, get_skip_reason(PurePath(extract_path(file.location))) or _NOT_BY_NAME
@@ -168,7 +168,7 @@ def is_log(name: str, parts: NameParts) -> bool:
 
 
 def is_unspecific(stem: str) -> bool:
-    """Say whether a name tells what was written, not which job wrote it: `train`, `gpu-usage`."""
+    """Say whether a name describes the content and not the job: `train`, `gpu-usage`."""
     words = [word for word in re.split(r"[-_. ]+", stem.lower()) if word]
     return all(word in _UNSPECIFIC for word in words)
 
@@ -198,7 +198,7 @@ def group_logs(logs: Iterable[NamedFile]) -> dict[Key, list[NamedFile]]:
 def _group_by_stem(logs: Iterable[NamedFile]) -> dict[str, list[NamedFile]]:
     """Group by stem.
 
-    A process in a name counts only where another file of the stem tells another: `oom-worker-0`
+    A process in a name counts only if another file of the stem names another: `oom-worker-0`
     alone is the name of a job.
     """
     found: dict[str, list[NamedFile]] = defaultdict(list)
@@ -224,9 +224,9 @@ def _join_numbered_logs(
         match = None if log.parts.process else pattern.match(_get_stem_with_stream(log, pattern))
         if match is not None:
             matches[place] = match
-            told = match.groupdict()
-            before = told.get("before", told.get("job", ""))
-            families[before, told.get("word", "").lower()].append(place)
+            groups = match.groupdict()
+            before = groups.get("before", groups.get("job", ""))
+            families[before, groups.get("word", "").lower()].append(place)
     changed = [*logs]
     for (before, word), places in families.items():
         numbers = [matches[place].groupdict().get("number", matches[place][0]) for place in places]
@@ -249,12 +249,12 @@ def _get_stem_with_stream(log: NamedFile, pattern: re.Pattern[str]) -> str:
 
 
 def _as_process(log: NamedFile, match: re.Match[str], before: str, word: str) -> NamedFile:
-    told = match.groupdict()
-    process = told.get("number") or match[0]
+    groups = match.groupdict()
+    process = groups.get("number") or match[0]
     if word:
-        process = f"{word}{told['between']}{told['number']}"
-    elif "index" in told:
-        process = f"node-{told['index']}"
+        process = f"{word}{groups['between']}{groups['number']}"
+    elif "index" in groups:
+        process = f"node-{groups['index']}"
     return log._replace(parts=log.parts._replace(stem=before.strip("-_."), process=process))
 
 
@@ -277,6 +277,6 @@ def _has_several_names(names: list[str]) -> bool:
 
 
 def _is_complete_family(places: list[int], logs: list[NamedFile], before: str) -> bool:
-    """Say whether no other log begins so, but for those whose names tell no job."""
+    """Say whether no other log name begins so, except unspecific ones."""
     rest = [log.parts.stem for place, log in enumerate(logs) if place not in {*places}]
     return not any(stem.startswith(before) and not is_unspecific(stem) for stem in rest)

@@ -1,4 +1,4 @@
-"""What a job's files hold: opened, hashed, and laid out to be analysed.
+"""Open and hash the files of a job, and lay them out for the analysis.
 
 In: `FoundJob`s. Out: open files, digests, what `pipeline.analyze` takes. Not here: finding the
 files (`search.finding`), analysing them.

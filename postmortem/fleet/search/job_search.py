@@ -1,4 +1,4 @@
-"""The jobs of a tree: its folders judged from above, each file in one job or left out.
+"""Assign each file of a folder tree to one job, or leave it out.
 
 In: trees of folders. Out: `Draft`s: files with neutral names, and what the job is called by. Not
 here: the rules (`search.run_folders`, `search.grouping`, `search.pods`), identities
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from postmortem.fleet.search import neutral_names
 from postmortem.fleet.search.grouping import (
+    FolderContent,
     Key,
     NamedFile,
-    Studied,
     exclude_files,
     group_logs,
     inspect_tree,
@@ -51,9 +51,9 @@ class Draft(NamedTuple):
 def find_jobs_below(trees: Sequence[Tree], left: Leftovers) -> list[Draft]:
     """Find the jobs of folders; those that lie side by side are compared with each other."""
     found = [inspect_tree(tree, left) for tree in trees]
-    by_parent: dict[str, list[Studied]] = defaultdict(list)
-    for one in found:
-        by_parent[get_parent_folder(one.tree.location)].append(one)
+    by_parent: dict[str, list[FolderContent]] = defaultdict(list)
+    for draft in found:
+        by_parent[get_parent_folder(draft.tree.location)].append(draft)
     search = _Search(left)
     for siblings in by_parent.values():
         search.take_all(siblings)
@@ -65,7 +65,7 @@ class _Search:
         self.drafts: list[Draft] = []
         self._left = left
 
-    def take_all(self, folders: list[Studied]) -> None:
+    def take_all(self, folders: list[FolderContent]) -> None:
         """Take folders that lie side by side."""
         pods = Pods()
         for folder, is_like_siblings in zip(folders, find_repeated_folders(folders), strict=True):
@@ -77,12 +77,12 @@ class _Search:
                 self._take_jobs(folder)
         self._take_pods(pods)
 
-    def _take_run(self, folder: Studied) -> None:
+    def _take_run(self, folder: FolderContent) -> None:
         """Take a folder as one job, and runs before it as theirs."""
         earlier = list_earlier_runs(folder)
-        aside = {one.tree.location for one in earlier}
-        for one in earlier:
-            self._take_run(one)
+        aside = {earlier_run.tree.location for earlier_run in earlier}
+        for earlier_run in earlier:
+            self._take_run(earlier_run)
         files = [*_iter_run_files(folder, "", aside, self._left)]
         if not files:
             return
@@ -92,24 +92,24 @@ class _Search:
         named = neutral_names.name_folder_files(files, tree.name, number)
         self.drafts.append(Draft(tree.location, tree.name, named, number, attempt))
 
-    def _take_jobs(self, folder: Studied) -> None:
+    def _take_jobs(self, folder: FolderContent) -> None:
         """Take a folder's files by their names, and its folders each by itself."""
         pods = Pods()
-        beside = [*folder.beside]
+        other_files = [*folder.beside]
         for key, logs in folder.groups.items():
             rest = pods.without_containers(logs)
             if not rest:
                 continue
-            dumps = [one for one in beside if key[0] and one.name == f"{key[0]}.env"]
-            beside = [one for one in beside if one not in dumps]
+            dumps = [file for file in other_files if key[0] and file.name == f"{key[0]}.env"]
+            other_files = [file for file in other_files if file not in dumps]
             self.drafts.append(_build_draft(folder.tree.location, key, rest, dumps))
         self._take_pods(pods)
-        exclude_files(beside, self._left)
+        exclude_files(other_files, self._left)
         self.take_all(folder.folders)
 
     def _take_pods(self, pods: Pods) -> None:
-        for one in pods.jobs():
-            self.drafts.append(Draft(*one))
+        for job in pods.jobs():
+            self.drafts.append(Draft(*job))
 
 
 def _build_draft(folder: str, key: Key, logs: list[NamedFile], dumps: list[FileEntry]) -> Draft:
@@ -131,7 +131,7 @@ def _build_draft(folder: str, key: Key, logs: list[NamedFile], dumps: list[FileE
 
 
 def _iter_run_files(
-    folder: Studied, path: str, aside: set[str], left: Leftovers
+    folder: FolderContent, path: str, aside: set[str], left: Leftovers
 ) -> Iterator[tuple[str, FileEntry]]:
     """Give the files of a run's folder that may be read, each with its path below it."""
     for logs in folder.groups.values():
@@ -161,4 +161,4 @@ def find_jobs_of_files(folder: str, entries: Iterable[FileEntry]) -> list[Draft]
         rest = pods.without_containers(logs)
         if rest:
             found.append(_build_draft(folder, key, rest, []))
-    return found + [Draft(*one) for one in pods.jobs()]
+    return found + [Draft(*job) for job in pods.jobs()]

@@ -1,4 +1,4 @@
-"""What lies below a folder: files with size and stamp, and folders, as plain values.
+"""List a folder tree: files with size and modification time, and folders.
 
 In: a local folder. Out: `Tree`, and what was left out on the way. Not here: trees elsewhere
 (`search.remote_files`), which files are a job (`search.run_folders`).
@@ -53,7 +53,7 @@ class Tree:
     folders: list["Tree"] = field(default_factory=list)
 
     def order(self) -> None:
-        """Sort files and folders by name: the order in which a file system lists tells nothing."""
+        """Sort files and folders by name: the order of a file system is arbitrary."""
         self.files.sort(key=lambda file: file.name)
         self.folders.sort(key=lambda folder: folder.name)
 
@@ -74,7 +74,7 @@ class Leftovers:
 
     def all(self) -> tuple[LeftOut, ...]:
         """Give them sorted by location, the count of those that are not listed at the end."""
-        found = sorted(self._listed, key=lambda one: one.location)
+        found = sorted(self._listed, key=lambda row: row.location)
         if self._more:
             why = say("{count} more", "另有 {count} 个", count=self._more)
             found.append(LeftOut("", why.text("en"), why.text("zh")))

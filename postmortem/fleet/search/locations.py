@@ -13,7 +13,7 @@ _LOGIN: Final = compile_lazily(
     r"(?<![A-Za-z0-9+.-])(?P<scheme>(?!abfs|wasb)[A-Za-z][A-Za-z0-9+.-]{1,30}://)[^/]*@"
 )
 """In Azure's URLs a container stands before the @."""
-_ASKED: Final = compile_lazily(
+_QUERY: Final = compile_lazily(
     r"(?P<url>https?://[^?#:]{0,2000}(?::\d{1,5}[^?#:]{0,2000})?)[?#](?:(?!::).)*"
 )
 
@@ -27,7 +27,7 @@ def remove_location_secrets(location: str) -> str:
     """Give a location without login, query and fragment; a path as it is."""
     if not is_remote(location):
         return location
-    return _ASKED.sub(r"\g<url>", _LOGIN.sub(r"\g<scheme>", location))
+    return _QUERY.sub(r"\g<url>", _LOGIN.sub(r"\g<scheme>", location))
 
 
 def extract_path(location: str) -> str:

@@ -1,9 +1,9 @@
-"""What the name of a log says: the job's stem, the process, the stream, the scheduler's id.
+"""Parse the name of a log: the job's stem, the process, the stream, the scheduler's id.
 
 In: a file's name. Out: `NameParts`. Not here: which files together are a job (`search.run_folders`,
-`search.grouping`), words that tell a process whatever lies beside it (`reading.file_names`).
+`search.grouping`), words that always name a process (`reading.file_names`).
 
-An id of a scheduler is told only where it is certain: Slurm's own `slurm-48213.out` and
+An id of a scheduler is given only where it is certain: Slurm's own `slurm-48213.out` and
 `slurm-48213_7.out`; five digits and more in `<name>-48213.out`, `.err` and `<name>_48213.log`;
 PBS's `<name>.o48213`. A date, a clock, and a number behind a word such as seed, step or port is no
 id.

@@ -24,14 +24,16 @@ _FEWEST_LETTERS: Final = 3
 """Of a job's name that is replaced within other names: a shorter one is found by chance."""
 
 
-def name_group_files(logs: Sequence[NamedFile], beside: Iterable[FileEntry] = ()) -> list[Named]:
-    """Name files that are told from others in their folder by their names.
+def name_group_files(
+    logs: Sequence[NamedFile], other_files: Iterable[FileEntry] = ()
+) -> list[Named]:
+    """Give neutral names to a job's files where its folder holds files of other jobs.
 
     Args:
         logs: one job's.
-        beside: dumps of its environment.
+        other_files: dumps of its environment.
     """
-    others = [*beside]
+    others = [*other_files]
     if len(logs) + len(others) == 1:
         return [(_name_single_file(logs[0]), logs[0].entry)]
     turns = _order_rotated_parts(logs)
@@ -119,7 +121,7 @@ def _make_names_unique(named: list[Named]) -> list[Named]:
     """Number the second and further of files that would have one name; sort by name."""
     count: Counter[str] = Counter()
     found = []
-    for name, entry in sorted(named, key=lambda one: (one[0], one[1].location)):
+    for name, entry in sorted(named, key=lambda item: (item[0], item[1].location)):
         count[name] += 1
         stem, dot, suffix = name.rpartition(".")
         again = f"{stem}-{count[name]}{dot}{suffix}" if dot else f"{name}-{count[name]}"

@@ -1,4 +1,4 @@
-"""Logs as Kubernetes keeps them on a node: pods of one job are one job.
+"""Logs as Kubernetes keeps them on a node: the pods of one job are grouped.
 
 In: folders `<namespace>_<pod>_<uid>` below /var/log/pods, files
 `<pod>_<namespace>_<container>-<id>.log` below /var/log/containers. Out: for each job where it is,
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.fleet.search.grouping import NamedFile, Studied
+from postmortem.fleet.search.grouping import FolderContent, NamedFile
 from postmortem.fleet.search.listing import FileEntry, escape_location
 from postmortem.fleet.search.locations import get_parent_folder, join_location
 
@@ -41,7 +41,7 @@ PodJob = tuple[str, str, list[tuple[str, FileEntry]], str, int]
 """Where, title, files with neutral names, scheduler's id, attempt."""
 
 
-class _OfPod(NamedTuple):
+class _PodFile(NamedTuple):
     """A file of a pod."""
 
     pod: str
@@ -63,9 +63,9 @@ class Pods:
     """Collects the files of pods that lie side by side."""
 
     def __init__(self) -> None:
-        self._jobs: dict[tuple[str, str], list[_OfPod]] = defaultdict(list)
+        self._jobs: dict[tuple[str, str], list[_PodFile]] = defaultdict(list)
 
-    def add_folder(self, folder: Studied) -> None:
+    def add_folder(self, folder: FolderContent) -> None:
         """Take all of a pod's folder."""
         match = _FOLDER.match(folder.tree.name)
         assert match is not None, folder.tree.name  # noqa: S101
@@ -77,7 +77,7 @@ class Pods:
                 restart, rest = (int(turn["restart"]), turn["rest"]) if turn else (0, "")
                 self._add(
                     match["space"],
-                    _OfPod(
+                    _PodFile(
                         match["pod"], match["uid"], inner.tree.name, restart, rest, entry, above
                     ),
                 )
@@ -93,40 +93,40 @@ class Pods:
             above = get_parent_folder(log.entry.location)
             self._add(
                 match["space"],
-                _OfPod(match["pod"], "", match["container"], 0, "", log.entry, above),
+                _PodFile(match["pod"], "", match["container"], 0, "", log.entry, above),
             )
         return rest
 
-    def _add(self, space: str, one: _OfPod) -> None:
-        match = _ROLE.match(one.pod) or _INDEX.match(one.pod)
-        owner = match["job"] if match else f"{one.pod} {one.uid}"
-        self._jobs[space, owner].append(one)
+    def _add(self, space: str, pod_file: _PodFile) -> None:
+        match = _ROLE.match(pod_file.pod) or _INDEX.match(pod_file.pod)
+        owner = match["job"] if match else f"{pod_file.pod} {pod_file.uid}"
+        self._jobs[space, owner].append(pod_file)
 
     def jobs(self) -> Iterator[PodJob]:
         """Give each job with the pods that it had."""
         for (space, owner), files in sorted(self._jobs.items()):
             name = owner.split(" ", maxsplit=1)[0]
-            pods = {(one.pod, one.uid) for one in files}
+            pods = {(file.pod, file.uid) for file in files}
             uid = files[0].uid if len(pods) == 1 else ""
             where = join_location(files[0].folder, f"{space}_{name}*")
             yield where, f"{space}/{name}", _name_pod_files(files), uid, 1
 
 
-def _name_pod_files(files: list[_OfPod]) -> list[tuple[str, FileEntry]]:
+def _name_pod_files(files: list[_PodFile]) -> list[tuple[str, FileEntry]]:
     """Name files by attempt, process and container."""
     attempts = _count_attempts(files)
     several = len({*attempts.values()}) > 1
-    processes = {_process(one.pod) for one in files}
+    processes = {_process(file.pod) for file in files}
     found: dict[str, FileEntry] = {}
-    for one in sorted(files, key=lambda one: (one.pod, one.uid, one.entry.location)):
-        folders = [f"attempt_{attempts[one.entry.location]}"] if several else []
-        folders += [_process(one.pod)] if len(processes) > 1 else []
-        base = "/".join(["job", *folders, escape_location(one.container)])
-        name, place = f"{base}.log{one.rest}", 1
+    for entry in sorted(files, key=lambda file: (file.pod, file.uid, file.entry.location)):
+        folders = [f"attempt_{attempts[entry.entry.location]}"] if several else []
+        folders += [_process(entry.pod)] if len(processes) > 1 else []
+        base = "/".join(["job", *folders, escape_location(entry.container)])
+        name, place = f"{base}.log{entry.rest}", 1
         while name in found:
             place += 1
-            name = f"{base}-{place}.log{one.rest}"
-        found[name] = one.entry
+            name = f"{base}-{place}.log{entry.rest}"
+        found[name] = entry.entry
     if len(found) == 1:
         return [("log.txt", next(iter(found.values())))]
     return sorted(found.items())
@@ -137,27 +137,28 @@ def _process(pod: str) -> str:
     match = _ROLE.match(pod) or _INDEX.match(pod)
     if match is None:
         return ""
-    told = match.groupdict()
-    return f"{told.get('role') or 'node'}-{told['index'] or 0}"
+    groups = match.groupdict()
+    return f"{groups.get('role') or 'node'}-{groups['index'] or 0}"
 
 
-def _count_attempts(files: list[_OfPod]) -> dict[str, int]:
+def _count_attempts(files: list[_PodFile]) -> dict[str, int]:
     """Count the attempts by location: pods that followed each other, and restarts of a container.
 
-    Which of two pods came first is told by when their logs were written.
+    Pods are ordered by the times at which their logs were written.
     """
     began: dict[str, dict[tuple[str, str], str]] = defaultdict(dict)
-    for one in files:
-        pods = began[_process(one.pod)]
-        pod = (one.pod, one.uid)
-        stamp = one.entry.stamp.rjust(32, "0")
+    for file in files:
+        pods = began[_process(file.pod)]
+        pod = (file.pod, file.uid)
+        stamp = file.entry.stamp.rjust(32, "0")
         pods[pod] = min(pods.get(pod, stamp), stamp)
     place = {
         pod: number
         for pods in began.values()
         for number, pod in enumerate(sorted(pods, key=lambda pod: (pods[pod], pod)))
     }
-    steps = sorted({(place[one.pod, one.uid], one.restart) for one in files})
+    steps = sorted({(place[file.pod, file.uid], file.restart) for file in files})
     return {
-        one.entry.location: steps.index((place[one.pod, one.uid], one.restart)) for one in files
+        file.entry.location: steps.index((place[file.pod, file.uid], file.restart))
+        for file in files
     }

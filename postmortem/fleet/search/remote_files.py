@@ -1,4 +1,4 @@
-"""Files that lie elsewhere: listed and opened through fsspec.
+"""List and open remote files through fsspec.
 
 In: URLs such as `s3://bucket/logs`, `https://host/run.log`, `zip://*.log::s3://bucket/a.zip`. Out:
 trees and files with size and stamp; open files. Not here: local paths, which need no fsspec
@@ -21,7 +21,7 @@ from postmortem.fleet.search.listing import HIDDEN, READ_THOUGH_HIDDEN, FileEntr
 from postmortem.fleet.search.locations import extract_path, remove_location_secrets
 from postmortem.reading.discover import INSTALLED, PACKAGES
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 _STAMPS: Final = (
     "ETag",
     "etag",
@@ -126,8 +126,8 @@ def convert_storage_error(url: str, error: Exception) -> PostmortemError:
     )
 
 
-def _call_storage(url: str, question: Callable[[], _Given]) -> _Given:
-    """Ask a storage; whatever it raises is told without secrets.
+def _call_storage(url: str, question: Callable[[], _Result]) -> _Result:
+    """Call a storage driver; its errors are reported without secrets.
 
     Drivers raise errors of their own kinds: all that is known is the URL.
     """
@@ -191,7 +191,7 @@ def _describe_skip_reason(inner: str) -> Any:
     """Say why a file is passed over by the folders that it lies in; None if it is not."""
     *above, name = inner.split("/")
     if name.startswith(".") or any(
-        one.startswith(".") and one != READ_THOUGH_HIDDEN for one in above
+        part.startswith(".") and part != READ_THOUGH_HIDDEN for part in above
     ):
         return HIDDEN
     return PACKAGES if not INSTALLED.isdisjoint(above) else None
@@ -215,7 +215,7 @@ def _build_entry(name: str, location: str, about: Mapping[str, Any]) -> FileEntr
 
 def _is_below_any(url: str, folders: Iterable[str]) -> bool:
     return any(
-        url != one and extract_path(url).startswith(extract_path(one).rstrip("/") + "/")
-        for one in folders
-        if url.partition("::")[2] == one.partition("::")[2]
+        url != folder and extract_path(url).startswith(extract_path(folder).rstrip("/") + "/")
+        for folder in folders
+        if url.partition("::")[2] == folder.partition("::")[2]
     )

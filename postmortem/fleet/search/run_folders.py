@@ -1,6 +1,6 @@
 """Whether a folder is one job or a folder of jobs, by names alone.
 
-In: `Studied` folders. Out: yes or no. Not here: which files of a folder of jobs belong together
+In: `FolderContent`s. Out: yes or no. Not here: which files of a folder of jobs belong together
 (`search.grouping`).
 
 The rules, the first that holds decides:
@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.fleet.search.grouping import Studied, is_unspecific
+from postmortem.fleet.search.grouping import FolderContent, is_unspecific
 from postmortem.fleet.search.locations import extract_path
 from postmortem.reading.file_names import parse_attempts, process_words
 from postmortem.reading.several_runs import is_run_folder, sort_folders
@@ -45,7 +45,7 @@ _FEWEST_LETTERS: Final = 3
 Signature = frozenset[tuple[str, int]]
 
 
-def is_marked(folder: Studied) -> bool:
+def is_marked(folder: FolderContent) -> bool:
     """Say whether a tool left in a folder what it leaves in that of a single run."""
     names = {file.name for file in folder.beside}
     if not _STATE.isdisjoint(names):
@@ -61,16 +61,18 @@ def is_marked(folder: Studied) -> bool:
     return len(folder.plain) < 2 and any("tfevents" in name for name in names)
 
 
-def has_job_content(folder: Studied) -> bool:
+def has_job_content(folder: FolderContent) -> bool:
     """Say whether a folder holds anything that could be of a job, here or below."""
     return (
-        folder.has_logs or is_marked(folder) or any(has_job_content(one) for one in folder.folders)
+        folder.has_logs
+        or is_marked(folder)
+        or any(has_job_content(child) for child in folder.folders)
     )
 
 
-def is_one_job(folder: Studied, *, is_like_siblings: bool = False) -> bool:
+def is_one_job(folder: FolderContent, *, is_like_siblings: bool = False) -> bool:
     """Say whether all of a folder is one job."""
-    below = [one for one in folder.folders if has_job_content(one)]
+    below = [child for child in folder.folders if has_job_content(child)]
     if len(folder.scheduled) > 1 or _process_stems(folder) > 1:
         return False
     if is_marked(folder) or (_is_called_a_run(folder) and not any(map(is_marked, below))):
@@ -80,14 +82,14 @@ def is_one_job(folder: Studied, *, is_like_siblings: bool = False) -> bool:
     return _is_by_names(folder, is_like_siblings=is_like_siblings)
 
 
-def _is_called_a_run(folder: Studied) -> bool:
+def _is_called_a_run(folder: FolderContent) -> bool:
     return is_run_folder(Path(extract_path(folder.tree.location))) and (
         folder.has_logs or bool(folder.beside)
     )
 
 
-def _process_stems(folder: Studied) -> int:
-    """Count the stems that tell a job and of which files of several processes lie there."""
+def _process_stems(folder: FolderContent) -> int:
+    """Count the stems that identify a job and have files of several processes."""
     return sum(
         not is_unspecific(stem)
         and len({log.parts.process for log in logs if log.parts.process}) > 1
@@ -96,50 +98,50 @@ def _process_stems(folder: Studied) -> int:
     )
 
 
-def _is_of_processes(folder: Studied, below: list[Studied]) -> bool:
+def _is_of_processes(folder: FolderContent, below: list[FolderContent]) -> bool:
     """Say whether the folders below are the processes of one job."""
     if len(folder.plain) + len(folder.scheduled) > 1:
         return False
-    is_named = all(_is_called_a_process(one) for one in below)
+    is_named = all(_is_called_a_process(child) for child in below)
     if not is_named and not _has_redirected_ranks(below):
         return False
-    shared = frozenset.intersection(*(_collect_stems(one) for one in below))
-    return bool(shared) and not any(one.scheduled for one in below)
+    shared = frozenset.intersection(*(_collect_stems(child) for child in below))
+    return bool(shared) and not any(child.scheduled for child in below)
 
 
-def _is_called_a_process(folder: Studied) -> bool:
+def _is_called_a_process(folder: FolderContent) -> bool:
     rest, words = process_words(folder.tree.name)
     return rest == "" and bool(words)
 
 
-def _has_redirected_ranks(below: list[Studied]) -> bool:
+def _has_redirected_ranks(below: list[FolderContent]) -> bool:
     """Say whether the folders are local ranks into which torchrun redirects."""
-    names = {one.tree.name for one in below}
+    names = {child.tree.name for child in below}
     return (
         names == {str(number) for number in range(len(below))}
         and len(below) <= _MOST_LOCAL
-        and all({key[0] for key in one.groups} <= _REDIRECTED and one.groups for one in below)
-        and all(log.parts.stream for one in below for log in one.groups.get(("", 0), ()))
+        and all({key[0] for key in child.groups} <= _REDIRECTED and child.groups for child in below)
+        and all(log.parts.stream for child in below for log in child.groups.get(("", 0), ()))
     )
 
 
-def _collect_stems(folder: Studied) -> frozenset[str]:
+def _collect_stems(folder: FolderContent) -> frozenset[str]:
     found = {stem for stem, attempt in folder.groups if not attempt}
-    for one in folder.folders:
-        found |= _collect_stems(one)
+    for child in folder.folders:
+        found |= _collect_stems(child)
     return frozenset(found)
 
 
-def _has_its_run_below(folder: Studied, below: list[Studied]) -> bool:
-    """Say whether logs lie beside the folders of trackers, or of their one run."""
+def _has_its_run_below(folder: FolderContent, below: list[FolderContent]) -> bool:
+    """Say whether the subfolders belong to experiment trackers or to the one run of these logs."""
     if not folder.groups or len(folder.plain) + len(folder.scheduled) > 1:
         return False
-    return all(one.tree.name in _TRACKERS for one in below) or (
+    return all(child.tree.name in _TRACKERS for child in below) or (
         len(below) == 1 and is_one_job(below[0])
     )
 
 
-def _is_by_names(folder: Studied, *, is_like_siblings: bool) -> bool:
+def _is_by_names(folder: FolderContent, *, is_like_siblings: bool) -> bool:
     """Say whether the logs of a folder without others below are one job."""
     if not folder.groups:
         return False
@@ -154,15 +156,15 @@ def _is_by_names(folder: Studied, *, is_like_siblings: bool) -> bool:
     return len(processes) >= specific
 
 
-def find_repeated_folders(folders: Iterable[Studied]) -> list[bool]:
+def find_repeated_folders(folders: Iterable[FolderContent]) -> list[bool]:
     """Say of each of several folders side by side whether another holds the same names."""
     signatures = [_compute_signature(folder) for folder in folders]
     count = Counter(signatures)
-    return [bool(one) and count[one] > 1 for one in signatures]
+    return [bool(signature) and count[signature] > 1 for signature in signatures]
 
 
-def _compute_signature(folder: Studied) -> Signature:
-    """Give the names of a folder's logs; none where they count jobs, or a scheduler told them."""
+def _compute_signature(folder: FolderContent) -> Signature:
+    """Give the names of a folder's logs; none if they number jobs or hold scheduler ids."""
     own = folder.tree.name
     stems = [
         stem.replace(own, "%x") if len(own) >= _FEWEST_LETTERS else stem
@@ -174,17 +176,17 @@ def _compute_signature(folder: Studied) -> Signature:
     return frozenset((stem, 0) for stem in stems)
 
 
-def list_earlier_runs(folder: Studied) -> list[Studied]:
+def list_earlier_runs(folder: FolderContent) -> list[FolderContent]:
     """List the runs within a job's folder that another of the same tracker followed."""
-    found: list[Studied] = []
+    found: list[FolderContent] = []
     runs = {
-        Path(extract_path(one.tree.location)): one
-        for one in folder.folders
-        if _is_called_a_run(one)
+        Path(extract_path(child.tree.location)): child
+        for child in folder.folders
+        if _is_called_a_run(child)
     }
     if len(runs) > 1:
         found = [runs[path] for path in sort_folders(runs)[:-1]]
-    for one in folder.folders:
-        if not any(one is other for other in found):
-            found += list_earlier_runs(one)
+    for child in folder.folders:
+        if not any(child is other for other in found):
+            found += list_earlier_runs(child)
     return found

@@ -1,13 +1,13 @@
-"""Whether what is named as one job holds several for certain.
+"""Refuse a folder or archive given as one job if it certainly holds several.
 
 In: folders; the names of files that came together. Out: nothing, or an error that says how many
 jobs there are and which command judges them. Not here: what makes files one job
 (`search.run_folders`, `search.grouping`).
 
 Several paths of a command line are one job because their user says so; what a folder or an archive
-holds, nobody has looked through. `triage` parts what may be several jobs; refused is only what can
-be nothing else, for a job has logs of many names. Attempts of one job and runs that a later one of
-the same tracker followed belong to it. The rules, of which one suffices:
+holds, nobody has looked through. `triage` splits what may be several jobs; here only a certain case
+is refused, since one job may have logs of many names. Attempts of one job and runs that a later one
+of the same tracker followed belong to it. The rules, of which one suffices:
 
 1. Two ids of a scheduler. Behind a job's own name (`sft_48213_7.out`) the task's number tells none.
 2. Two stems with a file of the same process each (`a_rank0`, `b_rank0`).
@@ -45,7 +45,7 @@ class _PossibleJob(NamedTuple):
 
     @property
     def certain_id(self) -> str:
-        """The scheduler's id, where it tells one job from another.
+        """The scheduler's id, if it identifies a job.
 
         Behind a number (`worker-00-30102.err`) it may be the id of a process.
         """
@@ -71,8 +71,8 @@ def require_one_job(places: Iterable[str | Path]) -> None:
     Raises:
         InputError: there are several in one of them.
     """
-    for given in places:
-        place = os.fspath(given)
+    for folder in places:
+        place = os.fspath(folder)
         if Path(place).is_dir():
             jobs = _jobs_in(place)
             if _are_several(jobs):
@@ -86,7 +86,7 @@ def require_one_upload(names: Iterable[str]) -> None:
         InputError: there are several.
     """
     found = [
-        _PossibleJob(draft.scheduler_id, tuple(Path(one.location) for _, one in draft.files))
+        _PossibleJob(draft.scheduler_id, tuple(Path(file.location) for _, file in draft.files))
         for draft in find_jobs_below([_tree_of(names)], Leftovers())
     ]
     jobs = _without_earlier(found, Path())
@@ -186,7 +186,7 @@ def _tree_of(names: Iterable[str]) -> Tree:
     for name in names:
         path, tree = PurePath(name), root
         for part in path.parts[:-1]:
-            inner = next((one for one in tree.folders if one.name == part), None)
+            inner = next((folder for folder in tree.folders if folder.name == part), None)
             if inner is None:
                 inner = Tree(part, f"{tree.location}/{part}".lstrip("/"))
                 tree.folders.append(inner)

@@ -68,7 +68,7 @@ class RayEngine:
                 if task is None:
                     is_more = False
                 else:
-                    reference = remote.remote(self._settings, *task.given)
+                    reference = remote.remote(self._settings, *task.arguments)
                     in_flight[reference] = (task, time.monotonic() + task.seconds)
             done, _ = ray.wait([*in_flight], timeout=_LOOK) if in_flight else ([], [])
             for reference in done:
@@ -92,7 +92,7 @@ class RayEngine:
     def _late(self, in_flight: dict[Any, tuple[Task, float]]) -> Iterator[tuple[Task, TaskOutcome]]:
         """End the tasks whose time is up."""
         now = time.monotonic()
-        for reference in [one for one, (_, until) in in_flight.items() if until < now]:
+        for reference in [key for key, (_, until) in in_flight.items() if until < now]:
             task, _ = in_flight.pop(reference)
             with contextlib.suppress(exceptions.RayError):
                 ray.cancel(reference, force=True)

@@ -1,4 +1,4 @@
-"""The analyses that this process has taken upon itself, so that no other does them as well.
+"""Leases on the analyses that this process works on, so that no other process does them too.
 
 In: the analyses of a store, keys. Out: those that are granted. Not here: how leases are kept
 (`store`).

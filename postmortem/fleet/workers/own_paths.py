@@ -1,4 +1,4 @@
-"""An analysis under the names that its own job's files have.
+"""Put the real file paths of a job into an analysis made under neutral names.
 
 In: an analysis made under neutral names, the job that a report is for. Out: the same with the
 paths of that job. Not here: neutral names (`fleet.found_jobs`).

@@ -1,4 +1,4 @@
-"""Workers of this machine: a pool of processes in which a task can fail alone.
+"""A pool of worker processes on this machine; a failing task affects no other.
 
 In: tasks. Out: their outcomes, as they come. Not here: the work, the order of tasks.
 
@@ -60,7 +60,7 @@ class ProcessEngine:
 
     def _begun(self, work: Work, task: Task) -> concurrent.futures.Future[Any]:
         future: concurrent.futures.Future[Any] = self._pool.schedule(
-            work, args=[self._settings, *task.given], timeout=task.seconds
+            work, args=[self._settings, *task.arguments], timeout=task.seconds
         )
         return future
 

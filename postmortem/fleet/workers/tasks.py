@@ -1,7 +1,7 @@
-"""What a worker is handed and what it hands back.
+"""The inputs and outcomes of worker tasks.
 
-In: nothing. Out: frozen values that can be pickled. Not here: the work (`workers.at_work`), who
-does it (`workers.pool`, `workers.cluster`).
+In: nothing. Out: frozen values that can be pickled. Not here: the work (`workers.worker_tasks`),
+who does it (`workers.pool`, `workers.cluster`).
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ class Task:
 
     name: str
     """Tells it from the others: a job's identity, the key of an analysis."""
-    given: tuple[Any, ...] = field(repr=False)
+    arguments: tuple[Any, ...] = field(repr=False)
     """Arguments of the function that does it, behind the settings."""
     seconds: float
     """It may take so long."""
@@ -57,7 +57,7 @@ class Task:
 
 
 Work = Callable[..., TaskOutcome]
-"""A function of a module: it is called as `work(settings, *task.given)` in another process."""
+"""A function of a module: it is called as `work(settings, *task.arguments)` in another process."""
 
 
 class Engine(Protocol):
@@ -66,7 +66,7 @@ class Engine(Protocol):
     workers: int
 
     def run(self, work: Work, tasks: Iterator[Task]) -> Iterator[tuple[Task, TaskOutcome]]:
-        """Do tasks; each is taken only when there is room for it, and comes back when it is done.
+        """Run tasks; each is taken only when a worker is free, and its outcome yielded when done.
 
         A task that crashes, takes too long or too much memory is an outcome with its reason and
         harms no other.

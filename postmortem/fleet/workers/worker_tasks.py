@@ -83,11 +83,11 @@ def _run_guarded(settings: JobSettings, work: Callable[[], Any]) -> TaskOutcome:
     except PostmortemError as error:
         if isinstance(error.__cause__, MemoryError):
             return build_memory_outcome(settings.memory)
-        said = convert_to_message(error.what)
-        return TaskOutcome(UNREADABLE, why=(said.text("en"), said.text("zh")))
+        message = convert_to_message(error.what)
+        return TaskOutcome(UNREADABLE, why=(message.text("en"), message.text("zh")))
     except OSError as error:
-        told = error.strerror or str(error)
-        return TaskOutcome(UNREADABLE, why=(f"cannot be read: {told}", f"无法读取：{told}"))
+        detail = error.strerror or str(error)
+        return TaskOutcome(UNREADABLE, why=(f"cannot be read: {detail}", f"无法读取：{detail}"))
     except Exception as error:  # noqa: BLE001 -- one job of ten thousand: it is told in its row
         return build_crash_outcome(f"{type(error).__name__}: {error}"[:300])
 

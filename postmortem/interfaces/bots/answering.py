@@ -1,11 +1,11 @@
-"""One place answered: all that waits there, once, by what stands there now.
+"""Answer one issue or run: all waiting deliveries at once, by its current state.
 
-In: what waits, a tracker, a judge. Out: the one comment, labels, and what became of each delivery.
-Not here: who answers when, and again (`bots.answering_loop`).
+In: what waits, a tracker, a judge. Out: the one comment, labels, and the state of each delivery.
+Not here: scheduling and retries (`bots.answering_loop`).
 
-Somebody who opens an issue has asked nothing: they are answered if the cause is plain. Somebody who
-commands is always answered. A comment that is there already is kept up to date in either case. An
-article of the rules is a comment of its own for each comment that asks for one.
+An issue without a command is answered only if the cause is clear; a command is always answered. An
+existing comment is kept up to date in either case. An article of the rules is a comment of its own
+for each comment that asks for one.
 """
 
 import logging
@@ -15,12 +15,12 @@ from typing import Final
 
 from postmortem.fleet.store.answer_rows import AnswerRow, DeliveryRow
 from postmortem.fleet.store.opened_store import Store
-from postmortem.interfaces.bots.asked_commands import ANALYZE, EXPLAIN
+from postmortem.interfaces.bots.bot_commands import ANALYZE, EXPLAIN
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.interfaces.bots.found_verdicts import FoundVerdict, VerdictFinder
-from postmortem.interfaces.bots.gathered_logs import GatheredLogs, collect_logs
 from postmortem.interfaces.bots.judged_log import Judge
-from postmortem.interfaces.trackers.one_comment import update_or_create_comment
+from postmortem.interfaces.bots.log_collection import GatheredLogs, collect_logs
+from postmortem.interfaces.bots.verdict_finder import FoundVerdict, VerdictFinder
+from postmortem.interfaces.trackers.bot_comment import update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 from postmortem.interfaces.trackers.tracker_protocol import Tracker
 from postmortem.interfaces.trackers.tracker_values import IssuePlace, IssueThread, TrackerUser
@@ -60,113 +60,117 @@ class Answering:
         self._store, self._settings = store, settings
         self._finder = VerdictFinder(judge, settings)
 
-    def place_run(self, at_hand: ClaimedThread) -> None:
+    def place_run(self, claimed: ClaimedThread) -> None:
         """Find the request that a run belongs to, and have it answered there.
 
         Raises:
             TrackerError: it could not be asked for.
         """
-        row = at_hand.row
-        place = at_hand.tracker.place_of_run(row.place.project, row.place.name)
+        row = claimed.row
+        place = claimed.tracker.place_of_run(row.place.project, row.place.name)
         if place is None:
             _LOG.warning("run %s of %s: no open request", row.place.name, row.place.project)
-            self._settle(at_hand, at_hand.waiting, NOWHERE)
+            self._settle(claimed, claimed.waiting, NOWHERE)
             return
         there = row.place._replace(kind=place.kind, name=str(place.number))
-        numbers = [one.number for one in at_hand.waiting]
+        numbers = [delivery.number for delivery in claimed.waiting]
         self._store.deliveries.move(numbers, there, row.claim)
 
-    def answer(self, at_hand: ClaimedThread) -> AnswerRow:
+    def answer(self, claimed: ClaimedThread) -> AnswerRow:
         """Answer all that waits in a place; gives what stands there then.
 
         Raises:
             NotThere: it is gone.
             TrackerError: it could not be done.
         """
-        tracker = at_hand.tracker
-        thread = tracker.thread(at_hand.place)
-        allowed = [one for one in at_hand.waiting if self._may_ask(tracker, thread, one)]
-        refused = [one for one in at_hand.waiting if one not in allowed]
-        self._settle(at_hand, refused, REFUSED)
+        tracker = claimed.tracker
+        thread = tracker.thread(claimed.place)
+        allowed = [
+            delivery for delivery in claimed.waiting if self._may_ask(tracker, thread, delivery)
+        ]
+        refused = [delivery for delivery in claimed.waiting if delivery not in allowed]
+        self._settle(claimed, refused, REFUSED)
         if not allowed:
-            return at_hand.row
-        heard = [TrackerUser(one.asker, one.asker_name) for one in allowed]
-        comments = list(tracker.comments(at_hand.place))
-        gathered = collect_logs(tracker, self._settings, thread, comments, heard)
-        articles = [one for one in allowed if one.ask == EXPLAIN]
-        self._explain(at_hand, articles, self._finder.spoken(gathered))
-        asked = [one for one in allowed if one.ask != EXPLAIN]
-        return self._brought_up(at_hand, thread, gathered, asked) if asked else at_hand.row
+            return claimed.row
+        users = [TrackerUser(delivery.asker, delivery.asker_name) for delivery in allowed]
+        comments = list(tracker.comments(claimed.place))
+        gathered = collect_logs(tracker, self._settings, thread, comments, users)
+        articles = [delivery for delivery in allowed if delivery.ask == EXPLAIN]
+        self._explain(claimed, articles, self._finder.choose_language(gathered))
+        requests = [delivery for delivery in allowed if delivery.ask != EXPLAIN]
+        return self._brought_up(claimed, thread, gathered, requests) if requests else claimed.row
 
-    def _explain(self, at_hand: ClaimedThread, asked: Sequence[DeliveryRow], spoken: str) -> None:
+    def _explain(
+        self, claimed: ClaimedThread, requests: Sequence[DeliveryRow], language_code: str
+    ) -> None:
         """Answer each comment that asks for an article, in a comment of its own."""
-        for one in {one.comment: one for one in asked}.values():
+        for request in {delivery.comment: delivery for delivery in requests}.values():
             update_or_create_comment(
-                at_hand.tracker,
-                at_hand.place,
-                self._finder.explanation(one.about, spoken),
-                key=f"explain:{one.comment}",
-                may_write=at_hand.may_write,
+                claimed.tracker,
+                claimed.place,
+                self._finder.explanation(request.about, language_code),
+                key=f"explain:{request.comment}",
+                may_write=claimed.may_write,
             )
-        self._settle(at_hand, asked, DONE)
+        self._settle(claimed, requests, DONE)
 
-    def _may_ask(self, tracker: Tracker, thread: IssueThread, asked: DeliveryRow) -> bool:
+    def _may_ask(self, tracker: Tracker, thread: IssueThread, delivery: DeliveryRow) -> bool:
         """Say whether who asks may; whoever opens an issue or has a run fail commands nothing."""
         who = self._settings.commands
-        if asked.ask not in {ANALYZE, EXPLAIN} or who == "everybody":
+        if delivery.ask not in {ANALYZE, EXPLAIN} or who == "everybody":
             return True
-        if not asked.asker:
+        if not delivery.asker:
             return False
-        is_author = asked.asker == thread.author.identity
-        account = TrackerUser(asked.asker, asked.asker_name)
+        is_author = delivery.asker == thread.author.identity
+        account = TrackerUser(delivery.asker, delivery.asker_name)
         return (who == "author" and is_author) or tracker.is_member(thread.place.project, account)
 
     def _brought_up(
         self,
-        at_hand: ClaimedThread,
+        claimed: ClaimedThread,
         thread: IssueThread,
         gathered: GatheredLogs,
-        asked: Sequence[DeliveryRow],
+        requests: Sequence[DeliveryRow],
     ) -> AnswerRow:
         """Bring the one comment up to date, and the labels with it."""
-        is_commanded = any(one.ask == ANALYZE for one in asked)
-        run = next((one.run for one in reversed(asked) if one.run), "")
+        is_commanded = any(delivery.ask == ANALYZE for delivery in requests)
+        run = next((delivery.run for delivery in reversed(requests) if delivery.run), "")
         if not run and not gathered.logs and is_commanded:
-            run = at_hand.row.run
-        found = self._found(at_hand, gathered, run, is_commanded=is_commanded)
+            run = claimed.row.run
+        found = self._found(claimed, gathered, run, is_commanded=is_commanded)
         if found is None:
-            self._settle(at_hand, asked, QUIET)
-            return at_hand.row
-        before = at_hand.row.comment
+            self._settle(claimed, requests, QUIET)
+            return claimed.row
+        before = claimed.row.comment
         settled = update_or_create_comment(
-            at_hand.tracker,
-            at_hand.place,
+            claimed.tracker,
+            claimed.place,
             found.text,
             key=VERDICT,
             known=before,
             # A comment that somebody has deleted is not written again unless they ask for it.
             is_new_wanted=is_commanded or (found.is_plain and not before),
-            may_write=at_hand.may_write,
+            may_write=claimed.may_write,
         )
-        row = replace(at_hand.row, comment=settled.identity or before, run=run or at_hand.row.run)
+        row = replace(claimed.row, comment=settled.identity or before, run=run or claimed.row.run)
         self._store.answers.note(row)
-        row = self._relabelled(at_hand, thread, row, found.labels)
-        self._settle(at_hand, asked, QUIET if settled.how == "none" else DONE)
+        row = self._relabelled(claimed, thread, row, found.labels)
+        self._settle(claimed, requests, QUIET if settled.how == "none" else DONE)
         return row
 
     def _found(
-        self, at_hand: ClaimedThread, gathered: GatheredLogs, run: str, *, is_commanded: bool
+        self, claimed: ClaimedThread, gathered: GatheredLogs, run: str, *, is_commanded: bool
     ) -> FoundVerdict | None:
         """Judge what there is; None if it was a run, and its logs are gone."""
-        tracker, spoken = at_hand.tracker, self._finder.spoken(gathered)
+        tracker, language_code = claimed.tracker, self._finder.choose_language(gathered)
         if run:
-            found = self._finder.of_run(tracker, at_hand.place.project, run, spoken)
+            found = self._finder.of_run(tracker, claimed.place.project, run, language_code)
             if found is not None or not is_commanded:
                 return found
-        return self._finder.of_issue(tracker, gathered, spoken)
+        return self._finder.of_issue(tracker, gathered, language_code)
 
     def _relabelled(
-        self, at_hand: ClaimedThread, thread: IssueThread, row: AnswerRow, wanted: frozenset[str]
+        self, claimed: ClaimedThread, thread: IssueThread, row: AnswerRow, wanted: frozenset[str]
     ) -> AnswerRow:
         """Put on the label of the cause, and take off those that were put on before."""
         own, there = set(row.labels), {label.casefold() for label in thread.labels}
@@ -178,16 +182,18 @@ class Answering:
         # knows of.
         self._store.answers.note(replace(row, labels=tuple(sorted(own | add))))
         try:
-            if at_hand.may_write():
-                at_hand.tracker.relabel(at_hand.place, add, drop)
+            if claimed.may_write():
+                claimed.tracker.relabel(claimed.place, add, drop)
         except (TryLater, NotThere):
             raise
         except TrackerError as error:
-            _LOG.warning("labels of %s: %s", at_hand.place, error)
+            _LOG.warning("labels of %s: %s", claimed.place, error)
             return row
         return replace(row, labels=tuple(sorted((own & wanted) | add)))
 
-    def _settle(self, at_hand: ClaimedThread, some: Sequence[DeliveryRow], state: str) -> None:
-        if some:
-            numbers = [one.number for one in some]
-            self._store.deliveries.settle(numbers, state, claim=at_hand.row.claim)
+    def _settle(
+        self, claimed: ClaimedThread, deliveries: Sequence[DeliveryRow], state: str
+    ) -> None:
+        if deliveries:
+            numbers = [delivery.number for delivery in deliveries]
+            self._store.deliveries.settle(numbers, state, claim=claimed.row.claim)

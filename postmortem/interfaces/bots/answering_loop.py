@@ -1,8 +1,8 @@
-"""Who answers when: threads that take places under a lease, and take them again where it fails.
+"""Threads that take issues and runs under a lease, answer them, and retry failures.
 
 In: a store, trackers, a judge. Out: answered places. Not here: what is answered (`bots.answering`).
-Beside other processes on the same store: no place is answered by two at once, and what a process of
-this machine left is taken over as soon as it is gone. What failed is written into the store with
+Several processes may share a store: no place is answered by two at once, and the work of a process
+of this machine is taken over as soon as it is gone. What failed is written into the store with
 the time before which it is not tried again.
 """
 
@@ -52,7 +52,7 @@ class AnsweringLoop:
         self._held: set[str] = set()
         self._paused: dict[str, float] = {}
         work: list[Callable[[], None]] = [self._renew, *[self._work] * settings.workers]
-        self._threads = [threading.Thread(target=one, daemon=True) for one in work]
+        self._threads = [threading.Thread(target=target, daemon=True) for target in work]
 
     def start(self) -> None:
         """Begin to answer."""
@@ -73,8 +73,8 @@ class AnsweringLoop:
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
         with self._lock:
-            is_at_work = bool(self._held)
-        if not is_at_work:
+            is_busy = bool(self._held)
+        if not is_busy:
             self._store.answers.release(self._owner)
 
     def answer_one(self) -> bool:
@@ -135,49 +135,49 @@ class AnsweringLoop:
             return [name for name in self._trackers if self._paused.get(name, 0.0) <= now]
 
     def _answer(self, row: AnswerRow) -> None:
-        """Answer a place; whatever goes wrong is told in the store, and ends no thread."""
+        """Answer a place; errors are recorded in the store and never end the thread."""
         waiting = tuple(self._store.deliveries.waiting(row.place))
         tracker = self._trackers[row.place.tracker]
-        at_hand = ClaimedThread(
+        claimed = ClaimedThread(
             tracker, row, waiting, lambda: self._store.answers.holds(row.claim, _LEASE)
         )
         try:
             if not waiting:
                 pass  # whoever had the lease before has just settled them
             elif row.place.kind == RUN_PLACE:
-                self._answering.place_run(at_hand)
+                self._answering.place_run(claimed)
             else:
-                row = self._answering.answer(at_hand)
+                row = self._answering.answer(claimed)
         except NotThere as error:
-            self._give_up(at_hand, GONE, error)
+            self._give_up(claimed, GONE, error)
         except TryLater as error:
-            self._later(at_hand, error)
+            self._later(claimed, error)
         except InputError:  # the store: the lease runs out, and it is tried again
             raise
         except PostmortemError as error:
-            self._give_up(at_hand, FAILED, error)
+            self._give_up(claimed, FAILED, error)
         except Exception as error:  # noqa: BLE001 -- one place of many: it is told in its rows
             _LOG.warning("%s: %s", _format_thread_name(row), type(error).__name__)
-            self._later(at_hand, TryLater(f"internal error ({type(error).__name__})"))
+            self._later(claimed, TryLater(f"internal error ({type(error).__name__})"))
         else:
             self._store.answers.keep(row)
 
-    def _give_up(self, at_hand: ClaimedThread, state: str, error: PostmortemError) -> None:
+    def _give_up(self, claimed: ClaimedThread, state: str, error: PostmortemError) -> None:
         """End the matter, with its reason."""
-        _LOG.warning("%s: %s: %s", _format_thread_name(at_hand.row), state, error)
-        numbers = [one.number for one in at_hand.waiting]
-        claim = at_hand.row.claim
+        _LOG.warning("%s: %s: %s", _format_thread_name(claimed.row), state, error)
+        numbers = [delivery.number for delivery in claimed.waiting]
+        claim = claimed.row.claim
         self._store.deliveries.settle(numbers, state, str(error), claim=claim)
         self._store.answers.end(claim)
 
-    def _later(self, at_hand: ClaimedThread, error: TryLater) -> None:
+    def _later(self, claimed: ClaimedThread, error: TryLater) -> None:
         """Have it tried again, or give up after too many attempts."""
-        row = at_hand.row
+        row = claimed.row
         if error.seconds is not None:
             with self._lock:
                 self._paused[row.place.tracker] = time.monotonic() + min(error.seconds, 3600.0)
         if row.attempts + 1 >= self._settings.attempts:
-            self._give_up(at_hand, FAILED, error)
+            self._give_up(claimed, FAILED, error)
             return
         first = self._settings.retry_seconds
         pause = min(_LONGEST, first * 2.0**row.attempts) * random.uniform(0.5, 1.0)  # noqa: S311

@@ -1,4 +1,4 @@
-"""What the settings say of the bot.
+"""The settings of the bot.
 
 In: plain values. Out: `BotSettings`. Not here: the settings of a tracker, which its own module
 checks (`trackers.tracker_kinds`).
@@ -39,7 +39,7 @@ class TrackerEntry(BaseModel):
 
     def has(self, project: str) -> bool:
         """Say whether a project is answered; large and small letters are one."""
-        return any(fnmatchcase(project.lower(), one.lower()) for one in self.projects)
+        return any(fnmatchcase(project.lower(), pattern.lower()) for pattern in self.projects)
 
     def own(self) -> Mapping[str, Any]:
         """Give what is for the tracker's module."""

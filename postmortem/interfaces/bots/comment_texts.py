@@ -1,8 +1,8 @@
-"""What the bot's comments say around a report.
+"""Texts of the bot's comments around a report.
 
-In: verdicts, reasons, a language. Out: Markdown. Not here: the report itself
-(`report.markdown`), posting it (`trackers.one_comment`). Names of jobs and files come from
-anybody: they are escaped as log text is.
+In: verdicts, reasons, a language. Out: Markdown. Not here: the report itself (`report.markdown`),
+posting it (`trackers.bot_comment`). Names of jobs and files come from anybody: they are escaped as
+log text is.
 """
 
 from collections.abc import Sequence
@@ -21,28 +21,33 @@ _REASON: Final = 100
 """Characters: escaped, each is five at most."""
 
 
-def report_comment(judged: JudgedLog, left_out: Sequence[Message], spoken: str) -> str:
+def report_comment(judged: JudgedLog, left_out: Sequence[Message], language_code: str) -> str:
     """Give a report, with what could not be read."""
-    return "\n\n".join([judged.report.rstrip(), *_format_skipped_files(left_out, spoken)]) + "\n"
+    return (
+        "\n\n".join([judged.report.rstrip(), *_format_skipped_files(left_out, language_code)])
+        + "\n"
+    )
 
 
-def run_comment(jobs: Sequence[tuple[str, JudgedLog]], spoken: str) -> str:
+def run_comment(jobs: Sequence[tuple[str, JudgedLog]], language_code: str) -> str:
     """Give the report of the first of several failed jobs, and a line for each of the others."""
     (first, judged), *others = jobs
     head = say(
         "Failed job: {name}", "失败的作业：{name}", name=format_inline_code(cut(first, _NAME))
-    ).text(spoken)
+    ).text(language_code)
     rows = [
-        f"- {format_inline_code(cut(name, _NAME))}: {_format_summary(one, spoken)}"
-        for name, one in others[:_SHOWN]
+        f"- {format_inline_code(cut(name, _NAME))}: {_format_summary(job, language_code)}"
+        for name, job in others[:_SHOWN]
     ]
-    told = say("**Other failed jobs**", "**其他失败的作业**").text(spoken)
-    return "\n\n".join([head, judged.report.rstrip(), *([told, "\n".join(rows)] if rows else [])])
+    heading = say("**Other failed jobs**", "**其他失败的作业**").text(language_code)
+    return "\n\n".join(
+        [head, judged.report.rstrip(), *([heading, "\n".join(rows)] if rows else [])]
+    )
 
 
-def build_no_log_comment(left_out: Sequence[Message], mention: str, spoken: str) -> str:
+def build_no_log_comment(left_out: Sequence[Message], mention: str, language_code: str) -> str:
     """Say that there is no log, and how one is given."""
-    said = say(
+    message = say(
         "There is no log here to judge. Please paste the end of the output, with the whole"
         " traceback, between two lines of three backticks, or attach the log as a file; then"
         " comment {command}.",
@@ -50,51 +55,54 @@ def build_no_log_comment(left_out: Sequence[Message], mention: str, spoken: str)
         "或把日志作为附件上传；然后评论 {command}。",
         command=format_inline_code(f"{mention} analyze"),
     )
-    return "\n\n".join([said.text(spoken), *_format_skipped_files(left_out, spoken)]) + "\n"
+    return (
+        "\n\n".join([message.text(language_code), *_format_skipped_files(left_out, language_code)])
+        + "\n"
+    )
 
 
-def build_unreadable_log_comment(why: Message, spoken: str) -> str:
+def build_unreadable_log_comment(why: Message, language_code: str) -> str:
     """Say that a log could not be judged."""
-    said = say(
+    message = say(
         "The log could not be judged: {why}",
         "无法判断该日志：{why}",
-        why=escape_prose(cut(why.text(spoken), _REASON)),
+        why=escape_prose(cut(why.text(language_code), _REASON)),
     )
-    return f"{said.text(spoken)}\n"
+    return f"{message.text(language_code)}\n"
 
 
-def build_unknown_id_comment(about: str, spoken: str) -> str:
+def build_unknown_id_comment(about: str, language_code: str) -> str:
     """Say that the rules know nothing of an id."""
-    said = say(
+    message = say(
         "The rules have nothing with the id {about}. The ids stand in reports; all of them:"
         " {command}.",
         "规则中没有编号为 {about} 的条目。编号见报告；全部编号：{command}。",
         about=format_inline_code(about),
         command=format_inline_code("postmortem patterns list"),
     )
-    return f"{said.text(spoken)}\n"
+    return f"{message.text(language_code)}\n"
 
 
 def _format_name(name: str) -> str:
     return format_inline_code(cut(name, _NAME))
 
 
-def _format_summary(judged: JudgedLog, spoken: str) -> str:
+def _format_summary(judged: JudgedLog, language_code: str) -> str:
     if judged.cause is None:
-        return say("the log does not show the cause", "日志没有显示原因").text(spoken)
+        return say("the log does not show the cause", "日志没有显示原因").text(language_code)
     return say(
         "{title} ({cause}, {share})",
         "{title}（{cause}，{share}）",
         title=escape_prose(cut(judged.title, _REASON)),
         cause=format_inline_code(judged.cause),
         share=format_percent(judged.probability),
-    ).text(spoken)
+    ).text(language_code)
 
 
-def _format_skipped_files(reasons: Sequence[Message], spoken: str) -> list[str]:
+def _format_skipped_files(reasons: Sequence[Message], language_code: str) -> list[str]:
     if not reasons:
         return []
     rows = "\n".join(
-        f"- {escape_prose(cut(one.text(spoken), _REASON))}" for one in reasons[:_SHOWN]
+        f"- {escape_prose(cut(reason.text(language_code), _REASON))}" for reason in reasons[:_SHOWN]
     )
-    return [say("**Attached, but not read**", "**附件未读取**").text(spoken), rows]
+    return [say("**Attached, but not read**", "**附件未读取**").text(language_code), rows]

@@ -1,4 +1,4 @@
-"""The text of an issue or comment taken apart: what its author says, and the blocks of code in it.
+"""Split the text of an issue or comment into the author's prose and code blocks.
 
 In: Markdown, as people write it. Out: prose and blocks. Not here: what either means. What is quoted
 from others (`> `) is in neither.

@@ -1,4 +1,4 @@
-"""What the bot needs of a verdict, and who gives it.
+"""What the bot needs of a verdict, and the protocol of a judge.
 
 In: an analysis. Out: `JudgedLog`, which can be sent between processes. Not here: in which process
 a log is judged (the service's pool), what is done with the verdict.
@@ -57,19 +57,19 @@ class JudgedLog:
 class Judge(Protocol):
     """Whoever judges logs and knows the rules; threads may share it."""
 
-    def judged(self, logs: Sequence[NamedLog], spoken: str, longest: int) -> JudgedLog:
+    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge logs that are one job.
 
         Args:
             logs: with labels that stay labels.
-            spoken: the language of the report.
+            language_code: the language of the report.
             longest: UTF-16 units of the report.
 
         Raises:
             NotJudged: it could not be done.
         """
 
-    def explained(self, name: str, spoken: str) -> str | None:
+    def explained(self, name: str, language_code: str) -> str | None:
         """Give the article of the rules on an id, in Markdown; None if nothing has this id.
 
         Raises:
@@ -77,11 +77,11 @@ class Judge(Protocol):
         """
 
 
-def summarize_analysis(analysis: Analysis, spoken: str, longest: int) -> JudgedLog:
+def summarize_analysis(analysis: Analysis, language_code: str, longest: int) -> JudgedLog:
     """Take from an analysis what the bot needs."""
     verdict = analysis.verdict
-    shown = translate_analysis(analysis, spoken)
-    named = next((one for one in shown.causes if one.id == verdict.cause), None)
+    shown = translate_analysis(analysis, language_code)
+    named = next((cause for cause in shown.causes if cause.id == verdict.cause), None)
     return JudgedLog(
         cause=verdict.cause,
         category=named.category if named else "",

@@ -1,4 +1,4 @@
-"""What arrives from a tracker: checked, read, and kept for whoever answers.
+"""Check and parse the deliveries of a tracker, and store them for answering.
 
 In: the headers and the body of a delivery. Out: a status and a word for the tracker. Not here:
 answering (`bots.answering`), HTTP (the service). Nothing is kept of a delivery that is not
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from postmortem.core.message import Message, quote, say
 from postmortem.fleet.store.answer_rows import AskedPlace, DeliveryRow
 from postmortem.fleet.store.delivery_records import DeliveryRecords
-from postmortem.interfaces.bots.asked_commands import LOOK, RUN, find_command
+from postmortem.interfaces.bots.bot_commands import LOOK, RUN, find_command
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.trackers.tracker_errors import TrackerError
 from postmortem.interfaces.trackers.tracker_protocol import Tracker
@@ -31,7 +31,7 @@ _NOBODY: Final = TrackerUser("", "")
 
 
 class ReceptionReply(NamedTuple):
-    """What a tracker is told of its delivery."""
+    """The response to a tracker's delivery."""
 
     status: int
     what: Message

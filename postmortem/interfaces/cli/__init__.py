@@ -3,7 +3,7 @@
 The one place where an error becomes a line and exit status 2.
 
 In: arguments. Out: the report on standard output, everything else on standard error.
-Not here: anything that could be wanted from Python.
+Not here: anything useful from Python.
 """
 
 import atexit
@@ -72,7 +72,7 @@ class _Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; who gives a file in its place is told how a log is analysed.
+        """Find the command; the error for a file name suggests `analyze`.
 
         Raises:
             UsageError: there is no such command.

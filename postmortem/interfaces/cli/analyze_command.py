@@ -30,7 +30,7 @@ from postmortem.pipeline import get_matcher, open_model
 from postmortem.report.for_people import detect_input_type
 from postmortem.report.words import Words
 
-_TOLD: Final = 3
+_MOST_NAMED: Final = 3
 
 
 @click.command("analyze")
@@ -112,20 +112,20 @@ def _warn_of_unknown_model_causes(model: Path | None, patterns: tuple[Path, ...]
     chosen, known = open_model(model or SHIPPED), get_matcher(patterns).knowledge.causes
     untold = sorted(chosen.own.difference(known)) if chosen is not None else []
     if untold:
-        named = ", ".join(untold[:_TOLD])
+        named = ", ".join(untold[:_MOST_NAMED])
         print_message(
             f"the model was taught {named}, of which there is no page here: name its --patterns"
         )
 
 
 def _compute_exit_status(report: Report, *, exit_code: bool) -> int:
-    """Give the exit status that tells what was found, and say why nothing could be judged."""
+    """Compute the exit status, and print why nothing could be judged."""
     kind = detect_input_type(report.diagnosis)
     if kind:
         words = Words("en")
-        named = ", ".join(one.path for one in report.diagnosis.sources[:_TOLD])
-        says = words(f"input.{kind}.says", name=report.diagnosis.sources[0].path)
+        named = ", ".join(source.path for source in report.diagnosis.sources[:_MOST_NAMED])
+        message = words(f"input.{kind}.says", name=report.diagnosis.sources[0].path)
         title = words(f"input.{kind}", count=len(report.diagnosis.sources))
-        print_message(f"not a training log: {title} ({named}); {says}")
+        print_message(f"not a training log: {title} ({named}); {message}")
         return 2
     return int(exit_code and report.is_alarming)

@@ -15,11 +15,15 @@ from postmortem.interfaces.cli.job_or_analysis import report_on
 from postmortem.interfaces.cli.messages import print_message, show
 from postmortem.interfaces.cli.options import LANGUAGE, LINK, PATTERNS, SOURCE, add_model_options
 from postmortem.interfaces.cli.progress_line import ProgressLine
-from postmortem.interfaces.trackers.one_comment import Commented, mark_of, update_or_create_comment
+from postmortem.interfaces.trackers.bot_comment import (
+    CommentResult,
+    mark_of,
+    update_or_create_comment,
+)
+from postmortem.interfaces.trackers.issue_references import parse_github_place, parse_gitlab_place
 from postmortem.interfaces.trackers.tracker_errors import TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from postmortem.interfaces.trackers.tracker_values import IssuePlace
-from postmortem.interfaces.trackers.written_places import parse_github_place, parse_gitlab_place
 from postmortem.report.markdown_text import format_link
 from postmortem.report.words.notice_words import NOTICE
 
@@ -73,27 +77,27 @@ _SERVERS: Final = {"github": "GITHUB_API_URL", "gitlab": "CI_SERVER_URL"}
 @click.option("--dry-run", is_flag=True, help="Print the comment, and post nothing.")
 @add_model_options
 @PATTERNS
-def command(paths: tuple[str, ...], **asked: Any) -> int:
+def command(paths: tuple[str, ...], **options: Any) -> int:
     """Put the report under an issue, a pull request or a merge request, in one comment.
 
     The comment is posted once and edited from then on. The token comes from a variable or a file.
     """
-    kind, place = _place(asked)
-    mark_of(asked["key"])  # a wrong one is told before anything is read
-    settings = {} if asked["dry_run"] else _build_tracker_settings(kind, asked)
+    kind, place = _place(options)
+    mark_of(options["key"])  # a wrong one is told before anything is read
+    settings = {} if options["dry_run"] else _build_tracker_settings(kind, options)
     with closing(ProgressLine()) as progress:
         report = report_on(
             paths,
-            env=asked["env_files"],
-            patterns=asked["patterns"],
-            model=asked["model"],
+            env=options["env_files"],
+            patterns=options["patterns"],
+            model=options["model"],
             progress=progress,
-        ).in_language(asked["language"])
-    text = _format_comment(report, asked)
-    if asked["dry_run"]:
+        ).in_language(options["language"])
+    text = _format_comment(report, options)
+    if options["dry_run"]:
         show(text)
         return 0
-    is_new_wanted = asked["only_if"] is None or report.is_alarming
+    is_new_wanted = options["only_if"] is None or report.is_alarming
     with closing(create_tracker(kind, settings)) as tracker:
         done = _post_with_retries(
             functools.partial(
@@ -101,7 +105,7 @@ def command(paths: tuple[str, ...], **asked: Any) -> int:
                 tracker,
                 place,
                 text,
-                key=asked["key"],
+                key=options["key"],
                 is_new_wanted=is_new_wanted,
             )
         )
@@ -109,13 +113,13 @@ def command(paths: tuple[str, ...], **asked: Any) -> int:
     return 0
 
 
-def _place(asked: dict[str, Any]) -> tuple[str, IssuePlace]:
+def _place(options: dict[str, Any]) -> tuple[str, IssuePlace]:
     """Say which tracker is meant, and where there.
 
     Raises:
         UsageError: none, or both, or no such place.
     """
-    named = [kind for kind in _TOKENS if asked[kind] is not None]
+    named = [kind for kind in _TOKENS if options[kind] is not None]
     if len(named) != 1:
         raise UsageError(
             "name one place for the comment",
@@ -123,17 +127,17 @@ def _place(asked: dict[str, Any]) -> tuple[str, IssuePlace]:
             "--github owner/name#12 or --gitlab group/project!5",
         )
     (kind,) = named
-    return kind, (parse_github_place if kind == "github" else parse_gitlab_place)(asked[kind])
+    return kind, (parse_github_place if kind == "github" else parse_gitlab_place)(options[kind])
 
 
-def _format_comment(report: Report, asked: dict[str, Any]) -> str:
-    text = report.render("markdown", redact=asked["redact"])
-    if not asked["link"]:
+def _format_comment(report: Report, options: dict[str, Any]) -> str:
+    text = report.render("markdown", redact=options["redact"])
+    if not options["link"]:
         return text
-    return f"{text}\n{format_link(NOTICE[asked['language']]['link'], asked['link'])}\n"
+    return f"{text}\n{format_link(NOTICE[options['language']]['link'], options['link'])}\n"
 
 
-def _post_with_retries(settle: Callable[[], Commented]) -> Commented:
+def _post_with_retries(settle: Callable[[], CommentResult]) -> CommentResult:
     """Post or edit the comment, and try again where the tracker asks for it.
 
     Raises:
@@ -150,17 +154,17 @@ def _post_with_retries(settle: Callable[[], Commented]) -> Commented:
     return settle()
 
 
-def _build_tracker_settings(kind: str, asked: dict[str, Any]) -> dict[str, str]:
-    """Give the settings of a tracker that writes and is told of nothing.
+def _build_tracker_settings(kind: str, options: dict[str, Any]) -> dict[str, str]:
+    """Build the settings of a tracker that only posts and receives no webhooks.
 
     Raises:
         UsageError: no token is known.
     """
     found = [f"env:{name}" for name in _TOKENS[kind] if os.environ.get(name)]
-    token = asked["token"] or next(iter(found), "")
+    token = options["token"] or next(iter(found), "")
     if not token:
         raise UsageError(
             "no token is known", " or ".join(_TOKENS[kind]), "set it, or name its place: --token"
         )
-    url = asked["api_url"] or os.environ.get(_SERVERS[kind], "")
+    url = options["api_url"] or os.environ.get(_SERVERS[kind], "")
     return {"token": token, **({"api_url": url} if url else {})}

@@ -77,9 +77,9 @@ def command(
     write(text, output, "comparison")
 
 
-def _choose_comparison_format(asked: str | None, output: Path | None) -> str:
+def _choose_comparison_format(name: str | None, output: Path | None) -> str:
     """Choose the format; a report has some that a comparison has not."""
-    form = choose_format(asked, output, open_=False)
+    form = choose_format(name, output, open_=False)
     if form not in FORMS:
         raise UsageError(
             f"a comparison is not written as {form}", output, f"choose one of {', '.join(FORMS)}"

@@ -1,4 +1,4 @@
-"""Where a report goes: to standard output, into a file, to the browser.
+"""Write a report to standard output, to a file, or to the browser.
 
 In: a report, what the user asked for. Out: text, written whole or not at all. Not here: the options
 themselves (`cli.options`), the report.

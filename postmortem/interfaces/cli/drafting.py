@@ -1,4 +1,4 @@
-"""The lines for which a rule is drafted: one of a log, or those of a group of failures.
+"""Find the lines for which a rule is drafted: one of a log, or those of a group of failures.
 
 In: a log and the number of a line or none; or a file of failures and the id of a group or none.
 Out: texts, without prefixes. Not here: the rule (`rules.skeleton`).
@@ -56,8 +56,8 @@ def read_cluster_lines(path: Path, group: str | None = None) -> list[str]:
         raise InputError(f"cannot be read: {error.strerror}", path, "check the path") from error
     groups = sorted({name for name, _ in rows})
     if len(groups) > 1:
-        told = ", ".join(groups[:8])
-        raise UsageError(f"it holds {len(groups)} groups", path, f"name one with --group: {told}")
+        listed = ", ".join(groups[:8])
+        raise UsageError(f"it holds {len(groups)} groups", path, f"name one with --group: {listed}")
     if not rows:
         what = f"it holds no failing line of {group}" if group else "it holds no failing line"
         raise UsageError(what, path, "name the results.jsonl of a triage, or a text of lines")
@@ -90,9 +90,9 @@ def _parse_cluster_row(line: str) -> tuple[str, str]:
 def _find_failing_line(case: Case) -> str:
     if case.first is None:
         return ""
-    told = case.first.traceback
+    traceback = case.first.traceback
     return _read_line(
-        case, case.first.line if told is None else told.exception_line, case.first.source
+        case, case.first.line if traceback is None else traceback.exception_line, case.first.source
     )
 
 

@@ -11,13 +11,13 @@ from postmortem.core.names import SHIPPED
 from postmortem.interfaces.cli.delivery import require_folder, write
 from postmortem.interfaces.cli.messages import show
 from postmortem.interfaces.cli.options import FOLDER, LANGUAGE, OUTPUT, PATTERNS, add_model_options
-from postmortem.learn.evaluating import JudgedOneWay, evaluate_cases
+from postmortem.learn.evaluating import JudgedCase, evaluate_cases
 from postmortem.learn.labelled import list_labelled_cases
 from postmortem.learn.metrics import build_evaluation
-from postmortem.learn.samples import Sampled, read_samples
+from postmortem.learn.samples import SampledLog, read_samples
 from postmortem.pipeline import get_matcher, open_model
-from postmortem.report.page.merits_page import render_evaluation
-from postmortem.report.terminal.merits_tables import render_evaluation_text
+from postmortem.report.page.metrics_page import render_evaluation
+from postmortem.report.terminal.metrics_tables import render_evaluation_text
 from postmortem.report.wire import get_tool_version
 
 _SUFFIXES: Final = {".html": "page", ".htm": "page", ".json": "JSON", ".txt": "text", "": "text"}
@@ -95,8 +95,8 @@ def _check(output: Path) -> None:
 
 
 def _run_cross_fit(
-    wanted: list[Sampled], train: tuple[Path, ...], patterns: tuple[Path, ...]
-) -> list[JudgedOneWay]:
+    wanted: list[SampledLog], train: tuple[Path, ...], patterns: tuple[Path, ...]
+) -> list[JudgedCase]:
     try:
         from postmortem.learn.training import fit_across_folds  # noqa: PLC0415 -- an extra
     except ImportError as error:

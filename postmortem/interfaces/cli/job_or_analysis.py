@@ -1,6 +1,6 @@
-"""A job as the user names it: by its log, or by the analysis that was kept of it.
+"""Load a job from its log or from a stored analysis.
 
-In: paths. Out: a `Report`. Not here: options (`cli.options`), what is made of the report.
+In: paths. Out: a `Report`. Not here: options (`cli.options`), output of the report.
 """
 
 from collections.abc import Callable

@@ -40,7 +40,7 @@ def command(
     """
     kept, known = folder or get_labels_folder(), load(patterns).causes
     path = record(log, cause, known, folder=kept, also=also, note=note, is_copied=not reference)
-    rules = "".join(f" --patterns {shlex.quote(str(one))}" for one in patterns)
+    rules = "".join(f" --patterns {shlex.quote(str(pattern))}" for pattern in patterns)
     learn = f"postmortem train --add {shlex.quote(str(kept))}{rules} -o own.safetensors"
     print_message(f"{path} says: {cause}; to learn from it: {learn}")
     return 0

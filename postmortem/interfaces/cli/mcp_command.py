@@ -94,7 +94,7 @@ def command(
     """
     _require_folders(folders)
     try:
-        from postmortem.interfaces.mcp import at_call, server  # noqa: PLC0415 -- an extra
+        from postmortem.interfaces.mcp import call_worker, server  # noqa: PLC0415 -- an extra
     except ImportError as error:
         raise MissingExtra(f"mcp needs {error.name}", "", install_hint("mcp")) from error
     if sys.stdin.isatty():
@@ -102,7 +102,7 @@ def command(
             "waiting for a client on standard input; assistants start this: docs/assistants.md"
         )
     named = str(model or SHIPPED)
-    call = at_call.CallSettings(
+    call = call_worker.CallSettings(
         patterns=tuple(str(folder.resolve()) for folder in patterns),
         model=None if named == WITHOUT else named,
         memory=memory,

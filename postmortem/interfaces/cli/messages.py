@@ -1,10 +1,8 @@
-"""What the program writes on its standard streams.
-
-The report on one, all else on the other, one line that no file name or argument can steer.
+"""Write to the standard streams: the report to one, single-line messages to the other.
 
 In: a message, a text. Out: a line, the text as it is. Not here: the report. A standard error that
-takes nothing is no reason to end; a standard output that takes nothing is an error, unless its
-reader has had enough.
+cannot be written is ignored; a standard output that cannot is an error, unless its reader closed
+it.
 """
 
 import sys

@@ -62,30 +62,30 @@ _MEND: Final = "name the folder that postmortem triage --out has written"
 @click.option("--dry-run", is_flag=True, help="Print what would be sent, and send nothing.")
 @add_model_options
 @PATTERNS
-def command(name: str, paths: tuple[str, ...], **asked: Any) -> int:
+def command(name: str, paths: tuple[str, ...], **options: Any) -> int:
     """Send a short message of a verdict to a chat or a webhook.
 
     TARGET is slack, mattermost, rocketchat, feishu, lark, dingtalk, wecom or json, whose address
     stands in POSTMORTEM_WEBHOOK; or a name in the file of targets. The address is a secret: it
     comes from a variable or a file. Exit status: 0 sent, or nothing to send; 2 not sent.
     """
-    if bool(paths) == (asked["folder"] is not None):
+    if bool(paths) == (options["folder"] is not None):
         raise UsageError("name a log, an analysis, or the folder of a triage", "", "--triage DIR")
-    target = None if asked["dry_run"] and name in KINDS else _find_target(name, asked)
-    language = asked["language"] or (target.tongue if target is not None else None) or "en"
-    notice = _build_notice(paths, asked, language)
+    target = None if options["dry_run"] and name in KINDS else _find_target(name, options)
+    language = options["language"] or (target.tongue if target is not None else None) or "en"
+    notice = _build_notice(paths, options, language)
     if notice is None:
         print_message("nothing is sent: --only-if does not hold")
         return 0
-    if asked["dry_run"]:
+    if options["dry_run"]:
         return _print_request_body(name if target is None else target.kind, notice)
     if target is not None:
         _send_notice(target, notice, language)
     return 0
 
 
-def _find_target(name: str, asked: dict[str, Any]) -> Target:
-    wanted = {key: asked[key] for key in ("url", "secret", "targets")}
+def _find_target(name: str, options: dict[str, Any]) -> Target:
+    wanted = {key: options[key] for key in ("url", "secret", "targets")}
     target = find_target(name, environment=os.environ, **wanted)
     if target.is_open:
         print_message(
@@ -94,44 +94,44 @@ def _find_target(name: str, asked: dict[str, Any]) -> Target:
     return target
 
 
-def _build_notice(paths: tuple[str, ...], asked: dict[str, Any], language: str) -> Notice | None:
+def _build_notice(paths: tuple[str, ...], options: dict[str, Any], language: str) -> Notice | None:
     """Make the message, or nothing if it is not to be sent."""
-    link, redact, wanted = asked["link"], asked["redact"], asked["only_if"]
-    if asked["folder"] is not None:
-        value = _read_overview(asked["folder"])
+    link, redact, wanted = options["link"], options["redact"], options["only_if"]
+    if options["folder"] is not None:
+        value = _read_overview(options["folder"])
         try:
             notice = build_triage_notice(value, language, link=link, redact=redact)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
-                f"no whole postmortem.triage/1 ({type(error).__name__})", asked["folder"], _MEND
+                f"no whole postmortem.triage/1 ({type(error).__name__})", options["folder"], _MEND
             ) from error
-        new = notice.told["new_groups"] if wanted == "new" else None
-        told = notice.told["groups_in_all"] if new is None else new
-        return notice if wanted is None or told else None
+        new = notice.values["new_groups"] if wanted == "new" else None
+        count = notice.values["groups_in_all"] if new is None else new
+        return notice if wanted is None or count else None
     if wanted == "new":
         raise UsageError("new groups are those of a triage", "--only-if new", "--triage DIR")
-    report = _report(paths, asked).in_language(language)
+    report = _report(paths, options).in_language(language)
     if wanted == "failed" and not report.is_alarming:
         return None
-    called = asked["called"] or _get_run_name(report, paths)
+    called = options["called"] or _get_run_name(report, paths)
     return build_verdict_notice(report.diagnosis, name=called, link=link, redact=redact)
 
 
-def _report(paths: tuple[str, ...], asked: dict[str, Any]) -> Report:
+def _report(paths: tuple[str, ...], options: dict[str, Any]) -> Report:
     with closing(ProgressLine()) as progress:
         return report_on(
             paths,
-            env=asked["env_files"],
-            patterns=asked["patterns"],
-            model=asked["model"],
+            env=options["env_files"],
+            patterns=options["patterns"],
+            model=options["model"],
             progress=progress,
         )
 
 
 def _get_run_name(report: Report, paths: tuple[str, ...]) -> str:
     """Call a run by the last part of its first path."""
-    given = (*report.analysis.given, *paths)
-    first = next((Path(path) for path in given if path != "-"), None)
+    all_paths = (*report.analysis.given, *paths)
+    first = next((Path(path) for path in all_paths if path != "-"), None)
     return "" if first is None else first.name or first.resolve().name
 
 
@@ -156,7 +156,7 @@ def _read_overview(folder: Path) -> dict[str, Any]:
 
 def _print_request_body(kind: str, notice: Notice) -> int:
     """Print the body of the request, without signature and address."""
-    show(KINDS[kind].made(notice, "", 0.0).body.decode() + "\n")
+    show(KINDS[kind].build(notice, "", 0.0).body.decode() + "\n")
     return 0
 
 
@@ -171,7 +171,7 @@ def _send_notice(target: Target, notice: Notice, language: str) -> None:
     except ImportError as error:
         raise MissingExtra(f"notify needs {error.name}", "", install_hint("bots")) from error
     kind = KINDS[target.kind]
-    problem = post(target.address, kind, kind.made(notice, target.secret, time.time()))
+    problem = post(target.address, kind, kind.build(notice, target.secret, time.time()))
     if problem is not None:
         raise UsageError(
             f"the message was not sent: {problem.text(language)}",

@@ -145,7 +145,7 @@ LINK: Final = click.option(
 
 
 def add_model_options(function: Function) -> Function:
-    """Add the options that say which text classifier is heard beside the rules, if any."""
+    """Add the options that select the text classifier used besides the rules."""
     with_file = click.option(
         "--model",
         "model",

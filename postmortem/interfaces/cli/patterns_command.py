@@ -106,7 +106,9 @@ def _iter_rule_errors(compiled: dict[str, Any], *, attacks: bool) -> Iterator[Pa
 def _load_conditions(compiled: dict[str, Any]) -> Conditions:
     """Give the conditions that rules may name, the built-in ones among them."""
     entries = compiled["conditions"]
-    if compiled["advisories"] and not any(one["id"] == "torch-is-cuda-build" for one in entries):
+    if compiled["advisories"] and not any(
+        entry["id"] == "torch-is-cuda-build" for entry in entries
+    ):
         entries = [*compile_folders([resources.find_folder("patterns")])["conditions"], *entries]
     return Conditions(entries, load().anomalies)
 

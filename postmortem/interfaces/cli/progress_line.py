@@ -1,6 +1,4 @@
-"""What a reading that takes time says on standard error.
-
-How far it is, and at the end what was read.
+"""Show the progress of reading on standard error, and a summary at the end.
 
 In: the sources as they are read. Out: one line that is drawn again on a terminal, one line at the
 end. Not here: the report, which alone goes to standard output.
@@ -64,6 +62,6 @@ class ProgressLine:
             return ""
         read = [source for source in report.diagnosis.sources if source.kind != "ignored"]
         return (
-            f"{sum(one.bytes for one in read) / 1e6:,.1f} MB, {sum(one.lines for one in read):,}"
-            f" lines, {rules:,} rules, {seconds:.2f} s"
+            f"{sum(file.bytes for file in read) / 1e6:,.1f} MB,"
+            f" {sum(file.lines for file in read):,} lines, {rules:,} rules, {seconds:.2f} s"
         )

@@ -1,6 +1,6 @@
-"""How a capsule is recorded, for who has none: the lines that attach the recorder.
+"""Show how to record a capsule: the lines that attach the recorder.
 
-In: a log, or nothing; a language. Out: a text. Not here: recording (`recorder`); the lines
+In: a log, or nothing; a language. Out: a text. Not here: recording (`replay.recorder`); the lines
 themselves, which are the fix `numerics.record-window` of the rules.
 """
 
@@ -46,7 +46,7 @@ def describe_recording(log: str | None, language: str) -> str:
 
 
 def _find_recording_fix(knowledge: KnowledgeBase) -> FixRule:
-    found = next((one for one in knowledge.fixes if one.id == _FIX), None)
+    found = next((fix for fix in knowledge.fixes if fix.id == _FIX), None)
     if found is None:
         raise PatternError(f"the rules have no fix {_FIX}", "patterns/fixes/numerics.yaml")
     return found
@@ -54,7 +54,8 @@ def _find_recording_fix(knowledge: KnowledgeBase) -> FixRule:
 
 def _format_all_snippets(fix: FixRule, language: str) -> str:
     blocks = [
-        f"# {name}\n{translate_comments(one).text(language)}" for name, one in fix.snippets.items()
+        f"# {name}\n{translate_comments(snippet).text(language)}"
+        for name, snippet in fix.snippets.items()
     ]
     return "\n\n".join(block.rstrip() for block in blocks)
 
@@ -64,5 +65,7 @@ def _format_snippets_for_log(log: str, language: str) -> str:
     machine = get_matcher(())
     case = build_case(read([log], machine), machine.knowledge)
     fixes = select_fixes(get_id(Trait.NONFINITE_UNEXPLAINED), case, machine.knowledge)
-    told = next((one.snippet.text(language) for one in fixes if one.id == _FIX), "")
-    return told.rstrip() or _format_all_snippets(_find_recording_fix(machine.knowledge), language)
+    snippet = next((fix.snippet.text(language) for fix in fixes if fix.id == _FIX), "")
+    return snippet.rstrip() or _format_all_snippets(
+        _find_recording_fix(machine.knowledge), language
+    )

@@ -13,8 +13,8 @@ from postmortem.core.errors import UsageError
 from postmortem.core.host.launching import Done, run_command
 from postmortem.core.host.output_copy import KeptLog
 from postmortem.core.host.signals import Signals
-from postmortem.interfaces.cli.afterwards import Wanted, run_analysis_process
 from postmortem.interfaces.cli.delivery import check_output, choose_format
+from postmortem.interfaces.cli.failure_analysis import AnalysisOptions, run_analysis_process
 from postmortem.interfaces.cli.messages import note, print_message
 from postmortem.interfaces.cli.options import OUTPUT, report_options
 from postmortem.rules.base import load
@@ -56,7 +56,7 @@ def command(
     if patterns:
         load(patterns)  # a wrong folder is found before hours of training, not after
     kept = _open_log(log, output)
-    wanted = Wanted(
+    wanted = AnalysisOptions(
         choose_format(form, output, open_=open_), output, language, full, open_, redact, patterns
     )
     signals = Signals()
@@ -69,7 +69,7 @@ def command(
             kept.remove()  # nothing has been run, so it is empty
         raise
     try:
-        _finish_run(done, kept, command_line, wanted, signals, is_asked_for=log is not None)
+        _finish_run(done, kept, command_line, wanted, signals, is_requested=log is not None)
     except Exception as error:  # noqa: BLE001 -- the exit status is the command's own, whatever becomes of the report
         print_message(f"the report failed: {type(error).__name__}: {error}")
     return done.status
@@ -79,16 +79,16 @@ def _finish_run(
     done: Done,
     kept: KeptLog,
     command_line: tuple[str, ...],
-    wanted: Wanted,
+    wanted: AnalysisOptions,
     signals: Signals,
     *,
-    is_asked_for: bool,
+    is_requested: bool,
 ) -> None:
     """Say what was not passed on or kept, delete a log that nobody wants, analyse what failed."""
     kept.close()
     problems = [problem for problem in (*done.problems, kept.problem()) if problem]
     if done.status == 0 and not problems:
-        if not is_asked_for:
+        if not is_requested:
             kept.remove()
         return
     _print_outcome(done, kept, problems)

@@ -24,7 +24,7 @@ from postmortem.interfaces.cli.options import FOLDER, PATTERNS, add_model_option
 @click.option("--largest", type=click.FloatRange(min=0, min_open=True), help="MiB of one request.")
 @add_model_options
 @PATTERNS
-def command(config: Path | None, **asked: Any) -> int:
+def command(config: Path | None, **options: Any) -> int:
     """Serve reports over HTTP: a page to paste logs into, an API, the pages of a store's triages.
 
     Listens on this machine alone, unless tokens are set: docs/service.md.
@@ -39,31 +39,33 @@ def command(config: Path | None, **asked: Any) -> int:
         )
     except ImportError as error:
         raise MissingExtra(f"serve needs {error.name}", "", install_hint("service")) from error
-    settings = service_settings.load_settings(config, _collect_given_settings(asked))
+    settings = service_settings.load_settings(config, _collect_set_options(options))
     tokens = access_tokens.load_tokens(settings.token_file)
     http_server.require_safe(settings, tokens)
     bot = webhook_routes.create_bot(settings)
-    routers, beside = ([bot.router], [bot.answer_until_stopped]) if bot is not None else ([], [])
-    app = service_app.create_app(settings, tokens, routers, beside)
+    routers, background = (
+        ([bot.router], [bot.answer_until_stopped]) if bot is not None else ([], [])
+    )
+    app = service_app.create_app(settings, tokens, routers, background)
     return http_server.serve(app, settings)
 
 
-def _collect_given_settings(asked: dict[str, Any]) -> dict[str, Any]:
+def _collect_set_options(options: dict[str, Any]) -> dict[str, Any]:
     """Give the settings that options name, those of limits apart."""
     limits = {
-        "workers": asked["workers"],
-        "seconds": asked["seconds"],
-        "memory_mib": asked["memory"],
-        "body_mib": asked["largest"],
+        "workers": options["workers"],
+        "seconds": options["seconds"],
+        "memory_mib": options["memory"],
+        "body_mib": options["largest"],
     }
     named = {
-        name: asked[name]
+        name: options[name]
         for name in ("host", "port", "token_file", "store")
-        if asked[name] is not None
+        if options[name] is not None
     }
-    if asked["patterns"]:
-        named["patterns"] = asked["patterns"]
-    if asked["model"] is not None and str(asked["model"]) != SHIPPED:
-        named["model"] = str(asked["model"])
+    if options["patterns"]:
+        named["patterns"] = options["patterns"]
+    if options["model"] is not None and str(options["model"]) != SHIPPED:
+        named["model"] = str(options["model"])
     chosen = {name: value for name, value in limits.items() if value is not None}
     return named | ({"limits": chosen} if chosen else {})

@@ -112,7 +112,7 @@ def _parse_time_zone(
 @LANGUAGE
 @add_model_options
 @PATTERNS
-def command(places: tuple[str, ...], **asked: Any) -> int:
+def command(places: tuple[str, ...], **options: Any) -> int:
     """Judge many failed jobs, each content once, and say on one page what they died of.
 
     A PATH is a log, a folder of jobs, or a URL that fsspec opens. Killed and begun again, it goes
@@ -122,14 +122,14 @@ def command(places: tuple[str, ...], **asked: Any) -> int:
         from postmortem.fleet import full_triage  # noqa: PLC0415 -- an extra
     except ImportError as error:
         raise MissingExtra(f"triage needs {error.name}", "", install_hint("triage")) from error
-    _make(asked["output"])
-    wish = full_triage.TriageConfig(places=places, **_resolve_options(asked))
+    _make(options["output"])
+    config = full_triage.TriageConfig(places=places, **_resolve_options(options))
     with closing(TriageProgress()) as progress:
-        done = full_triage.run_triage(wish, progress)
+        done = full_triage.run_triage(config, progress)
     if done.value is not None:
-        show(render_triage_text(done.value, language=asked["language"]))
+        show(render_triage_text(done.value, language=options["language"]))
     for note in done.notes:
-        print_message(note.text(asked["language"]))
+        print_message(note.text(options["language"]))
     return 0
 
 
@@ -142,13 +142,13 @@ def _make(output: Path) -> None:
         ) from error
 
 
-def _resolve_options(asked: dict[str, Any]) -> dict[str, Any]:
+def _resolve_options(options: dict[str, Any]) -> dict[str, Any]:
     """Fill in what was left open, for workers that stand in other folders."""
-    return asked | {
-        "store": asked["store"] or str(asked["output"] / "triage.sqlite"),
-        "workers": asked["workers"] or count_cores(),
-        "model": _resolve_model(asked["model"]),
-        "patterns": tuple(str(folder.resolve()) for folder in asked["patterns"]),
+    return options | {
+        "store": options["store"] or str(options["output"] / "triage.sqlite"),
+        "workers": options["workers"] or count_cores(),
+        "model": _resolve_model(options["model"]),
+        "patterns": tuple(str(folder.resolve()) for folder in options["patterns"]),
     }
 
 

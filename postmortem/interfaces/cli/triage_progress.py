@@ -1,7 +1,7 @@
-"""How far a triage is, on standard error: what is done, how fast, how much longer.
+"""Show the progress of a triage on standard error: work done, speed, time left.
 
 In: counts. Out: one line that is drawn again on a terminal, a line now and then elsewhere. Not
-here: what is counted (`fleet.judging_jobs`).
+here: counting (`fleet.judging_jobs`).
 """
 
 import sys
@@ -27,7 +27,7 @@ class TriageProgress:
 
     def __init__(self) -> None:
         """Start the clock."""
-        self._start = self._told = time.monotonic()
+        self._start = self._last_report = time.monotonic()
         self._is_terminal = sys.stderr.isatty()
         self._stage = ""
         self._width = 0
@@ -36,10 +36,10 @@ class TriageProgress:
         """Tell how far a stage is: tasks and bytes, done and in all."""
         now = time.monotonic()
         if stage != self._stage:
-            self._stage, self._start, self._told = stage, now, now
-        if now - self._told < (_ON_TERMINAL if self._is_terminal else _ELSEWHERE):
+            self._stage, self._start, self._last_report = stage, now, now
+        if now - self._last_report < (_ON_TERMINAL if self._is_terminal else _ELSEWHERE):
             return
-        self._told = now
+        self._last_report = now
         text = format_progress_line(
             _STAGES.get(stage, stage), done, tasks, size, whole, now - self._start
         )
@@ -58,7 +58,7 @@ class TriageProgress:
 def format_progress_line(
     stage: str, done: int, tasks: int, size: int, whole: int, seconds: float
 ) -> str:
-    """Word how far it is; what remains is told by bytes, of which each job costs some more."""
+    """Format the progress; the remaining time is estimated from bytes plus a share for each job."""
     text = f"{stage}: {done:,} of {tasks:,}"
     if seconds <= 0 or not done:
         return text

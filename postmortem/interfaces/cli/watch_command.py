@@ -14,11 +14,11 @@ from postmortem.core.watching import Ended, Event, Noted, Warned
 from postmortem.interfaces.cli import messages as say
 from postmortem.interfaces.cli.messages import note, show
 from postmortem.interfaces.cli.options import PATTERNS, SOURCE
-from postmortem.interfaces.watch import tell
+from postmortem.interfaces.watch import alerts
+from postmortem.interfaces.watch.http_post import Address
 from postmortem.interfaces.watch.watcher import Settings, Watcher
-from postmortem.interfaces.watch.web import Address
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.report.watch_events import FORMS, Teller, serialize_event, serialize_events
+from postmortem.report.watch_events import FORMS, EventFormatter, serialize_event, serialize_events
 
 
 @click.command("watch")
@@ -111,7 +111,7 @@ def command(
     folders. Each kind of warning is told once. Exit status: 0 no warning, 1 a warning or a failed
     run, 2 the log cannot be watched.
     """
-    words = tell.split_command_line(command_text) if command_text is not None else []
+    words = alerts.split_command_line(command_text) if command_text is not None else []
     address = None
     if webhook is not None:
         address = Address(webhook, allows_link_local=webhook_link_local)
@@ -119,20 +119,20 @@ def command(
     watcher = Watcher(paths, settings, time.time, time.sleep)
     is_redacted = form != "terminal" if redact is None else redact
     out = _Output(
-        Teller(paths, language, Redactor() if is_redacted else None),
+        EventFormatter(paths, language, Redactor() if is_redacted else None),
         form,
         is_alone=not words and address is None,
     )
-    abroad = _Abroad(
-        Teller(paths, language, None if redact is False else Redactor()), words, address
+    abroad = _Recipients(
+        EventFormatter(paths, language, None if redact is False else Redactor()), words, address
     )
     last = _follow_events(watcher, out, abroad)
     out.close()
     return int(last is not None and last.is_bad)
 
 
-def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Abroad") -> Ended | None:
-    """Write and tell each event as it comes; gives the end of the watch."""
+def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Recipients") -> Ended | None:
+    """Write and send each event as it comes; return the end of the watch."""
     last: Ended | None = None
     try:
         for event in watcher.events():
@@ -151,8 +151,8 @@ def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Abroad") -> Ended
 class _Output:
     """Standard output in the chosen form; notes go to standard error."""
 
-    def __init__(self, teller: Teller, form: str, *, is_alone: bool) -> None:
-        """Choose; `is_alone`: nobody else is told, so that a watch that nobody reads is over."""
+    def __init__(self, teller: EventFormatter, form: str, *, is_alone: bool) -> None:
+        """Choose the form; `is_alone`: no other recipient, so an unread watch ends."""
         self._teller, self._form, self._is_alone = teller, form, is_alone
         self._has_reader = True
         self._events: list[dict[str, Any]] = []
@@ -162,7 +162,7 @@ class _Output:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody reads or is told what comes."""
+        """Whether nobody receives the events any more."""
         return self._is_alone and not self._has_reader
 
     def write(self, event: Event) -> None:
@@ -182,7 +182,7 @@ class _Output:
             self._show(serialize_events(self._events))
 
     def _show(self, text: str) -> None:
-        """Write to standard output; where it takes nothing, others are told all the same."""
+        """Write to standard output; if that fails, other recipients still get the event."""
         try:
             self._has_reader = self._has_reader and show(text)
         except UsageError as error:
@@ -192,10 +192,10 @@ class _Output:
             self._has_reader = False
 
 
-class _Abroad:
-    """Who else is told: a command of the user's, a web address."""
+class _Recipients:
+    """Other recipients of warnings: a command of the user's, a web address."""
 
-    def __init__(self, teller: Teller, words: list[str], address: Address | None) -> None:
+    def __init__(self, teller: EventFormatter, words: list[str], address: Address | None) -> None:
         """Take the command, split into words, and the address; either may be missing."""
         self._teller, self._words, self._address = teller, words, address
 
@@ -203,15 +203,17 @@ class _Abroad:
         """Tell others; what goes wrong with it is said and no more."""
         values = self._teller.wire(event)
         text = serialize_event(values)
-        if self._words and (problem := tell.run(self._words, text, _build_event_variables(values))):
+        if self._words and (
+            problem := alerts.run(self._words, text, _build_event_variables(values))
+        ):
             say.print_message(problem)
-        if self._address is not None and (problem := tell.post(self._address, text, time.sleep)):
+        if self._address is not None and (problem := alerts.post(self._address, text, time.sleep)):
             say.print_message(f"the webhook was not told: {problem}")
 
 
 def _build_event_variables(values: dict[str, Any]) -> dict[str, str]:
-    """Give the environment variables that tell a command of an event."""
-    told = {
+    """Build the environment variables that describe an event to a command."""
+    variables = {
         "EVENT": values["event"],
         "KIND": values["kind"],
         "TEXT": values["text"],
@@ -224,6 +226,6 @@ def _build_event_variables(values: dict[str, Any]) -> dict[str, str]:
         f"POSTMORTEM_{name}": (
             f"{value:g}" if isinstance(value, float) else str(value).replace("\0", "")
         )
-        for name, value in told.items()
+        for name, value in variables.items()
         if value is not None
     }

@@ -1,1 +1,1 @@
-"""Two runs side by side: what is different, where curves part, what only one of them prints."""
+"""Compare two runs: settings that differ, where curves diverge, lines that only one prints."""

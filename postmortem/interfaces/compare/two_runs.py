@@ -1,9 +1,7 @@
-"""Two runs side by side.
-
-What was set and installed otherwise, where their curves part, which lines only one of them prints.
+"""Compare two runs: settings and versions, where curves diverge, lines that only one prints.
 
 In: the paths of a good and of a bad run. Out: `Comparison`. Not here: curves
-(`compare.parting_curves`), lines (`compare.wordings`), rendering it (`report.side_by_side`).
+(`compare.curve_divergence`), lines (`compare.wordings`), rendering it (`report.side_by_side`).
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -15,7 +13,7 @@ from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import InputError
 from postmortem.core.job_facts import Environment
 from postmortem.core.message import Message
-from postmortem.interfaces.compare.parting_curves import iter_divergences, match_series
+from postmortem.interfaces.compare.curve_divergence import iter_divergences, match_series
 from postmortem.interfaces.compare.wordings import collect_distinct_lines
 from postmortem.pipeline import run_pipeline
 from postmortem.reading.sources import STDIN
@@ -51,7 +49,7 @@ def compare_runs(
 
 def compare_analyses(good: Analysis, bad: Analysis) -> Comparison[Message]:
     """Compare two analyses whose sources can be read again."""
-    known, told = collect_distinct_lines(good), collect_distinct_lines(bad)
+    good_lines, bad_lines = collect_distinct_lines(good), collect_distinct_lines(bad)
     return Comparison(
         good,
         bad,
@@ -62,8 +60,8 @@ def compare_analyses(good: Analysis, bad: Analysis) -> Comparison[Message]:
             )
         ),
         curves=tuple(iter_divergences(good.series, bad.series)),
-        only_good=_select_unique_lines(known, told),
-        only_bad=_select_unique_lines(told, known),
+        only_good=_select_unique_lines(good_lines, bad_lines),
+        only_bad=_select_unique_lines(bad_lines, good_lines),
         drawn=tuple(match_series(good.series, bad.series)),
     )
 
@@ -81,7 +79,7 @@ def _format_settings(analysis: Analysis) -> dict[str, str]:
 
 
 def _iter_differences(good: Mapping[str, str], bad: Mapping[str, str]) -> Iterator[Differing]:
-    """Yield what both tell otherwise, then what only one of them tells."""
+    """Yield values that differ, then values that only one run has."""
     both = sorted(name for name in good.keys() & bad.keys() if good[name] != bad[name])
     yield from (Differing(name, good[name], bad[name]) for name in both)
     yield from (

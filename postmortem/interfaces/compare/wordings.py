@@ -1,4 +1,4 @@
-"""What a run prints, by its wording: what is a run's own is taken out, and noise left out.
+"""Collect the distinct wordings that a run prints, without run-specific values and noise.
 
 In: an `Analysis` whose sources can be read again. Out: `Wording`s with their first places. Not
 here: what noise is (`extraction.line_noise`), which wordings another run prints too
@@ -32,8 +32,8 @@ _NO_LOGS: Final = frozenset({"ignored", "environment", "metrics"})
 def collect_distinct_lines(analysis: Analysis) -> dict[str, Wording]:
     """Give every wording of the logs with its first place and how often it comes."""
     found: dict[str, Wording] = {}
-    told_elsewhere: set[str] = set()
-    known = _Known(analysis)
+    duplicates: set[str] = set()
+    known = _KnownLines(analysis)
     for index, source in enumerate(analysis.sources):
         if source.kind in _NO_LOGS:
             continue
@@ -42,12 +42,12 @@ def collect_distinct_lines(analysis: Analysis) -> dict[str, Wording]:
             if not key or known.is_noise((index, line), raw, text, key):
                 continue
             if (index, line) in known.elsewhere:
-                told_elsewhere.add(key)
+                duplicates.add(key)
             elif key in found:
                 found[key] = found[key]._replace(times=found[key].times + 1)
             elif len(found) < _MOST_WORDINGS:
                 found[key] = Wording(ANSI.sub("", text), source.path, line, 1)
-    return {key: told for key, told in found.items() if key not in told_elsewhere}
+    return {key: wording for key, wording in found.items() if key not in duplicates}
 
 
 def _iter_message_lines(path: str) -> Iterator[tuple[int, str, str]]:
@@ -61,8 +61,8 @@ def _iter_message_lines(path: str) -> Iterator[tuple[int, str, str]]:
             yield line, raw, text.strip()
 
 
-class _Known:
-    """What the analysis knows of lines."""
+class _KnownLines:
+    """Lines that the analysis has classified."""
 
     def __init__(self, analysis: Analysis) -> None:
         """Take the places of records, of settings, of what is harmless and of what is not."""

@@ -1,1 +1,1 @@
-"""One service over HTTP: logs in, reports out, and the pages of the triages in a store."""
+"""The HTTP service: logs in, reports out, and the pages of the triages in a store."""

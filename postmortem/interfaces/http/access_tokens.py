@@ -1,7 +1,7 @@
-"""Who may ask: tokens of the API, and browsers that have given one.
+"""Tokens of the API, and sessions of browsers that have signed in with one.
 
-In: a file or a variable of the environment. Out: whether a token is known, as a name for it that
-gives nothing away. Not here: where a request carries its token (`http.authentication`).
+In: a file or a variable of the environment. Out: whether a token is known, as a name that
+does not reveal it. Not here: where a request carries its token (`http.authentication`).
 
 Tokens are held as hashes. All of them are compared each time, each in constant time.
 """
@@ -41,10 +41,10 @@ class AccessTokens:
 
     def holder(self, token: str) -> str | None:
         """Give a name for who holds a token; None if it is not known."""
-        asked, found = _hash_token(token[:_LONGEST]), None
-        for one in self._hashes:
-            if hmac.compare_digest(one, asked):
-                found = one
+        token_digest, found = _hash_token(token[:_LONGEST]), None
+        for digest in self._hashes:
+            if hmac.compare_digest(digest, token_digest):
+                found = digest
         return None if found is None else found.hex()[:12]
 
 

@@ -1,7 +1,7 @@
 """`POST /api/analyze`: logs in, a report out.
 
 In: the body of a request. Out: a report in the form and language that is asked for. Not here: the
-work (`http.at_request`), what a request brings (`http.uploads`).
+work (`http.request_worker`), what a request brings (`http.uploads`).
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from postmortem.core.message import say
-from postmortem.interfaces.http.at_request import AskedReport, handle_analyze_request
 from postmortem.interfaces.http.authentication import Client, Service
 from postmortem.interfaces.http.page_policies import get_report_policy
 from postmortem.interfaces.http.refusals import Refusal, describe_error_responses
 from postmortem.interfaces.http.request_guard import select_language
+from postmortem.interfaces.http.request_worker import ReportOptions, handle_analyze_request
 from postmortem.interfaces.http.uploads import open_upload
 
 router = APIRouter(tags=["reports"])
@@ -32,7 +32,7 @@ KINDS: Final = {
 """What a report in each form is, as a content type."""
 
 
-class AnalyzeAsked(BaseModel):
+class AnalyzeQuery(BaseModel):
     """How the report is to be."""
 
     model_config = ConfigDict(extra="forbid")
@@ -110,7 +110,7 @@ async def analyze_logs(
     request: Request,
     service: Service,
     client: Client,
-    asked: Annotated[AnalyzeAsked, Query()],
+    query: Annotated[AnalyzeQuery, Query()],
 ) -> Response:
     """Judge the logs of one job.
 
@@ -119,9 +119,9 @@ async def analyze_logs(
     """
     async with (
         service.place(client),
-        open_upload(request, service.settings.limits, asked.name) as upload,
+        open_upload(request, service.settings.limits, query.name) as upload,
     ):
-        chosen = _merge_form_fields(asked, upload.fields)
+        chosen = _merge_form_fields(query, upload.fields)
         if not chosen.redact and not service.settings.allow_unredacted:
             raise Refusal(
                 403,
@@ -129,10 +129,10 @@ async def analyze_logs(
                 "redact",
                 say("leave redact out", "请不要设置 redact"),
             )
-        wish = AskedReport(
+        options = ReportOptions(
             chosen.format, chosen.lang or select_language(request.scope), chosen.redact
         )
-        text = await service.done(request, handle_analyze_request, upload.files, wish)
+        text = await service.done(request, handle_analyze_request, upload.files, options)
     return report_answer(text, chosen.format)
 
 
@@ -144,16 +144,16 @@ def report_answer(text: str, form: str) -> Response:
     return answer
 
 
-def _merge_form_fields(asked: AnalyzeAsked, fields: Mapping[str, str]) -> AnalyzeAsked:
+def _merge_form_fields(query: AnalyzeQuery, fields: Mapping[str, str]) -> AnalyzeQuery:
     """Let the fields of a form outweigh the address.
 
     Raises:
         Refusal: one is not known, or its value is not.
     """
     if not fields:
-        return asked
+        return query
     try:
-        return AnalyzeAsked.model_validate({**asked.model_dump(), **fields})
+        return AnalyzeQuery.model_validate({**query.model_dump(), **fields})
     except ValidationError as error:
         fault = error.errors(include_input=False, include_url=False)[0]
         raise Refusal(

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from postmortem.report.wire import read_schema
 
 _WITHIN: Final = "#/$defs/"
-_BESIDE: Final = "#/components/schemas/"
+_SCHEMA_PREFIX: Final = "#/components/schemas/"
 _SCHEMAS: Final = {"Report": "report", "Triage": "triage"}
 
 
@@ -42,9 +42,9 @@ def _extract_components(schema: dict[str, Any], name: str) -> dict[str, Any]:
 def _rename_references(value: Any, name: str) -> Any:
     if isinstance(value, dict):
         return {
-            key: f"{_BESIDE}{name}_{one.removeprefix(_WITHIN)}"
-            if key == "$ref" and isinstance(one, str)
-            else _rename_references(one, name)
-            for key, one in value.items()
+            key: f"{_SCHEMA_PREFIX}{name}_{item.removeprefix(_WITHIN)}"
+            if key == "$ref" and isinstance(item, str)
+            else _rename_references(item, name)
+            for key, item in value.items()
         }
-    return [_rename_references(one, name) for one in value] if isinstance(value, list) else value
+    return [_rename_references(item, name) for item in value] if isinstance(value, list) else value

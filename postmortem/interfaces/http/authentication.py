@@ -1,4 +1,4 @@
-"""Who asks, and whether they may: by a token, by the session of a browser, else by their address.
+"""Authenticate a request: by a token, by the session of a browser, else by its address.
 
 In: a request. Out: a name for the client, by which its requests are counted. Not here: the tokens
 (`http.access_tokens`), Host and Origin (`http.request_guard`).

@@ -1,7 +1,7 @@
-"""How often one client may have work done, and how much may be under way at once.
+"""Rate limits for each client, and the limit of concurrent work.
 
-In: who asks, a clock. Out: whether there is room now, else after how many seconds. Not here: who a
-client is (`http.authentication`), what it is told (`http.refusals`).
+In: a client, a clock. Out: whether work may start now, else after how many seconds. Not here: who a
+client is (`http.authentication`), its response (`http.refusals`).
 """
 
 import time
@@ -43,13 +43,13 @@ class ClientBuckets:
         return 0.0 if is_free else (1 - has) / self._per_second
 
 
-class Places:
-    """Places for requests that are worked on or wait; who finds none is told to come again."""
+class WorkSlots:
+    """Slots for running and waiting requests; a request without a slot is refused for now."""
 
     def __init__(
         self, workers: int, waiting: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Take how many are worked on at once, and how many may wait beside."""
+        """Take how many may run at once and how many more may wait."""
         self.workers, self.most, self._clock = workers, workers + waiting, clock
         self.taken = 0
         self._usual = _USUAL_SECONDS

@@ -1,7 +1,7 @@
-"""The pages of the service beside its reports: for pasting a log, the list of triages, sessions.
+"""Pages of the service other than reports: pasting a log, the list of triages, sessions.
 
 In: requests of browsers. Out: pages. Not here: reports, the pages of one triage
-(`http.triage_routes`), what a page says (`page.service_page`).
+(`http.triage_routes`), the content of a page (`page.service_page`).
 """
 
 import time
@@ -19,7 +19,7 @@ from postmortem.interfaces.http.refusals import (
     describe_error_responses,
 )
 from postmortem.interfaces.http.request_guard import select_language
-from postmortem.interfaces.http.triage_answers import Spoken, TriagesAsked, read_triages_page
+from postmortem.interfaces.http.triage_answers import LanguageQuery, TriagesQuery, read_triages_page
 from postmortem.report.page.service_page import (
     compute_service_hashes,
     render_list,
@@ -47,7 +47,7 @@ _FORM: Final[dict[str, Any]] = {
 }
 
 
-class ListAsked(TriagesAsked, Spoken):
+class ListQuery(TriagesQuery, LanguageQuery):
     """Which triages are listed, in which language."""
 
 
@@ -58,7 +58,7 @@ class ListAsked(TriagesAsked, Spoken):
     responses={**_PAGE, **describe_error_responses(422)},
 )
 async def paste_page(
-    request: Request, service: Service, _asked: Annotated[Spoken, Query()]
+    request: Request, service: Service, _query: Annotated[LanguageQuery, Query()]
 ) -> Response:
     """Show the page that a log is pasted into or dropped on."""
     text = render_paste(
@@ -77,19 +77,19 @@ async def paste_page(
     responses={**_PAGE, **describe_error_responses(401, 404, 422, 429)},
 )
 async def list_page(
-    request: Request, service: Service, _reader: Reader, asked: Annotated[ListAsked, Query()]
+    request: Request, service: Service, _reader: Reader, query: Annotated[ListQuery, Query()]
 ) -> Response:
     """Show the triages of the store, the newest first."""
-    page = await read_triages_page(service, asked)
+    page = await read_triages_page(service, query)
     rows = [
         {
-            "number": one.number,
-            "places": one.places,
-            "jobs": one.jobs,
-            "began": _format_time(one.began),
-            "finished": _format_time(one.finished),
+            "number": triage.number,
+            "places": triage.places,
+            "jobs": triage.jobs,
+            "began": _format_time(triage.began),
+            "finished": _format_time(triage.finished),
         }
-        for one in page.triages
+        for triage in page.triages
     ]
     text = render_list(
         rows,
@@ -157,7 +157,7 @@ def build_page_response(text: str, status: int = 200) -> Response:
 def build_refusal_page(request: Request, error: Refusal) -> Response:
     """Send a refusal to somebody who opens a page: what is wrong, or where to give a token."""
     language = select_language(request.scope)
-    what, mend = error.said
+    what, mend = error.texts
     if error.status == 401:
         path = request.url.path
         to = path if _WITHIN.match(path) else "/triages"

@@ -1,6 +1,6 @@
-"""Whether the service is well.
+"""The health check of the service.
 
-In: nothing. Out: a few words and figures. Not here: anything that tells who uses it.
+In: nothing. Out: a few words and figures. Not here: anything about its users.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""Listening: the server that carries the application, and how it ends.
+"""The server that runs the application: listening and graceful shutdown.
 
 In: settings, an application. Out: nothing, until it is ended. Not here: routes, options.
 
-Asked to end (SIGTERM, SIGINT) it takes no more requests, finishes what is under way within a time,
-and refuses what is left.
+On SIGTERM or SIGINT it takes no more requests, finishes running ones within a time, and refuses the
+rest.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from postmortem.interfaces.http.request_guard import note
 from postmortem.interfaces.http.service_settings import ServiceSettings
 from postmortem.interfaces.http.service_state import ServiceState
 
-_LAST_WORDS: Final = 30
+_GRACE_SECONDS: Final = 30
 """Seconds at most until what was not done is ended, and answered."""
 
 
@@ -66,9 +66,9 @@ def serve(app: FastAPI, settings: ServiceSettings) -> int:
         forwarded_allow_ips=list(settings.trusted_proxies),
         h11_max_incomplete_event_size=limits.header_kib * 1024,
         limit_concurrency=limits.connections,
-        timeout_graceful_shutdown=round(limits.shutdown_seconds) + _LAST_WORDS,
+        timeout_graceful_shutdown=round(limits.shutdown_seconds) + _GRACE_SECONDS,
     )
-    server = _EndingServer(config, app.state.service)
+    server = _GracefulServer(config, app.state.service)
     try:
         server.run([listening])
     except SystemExit:  # as uvicorn ends if it could not begin
@@ -95,18 +95,18 @@ def _open_listening_socket(host: str, port: int) -> socket.socket:
         ) from error
 
 
-class _EndingServer(uvicorn.Server):
-    """A server that tells its application when it is to end."""
+class _GracefulServer(uvicorn.Server):
+    """A server that notifies its application before it shuts down."""
 
     def __init__(self, config: uvicorn.Config, service: ServiceState) -> None:
         super().__init__(config)
         self._service = service
 
-    async def startup(self, *given: Any, **named: Any) -> None:
+    async def startup(self, *args: Any, **kwargs: Any) -> None:
         """Begin, and say where."""
-        await super().startup(*given, **named)
-        for one in self.servers:
-            for listening in one.sockets:
+        await super().startup(*args, **kwargs)
+        for server in self.servers:
+            for listening in server.sockets:
                 host, port = listening.getsockname()[:2]
                 shown = f"[{host}]" if ":" in host else host
                 note(f"postmortem: serving on http://{shown}:{port}")
@@ -118,7 +118,7 @@ class _EndingServer(uvicorn.Server):
         self._service.is_ending = True
         super().handle_exit(sig, frame)
 
-    async def shutdown(self, *given: Any, **named: Any) -> None:
+    async def shutdown(self, *args: Any, **kwargs: Any) -> None:
         """End; what is not done in time is refused."""
         self._service.is_ending = True
         seconds = self._service.settings.limits.shutdown_seconds
@@ -126,14 +126,14 @@ class _EndingServer(uvicorn.Server):
         # In a thread: a process that stands still takes its time to end, others are answered then.
         late = loop.call_later(seconds, loop.run_in_executor, None, self._service.pool.close)
         try:
-            await super().shutdown(*given, **named)
+            await super().shutdown(*args, **kwargs)
         finally:
             late.cancel()
         self._captured_signals.clear()  # asked to end and ended: that is no failure
 
 
-class _HeadInTime(H11Protocol):
-    """A connection that is closed if the head of a request does not arrive in time."""
+class _HeaderTimeoutProtocol(H11Protocol):
+    """A connection that is closed if the headers of a request do not arrive in time."""
 
     head_seconds = 10.0
     _late: asyncio.TimerHandle | None = None
@@ -174,7 +174,7 @@ class _HeadInTime(H11Protocol):
 def _build_http_protocol(seconds: float) -> type[H11Protocol]:
     """Give the protocol, with a time in which the head of a request must have arrived."""
 
-    class _Limited(_HeadInTime):
+    class _Limited(_HeaderTimeoutProtocol):
         head_seconds = seconds
 
     return _Limited

@@ -1,4 +1,4 @@
-"""What a browser may do on the pages of the service: run and restyle by what the program wrote.
+"""Content-security policies of the service's pages: only our own scripts and styles run.
 
 In: nothing. Out: content-security policies. Not here: the other headers (`http.request_guard`).
 
@@ -36,7 +36,7 @@ def get_form_policy(style: str, script: str) -> str:
 def _format_policy(
     hashes: tuple[tuple[str, ...], tuple[str, ...]], more: str = "form-action 'none'"
 ) -> str:
-    styles, scripts = (" ".join(f"'{one}'" for one in some) for some in hashes)
+    styles, scripts = (" ".join(f"'{digest}'" for digest in some) for some in hashes)
     return (
         f"default-src 'none'; style-src {styles}; script-src {scripts}; img-src data:; {more};"
         " base-uri 'none'; frame-ancestors 'none'"

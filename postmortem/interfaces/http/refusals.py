@@ -1,7 +1,7 @@
-"""What a client is told of a request that is not done: a status, and what, where and how to mend.
+"""Errors of the API: a status, and what is wrong, where, and how to fix it.
 
 In: what went wrong. Out: `Refusal`, and its one shape as JSON. Not here: who sends it
-(`http.request_guard`), what the pages say of it (`templates/service.js`).
+(`http.request_guard`), how pages show it (`templates/service.js`).
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
-from postmortem.core.host.work_pool import NoRoomForWork, WorkerLost, WorkTooLong, WorkUndone
+from postmortem.core.host.work_pool import WorkerLost, WorkPoolFull, WorkTooLong, WorkUndone
 from postmortem.core.message import NOTHING, Message, convert_to_message, say
 from postmortem.report.plain import format_one_line
 
@@ -45,48 +45,48 @@ class Refusal(PostmortemError):  # noqa: N818 -- what became of the request
         """Take the status, the three parts, and after how many seconds to try again."""
         super().__init__(what, where, mend)  # type: ignore[arg-type]  # worded when it is sent
         self.status, self.retry_after = status, retry_after
-        self.said = (what, mend)
+        self.texts = (what, mend)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Say how it is made again in the process that waits for it."""
-        what, mend = self.said
+        what, mend = self.texts
         return type(self), (self.status, what, self.where, mend, self.retry_after)
 
     @property
     def headers(self) -> dict[str, str]:
         """Give the headers that go with it."""
-        told = {}
+        fields = {}
         if self.retry_after is not None:
-            told["Retry-After"] = str(max(1, min(3600, round(self.retry_after + 0.5))))
+            fields["Retry-After"] = str(max(1, min(3600, round(self.retry_after + 0.5))))
         if self.status == 401:
-            told["WWW-Authenticate"] = "Bearer"
+            fields["WWW-Authenticate"] = "Bearer"
         if self.status == 400:  # where the next request begins is not certain
-            told["Connection"] = "close"
-        return told
+            fields["Connection"] = "close"
+        return fields
 
 
-def build_error_body(error: Refusal, spoken: str) -> dict[str, Any]:
+def build_error_body(error: Refusal, language_code: str) -> dict[str, Any]:
     """Give the body of an answer in a language; nothing in it steers who shows it."""
-    what, mend = error.said
+    what, mend = error.texts
     parts = ErrorParts(
-        what=format_one_line(what.text(spoken), _LONGEST),
+        what=format_one_line(what.text(language_code), _LONGEST),
         where=format_one_line(str(error.where), _LONGEST),
-        mend=format_one_line(mend.text(spoken), _LONGEST),
+        mend=format_one_line(mend.text(language_code), _LONGEST),
     )
     return ErrorAnswer(error=parts).model_dump()
 
 
 def convert_to_refusal(error: Exception, patience: float, seconds: float) -> Refusal:
-    """Turn what a piece of work met into what the client is told.
+    """Convert an error of a piece of work into the refusal that the client gets.
 
     Args:
         error: ours, or one of a pool.
-        patience: seconds after which there may be room.
+        patience: seconds after which a slot may be free.
         seconds: that work may take.
     """
     if isinstance(error, Refusal):
         return error
-    if isinstance(error, NoRoomForWork):
+    if isinstance(error, WorkPoolFull):
         return build_busy_refusal(patience)
     if isinstance(error, WorkTooLong):
         return Refusal(

@@ -1,7 +1,7 @@
-"""What holds of every request, whatever route it takes: its host, its origin, its size, its time.
+"""Checks of every request on any route: host, origin, size and time.
 
-In: an ASGI application. Out: one that refuses before it and tells what became of each request. Not
-here: who asks (`http.authentication`), the routes.
+In: an ASGI application. Out: one that refuses bad requests before it and logs each request. Not
+here: authentication (`http.authentication`), the routes.
 
 It counts a body as it arrives, whatever length was claimed. A refused body is drained for a moment
 before the answer: a client that is still sending would else see a broken connection.
@@ -213,17 +213,19 @@ class _Answer:
 
 def select_language(scope: Any) -> str:
     """Choose the language of an answer: as the address says, else as the browser prefers."""
-    asked = re.search(rb"(?:^|&)lang=([a-z]{2})(?:&|$)", scope.get("query_string", b""))
-    if asked and asked[1].decode() in LANGUAGES:
-        return asked[1].decode()
+    match = re.search(rb"(?:^|&)lang=([a-z]{2})(?:&|$)", scope.get("query_string", b""))
+    if match and match[1].decode() in LANGUAGES:
+        return match[1].decode()
     preferred = Headers(scope=scope).get("accept-language", "").strip().lower()
-    return next((one for one in LANGUAGES if preferred.startswith(one)), LANGUAGES[0])
+    return next(
+        (language for language in LANGUAGES if preferred.startswith(language)), LANGUAGES[0]
+    )
 
 
 def _note_request(scope: Mapping[str, Any], answer: _Answer) -> None:
-    """Write a line; without the query, which is the client's own business.
+    """Write a log line for the request, without its query, which may be private.
 
-    Those who look every few seconds whether the service is well are told of only if it is not.
+    Health checks, which come every few seconds, are logged only if they fail.
     """
     if scope["path"] == "/health" and answer.status == 200:
         return

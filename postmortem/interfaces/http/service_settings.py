@@ -1,4 +1,4 @@
-"""How a service is run: where it listens, who may ask, and every limit.
+"""Settings of the service: address, access and limits.
 
 In: a file of settings. Out: `ServiceSettings`, checked, or one error that names every fault. Not
 here: the tokens themselves (`http.access_tokens`), options (`cli.serve_command`).
@@ -121,19 +121,19 @@ class ServiceSettings(_SettingsSection):
         return str(Path(self.model).resolve()) if self.model else SHIPPED
 
 
-def load_settings(path: Path | None, given: Mapping[str, Any]) -> ServiceSettings:
-    """Read a file of settings; what is given besides outweighs it.
+def load_settings(path: Path | None, overrides: Mapping[str, Any]) -> ServiceSettings:
+    """Read a file of settings; overrides win over it.
 
     Args:
         path: YAML; None for none.
-        given: settings by name, those of a section as a mapping of their own.
+        overrides: settings by name, those of a section as a mapping of their own.
 
     Raises:
         UsageError: the file cannot be read, or a setting is unknown or out of range.
     """
-    told = {} if path is None else _read(path)
-    merged = {**told}
-    for name, value in given.items():
+    values = {} if path is None else _read(path)
+    merged = {**values}
+    for name, value in overrides.items():
         before = merged.get(name)
         is_section = isinstance(value, Mapping) and isinstance(before, Mapping)
         merged[name] = {**before, **value} if is_section else value  # type: ignore[dict-item]

@@ -1,7 +1,7 @@
-"""What a running service holds: its settings, its processes, its places, its store.
+"""The state of a running service: settings, worker processes, work slots, store.
 
 In: settings, tokens. Out: `ServiceState`; work done in one of its processes, unless the client goes
-away meanwhile. Not here: the work (`http.at_request`), routes.
+away meanwhile. Not here: the work (`http.request_worker`), routes.
 """
 
 import asyncio
@@ -16,8 +16,7 @@ from fastapi import Request
 from postmortem.core.host.work_pool import WorkerLost, WorkPool
 from postmortem.fleet.store.entrance import open_store
 from postmortem.interfaces.http.access_tokens import AccessTokens, ReaderSessions
-from postmortem.interfaces.http.at_request import JudgeSettings, get_ready
-from postmortem.interfaces.http.client_rate import ClientBuckets, Places
+from postmortem.interfaces.http.client_rate import ClientBuckets, WorkSlots
 from postmortem.interfaces.http.refusals import (
     UNDONE,
     build_busy_refusal,
@@ -25,12 +24,13 @@ from postmortem.interfaces.http.refusals import (
     build_shutdown_refusal,
     convert_to_refusal,
 )
+from postmortem.interfaces.http.request_worker import JudgeSettings, get_ready
 from postmortem.interfaces.http.service_settings import ServiceSettings
 
 if TYPE_CHECKING:
     from postmortem.fleet.store.opened_store import Store
 
-_Given = TypeVar("_Given")
+_Result = TypeVar("_Result")
 _MIB: Final = 2**20
 
 
@@ -46,7 +46,7 @@ class ServiceState:
     tokens: AccessTokens
     judging: JudgeSettings
     pool: WorkPool
-    places: Places
+    places: WorkSlots
     buckets: ClientBuckets
     sessions: ReaderSessions
     store: "Store | None" = None
@@ -79,7 +79,7 @@ class ServiceState:
             tokens,
             judging,
             pool,
-            Places(limits.workers, limits.waiting),
+            WorkSlots(limits.workers, limits.waiting),
             ClientBuckets(rate.per_minute, rate.burst, rate.clients),
             ReaderSessions(settings.session_hours),
         )
@@ -123,7 +123,7 @@ class ServiceState:
         with self.places.one():
             yield
 
-    async def done(self, request: Request, work: Callable[..., _Given], *given: Any) -> _Given:
+    async def done(self, request: Request, work: Callable[..., _Result], *args: Any) -> _Result:
         """Do a piece of work in a process; it is ended if the client goes away.
 
         Raises:
@@ -132,7 +132,7 @@ class ServiceState:
         """
         try:
             return await _wait_unless_disconnected(
-                request, self.pool.done(work, self.judging, *given)
+                request, self.pool.done(work, self.judging, *args)
             )
         except UNDONE as error:
             if self.is_ending and isinstance(error, WorkerLost):
@@ -146,7 +146,7 @@ class ServiceState:
             raise
 
 
-async def _wait_unless_disconnected(request: Request, work: Awaitable[_Given]) -> _Given:
+async def _wait_unless_disconnected(request: Request, work: Awaitable[_Result]) -> _Result:
     """Wait for work as long as somebody waits for what it gives."""
     doing, gone = asyncio.ensure_future(work), asyncio.ensure_future(_wait_for_disconnect(request))
     try:
@@ -155,11 +155,11 @@ async def _wait_unless_disconnected(request: Request, work: Awaitable[_Given]) -
             raise ClientGone
         return doing.result()
     finally:
-        for one in (doing, gone):
-            one.cancel()
-        for one in (doing, gone):
+        for task in (doing, gone):
+            task.cancel()
+        for task in (doing, gone):
             with suppress(asyncio.CancelledError, Exception):
-                await one
+                await task
 
 
 async def _wait_for_disconnect(request: Request) -> None:

@@ -1,6 +1,6 @@
-"""Work on a store for a request, under the limits that all work has.
+"""Run work on a store for a request, under the limits that all work has.
 
-In: a request, a function of `http.at_store`. Out: the text that it gives. Not here: the work.
+In: a request, a function of `http.store_worker`. Out: the text that it gives. Not here: the work.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from postmortem.interfaces.http.triage_answers import store_of
 
 
 async def run_store_work(
-    request: Request, service: ServiceState, client: str, work: Callable[..., str], *given: Any
+    request: Request, service: ServiceState, client: str, work: Callable[..., str], *args: Any
 ) -> str:
     """Do it in a process of its own.
 
@@ -22,4 +22,4 @@ async def run_store_work(
     """
     store_of(service)
     async with service.place(client):
-        return await service.done(request, work, *given)
+        return await service.done(request, work, *args)

@@ -1,4 +1,4 @@
-"""The lists of a store as values: which are asked for, and how they are answered.
+"""Models of the lists of a store: query parameters and responses.
 
 In: filters, rows of the store. Out: values that FastAPI checks, describes and writes. Not here: the
 routes (`http.triage_routes`), SQL (`store.job_listing`).
@@ -23,7 +23,7 @@ Number = Annotated[int, Path(ge=1, le=_LARGEST)]
 GroupName = Annotated[str, Path(max_length=200)]
 
 
-class Spoken(BaseModel):
+class LanguageQuery(BaseModel):
     """In which language a page opens."""
 
     model_config = ConfigDict(extra="forbid")
@@ -31,13 +31,13 @@ class Spoken(BaseModel):
     lang: Literal["en", "zh"] | None = None
 
 
-class ReportAsked(Spoken):
+class ReportQuery(LanguageQuery):
     """How the report of a job is to be."""
 
     format: ShownForm = "json"
 
 
-class TriagesAsked(BaseModel):
+class TriagesQuery(BaseModel):
     """Which triages are listed."""
 
     model_config = ConfigDict(extra="forbid")
@@ -48,7 +48,7 @@ class TriagesAsked(BaseModel):
     limit: int = Field(50, ge=1, le=500)
 
 
-class JobsAsked(BaseModel):
+class JobsQuery(BaseModel):
     """Which jobs of a triage are listed."""
 
     model_config = ConfigDict(extra="forbid")
@@ -101,10 +101,10 @@ class JobsPage(BaseModel):
     next: str | None = Field(description="`after` of the next page; null on the last.")
 
 
-async def read_triages_page(service: ServiceState, asked: TriagesAsked) -> TriagesPage:
+async def read_triages_page(service: ServiceState, query: TriagesQuery) -> TriagesPage:
     """Read a page of the list of triages."""
     store = store_of(service)
-    rows = await asyncio.to_thread(store.listing.triages, asked.before, asked.limit)
+    rows = await asyncio.to_thread(store.listing.triages, query.before, query.limit)
     listed = [
         TriageListed(
             number=row.number,
@@ -116,11 +116,11 @@ async def read_triages_page(service: ServiceState, asked: TriagesAsked) -> Triag
         for row, jobs in rows
     ]
     return TriagesPage(
-        triages=listed, next=listed[-1].number if len(listed) == asked.limit else None
+        triages=listed, next=listed[-1].number if len(listed) == query.limit else None
     )
 
 
-async def read_jobs_page(service: ServiceState, triage: int, asked: JobsAsked) -> JobsPage:
+async def read_jobs_page(service: ServiceState, triage: int, query: JobsQuery) -> JobsPage:
     """Read a page of the list of jobs.
 
     Raises:
@@ -131,9 +131,9 @@ async def read_jobs_page(service: ServiceState, triage: int, asked: JobsAsked) -
         raise build_not_found_refusal(
             say("there is no triage of that number", "没有这个编号的分诊"), triage
         )
-    wanted = WantedJobs(triage, asked.state, asked.cause, asked.text, asked.after, asked.limit)
+    wanted = WantedJobs(triage, query.state, query.cause, query.text, query.after, query.limit)
     rows = await asyncio.to_thread(store.listing.jobs, wanted)
-    last = rows[-1].job.identity if len(rows) == asked.limit else None
+    last = rows[-1].job.identity if len(rows) == query.limit else None
     return JobsPage(jobs=[_build_job_entry(row) for row in rows], next=last)
 
 
@@ -170,5 +170,5 @@ def _build_job_entry(row: ListedJob) -> JobListed:
 
 
 def _build_translations(en: str, zh: str) -> dict[str, str] | None:
-    said = Message(en, zh)
-    return {"en": said.en, "zh": said.zh} if said else None
+    message = Message(en, zh)
+    return {"en": message.en, "zh": message.zh} if message else None

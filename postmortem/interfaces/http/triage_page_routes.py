@@ -1,6 +1,6 @@
 """The triages of a store as pages for people, under `/triages` and `/jobs`.
 
-In: numbers. Out: pages, made when they are asked for. Not here: the work (`http.at_store`), the
+In: numbers. Out: pages, made when they are asked for. Not here: the work (`http.store_worker`), the
 list of triages (`http.form_routes`).
 """
 
@@ -10,14 +10,14 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from postmortem.interfaces.http.analyze_routes import report_answer
-from postmortem.interfaces.http.at_request import AskedReport
-from postmortem.interfaces.http.at_store import group, render_job_report, render_triage_overview
 from postmortem.interfaces.http.authentication import Reader, Service
 from postmortem.interfaces.http.page_policies import get_triage_policy
 from postmortem.interfaces.http.refusals import describe_error_responses
 from postmortem.interfaces.http.request_guard import select_language
+from postmortem.interfaces.http.request_worker import ReportOptions
 from postmortem.interfaces.http.store_work import run_store_work
-from postmortem.interfaces.http.triage_answers import GroupName, Number, Spoken
+from postmortem.interfaces.http.store_worker import group, render_job_report, render_triage_overview
+from postmortem.interfaces.http.triage_answers import GroupName, LanguageQuery, Number
 
 router = APIRouter(tags=["pages"])
 _PAGE: Final[dict[int | str, dict[str, Any]]] = {
@@ -34,7 +34,7 @@ async def triage_page(
     service: Service,
     reader: Reader,
     number: Number,
-    _asked: Annotated[Spoken, Query()],
+    _query: Annotated[LanguageQuery, Query()],
 ) -> Response:
     """Show what the jobs of a triage died of."""
     answer = await _render_page_response(request, service, reader, render_triage_overview, number)
@@ -54,7 +54,7 @@ async def group_page(
     reader: Reader,
     number: Number,
     name: GroupName,
-    _asked: Annotated[Spoken, Query()],
+    _query: Annotated[LanguageQuery, Query()],
 ) -> Response:
     """Show the report of the first job of a group."""
     return await _render_page_response(request, service, reader, group, number, name)
@@ -72,7 +72,7 @@ async def job_page(
     reader: Reader,
     number: Number,
     job: Number,
-    _asked: Annotated[Spoken, Query()],
+    _query: Annotated[LanguageQuery, Query()],
 ) -> Response:
     """Show the report of a job, as it was judged in a triage."""
     return await _render_page_response(request, service, reader, render_job_report, job, number)
@@ -89,14 +89,16 @@ async def last_job_page(
     service: Service,
     reader: Reader,
     job: Number,
-    _asked: Annotated[Spoken, Query()],
+    _query: Annotated[LanguageQuery, Query()],
 ) -> Response:
     """Show the report of a job, as it was judged in its last triage."""
     return await _render_page_response(request, service, reader, render_job_report, job, None)
 
 
 async def _render_page_response(
-    request: Request, service: Service, reader: Reader, work: Callable[..., str], *given: Any
+    request: Request, service: Service, reader: Reader, work: Callable[..., str], *args: Any
 ) -> Response:
-    wish = AskedReport("html", select_language(request.scope))
-    return report_answer(await run_store_work(request, service, reader, work, *given, wish), "html")
+    options = ReportOptions("html", select_language(request.scope))
+    return report_answer(
+        await run_store_work(request, service, reader, work, *args, options), "html"
+    )

@@ -1,7 +1,7 @@
 """The triages of a store as JSON, under `/api/triages`.
 
-In: numbers, filters. Out: JSON, made when it is asked for. Not here: the work (`http.at_store`),
-pages for people (`http.triage_page_routes`).
+In: numbers, filters. Out: JSON. Not here: the work (`http.store_worker`), pages for people
+(`http.triage_page_routes`).
 """
 
 from typing import Annotated, Any, Final
@@ -9,20 +9,20 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from postmortem.interfaces.http.analyze_routes import REPORT, report_answer
-from postmortem.interfaces.http.at_request import AskedReport
-from postmortem.interfaces.http.at_store import group, render_job_report, render_triage_overview
 from postmortem.interfaces.http.authentication import Reader, Service
 from postmortem.interfaces.http.refusals import describe_error_responses
 from postmortem.interfaces.http.request_guard import select_language
+from postmortem.interfaces.http.request_worker import ReportOptions
 from postmortem.interfaces.http.store_work import run_store_work
+from postmortem.interfaces.http.store_worker import group, render_job_report, render_triage_overview
 from postmortem.interfaces.http.triage_answers import (
     GroupName,
-    JobsAsked,
     JobsPage,
+    JobsQuery,
     Number,
-    ReportAsked,
-    TriagesAsked,
+    ReportQuery,
     TriagesPage,
+    TriagesQuery,
     read_jobs_page,
     read_triages_page,
 )
@@ -37,10 +37,10 @@ _OBJECT: Final[dict[str, Any]] = {
 
 @router.get("/api/triages", summary="List triages", responses=_REFUSED)
 async def list_triages(
-    service: Service, _reader: Reader, asked: Annotated[TriagesAsked, Query()]
+    service: Service, _reader: Reader, query: Annotated[TriagesQuery, Query()]
 ) -> TriagesPage:
     """List the triages of the store, the newest first."""
-    return await read_triages_page(service, asked)
+    return await read_triages_page(service, query)
 
 
 @router.get(
@@ -60,17 +60,17 @@ async def triage_values(
 ) -> Response:
     """Give what the jobs of a triage say together."""
     text = await run_store_work(
-        request, service, reader, render_triage_overview, number, AskedReport("json")
+        request, service, reader, render_triage_overview, number, ReportOptions("json")
     )
     return report_answer(text, "json")
 
 
 @router.get("/api/triages/{number}/jobs", summary="List the jobs of a triage", responses=_REFUSED)
 async def list_jobs(
-    service: Service, _reader: Reader, number: Number, asked: Annotated[JobsAsked, Query()]
+    service: Service, _reader: Reader, number: Number, query: Annotated[JobsQuery, Query()]
 ) -> JobsPage:
     """List jobs by identity; what is given as a filter is looked up in the store."""
-    return await read_jobs_page(service, number, asked)
+    return await read_jobs_page(service, number, query)
 
 
 @router.get(
@@ -83,7 +83,9 @@ async def group_values(
     request: Request, service: Service, reader: Reader, number: Number, name: GroupName
 ) -> Response:
     """Give a group of failures that are alike, and its jobs."""
-    text = await run_store_work(request, service, reader, group, number, name, AskedReport("json"))
+    text = await run_store_work(
+        request, service, reader, group, number, name, ReportOptions("json")
+    )
     return report_answer(text, "json")
 
 
@@ -99,9 +101,9 @@ async def job_values(
     reader: Reader,
     number: Number,
     job: Number,
-    asked: Annotated[ReportAsked, Query()],
+    query: Annotated[ReportQuery, Query()],
 ) -> Response:
     """Render the report of a job from its stored analysis."""
-    wish = AskedReport(asked.format, asked.lang or select_language(request.scope))
-    text = await run_store_work(request, service, reader, render_job_report, job, number, wish)
-    return report_answer(text, asked.format)
+    options = ReportOptions(query.format, query.lang or select_language(request.scope))
+    text = await run_store_work(request, service, reader, render_job_report, job, number, options)
+    return report_answer(text, query.format)

@@ -1,4 +1,4 @@
-"""What a request brings: a log as its body, or several files and fields of a form.
+"""Read the upload of a request: a log as its body, or several files and fields of a form.
 
 In: a request. Out: files in a folder of its own, under numbers; their names are labels and nothing
 else. Not here: how large and how slow a body may be (`http.request_guard`).
@@ -18,8 +18,8 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
 from postmortem.core.message import say
-from postmortem.interfaces.http.at_request import Received
 from postmortem.interfaces.http.refusals import Refusal
+from postmortem.interfaces.http.request_worker import Received
 from postmortem.interfaces.http.service_settings import ServiceLimits
 from postmortem.reading.bundles import make_plain_path
 

@@ -14,14 +14,14 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
 from postmortem.core.errors import UsageError
-from postmortem.core.host.work_pool import NoRoomForWork
+from postmortem.core.host.work_pool import WorkPoolFull
 from postmortem.core.message import say
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.judged_log import JudgeBusy, JudgedLog, NotJudged
 from postmortem.interfaces.bots.reception import Reception
-from postmortem.interfaces.http.at_bot import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.authentication import Service
+from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.refusals import (
     ErrorAnswer,
     Refusal,
@@ -39,7 +39,7 @@ _MOST: Final = 25 << 20
 _LARGE: Final = 256 << 10
 _LARGE_AT_ONCE: Final = 8
 """Bodies beyond that size that may arrive at the same time."""
-_LAST_WORDS: Final = 5.0
+_GRACE_SECONDS: Final = 5.0
 """Seconds in which what is being answered may be finished when the service ends."""
 
 
@@ -83,7 +83,7 @@ class ServiceBot:
         try:
             await asyncio.Event().wait()
         finally:
-            await asyncio.to_thread(self._loop.close, _LAST_WORDS)
+            await asyncio.to_thread(self._loop.close, _GRACE_SECONDS)
             for tracker in self._trackers.values():
                 tracker.close()
 
@@ -111,7 +111,7 @@ class ServiceBot:
                 body += piece
                 if not is_large and len(body) > _LARGE:
                     if self._large >= _LARGE_AT_ONCE:
-                        raise build_busy_refusal(_LAST_WORDS)
+                        raise build_busy_refusal(_GRACE_SECONDS)
                     is_large, self._large = True, self._large + 1
                 if len(body) > _MOST:
                     raise Refusal(413, say("the delivery is too large", "投递内容过大"))
@@ -143,24 +143,24 @@ class _PoolJudge:
     def __init__(self, service: ServiceState, loop: asyncio.AbstractEventLoop) -> None:
         self._service, self._loop = service, loop
 
-    def judged(self, logs: Sequence[NamedLog], spoken: str, longest: int) -> JudgedLog:
+    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge logs."""
-        found: JudgedLog = self._done(run_bot_analysis, tuple(logs), spoken, longest)
+        found: JudgedLog = self._done(run_bot_analysis, tuple(logs), language_code, longest)
         return found
 
-    def explained(self, name: str, spoken: str) -> str | None:
+    def explained(self, name: str, language_code: str) -> str | None:
         """Give an article."""
-        found: str | None = self._done(render_article_for_bot, name, spoken)
+        found: str | None = self._done(render_article_for_bot, name, language_code)
         return found
 
-    def _done(self, work: Callable[..., Any], *given: Any) -> Any:
+    def _done(self, work: Callable[..., Any], *args: Any) -> Any:
         """Wait for work in a process.
 
         Raises:
             NotJudged: it was not done.
         """
         doing: Coroutine[Any, Any, Any] = self._service.pool.done(
-            work, self._service.judging, *given
+            work, self._service.judging, *args
         )
         try:
             waiting = asyncio.run_coroutine_threadsafe(doing, self._loop)
@@ -169,10 +169,10 @@ class _PoolJudge:
             raise JudgeBusy("ending") from None
         try:
             return waiting.result()
-        except (NoRoomForWork, concurrent.futures.CancelledError):
+        except (WorkPoolFull, concurrent.futures.CancelledError):
             raise JudgeBusy("busy") from None
         except Exception as error:  # noqa: BLE001 -- whatever a log does is told, and ends nothing
             if self._service.is_ending:  # its processes are ended in the middle of their work
                 raise JudgeBusy("ending") from None
-            told = convert_to_refusal(error, 1.0, self._service.settings.limits.seconds)
-            raise NotJudged(told.said[0]) from None
+            refusal = convert_to_refusal(error, 1.0, self._service.settings.limits.seconds)
+            raise NotJudged(refusal.texts[0]) from None

@@ -1,1 +1,1 @@
-"""A server that coding assistants ask: tools over the Model Context Protocol."""
+"""A server for coding assistants: tools over the Model Context Protocol."""

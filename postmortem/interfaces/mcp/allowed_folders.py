@@ -1,10 +1,10 @@
-"""Which files an assistant may have read: those below the folders that its user allows.
+"""Restrict the files that an assistant may read to the folders that its user allows.
 
 In: folders, a path as an assistant names it. Out: a path that can be read, or a refusal. Not here:
 who allows which folder (`mcp.server`), links within a folder (`reading.discover`).
 
-A path is judged by where it leads, links and `..` followed. Whether a path outside exists is not
-told. Names that begin with a dot are not read below an allowed folder, as in any folder that is
+A path is judged by its target, with links and `..` resolved. Whether a path outside exists is not
+revealed. Names that begin with a dot are not read below an allowed folder, as in any folder that is
 analysed: keys and credentials have such names.
 """
 
@@ -35,7 +35,9 @@ class AllowedFolders:
     def of(cls, named: Iterable[Path]) -> "AllowedFolders":
         """Take folders as they are named; one that does not exist allows nothing."""
         found = [
-            path for one in named if (path := _resolve_path(one)) is not None and path.exists()
+            path
+            for folder in named
+            if (path := _resolve_path(folder)) is not None and path.exists()
         ]
         return cls(tuple(dict.fromkeys(found)))
 
@@ -78,7 +80,10 @@ class AllowedFolders:
         target = _resolve_path(path)
         if target is None:
             return False
-        if any(target.is_relative_to(one) and not self._names(one) for one in _MACHINE):
+        if any(
+            target.is_relative_to(system_folder) and not self._names(system_folder)
+            for system_folder in _MACHINE
+        ):
             return False
         return any(
             target.is_relative_to(folder) and not _is_hidden(target.relative_to(folder))

@@ -1,7 +1,7 @@
-"""Calls done in processes of their own, and what a client is told of one that was not done.
+"""Run tool calls in worker processes, and convert failures to replies.
 
-In: a function and its arguments. Out: what it gives, later. Not here: the work
-(`mcp.at_call`), the processes (`core.host.work_pool`).
+In: a function and its arguments. Out: its result, awaited. Not here: the work (`mcp.call_worker`),
+the processes (`core.host.work_pool`).
 """
 
 import functools
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from postmortem.core.errors import UsageError
-from postmortem.core.host.work_pool import NoRoomForWork, WorkerLost, WorkPool, WorkTooLong
-from postmortem.interfaces.mcp.at_call import CallReply, CallSettings, get_ready
+from postmortem.core.host.work_pool import WorkerLost, WorkPool, WorkPoolFull, WorkTooLong
+from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings, get_ready
 
 _WAITING: Final = 4
 """Calls for each process that may be under way or wait."""
@@ -33,15 +33,15 @@ class CallPool:
         """Have the processes load the rules before the first call comes."""
         self._pool.warm()
 
-    async def reply(self, work: Callable[..., CallReply], *given: Any) -> CallReply:
+    async def reply(self, work: Callable[..., CallReply], *args: Any) -> CallReply:
         """Do a call in one of the processes; if it is cancelled, the process ends.
 
         Raises:
             PostmortemError: what the work itself raises, or: too many calls, too long, crashed.
         """
         try:
-            return await self._pool.done(work, self._settings, *given)
-        except NoRoomForWork as error:
+            return await self._pool.done(work, self._settings, *args)
+        except WorkPoolFull as error:
             raise UsageError(
                 f"{self._pool.under_way} calls are under way already",
                 "",

@@ -1,11 +1,11 @@
 """The server: tools of postmortem over the Model Context Protocol, on standard input and output.
 
-In: messages of a client. Out: answers. Not here: the work (`mcp.at_call`), which paths may be
+In: messages of a client. Out: answers. Not here: the work (`mcp.call_worker`), which paths may be
 read (`mcp.allowed_folders`).
 
 The protocol is that of the official SDK, whose transport also keeps stray output off the wire. The
 client's roots are asked for anew in each call that names a path; clients of the older protocols are
-asked in the middle of the call, those of 2026-07-28 and later are answered that they are needed.
+asked in the middle of the call, those of 2026-07-28 and later get a reply that asks for them.
 """
 
 import sys
@@ -39,10 +39,10 @@ from pydantic import ValidationError
 
 from postmortem.core.errors import InputError, PostmortemError, UsageError
 from postmortem.interfaces.mcp.allowed_folders import AllowedFolders
-from postmortem.interfaces.mcp.at_call import CallReply, CallSettings
 from postmortem.interfaces.mcp.call_pool import CallPool
+from postmortem.interfaces.mcp.call_worker import CallReply, CallSettings
+from postmortem.interfaces.mcp.tool_catalogue import INSTRUCTIONS, OFFERED, OfferedTool
 from postmortem.interfaces.mcp.tool_requests import ToolRequest
-from postmortem.interfaces.mcp.tools_offered import INSTRUCTIONS, OFFERED, OfferedTool
 from postmortem.report.plain import format_one_line
 from postmortem.report.untrusted_block import wrap_untrusted_text
 from postmortem.report.wire import get_tool_version
@@ -131,20 +131,20 @@ class AssistantServer:
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:100]}")
         try:
-            asked = tool.request.model_validate(params.arguments or {})
-            self._require_length(asked)
+            request = tool.request.model_validate(params.arguments or {})
+            self._require_length(request)
             allowed = AllowedFolders(())
-            if asked.names_paths:
+            if request.names_paths:
                 roots = await self._announced(context, params)
                 if isinstance(roots, InputRequiredResult):
                     return roots
-                allowed, asked = await anyio.to_thread.run_sync(
+                allowed, request = await anyio.to_thread.run_sync(
                     _resolve_request_paths,
-                    asked,
+                    request,
                     [*self._settings.folders, *roots],
                     abandon_on_cancel=True,
                 )
-            return await self._done(tool, asked, allowed)
+            return await self._done(tool, request, allowed)
         except ValidationError as error:
             return _build_error_result("; ".join(_iter_validation_errors(error)))
         except PostmortemError as error:
@@ -156,20 +156,20 @@ class AssistantServer:
             )
 
     async def _done(
-        self, tool: OfferedTool, asked: ToolRequest, allowed: AllowedFolders
+        self, tool: OfferedTool, request: ToolRequest, allowed: AllowedFolders
     ) -> CallToolResult:
         """Do a call; what it says of files that it could not read may hold words of theirs."""
         try:
-            return _build_tool_result(await self._pool.reply(tool.work, asked, allowed.folders))
+            return _build_tool_result(await self._pool.reply(tool.work, request, allowed.folders))
         except InputError as error:
-            told = ASSISTANT[asked.language]
-            quoted = wrap_untrusted_text(format_one_line(str(error), _LONGEST), told)
-            return _build_error_text_result(f"postmortem: {told['unreadable']}\n{quoted}")
+            phrases = ASSISTANT[request.language]
+            quoted = wrap_untrusted_text(format_one_line(str(error), _LONGEST), phrases)
+            return _build_error_text_result(f"postmortem: {phrases['unreadable']}\n{quoted}")
 
-    def _require_length(self, asked: ToolRequest) -> None:
-        if asked.characters > self._settings.characters:
+    def _require_length(self, request: ToolRequest) -> None:
+        if request.characters > self._settings.characters:
             raise UsageError(
-                f"the text is too long: {asked.characters:,} characters, and"
+                f"the text is too long: {request.characters:,} characters, and"
                 f" {self._settings.characters:,} may be given in one call",
                 "",
                 "pass the path of the file instead: files may be much larger",
@@ -183,10 +183,10 @@ class AssistantServer:
         if not self._settings.takes_roots or capabilities is None or capabilities.roots is None:
             return []
         if is_version_at_least(context.protocol_version, _ASKS_BY_ANSWER):
-            told = (params.input_responses or {}).get(_ROOTS)
-            if told is None:
+            roots = (params.input_responses or {}).get(_ROOTS)
+            if roots is None:
                 return InputRequiredResult(input_requests={_ROOTS: ListRootsRequest()})
-            return _list_root_paths(told) if isinstance(told, ListRootsResult) else []
+            return _list_root_paths(roots) if isinstance(roots, ListRootsResult) else []
         try:
             return _list_root_paths(
                 await context.session.send_request(
@@ -204,16 +204,16 @@ def run_server(settings: ServerSettings) -> None:
 
 
 def _resolve_request_paths(
-    asked: ToolRequest, folders: Iterable[Path]
+    request: ToolRequest, folders: Iterable[Path]
 ) -> tuple[AllowedFolders, ToolRequest]:
     """Find the paths of a call below the folders; a file system may take its time over it."""
     allowed = AllowedFolders.of(folders)
-    return allowed, asked.located(allowed)
+    return allowed, request.located(allowed)
 
 
-def _list_root_paths(told: ListRootsResult) -> list[Path]:
+def _list_root_paths(roots: ListRootsResult) -> list[Path]:
     """Give the roots that are folders of this machine."""
-    split = [urlsplit(str(root.uri)) for root in told.roots]
+    split = [urlsplit(str(root.uri)) for root in roots.roots]
     return [
         Path(url2pathname(uri.path))
         for uri in split

@@ -1,6 +1,6 @@
-"""The shapes of what the tools answer for programs; clients get their JSON Schema.
+"""Models of the structured replies of the tools; clients get their JSON Schema.
 
-In: nothing. Out: models. Not here: filling them (`mcp.at_call`).
+In: nothing. Out: models. Not here: filling them (`mcp.call_worker`).
 
 Every word of a log stands in `quoted`, between marks; no other field holds one.
 """
@@ -38,7 +38,7 @@ class ProposedFix(BaseModel):
 
 
 class EvidencePlace(BaseModel):
-    """What speaks for or against the cause, and where; what it says is in `quoted`."""
+    """Evidence for or against the cause and its place; its text is in `quoted`."""
 
     kind: str
     id: str

@@ -1,7 +1,7 @@
-"""What the tools are asked with: their arguments as models, of which clients get the JSON Schema.
+"""Models of the tools' arguments; clients get their JSON Schema.
 
 In: the arguments of a call. Out: typed requests. Not here: whether a path may be read
-(`mcp.allowed_folders`), the work (`mcp.at_call`).
+(`mcp.allowed_folders`), the work (`mcp.call_worker`).
 """
 
 import json

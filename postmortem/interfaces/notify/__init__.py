@@ -1,1 +1,1 @@
-"""Short messages of a verdict on their way to a chat or a program of the user's."""
+"""Send short messages about a verdict to a chat or a program of the user's."""

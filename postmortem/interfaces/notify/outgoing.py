@@ -1,4 +1,4 @@
-"""What each kind of webhook takes, how it is signed, and what its answers mean.
+"""The kinds of webhooks: their payloads, signatures and responses.
 
 In: a `Notice`, a secret, the time. Out: the body, headers and parameters of a request; of an answer
 what went wrong. Not here: sending it (`notify.posting`), the text (`report.chat_text`).
@@ -46,9 +46,9 @@ class NoticeTaken:
 class HookKind:
     """A kind of webhook."""
 
-    made: Callable[[Notice, str, float], Outgoing]
+    build: Callable[[Notice, str, float], Outgoing]
     """Of a message, a secret (may be empty) and the time in seconds."""
-    heard: Callable[[bytes], NoticeTaken]
+    parse_response: Callable[[bytes], NoticeTaken]
     """Of the body of an answer that is no error by its status."""
 
 
@@ -191,10 +191,10 @@ def _parse_status_code(body: bytes) -> NoticeTaken:
         return NoticeTaken(
             say("what it answers is not what such a bot answers", "返回的内容不像此类机器人的应答")
         )
-    told = _NUMBERS.get(number)
+    code = _NUMBERS.get(number)
     what = say("its error {number}", "错误码 {number}", number=number)
-    if told is not None:
-        what = say("{what}: {told}", "{what}：{told}", what=what, told=told)
+    if code is not None:
+        what = say("{what}: {told}", "{what}：{told}", what=what, told=code)
     return NoticeTaken(what, number == 11232)
 
 

@@ -1,6 +1,6 @@
-"""Send a request to a webhook: within a time, again where that may help, and never elsewhere.
+"""Send a request to a webhook, with a timeout, retries and no redirects.
 
-In: an address, a request. Out: what went wrong at last, or nothing. Not here: what is sent
+In: an address, a request. Out: the last error, or nothing. Not here: what is sent
 (`notify.outgoing`).
 
 httpx holds the connection: it knows proxies and certificates, and takes no redirection unless
@@ -40,10 +40,10 @@ def post(
         timeout=_SECONDS, follow_redirects=False, trust_env=not address.is_here
     ) as client:
         for pause in (*_PAUSES, None):
-            answer, asked = _send_once(client, address, kind, outgoing)
+            answer, retry_after = _send_once(client, address, kind, outgoing)
             if answer.problem is None:
                 return None
-            wait = pause if asked is None else asked
+            wait = pause if retry_after is None else retry_after
             if pause is None or wait is None or not answer.is_busy:
                 break
             if wait > _LONGEST_PAUSE:
@@ -68,7 +68,7 @@ def _send_once(
     try:
         with client.stream("POST", url, content=outgoing.body, headers=headers) as response:
             if response.status_code < 300:
-                return kind.heard(_read(response)), None
+                return kind.parse_response(_read(response)), None
             return _describe_http_rejection(address.host, response.status_code), _parse_retry_after(
                 response
             )
@@ -105,20 +105,20 @@ def _read(response: httpx.Response) -> bytes:
 
 
 def _describe_http_rejection(host: str, status: int) -> NoticeTaken:
-    told = say("{host} answered {status}", "{host} 返回 {status}", host=host, status=status)
+    message = say("{host} answered {status}", "{host} 返回 {status}", host=host, status=status)
     if status < 400:
-        told = say(
+        message = say(
             "{told}: redirections are not followed; name the address that it leads to",
             "{told}：不跟随重定向，请改用它指向的地址",
-            told=told,
+            told=message,
         )
     if status in {401, 403, 404, 410}:
-        told = say(
+        message = say(
             "{told}: the webhook is gone or not allowed here; make a new one",
             "{told}：该 webhook 已失效或无权使用，请新建一个",
-            told=told,
+            told=message,
         )
-    return NoticeTaken(told, status == 429 or status >= 500)
+    return NoticeTaken(message, status == 429 or status >= 500)
 
 
 def _parse_retry_after(response: httpx.Response) -> float | None:

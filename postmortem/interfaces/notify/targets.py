@@ -1,9 +1,10 @@
-"""Where a message goes: a kind of webhook and its address, or a name that a file gives them.
+"""The target of a message: a kind of webhook and its address, or a name defined in a file.
 
 In: a name, where its secrets stand. Out: a `Target`. Not here: sending (`notify.posting`).
 
-The address of a webhook is a secret, as its signing key is. On the command line stands where it is
-(`env:NAME`, `file:PATH`) and never what it is: other users of a machine can see that line.
+The address of a webhook is a secret, as its signing key is. The command line names where it is
+stored (`env:NAME`, `file:PATH`), never the secret itself: other users of a machine can see that
+line.
 """
 
 import os
@@ -136,9 +137,9 @@ def _read_target_entries(path: Path) -> dict[str, dict[str, Any]]:
         ) from error
     except (yaml.YAMLError, ValueError, RecursionError):  # its text quotes the file
         raise UsageError("the file of targets is no YAML", path, _MEND) from None
-    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+    if not isinstance(value, dict) or not all(isinstance(item, dict) for item in value.values()):
         raise UsageError("the file of targets does not map names to settings", path, _MEND)
-    return {str(name): one for name, one in value.items()}
+    return {str(name): item for name, item in value.items()}
 
 
 def _from_entry(
@@ -146,23 +147,23 @@ def _from_entry(
 ) -> Target:
     where = f"{path}: {name}"
     _require_sound(entry, where)
-    url, url_is_told = _read_entry_value("url", entry, where, path.parent, environment)
-    secret, secret_is_told = _read_entry_value("secret", entry, where, path.parent, environment)
+    url, url_is_literal = _read_entry_value("url", entry, where, path.parent, environment)
+    secret, secret_is_literal = _read_entry_value("secret", entry, where, path.parent, environment)
     return Target(
         entry["kind"],
         WebhookAddress(url, where),
         secret,
         entry.get("lang"),
-        is_open=(url_is_told or secret_is_told) and _is_readable_by_others(path),
+        is_open=(url_is_literal or secret_is_literal) and _is_readable_by_others(path),
     )
 
 
 def _require_sound(entry: Mapping[str, Any], where: str) -> None:
     """Refuse an entry with settings that are not known; what stands there is not repeated."""
     wrong = sorted(map(str, entry.keys() - _KEYS))
-    if wrong or not all(isinstance(one, str) for one in entry.values()):
-        told = f"it has {', '.join(wrong)}" if wrong else "each setting is a text"
-        raise UsageError(f"the target is not as it should be: {told}", where, _MEND)
+    if wrong or not all(isinstance(item, str) for item in entry.values()):
+        reason = f"it has {', '.join(wrong)}" if wrong else "each setting is a text"
+        raise UsageError(f"the target is not as it should be: {reason}", where, _MEND)
     if entry.get("kind") not in KINDS or entry.get("lang") not in {None, *LANGUAGES}:
         known = f"kind: one of {', '.join(KINDS)}; lang: one of {', '.join(LANGUAGES)}"
         raise UsageError("kind or lang is not known", where, known)
@@ -172,12 +173,12 @@ def _read_entry_value(
     key: str, entry: Mapping[str, str], where: str, folder: Path, environment: Mapping[str, str]
 ) -> tuple[str, bool]:
     """Give what an entry says itself or by a place, and whether it says it itself."""
-    said = entry.get(key, "")
-    if not said.startswith(("env:", "file:")):
-        return said, bool(said)
-    found = _read_secret(said, environment, folder)
+    value = entry.get(key, "")
+    if not value.startswith(("env:", "file:")):
+        return value, bool(value)
+    found = _read_secret(value, environment, folder)
     if not found:
-        raise UsageError(f"the {key} is empty", f"{where}, {said}", "put it there")
+        raise UsageError(f"the {key} is empty", f"{where}, {value}", "put it there")
     return found, False
 
 

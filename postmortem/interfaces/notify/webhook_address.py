@@ -1,4 +1,4 @@
-"""The address of a webhook: a secret, since whoever knows it can write to the chat.
+"""The address of a webhook, a secret: whoever knows it can write to the chat.
 
 In: a text. Out: `WebhookAddress`, which shows its host and nothing else. Not here: where the text
 comes from (`notify.targets`), the request (`notify.posting`).

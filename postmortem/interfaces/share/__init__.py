@@ -1,1 +1,1 @@
-"""The smallest excerpt of a log that is judged as the whole log is."""
+"""The smallest excerpt of a log with the same verdict as the whole log."""

@@ -1,7 +1,7 @@
-"""The whole traceback of the process that failed first, with those that it is chained to.
+"""Extract the whole traceback of the process that failed first, with its chained tracebacks.
 
 In: an `Analysis` whose sources can be read again. Out: `Passage`s, bounded. Not here: what else an
-excerpt holds (`share.chosen_passages`).
+excerpt holds (`share.passage_selection`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,8 +44,8 @@ def extract_traceback(analysis: Analysis) -> list[Passage]:
     first = analysis.first_failure
     if first is None:
         return []
-    told = _read_process_lines(analysis, first.source, first.line)
-    groups = [group for group in _iter_traceback_chains(told) if group]
+    lines = _read_process_lines(analysis, first.source, first.line)
+    groups = [group for group in _iter_traceback_chains(lines) if group]
     inside = [group for group in groups if group[0].number <= first.line <= group[-1].number]
     near = [group for group in groups if 0 < group[0].number - first.line <= _NEAR]
     chosen = next(iter(inside or near), ())
@@ -63,22 +63,24 @@ def _read_process_lines(analysis: Analysis, source: int, line: int) -> list[_Ran
     if line not in cleaned:
         return []
     where = cleaned[line].where
-    return [_RankLine(number, one.text) for number, one in cleaned.items() if one.where == where]
+    return [
+        _RankLine(number, value.text) for number, value in cleaned.items() if value.where == where
+    ]
 
 
-def _iter_traceback_chains(told: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
+def _iter_traceback_chains(lines: Sequence[_RankLine]) -> Iterator[list[_RankLine]]:
     """Yield tracebacks up to their exception; those that are chained are one."""
     group: list[_RankLine] = []
     between: list[_RankLine] = []
     is_inside = False
-    for one in told:
-        if _HEAD in one.text:
-            group, between, is_inside = [*group, *between, one], [], True
+    for line in lines:
+        if _HEAD in line.text:
+            group, between, is_inside = [*group, *between, line], [], True
         elif is_inside:
-            group.append(one)
-            is_inside = _is_inner(one.text)
-        elif group and (not one.text.strip() or one.text.lstrip().startswith(_CHAINED)):
-            between.append(one)
+            group.append(line)
+            is_inside = _is_inner(line.text)
+        elif group and (not line.text.strip() or line.text.lstrip().startswith(_CHAINED)):
+            between.append(line)
         elif group:
             yield group
             group, between = [], []
@@ -93,7 +95,7 @@ def _is_inner(text: str) -> bool:
 def _truncate_traceback(group: Sequence[_RankLine]) -> list[int]:
     """Keep of a very long traceback both ends and the frames of the user's own code."""
     if len(group) <= _MOST:
-        return [one.number for one in group]
+        return [line.number for line in group]
     own = [
         at
         for at, one in enumerate(group)

@@ -1,15 +1,12 @@
-"""The smallest part of a log that still tells the same.
-
-Redacted, with the verdict, as the text of an issue.
+"""Make the shortest redacted excerpt with the same verdict, as the text of an issue.
 
 In: the paths of a job that can be read again. Out: `Shared`, Markdown that analyses to the same
 verdict. Not here: posting it.
 
-Lines are taken from what the verdict rests on outwards (evidence, the first failure, what was
-recognised, curves, both ends), until the text itself is judged as the whole log was; then whatever
-can be left out again is left out, but for the lines at the first failure, its whole traceback and
-the last lines, which people look for. Nothing is believed: each text is analysed as whoever
-receives it would.
+Lines are added from the basis of the verdict outwards (evidence, the first failure, recognised
+lines, curves, both ends), until the text has the same verdict as the whole log; then whatever can
+be removed is removed again, except the lines at the first failure, its whole traceback and the last
+lines, which people look for. Each text is analysed as its recipient would analyse it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +19,7 @@ from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import InputError
 from postmortem.core.passages import Passage, merge_passages
 from postmortem.interfaces.share.chained_tracebacks import extract_traceback
-from postmortem.interfaces.share.chosen_passages import (
+from postmortem.interfaces.share.passage_selection import (
     LEVELS,
     iter_passages,
     list_log_indexes,

@@ -1,11 +1,11 @@
-"""Requests to GitHub, and what its answers mean.
+"""Send requests to GitHub, and interpret its responses.
 
 In: settings, a method, a path. Out: JSON values, or `TrackerError`s. Not here: which requests there
 are (`trackers.github_tracker`).
 
 githubkit signs the requests: as an app (a JWT, and a token for each installation, renewed in time)
-or with a personal token; it tells limits of both kinds from refusals. It is told never to try again
-by itself, to keep nothing it has read, and to follow no redirect.
+or with a personal token; it distinguishes both kinds of rate limits from refusals. It is configured
+not to retry, not to cache and not to follow redirects.
 """
 
 import ssl
@@ -29,7 +29,7 @@ from jwt.exceptions import PyJWTError
 from postmortem.core.errors import UsageError
 from postmortem.interfaces.trackers.github_settings import GithubSettings
 from postmortem.interfaces.trackers.secret_values import read_secret
-from postmortem.interfaces.trackers.tracker_answers import wait_asked_for
+from postmortem.interfaces.trackers.tracker_answers import parse_retry_after
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 
 _PAGE: Final = 100
@@ -171,12 +171,12 @@ def parse_response(response: httpx.Response) -> Any:
         raise TryLater("an answer that is no JSON", response.url.path) from None
 
 
-def _send_request(client: "GitHub[Any]", method: str, path: str, **given: Any) -> httpx.Response:
+def _send_request(client: "GitHub[Any]", method: str, path: str, **options: Any) -> httpx.Response:
     """Send a request and read what became of it; nothing of a request stands in an error."""
     what = f"{method} {path}"
     headers = {"X-GitHub-Api-Version": _VERSION}
     try:
-        return client.request(method, path, headers=headers, **given).raw_response
+        return client.request(method, path, headers=headers, **options).raw_response
     except RateLimitExceeded as error:
         seconds = max(1.0, error.retry_after.total_seconds())
         raise TryLater("GitHub limits how often it is asked", what, seconds=seconds) from None
@@ -203,16 +203,16 @@ def _send_request(client: "GitHub[Any]", method: str, path: str, **given: Any) -
 def _build_tracker_error(error: RequestFailed, what: str) -> TrackerError:
     """Tell what an answer means that is none."""
     response = error.response.raw_response
-    status, said = response.status_code, _extract_error_message(response)
-    told = f"GitHub answered {status}" + (f": {said}" if said else "")
+    status, detail = response.status_code, _extract_error_message(response)
+    message = f"GitHub answered {status}" + (f": {detail}" if detail else "")
     if status in {404, 410}:
-        return NotThere(told, what)
+        return NotThere(message, what)
     if status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {408, 429}:
-        return TryLater(told, what, seconds=wait_asked_for(response.headers))
-    if status == _FORBIDDEN and any(limit in said.lower() for limit in _LIMITS):
-        return TryLater(told, what, seconds=60.0)
+        return TryLater(message, what, seconds=parse_retry_after(response.headers))
+    if status == _FORBIDDEN and any(limit in detail.lower() for limit in _LIMITS):
+        return TryLater(message, what, seconds=60.0)
     kind = NotThisIdentity if status == _FORBIDDEN else TrackerError
-    return kind(told, what, _MENDS.get(status, ""))
+    return kind(message, what, _MENDS.get(status, ""))
 
 
 _MENDS: Final = {
@@ -224,8 +224,8 @@ _MENDS: Final = {
 def _extract_error_message(response: httpx.Response) -> str:
     """Give what GitHub says of an error, on one line and short."""
     try:
-        said = response.json()
+        body = response.json()
     except ValueError:
         return ""
-    text = said.get("message", "") if isinstance(said, dict) else ""
+    text = body.get("message", "") if isinstance(body, dict) else ""
     return " ".join(str(text).split())[:200]

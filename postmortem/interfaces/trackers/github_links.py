@@ -1,4 +1,4 @@
-"""Which links in an issue lead to a file that GitHub keeps.
+"""Find the links in an issue to files stored by GitHub.
 
 In: the text of an issue, the address of the server. Out: links. Not here: fetching them.
 """

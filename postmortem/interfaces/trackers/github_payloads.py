@@ -1,7 +1,7 @@
-"""What GitHub's JSON says, in webhooks and in answers.
+"""Parse GitHub's JSON, of webhooks and of API responses.
 
 In: parsed JSON, headers. Out: values of `tracker_values`. Not here: asking, signatures.
-Only what is needed is looked at: other servers and later versions have other fields beside.
+Only the needed fields are read: other servers and later versions have more.
 """
 
 from collections.abc import Iterable, Mapping
@@ -105,22 +105,22 @@ def parse_event(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         return TrackerEvent(delivery, PING)
     if "json" not in headers.get("content-type", "json"):
         raise TrackerError("set the webhook's content type to application/json", "Content-Type")
-    said = read_delivery(_Payload, body, _GITHUB)
-    return _build_event(delivery, f"{name}.{said.action}", said)
+    payload = read_delivery(_Payload, body, _GITHUB)
+    return _build_event(delivery, f"{name}.{payload.action}", payload)
 
 
-def _build_event(delivery: str, asked: str, said: _Payload) -> TrackerEvent:
-    project = said.repository.full_name if said.repository else ""
-    author = parse_user(said.sender)
-    if asked == "workflow_run.completed" and said.workflow_run:
-        kind = FAILED_RUN if said.workflow_run.conclusion in FAILURES else OTHER
-        run = str(said.workflow_run.id)
+def _build_event(delivery: str, event_name: str, payload: _Payload) -> TrackerEvent:
+    project = payload.repository.full_name if payload.repository else ""
+    author = parse_user(payload.sender)
+    if event_name == "workflow_run.completed" and payload.workflow_run:
+        kind = FAILED_RUN if payload.workflow_run.conclusion in FAILURES else OTHER
+        run = str(payload.workflow_run.id)
         return TrackerEvent(delivery, kind, project, author, run=run)
-    kind = _ASKING.get(asked, OTHER)
-    if said.issue is None or kind == OTHER or (kind == COMMENTED and said.comment is None):
+    kind = _ASKING.get(event_name, OTHER)
+    if payload.issue is None or kind == OTHER or (kind == COMMENTED and payload.comment is None):
         return TrackerEvent(delivery, OTHER, project, author)
-    place = IssuePlace(project, ISSUE, said.issue.number)
-    written = parse_comment(said.comment) if kind == COMMENTED else None
+    place = IssuePlace(project, ISSUE, payload.issue.number)
+    written = parse_comment(payload.comment) if kind == COMMENTED else None
     return TrackerEvent(delivery, kind, project, author, place, written)
 
 
@@ -132,41 +132,41 @@ _ASKING: Final = {
 }
 
 
-def parse_user(said: Any) -> TrackerUser:
+def parse_user(value: Any) -> TrackerUser:
     """Read an account."""
-    user = read_answer(_User, said, _GITHUB) if said is not None else None
+    user = read_answer(_User, value, _GITHUB) if value is not None else None
     return TrackerUser(str(user.id), user.login, user.type == "Bot") if user else _GHOST
 
 
-def parse_comment(said: Any) -> IssueComment:
+def parse_comment(value: Any) -> IssueComment:
     """Read a comment."""
-    one = read_answer(_Comment, said, _GITHUB)
+    one = read_answer(_Comment, value, _GITHUB)
     return IssueComment(
         str(one.id), parse_user(one.user), one.body or "", one.created_at, one.html_url
     )
 
 
-def parse_thread(place: IssuePlace, said: Any) -> IssueThread:
+def parse_thread(place: IssuePlace, value: Any) -> IssueThread:
     """Read an issue."""
-    one = read_answer(_Issue, said, _GITHUB)
+    one = read_answer(_Issue, value, _GITHUB)
     labels = tuple(label.name for label in one.labels)
     return IssueThread(place, parse_user(one.user), one.title, one.body or "", labels)
 
 
-def parse_commit(said: Any) -> str:
+def parse_commit(value: Any) -> str:
     """Give the commit of a run."""
-    return str(read_answer(_Run, said, _GITHUB).head_sha)
+    return str(read_answer(_Run, value, _GITHUB).head_sha)
 
 
-def open_pull(said: Any, others: Iterable[Any] = ()) -> int | None:
+def open_pull(value: Any, others: Iterable[Any] = ()) -> int | None:
     """Choose the pull request that a run belongs to: an open one of its own repository.
 
     Args:
-        said: the run; it names its pull requests, unless they come from a fork.
+        value: the run; it names its pull requests, unless they come from a fork.
         others: the pull requests of its commit.
     """
-    run = read_answer(_Run, said, _GITHUB)
-    pulls = [read_answer(_Pull, one, _GITHUB) for one in others] or run.pull_requests
+    run = read_answer(_Run, value, _GITHUB)
+    pulls = [read_answer(_Pull, other, _GITHUB) for other in others] or run.pull_requests
     own = run.repository.id if run.repository else None
     numbers = [p.number for p in pulls if p.state == "open" and own in {None, p.base.repo.id}]
     return max(numbers, default=None)

@@ -1,15 +1,14 @@
-"""What the settings say of GitHub.
+"""The settings of the GitHub tracker.
 
-In: plain values. Out: `GithubSettings`. Not here: secrets, which are named here and stand
-elsewhere.
+In: plain values. Out: `GithubSettings`. Not here: secrets, which are only named here.
 """
 
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from postmortem.interfaces.trackers.own_servers import check_server_address
 from postmortem.interfaces.trackers.secret_values import SecretName
+from postmortem.interfaces.trackers.server_address import check_server_address
 
 PUBLIC_API: Final = "https://api.github.com"
 

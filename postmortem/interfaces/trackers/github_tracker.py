@@ -67,11 +67,11 @@ class GithubTracker:
 
     def is_authentic(self, headers: Mapping[str, str], body: bytes) -> bool:
         """Compare the signature."""
-        given = headers.get("x-hub-signature-256", "")
-        if self._secret is None or not given:
+        signature = headers.get("x-hub-signature-256", "")
+        if self._secret is None or not signature:
             return False
         wanted = "sha256=" + hmac.new(self._secret, body, hashlib.sha256).hexdigest()
-        return hmac.compare_digest(wanted.encode(), given.encode("utf-8", "replace"))
+        return hmac.compare_digest(wanted.encode(), signature.encode("utf-8", "replace"))
 
     def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         """Read a delivery."""
@@ -85,18 +85,18 @@ class GithubTracker:
         """Ask once who this is."""
         with self._lock:
             if self._myself is None:
-                self._myself = self._asked_who()
+                self._myself = self._fetch_identity()
             return self._myself
 
     def is_member(self, project: str, account: TrackerUser) -> bool:
         """Say whether somebody has more than the right to read."""
         path = f"/repos/{project}/collaborators/{quote(account.name, safe='')}/permission"
         try:
-            said = self._calls.get(path, project)
+            answer = self._calls.get(path, project)
         except NotThere:
             return False
-        held = {said.get("permission"), said.get("role_name")}
-        is_same = parse_user(said.get("user")).identity == account.identity
+        held = {answer.get("permission"), answer.get("role_name")}
+        is_same = parse_user(answer.get("user")).identity == account.identity
         return is_same and not held.isdisjoint(_WRITERS)
 
     def thread(self, place: IssuePlace) -> IssueThread:
@@ -105,8 +105,8 @@ class GithubTracker:
 
     def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Read all comments."""
-        for said in self._calls.pages(f"{self._issue(place)}/comments", place.project):
-            yield parse_comment(said)
+        for value in self._calls.pages(f"{self._issue(place)}/comments", place.project):
+            yield parse_comment(value)
 
     def comment(self, place: IssuePlace, identity: str) -> IssueComment:
         """Read one comment."""
@@ -114,11 +114,11 @@ class GithubTracker:
 
     def place_of_run(self, project: str, run: str) -> IssuePlace | None:
         """Ask for the pull request of a run; of one from a fork, by its commit."""
-        said = self._calls.get(f"/repos/{project}/actions/runs/{_parse_id(run)}", project)
-        number = open_pull(said)
+        answer = self._calls.get(f"/repos/{project}/actions/runs/{_parse_id(run)}", project)
+        number = open_pull(answer)
         if number is None:
-            path = f"/repos/{project}/commits/{parse_commit(said)}/pulls"
-            number = open_pull(said, self._calls.pages(path, project))
+            path = f"/repos/{project}/commits/{parse_commit(answer)}/pulls"
+            number = open_pull(answer, self._calls.pages(path, project))
         return None if number is None else IssuePlace(project, ISSUE, number)
 
     def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
@@ -166,7 +166,7 @@ class GithubTracker:
     def _written(self, method: str, path: str, place: IssuePlace, body: dict[str, str]) -> Any:
         return parse_response(self._calls.send(method, path, place.project, json=body))
 
-    def _asked_who(self) -> TrackerUser:
+    def _fetch_identity(self) -> TrackerUser:
         if self._calls.is_app:
             name = f"{self._calls.get('/app')['slug']}[bot]"
         else:

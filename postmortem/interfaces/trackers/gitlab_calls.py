@@ -1,11 +1,11 @@
-"""Requests to GitLab, and what its answers mean.
+"""Send requests to GitLab, and interpret its responses.
 
 In: settings, a method, a path below `/api/v4`. Out: JSON values, or `TrackerError`s. Not here:
 which requests there are (`trackers.gitlab_tracker`).
 
-python-gitlab knows the API: paths, pages, encodings. It is told never to try again by itself. Each
-answer is looked at before it sees it: there the headers still say how long to wait, and a redirect
-ends there, which could carry the token to another host.
+python-gitlab knows the API: paths, pages, encodings. It is configured not to retry. Each
+response is checked first: its headers say how long to wait, and redirects are refused, which could
+carry the token to another host.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from gitlab._backends.requests_backend import RequestsBackend
 
 from postmortem.interfaces.trackers.gitlab_settings import GitlabSettings
 from postmortem.interfaces.trackers.secret_values import read_secret
-from postmortem.interfaces.trackers.tracker_answers import wait_asked_for
+from postmortem.interfaces.trackers.tracker_answers import parse_retry_after
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 
 _Value = TypeVar("_Value")
@@ -111,8 +111,8 @@ def _call_api(what: str, way: Callable[[], _Value]) -> _Value:
     except requests.Timeout:
         raise TryLater("GitLab did not answer in time", what) from None
     except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
-        told = f"GitLab cannot be reached ({type(error).__name__})"
-        raise TryLater(told, what) from None
+        message = f"GitLab cannot be reached ({type(error).__name__})"
+        raise TryLater(message, what) from None
     except (requests.RequestException, gitlab.GitlabError, ValueError) as error:
         raise TrackerError(f"the request failed ({type(error).__name__})", what) from None
 
@@ -132,12 +132,12 @@ def _check_response(response: requests.Response, *_: Any, **__: Any) -> None:
     response.close()
     if status < 400:
         raise TrackerError("GitLab leads elsewhere: name the server as it names itself", what)
-    told = f"GitLab answered {status}"
+    message = f"GitLab answered {status}"
     if status in {404, 410}:
-        raise NotThere(told, what)
+        raise NotThere(message, what)
     if status in {408, 409, 429} or status >= 500:
-        raise TryLater(told, what, seconds=wait_asked_for(response.headers))
-    raise TrackerError(told, what, _MENDS.get(status, ""))
+        raise TryLater(message, what, seconds=parse_retry_after(response.headers))
+    raise TrackerError(message, what, _MENDS.get(status, ""))
 
 
 def _extract_request_path(response: requests.Response) -> str:

@@ -1,4 +1,4 @@
-"""Which links in an issue lead to a file that GitLab keeps.
+"""Find the links in an issue to files stored by GitLab.
 
 In: the text of an issue, its project, the address of the server. Out: links, as the API takes them.
 Not here: fetching them.

@@ -1,7 +1,7 @@
-"""What GitLab's JSON says, in webhooks and in answers.
+"""Parse GitLab's JSON, of webhooks and of API responses.
 
 In: parsed JSON, headers. Out: values of `tracker_values`. Not here: asking, signatures.
-Only what is needed is looked at: other versions have other fields beside. Source: docs.gitlab.com,
+Only the needed fields are read: other versions have more. Source: docs.gitlab.com,
 "Webhook events", "Notes API", "Issues API".
 """
 
@@ -115,54 +115,58 @@ def parse_event(headers: Mapping[str, str], body: bytes) -> TrackerEvent:
     delivery = next((headers[name] for name in _DELIVERIES if headers.get(name)), "")
     if not delivery or len(delivery) > 200:
         raise TrackerError("the delivery has no id", "Idempotency-Key")
-    said = read_delivery(_GitlabDelivery, body, _GITLAB)
-    project = said.project.path_with_namespace if said.project else ""
-    author = parse_user(said.user)
+    payload = read_delivery(_GitlabDelivery, body, _GITLAB)
+    project = payload.project.path_with_namespace if payload.project else ""
+    author = parse_user(payload.user)
     other = TrackerEvent(delivery, OTHER, project, author)
     if not project:
         return other
-    if said.object_kind in {"build", "pipeline"}:
-        return _run(other, said)
-    if said.object_kind == "note":
-        return _parse_note_event(other, said)
-    return _parse_issue_event(other, said) if said.object_kind in {"issue", "work_item"} else other
+    if payload.object_kind in {"build", "pipeline"}:
+        return _run(other, payload)
+    if payload.object_kind == "note":
+        return _parse_note_event(other, payload)
+    return (
+        _parse_issue_event(other, payload)
+        if payload.object_kind in {"issue", "work_item"}
+        else other
+    )
 
 
-def _run(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
-    """Read an event of a job or of a pipeline: both tell of the pipeline."""
-    if said.object_kind == "build":
-        has_failed = said.build_status == "failed" and not said.build_allow_failure
-        number = said.pipeline_id
+def _run(other: TrackerEvent, payload: _GitlabDelivery) -> TrackerEvent:
+    """Read an event of a job or of a pipeline; both name the pipeline."""
+    if payload.object_kind == "build":
+        has_failed = payload.build_status == "failed" and not payload.build_allow_failure
+        number = payload.pipeline_id
     else:
-        has_failed = said.object_attributes is not None and (
-            said.object_attributes.status == "failed"
+        has_failed = payload.object_attributes is not None and (
+            payload.object_attributes.status == "failed"
         )
-        number = said.object_attributes.id if said.object_attributes else 0
+        number = payload.object_attributes.id if payload.object_attributes else 0
     if not has_failed or number <= 0:
         return other
     return TrackerEvent(other.delivery, FAILED_RUN, other.project, other.author, run=str(number))
 
 
-def _parse_issue_event(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
+def _parse_issue_event(other: TrackerEvent, payload: _GitlabDelivery) -> TrackerEvent:
     """Read an event of an issue: it was opened, or its words changed."""
-    found = said.object_attributes
+    found = payload.object_attributes
     if found is None or found.iid <= 0:
         return other
-    has_new_words = said.changes.title is not None or said.changes.description is not None
+    has_new_words = payload.changes.title is not None or payload.changes.description is not None
     if found.action != "open" and not (found.action == "update" and has_new_words):
         return other
     place = IssuePlace(other.project, ISSUE, found.iid)
     return TrackerEvent(other.delivery, OPENED, other.project, other.author, place)
 
 
-def _parse_note_event(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEvent:
+def _parse_note_event(other: TrackerEvent, payload: _GitlabDelivery) -> TrackerEvent:
     """Read an event of a note.
 
     One that only some may read, under an issue that all may read, is left alone: an answer would be
     read by all.
     """
-    found = said.object_attributes
-    kinds = {"Issue": (ISSUE, said.issue), "MergeRequest": (REQUEST, said.merge_request)}
+    found = payload.object_attributes
+    kinds = {"Issue": (ISSUE, payload.issue), "MergeRequest": (REQUEST, payload.merge_request)}
     kind, noted = kinds.get(found.noteable_type if found else "", ("", None))
     if (
         found is None
@@ -171,7 +175,7 @@ def _parse_note_event(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEven
         or found.action not in {"", "create", "update"}
     ):
         return other
-    if said.event_type == "confidential_note" and not noted.confidential:
+    if payload.event_type == "confidential_note" and not noted.confidential:
         return other
     place = IssuePlace(other.project, kind, noted.iid)
     author = other.author or _NOBODY
@@ -181,18 +185,18 @@ def _parse_note_event(other: TrackerEvent, said: _GitlabDelivery) -> TrackerEven
     return TrackerEvent(other.delivery, COMMENTED, other.project, author, place, written)
 
 
-def parse_user(said: Any) -> TrackerUser:
+def parse_user(value: Any) -> TrackerUser:
     """Read an account."""
-    user = read_answer(_GitlabUser, said, _GITLAB) if said is not None else None
+    user = read_answer(_GitlabUser, value, _GITLAB) if value is not None else None
     if user is None:
         return _NOBODY
     is_bot = user.bot or _OF_A_TOKEN.fullmatch(user.username) is not None
     return TrackerUser(str(user.id), user.username, is_bot)
 
 
-def note_of(place: IssuePlace, said: Any, server: str) -> IssueComment | None:
+def note_of(place: IssuePlace, value: Any, server: str) -> IssueComment | None:
     """Read a comment; none if GitLab wrote it itself."""
-    one = read_answer(_GitlabNote, said, _GITLAB)
+    one = read_answer(_GitlabNote, value, _GITLAB)
     if one.system:
         return None
     kind = "merge_requests" if place.kind == REQUEST else "issues"
@@ -202,9 +206,9 @@ def note_of(place: IssuePlace, said: Any, server: str) -> IssueComment | None:
     )
 
 
-def parse_thread(place: IssuePlace, said: Any) -> IssueThread:
+def parse_thread(place: IssuePlace, value: Any) -> IssueThread:
     """Read an issue or a merge request."""
-    one = read_answer(_GitlabIssue, said, _GITLAB)
+    one = read_answer(_GitlabIssue, value, _GITLAB)
     labels = tuple(one.labels)
     return IssueThread(place, parse_user(one.author), one.title, one.description or "", labels)
 

@@ -72,8 +72,8 @@ class GitlabTracker:
         """Compare the secret token, and the signature; whichever is set must hold."""
         if self._secret is None and self._signing is None:
             return False
-        given = headers.get("x-gitlab-token", "").encode("utf-8", "replace")
-        if self._secret is not None and not hmac.compare_digest(self._secret, given):
+        token = headers.get("x-gitlab-token", "").encode("utf-8", "replace")
+        if self._secret is not None and not hmac.compare_digest(self._secret, token):
             return False
         return self._signing is None or _is_signed(self._signing, headers, body)
 
@@ -97,11 +97,11 @@ class GitlabTracker:
         """Say whether somebody has more than the right to read, by invitation or by a group."""
         path = f"{project_path(project)}/members/all/{_parse_id(account.identity)}"
         try:
-            said = self._calls.get(path)
+            answer = self._calls.get(path)
         except NotThere:
             return False
-        level = said.get("access_level")
-        is_active = said.get("state", "active") == "active"
+        level = answer.get("access_level")
+        is_active = answer.get("state", "active") == "active"
         return is_active and isinstance(level, int) and level >= _REPORTER
 
     def thread(self, place: IssuePlace) -> IssueThread:
@@ -113,8 +113,8 @@ class GitlabTracker:
         found = self._calls.pages(
             f"{_build_issue_path(place)}/notes", order_by="created_at", sort="asc"
         )
-        for said in found:
-            note = note_of(place, said, self._server)
+        for value in found:
+            note = note_of(place, value, self._server)
             if note is not None:
                 yield note
 
@@ -125,19 +125,19 @@ class GitlabTracker:
     def place_of_run(self, project: str, run: str) -> IssuePlace | None:
         """Give the open merge request that a pipeline ran for, or one that has its commit."""
         path = project_path(project)
-        said = self._calls.get(f"{path}/pipelines/{_parse_id(run)}")
-        if named := _REQUEST_REF.fullmatch(str(said.get("ref", ""))):
+        answer = self._calls.get(f"{path}/pipelines/{_parse_id(run)}")
+        if named := _REQUEST_REF.fullmatch(str(answer.get("ref", ""))):
             place = IssuePlace(project, REQUEST, int(named[1]))
             is_open = self._calls.get(_build_issue_path(place)).get("state") == "opened"
             return place if is_open else None
-        commit = str(said.get("sha", ""))
+        commit = str(answer.get("sha", ""))
         if not (commit.isascii() and commit.isalnum()):
             raise TrackerError("an answer of GitLab cannot be read: sha")
         found = self._calls.pages(f"{path}/repository/commits/{commit}/merge_requests")
         numbers = [
-            one["iid"]
-            for one in found
-            if one.get("state") == "opened" and isinstance(one.get("iid"), int)
+            request["iid"]
+            for request in found
+            if request.get("state") == "opened" and isinstance(request.get("iid"), int)
         ]
         return IssuePlace(project, REQUEST, max(numbers)) if numbers else None
 
@@ -180,8 +180,8 @@ class GitlabTracker:
         """Release connections."""
         self._calls.close()
 
-    def _note(self, place: IssuePlace, said: Any) -> IssueComment:
-        note = note_of(place, said, self._server)
+    def _note(self, place: IssuePlace, value: Any) -> IssueComment:
+        note = note_of(place, value, self._server)
         if note is None:
             raise NotThere("this is no comment of anybody", str(place))
         return note

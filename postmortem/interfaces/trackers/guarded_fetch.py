@@ -1,4 +1,4 @@
-"""Files fetched from hosts that are allowed, and from nowhere else.
+"""Fetch files from allowed hosts only.
 
 In: a URL that may come from anybody, the most bytes that are wanted. Out: bytes, as they are
 stored. Not here: which links are worth it (each tracker's module), unpacking.
@@ -39,7 +39,7 @@ def resolve_host(host: str, port: int) -> list[str]:
     """Give the addresses that a host's name leads to, of the kinds that this machine can reach."""
     kinds = socket.AI_ADDRCONFIG
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=kinds)
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class GuardedFetch:

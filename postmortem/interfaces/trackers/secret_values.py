@@ -1,4 +1,4 @@
-"""Secrets by the place where they stand: a variable of the environment, or a file.
+"""Load secrets from where they are stored: an environment variable or a file.
 
 In: `env:NAME` or `file:PATH`. Out: the text, hidden in representations. Not here: which secrets
 there are. A secret written into the settings themselves is refused: those are shown and passed on.

@@ -1,4 +1,4 @@
-"""What a tracker sends, as far as every tracker sends it alike: objects, ids, how long to wait.
+"""Parse what all trackers send alike: objects, ids, how long to wait.
 
 In: parsed JSON, texts. Out: checked values. Not here: the shapes of one tracker (`*_payloads`).
 """
@@ -16,16 +16,16 @@ _MOST_DIGITS: Final = 19
 _MOST_OF_A_WAIT: Final = 7
 
 
-def read_answer(kind: type[_Kind], said: Any, tracker: str) -> _Kind:
+def read_answer(kind: type[_Kind], value: Any, tracker: str) -> _Kind:
     """Read an object of an answer; one that has been read already stays as it is.
 
     Raises:
         TrackerError: it is none.
     """
-    if isinstance(said, kind):
-        return said
+    if isinstance(value, kind):
+        return value
     try:
-        return kind.model_validate(said)
+        return kind.model_validate(value)
     except ValidationError as error:
         raise TrackerError(
             f"an answer of {tracker} cannot be read: {_format_error_fields(error)}"
@@ -57,7 +57,7 @@ def parse_path_id(text: str, tracker: str) -> int:
     return int(text)
 
 
-def wait_asked_for(headers: Mapping[str, str]) -> float | None:
+def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """Give the seconds of `Retry-After`; None if it says none."""
     text = headers.get("retry-after", "")
     return float(text) if _is_number(text, _MOST_OF_A_WAIT) else None
@@ -70,4 +70,4 @@ def _is_number(text: str, most: int) -> bool:
 def _format_error_fields(error: ValidationError) -> str:
     """Name the fields that are wrong, without what stands there."""
     found = error.errors(include_input=False, include_url=False, include_context=False)
-    return ", ".join(".".join(map(str, one["loc"])) or one["type"] for one in found[:3])
+    return ", ".join(".".join(map(str, fault["loc"])) or fault["type"] for fault in found[:3])

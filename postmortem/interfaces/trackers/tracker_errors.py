@@ -1,4 +1,4 @@
-"""What can go wrong with a tracker, told apart by what to do about it.
+"""Errors of trackers, distinguished by what to do about them.
 
     PostmortemError
     └── TrackerError     do not try again: the reason stands in it (no permission, a wrong text)

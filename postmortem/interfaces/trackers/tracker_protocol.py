@@ -1,4 +1,4 @@
-"""The interface of an issue tracker: all that the bot needs of one.
+"""The interface of an issue tracker, as far as the bot needs one.
 
 In: nothing. Out: a protocol. Not here: trackers (a module each, listed in `tracker_kinds`), what is
 said (`bots`). docs/trackers.md tells how to write another one.

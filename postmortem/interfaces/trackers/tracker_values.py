@@ -1,4 +1,4 @@
-"""What a tracker tells and is told, alike for all of them.
+"""Values exchanged with a tracker, the same for all of them.
 
 In: nothing. Out: frozen values. Not here: how a tracker spells them (its own module), what is
 answered (`bots`). Texts are as people wrote them: hostile until they are escaped.

@@ -1,1 +1,1 @@
-"""Watches the log of a run that is still going on, and warns before the program itself stops."""
+"""Watch the log of a running training, and warn before the program itself stops."""

@@ -1,7 +1,7 @@
-"""The files of a job that is watched; they may come one after the other.
+"""The files of a watched job; they may appear one after the other.
 
-In: the paths that the user gave. Out: the files, and notes on those that are waited for or left
-out. Not here: what a file tells (`watch.watched_file`).
+In: the paths that the user gave. Out: the files, and notes on those that are missing or left
+out. Not here: the content of a file (`watch.watched_file`).
 """
 
 import os

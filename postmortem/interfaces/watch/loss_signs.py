@@ -1,7 +1,7 @@
-"""A loss that has gone wrong, or is about to: not finite, hidden behind a 0, climbing away.
+"""Detect a loss that is not finite, is printed as 0 instead, or diverges.
 
 In: the records of one stream, one by one. Out: `Sign`s. Not here: what a climb is
-(`watch.loss_course`), what a 0 means (`watch.zero_losses`), gradients (`watch.norm_signs`), the
+(`watch.loss_divergence`), what a 0 means (`watch.zero_losses`), gradients (`watch.norm_signs`), the
 loss scale (`watch.scaler_signs`).
 """
 
@@ -12,7 +12,7 @@ from postmortem.core import names
 from postmortem.core.message import Message, quote, say
 from postmortem.core.watching import MetricRecord, Sign
 from postmortem.diagnosis.detectors.aligned import STAND_IN
-from postmortem.interfaces.watch.loss_course import LossCourse
+from postmortem.interfaces.watch.loss_divergence import LossDivergence
 from postmortem.interfaces.watch.norm_signs import NormSigns
 from postmortem.interfaces.watch.zero_losses import ZeroLosses
 
@@ -24,7 +24,7 @@ class LossSigns:
         """Know nothing yet."""
         self._name = ""
         self._has_norms = self._has_scale = False
-        self._course, self._zeros, self._norms = LossCourse(), ZeroLosses(), NormSigns()
+        self._course, self._zeros, self._norms = LossDivergence(), ZeroLosses(), NormSigns()
 
     def take(self, record: MetricRecord) -> Iterator[Sign]:
         """Look at the next record."""
@@ -64,8 +64,8 @@ class LossSigns:
     ) -> Iterator[Sign]:
         """Judge a loss printed as 0, which a trainer makes of a NaN whose gradients show it."""
         if norm is not None and not math.isfinite(norm):
-            said = self._behind(f"{self._name} 0.0, grad_norm {norm}")
-            yield Sign("hidden-nan", said, record.line, record.step)
+            message = self._behind(f"{self._name} 0.0, grad_norm {norm}")
+            yield Sign("hidden-nan", message, record.line, record.step)
             return
         found = list(
             self._zeros.take(
@@ -91,5 +91,5 @@ def _iter_reported_signs(record: MetricRecord) -> Iterator[Sign]:
     if not math.isfinite(evaluated := record.values.get(names.EVAL_LOSS, 0.0)):
         yield Sign("eval-nan", quote(f"eval_loss {evaluated}"), record.line, record.step)
     if (count := record.values.get("nan_iterations", 0.0)) > 0:
-        said = say("{count:g} nan iterations", "{count:g} 次 NaN 迭代", count=count)
-        yield Sign("nan", said, record.line, record.step)
+        message = say("{count:g} nan iterations", "{count:g} 次 NaN 迭代", count=count)
+        yield Sign("nan", message, record.line, record.step)

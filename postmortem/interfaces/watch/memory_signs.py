@@ -1,7 +1,8 @@
-"""Memory that rises evenly over the whole run: at this slope it will not last.
+"""Detect memory that rises steadily over the whole run and will run out at this slope.
 
 In: the memory figures of one stream, one by one, the memory of the device and the length of the run
-where they are known. Out: `Sign`s. Not here: an out-of-memory line (`shapes.build_memory_outcome`).
+where they are known. Out: `Sign`s. Not here: an out-of-memory line
+(`detectors.build_memory_outcome`).
 
 A high-water mark, a cache that fills and the first steps of a run rise too, but ever less. So the
 later half must rise like the earlier, without falling back.
@@ -87,7 +88,8 @@ def _is_rising(points: Sequence[Point]) -> bool:
     if late[-1] - late[0] < _EVENLY * (early[-1] - early[0]) or early[-1] <= early[0]:
         return False
     return all(
-        sum(other > one for one, other in itertools.pairwise(half)) >= _RISING * (len(half) - 1)
+        sum(later > earlier for earlier, later in itertools.pairwise(half))
+        >= _RISING * (len(half) - 1)
         for half in (early, late)
     )
 
@@ -104,7 +106,7 @@ def _iter_growth_signs(
     full = step + (capacity - value) / slope
     if full > total or (math.isnan(full) and value < _GROWN * first) or value < 1.2 * first:
         return
-    said = say(
+    message = say(
         "memory {first:g} → {value:g}{unit} over {count} records",
         "{count} 条记录中显存/内存 {first:g} → {value:g}{unit}",
         first=first,
@@ -113,14 +115,16 @@ def _iter_growth_signs(
         count=len(points),
     )
     if not math.isnan(slope):
-        said = say("{said}, {slope:.3g} a step", "{said}，每步 {slope:.3g}", said=said, slope=slope)
+        message = say(
+            "{said}, {slope:.3g} a step", "{said}，每步 {slope:.3g}", said=message, slope=slope
+        )
     if not math.isnan(full):
-        said = say(
+        message = say(
             "{said}; {capacity:g} {unit} are full at step {full:.0f}",
             "{said}；到第 {full:.0f} 步占满 {capacity:g} {unit}",
-            said=said,
+            said=message,
             capacity=capacity,
             unit=unit,
             full=full,
         )
-    yield Sign("memory", said, line, step, first_line)
+    yield Sign("memory", message, line, step, first_line)

@@ -1,6 +1,6 @@
-"""Gradient norms that run away, or are not finite.
+"""Detect gradient norms that explode or are not finite.
 
-In: the gradient norms of one stream, one by one. Out: `Sign`s. Not here: the loss beside them
+In: the gradient norms of one stream, one by one. Out: `Sign`s. Not here: the loss
 (`watch.loss_signs`), the loss scale (`watch.scaler_signs`).
 """
 
@@ -40,7 +40,7 @@ class NormSigns:
         """The lines of the first of these."""
 
     def take(self, norm: float, record: MetricRecord, *, has_scale: bool) -> Iterator[Sign]:
-        """Look at the next norm; where a loss scale is printed, it tells of overflows itself."""
+        """Look at the next norm; overflows are judged by the loss scale if it is printed."""
         if not math.isfinite(norm):
             yield from self._of_bad(norm, record, has_scale=has_scale)
             return
@@ -55,13 +55,13 @@ class NormSigns:
         self._began_bad = record.line if self._bad == 1 else self._began_bad
         needed = _SEVERAL if self._good >= _CLEAN else _SEARCH
         if self._bad == needed and not has_scale:
-            said = say(
+            message = say(
                 "grad_norm {norm} at {count} records on end",
                 "连续 {count} 条记录的 grad_norm 为 {norm}",
                 norm=norm,
                 count=needed,
             )
-            yield Sign("gradients", said, record.line, record.step, self._began_bad)
+            yield Sign("gradients", message, record.line, record.step, self._began_bad)
 
     def _of_growth(self, norm: float, record: MetricRecord) -> Iterator[Sign]:
         """Find norms that are enormous and grow from record to record."""
@@ -81,5 +81,5 @@ class NormSigns:
         self._large += 1
         self._began_large = record.line if self._large == 1 else self._began_large
         if self._large == _SEVERAL:
-            said = quote(f"grad_norm {usual:.4g} → {norm:.4g}")
-            yield Sign("gradients", said, record.line, record.step, self._began_large)
+            message = quote(f"grad_norm {usual:.4g} → {norm:.4g}")
+            yield Sign("gradients", message, record.line, record.step, self._began_large)

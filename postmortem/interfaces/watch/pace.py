@@ -1,4 +1,4 @@
-"""How long a run may be silent before it is said to stand still, by its own pace.
+"""How long a run may be silent before it counts as stalled, by its own pace.
 
 In: when something was written, and how many records. Out: a limit in seconds. Not here: the clock.
 
@@ -64,7 +64,7 @@ class Pace:
             default=None,
         )  # a log may print several clocks
         times = [convert_to_seconds(time) for time in printed if get_time_basis(time) == basis]
-        gaps = [other - one for one, other in itertools.pairwise(times) if other >= one]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(times) if later >= earlier]
         if gaps:
             self._longest, self._usual = max(self._longest, *gaps), statistics.median(gaps)
 

@@ -1,10 +1,10 @@
-"""Whether the run that is watched is over.
+"""Detect the end of a watched run.
 
-In: what is heard of it, and its files. Out: the analysis of a run that is over. Not here: which
-lines may end a run (`watch.live`).
+In: its output times and its files. Out: the analysis of a run that is over. Not here: which
+lines may end a run (`watch.growing_file`).
 
-It is not guessed from a line: behind one that may have ended the run, and some quiet, the log is
-analysed as `postmortem analyze` would.
+A line alone does not decide it: after one that may have ended the run, and some silence, the log is
+analysed as by `postmortem analyze`.
 """
 
 import math
@@ -35,14 +35,14 @@ class RunEnd:
         self._analysed = math.nan
         """The last word behind which the log was analysed."""
 
-    def analysis(self, hearing: StallDetector, *, waits: bool) -> Analysis | None:
+    def analysis(self, stalls: StallDetector, *, waits: bool) -> Analysis | None:
         """Give the analysis of a run that is over; `waits`: not before some quiet."""
         is_at_last_step = any(file.is_at_last_step() for file in self._files)
-        if not (self.may_have_come or is_at_last_step) or self._analysed == hearing.last:
+        if not (self.may_have_come or is_at_last_step) or self._analysed == stalls.last:
             return None
-        if waits and not hearing.is_quiet(0.0 if self.may_have_come else _QUIET_LAST_STEP):
+        if waits and not stalls.is_quiet(0.0 if self.may_have_come else _QUIET_LAST_STEP):
             return None
-        self.may_have_come, self._analysed = False, hearing.last
+        self.may_have_come, self._analysed = False, stalls.last
         try:
             found = pipeline.run_pipeline(self._files.given, patterns=self._patterns)
         except InputError:

@@ -1,4 +1,4 @@
-"""A loss scale that falls step after step: overflow without a clean step in between.
+"""Detect a loss scale that falls step after step: overflows without a clean step in between.
 
 In: the loss scale as it is printed, with each record or at each overflow, and the records between.
 Out: `Sign`s. Not here: the values that overflow (`watch.loss_signs`).
@@ -96,13 +96,13 @@ class ScalerSigns:
         if not self._is_too_often():
             return
         step = record.step if not math.isnan(record.step) else self._step
-        said = say(
+        message = say(
             "{count} overflows on end, loss scale {shown}",
             "连续 {count} 次溢出，损失缩放 {shown}",
             count=max(self._streak, self._loose),
             shown=" → ".join(f"{value:g}" for _, value in self._fallen),
         )
-        yield Sign("overflow", said, record.line, step, self._fallen[0][0])
+        yield Sign("overflow", message, record.line, step, self._fallen[0][0])
 
     def _was_clean(self) -> bool:
         """Say whether enough steps were clean before this overflow to end the search for a level.
@@ -135,10 +135,10 @@ class ScalerSigns:
             return
         steps, skipped = record.step - start[0], count - start[1]
         if _SKIPPED * steps <= skipped <= steps:
-            said = say(
+            message = say(
                 "{skipped:g} of the last {steps:g} steps skipped",
                 "最近 {steps:g} 步中跳过了 {skipped:g} 步",
                 skipped=skipped,
                 steps=steps,
             )
-            yield Sign("overflow", said, record.line, record.step)
+            yield Sign("overflow", message, record.line, record.step)

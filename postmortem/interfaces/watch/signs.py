@@ -1,6 +1,4 @@
-"""Which sign belongs to whom.
-
-The records of one file, handed to what looks at losses, scalers and memory of each process.
+"""Pass the records of one file to the detectors of each process.
 
 In: records in the order of their lines. Out: `Sign`s with the process that shows them. Not here:
 what a sign is (`watch.loss_signs`, `watch.scaler_signs`, `watch.memory_signs`).
@@ -43,7 +41,7 @@ class Signs:
             yield sign, where
 
     def _knows(self, where: ProcessId) -> bool:
-        """Make room for a process; there is room for many, and not for any number."""
+        """Register a process unless too many are known already."""
         if where in self._scalers:
             return True
         if len(self._scalers) >= _MOST_PROCESSES:

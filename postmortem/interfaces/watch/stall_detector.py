@@ -1,6 +1,6 @@
-"""When a job last wrote anything, and whether its silence is too long.
+"""Detect a job that is silent for too long or stays at one step.
 
-In: what is read from its files, as it comes. Out: signs that it is silent, or stands on one step.
+In: what is read from its files, as it comes. Out: signs that it is silent, or stays at one step.
 Not here: how long a silence may be (`watch.pace`).
 """
 
@@ -21,7 +21,7 @@ _QUIET_TIMES: Final = 5
 
 
 class StallDetector:
-    """What is heard of a job, by its clock and ours."""
+    """When a job last wrote output, by its printed clock and by ours."""
 
     def __init__(self, stall: float | None, now: Callable[[], float]) -> None:
         """Know nothing yet; `stall` is a limit that the user has set, 0 for none."""
@@ -37,10 +37,10 @@ class StallDetector:
         """Take note that all files are looked at once more."""
         self._before, self._records = self.last, 0
 
-    def hear(self, file: WatchedFile, records: int) -> None:
-        """Take note that something was written, so many records among it.
+    def note_output(self, file: WatchedFile, records: int) -> None:
+        """Record that output was written, and how many records it held.
 
-        What was there before the watch began tells its pace by its printed clock.
+        Output from before the watch gives the pace by its printed timestamps.
         """
         self._records += records
         if not math.isnan(self._before):
@@ -50,18 +50,18 @@ class StallDetector:
         last = -math.inf if math.isnan(self.last) else self.last
         self.last = max(last, min(file.followed.modified, self._now()))
 
-    def has_spoken(self) -> bool:
-        """Say whether this look, but for the first, has found anything; the pace is told of it."""
+    def had_output(self) -> bool:
+        """Say whether this look found new output, and update the pace; False for the first look."""
         if math.isnan(self._before) or not self.last > self._before:
             return False
         self._pace.record_output(self._now(), self.last - self._before, self._records)
         return True
 
     def has_broken_silence(self) -> bool:
-        """Say, once, whether a silence is over that was told."""
-        was_told = not math.isnan(self._silent_from)
+        """Say, once, whether a reported silence is over."""
+        was_silent = not math.isnan(self._silent_from)
         self._silent_from = math.nan
-        return was_told
+        return was_silent
 
     def same_step(self, file: WatchedFile) -> tuple[Sign, ProcessId] | None:
         """Find a file whose lines go on while no record has come for longer than a silence."""
@@ -80,19 +80,19 @@ class StallDetector:
             return None
         self._silent_from = self.last
         usual = self._pace.usual()
-        said = say(
+        message = say(
             "nothing written for {silent:.0f} s", "已有 {silent:.0f} 秒没有任何输出", silent=silent
         )
         if not math.isnan(usual):
-            said = say(
+            message = say(
                 "{said}; records had come every {usual:.2g} s",
                 "{said}，此前每 {usual:.2g} 秒就有一条记录",
-                said=said,
+                said=message,
                 usual=max(usual, 0.01),
             )
         there = [file for file in files if file.followed.is_there]
         file = max(there, key=lambda file: file.followed.modified)
-        return file, Sign("stall", said, file.live.last_number(), file.last_step)
+        return file, Sign("stall", message, file.live.last_number(), file.last_step)
 
     def silence(self) -> float:
         """Give the seconds since anything was written; NaN if nothing ever was."""

@@ -1,7 +1,7 @@
-"""One file of a job that is watched: what it has told so far, and of which run it tells.
+"""One file of a watched job: its state so far, and whether it still shows the same run.
 
 In: a path, and records as they come. Out: signs. Not here: finding the files (`watch.job_files`),
-telling a sign once (`watch.watcher`).
+reporting a sign once (`watch.watcher`).
 """
 
 import math
@@ -13,7 +13,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.core.watching import MetricRecord, Sign, Warned
 from postmortem.extraction.facts import checkpoints
 from postmortem.extraction.literals import Matcher
-from postmortem.interfaces.watch.live import Live
+from postmortem.interfaces.watch.growing_file import GrowingFile
 from postmortem.interfaces.watch.signs import Signs
 from postmortem.reading.follow import FollowedFile
 
@@ -29,14 +29,14 @@ class WatchedFile:
         """Open nothing yet; `index` is its number among the files of the job."""
         self.path, self.followed = path, FollowedFile(path)
         self._machine, self.index, self._where = machine, index, where
-        self.live, self._signs = Live(machine, index, where), Signs()
+        self.live, self._signs = GrowingFile(machine, index, where), Signs()
         self.last_step = math.nan
         self._is_doubtful = False
         """True behind a rotation until a record tells whether the same run goes on."""
         self._is_broken = False
         """The same behind a line that ends runs."""
-        self.told: set[str] = set()
-        """Kinds of warnings that were told of this run."""
+        self.warned_kinds: set[str] = set()
+        """Kinds of warnings already sent for this run."""
 
     def finish(self) -> list[MetricRecord]:
         """Look at an unfinished last line too: nothing will be added to this file."""
@@ -45,8 +45,8 @@ class WatchedFile:
         return late
 
     def begin_anew(self) -> None:
-        """Start at line 1; whether it is another run, the next record tells."""
-        self.live, self._is_doubtful = Live(self._machine, self.index, self._where), True
+        """Start at line 1; the next record shows whether it is another run."""
+        self.live, self._is_doubtful = GrowingFile(self._machine, self.index, self._where), True
 
     def signs(self, records: Sequence[MetricRecord]) -> Iterator[tuple[Sign, ProcessId]]:
         """Look at new records; where another run begins, all starts anew."""
@@ -109,7 +109,7 @@ class WatchedFile:
     def _forget(self) -> None:
         """Forget the run so far: another one begins."""
         self._signs, self.last_step = Signs(), math.nan
-        self.told.clear()
+        self.warned_kinds.clear()
 
     def _of_record(self, record: MetricRecord) -> Iterator[tuple[Sign, ProcessId]]:
         """Hand a record to what looks at it, with what is known of its device and its run."""

@@ -1,10 +1,8 @@
-"""The watch itself: looks at the files of a job again and again, and warns once of each kind.
-
-It notices when the run stands still or is over.
+"""The watch: checks the files of a job repeatedly, warns once of each kind, sees stall and end.
 
 In: paths, limits, a clock and a way to sleep. Out: events, one by one. Not here: what counts as a
-sign (`watch.signs`), silence (`watch.stall_detector`), the end of a run (`watch.run_end`), how an
-event is told (`watch.tell`, `report.watch_events`).
+sign (`watch.signs`), silence (`watch.stall_detector`), the end of a run (`watch.run_end`), output
+of events (`watch.alerts`, `report.watch_events`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -56,7 +54,7 @@ class Watcher:
         self._settings, self._now, self._sleep = settings, now, sleep
         machine = pipeline.get_matcher(settings.patterns)
         self._files = JobFiles(paths, machine, waits=not settings.is_once)
-        self._hearing = StallDetector(settings.stall, now)
+        self._stalls = StallDetector(settings.stall, now)
         self._end = RunEnd(self._files, settings.patterns)
         self._warnings = 0
 
@@ -87,7 +85,7 @@ class Watcher:
                 if self._settings.stops_at_warning and isinstance(event, Warned):
                     yield self.ended("warned")
                     return
-            over = self._end.analysis(self._hearing, waits=not self._settings.is_once)
+            over = self._end.analysis(self._stalls, waits=not self._settings.is_once)
             if over is not None or self._settings.is_once:
                 yield self.ended("once") if over is None else self.ended(over.outcome, over)
                 return
@@ -99,7 +97,7 @@ class Watcher:
         last = {
             (event.path, event.kind): event
             for event in events
-            if isinstance(event, Warned) and event.kind in self._files[event.path].told
+            if isinstance(event, Warned) and event.kind in self._files[event.path].warned_kinds
         }
         yield from (
             event
@@ -110,7 +108,7 @@ class Watcher:
     def _look(self) -> Iterator[Event]:
         """Look at every file once."""
         yield from self._files.find()
-        self._hearing.begin_look()
+        self._stalls.begin_look()
         for file in self._files:
             try:
                 yield from self._news(file)
@@ -120,9 +118,9 @@ class Watcher:
         if self._settings.is_once:
             for file in self._files:
                 yield from self._judged(file, file.live.feed(b"", is_end=True))
-        if self._hearing.has_spoken():
-            yield from self._spoke()
-        stall = None if self._end.may_have_come else self._hearing.stall(self._files)
+        if self._stalls.had_output():
+            yield from self._end_silence()
+        stall = None if self._end.may_have_come else self._stalls.stall(self._files)
         if stall is not None:
             yield from self._warn(*stall, NOWHERE)
 
@@ -133,7 +131,7 @@ class Watcher:
                 yield from self._changed(file, news)
                 continue
             records = file.live.feed(news)
-            self._hearing.hear(file, len(records))
+            self._stalls.note_output(file, len(records))
             yield from self._judged(file, records)
             self._end.may_have_come = self._end.may_have_come or file.live.may_have_ended
 
@@ -151,18 +149,18 @@ class Watcher:
 
     def _warn(self, file: WatchedFile, sign: Sign, where: ProcessId) -> Iterator[Warned]:
         """Warn, unless a file of the job has shown the like."""
-        if not any(sign.kind in other.told for other in self._files):
-            file.told.add(sign.kind)
+        if not any(sign.kind in other.warned_kinds for other in self._files):
+            file.warned_kinds.add(sign.kind)
             yield file.warned(sign, where, self._now())
 
-    def _spoke(self) -> Iterator[Event]:
+    def _end_silence(self) -> Iterator[Event]:
         """Tell that a silence is over, or that there are lines and no records."""
-        if self._hearing.has_broken_silence():
+        if self._stalls.has_broken_silence():
             for file in self._files:
-                file.told.discard("stall")
+                file.warned_kinds.discard("stall")
             yield Noted("goes-on", next(iter(self._files)).path)
         for file in self._files:
-            if (found := self._hearing.same_step(file)) is not None:
+            if (found := self._stalls.same_step(file)) is not None:
                 yield from self._warn(file, *found)
 
 

@@ -1,4 +1,4 @@
-"""A training loss printed as exactly 0: the NaN that a trainer filters out, or nothing to learn.
+"""Detect a training loss of exactly 0: a NaN that the trainer filters out, or nothing to learn.
 
 In: the records whose loss is 0, and every other loss. Out: `Sign`s. Not here: a loss that is not
 finite (`watch.loss_signs`).
@@ -42,7 +42,7 @@ class ZeroLosses:
 
         Args:
             name: of the loss.
-            norm: the gradient norm beside it, finite, if one is printed.
+            norm: the gradient norm of the same record, finite, if one is printed.
             record: that prints it.
             has_norms: whether the stream prints gradient norms at all.
             is_first: whether no other loss was printed before.
@@ -52,19 +52,19 @@ class ZeroLosses:
         if norm is not None and norm > 0:
             return
         if not has_norms and self._before > 0.1 and self._zeros == _GONE:
-            said = say(
+            message = say(
                 "{name} {before:g}, then exactly 0.0 at {count} records",
                 "{name} 从 {before:g} 变为连续 {count} 条记录恰好为 0.0",
                 name=name,
                 before=self._before,
                 count=_GONE,
             )
-            yield Sign("hidden-nan", said, record.line, record.step, self._began)
+            yield Sign("hidden-nan", message, record.line, record.step, self._began)
         elif self._zeros == _MASKED and is_first:
-            said = say(
+            message = say(
                 "{name} exactly 0.0 at the first {count} records",
                 "前 {count} 条记录的 {name} 恰好为 0.0",
                 name=name,
                 count=_MASKED,
             )
-            yield Sign("zero-loss", said, record.line, record.step, self._began)
+            yield Sign("zero-loss", message, record.line, record.step, self._began)

@@ -1,6 +1,6 @@
 """A capsule: the suspect steps of a training, with all that is needed to run them again.
 
-A folder of one JSON file and safetensors files. What stands in it, reading it with every refusal,
-writing it whole or not at all. It imports no torch until tensors are asked for, and nothing of the
-program but its errors: the recorder, which runs within a training, uses it too.
+A folder of one JSON file and safetensors files. The package defines its content, reads it
+with all checks and writes it atomically. It imports torch only when tensors are loaded, and of the
+program only its errors, since the recorder uses it within a training.
 """

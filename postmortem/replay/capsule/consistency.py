@@ -1,6 +1,6 @@
-"""Whether a manifest and the tensors of its files agree.
+"""Check that a manifest and the tensors of its files agree.
 
-In: a manifest, the headers of the files. Out: what contradicts, in words. Not here: the files
+In: a manifest, the headers of the files. Out: the contradiction as text. Not here: the files
 themselves (`capsule.opening`).
 """
 
@@ -41,9 +41,11 @@ def _find_invalid_values(manifest: Manifest) -> Iterator[str]:
         yield f"no type that autocast computes in: {autocast.dtype[:60]!r}"
     if threads is not None and not 0 <= threads <= _MOST_THREADS:
         yield f"steps that {threads} threads computed"
-    for one in manifest.weights.frozen:
-        if len(one.shape) > _MOST_SIDES or not all(0 <= side <= _MOST_SIDE for side in one.shape):
-            yield f"a frozen weight of no possible shape: {one.name[:60]!r}"
+    for weight in manifest.weights.frozen:
+        if len(weight.shape) > _MOST_SIDES or not all(
+            0 <= side <= _MOST_SIDE for side in weight.shape
+        ):
+            yield f"a frozen weight of no possible shape: {weight.name[:60]!r}"
             return
 
 
@@ -66,16 +68,18 @@ def _iter_named_tensors(manifest: Manifest) -> Iterator[tuple[str, set[str], str
     yield weights.file, ({*weights.trainable, *weights.buffers, *weights.kept} - aliases), "weight"
     optimizer = manifest.optimizer
     if optimizer is not None and optimizer.file is not None:
-        entries = (one for state in optimizer.state.values() for one in state.values())
+        entries = (entry for state in optimizer.state.values() for entry in state.values())
         tensors = {
-            str(one["tensor"]) for one in entries if isinstance(one, dict) and "tensor" in one
+            str(entry["tensor"])
+            for entry in entries
+            if isinstance(entry, dict) and "tensor" in entry
         }
         yield optimizer.file, tensors, "optimiser state"
     batches = (
         key
         for step in manifest.window.steps
-        for one in step.micro_batches
-        for key in trees.list_tensor_keys(one.batch)
+        for batch in step.micro_batches
+        for key in trees.list_tensor_keys(batch.batch)
     )
     yield BATCHES_FILE, set(batches), "tensor of a batch"
 
@@ -91,7 +95,9 @@ def _find_tensor_mismatches(
 
 
 def _find_rng_state_faults(manifest: Manifest, found: Headers) -> Iterator[str]:
-    prefixes = {one.rng for step in manifest.window.steps for one in step.micro_batches if one.rng}
+    prefixes = {
+        batch.rng for step in manifest.window.steps for batch in step.micro_batches if batch.rng
+    }
     there = {key.rpartition("/")[0] for key in found.get(RNG_FILE, {})}
     if lacking := sorted(prefixes - there):
         yield f"{RNG_FILE} lacks the state {lacking[0][:120]!r}"

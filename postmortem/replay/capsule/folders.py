@@ -1,9 +1,9 @@
-"""A capsule is written whole or not at all.
+"""Write a capsule atomically.
 
 In: a manifest and its tensors. Out: the folder. Not here: what to record (the recorder).
 
-All files go into a folder beside the target that then takes its name, so that a process which is
-killed on the way leaves no capsule that looks like one.
+All files go into a temporary folder next to the target that is then renamed, so that a killed
+process leaves nothing that looks like a capsule.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from postmortem.replay.capsule.manifest import FILES, FileKept, Manifest
+from postmortem.replay.capsule.manifest import FILES, Manifest, StoredFile
 from postmortem.replay.capsule.opening import MANIFEST, compute_file_sha256
 from postmortem.replay.capsule.structured import convert_to_json
 
@@ -50,13 +50,13 @@ def write_capsule(target: Path | str, manifest: Manifest, tensors: Mapping[str, 
         raise
 
 
-def _write_tensors(file: Path, held: Tensors) -> FileKept:
+def _write_tensors(file: Path, held: Tensors) -> StoredFile:
     if file.name not in FILES:
         raise ValueError(f"a capsule has no file {file.name!r}")
     importlib.import_module("safetensors.torch").save_file(dict(held), file)
     with file.open("rb") as opened:
         os.fsync(opened.fileno())
-    return FileKept(file.stat().st_size, compute_file_sha256(file))
+    return StoredFile(file.stat().st_size, compute_file_sha256(file))
 
 
 def _put(file: Path, data: bytes) -> None:

@@ -1,10 +1,10 @@
-"""JSON of a capsule is parsed only if what it becomes in memory is bounded.
+"""Parse JSON of a capsule only if its size in memory is bounded.
 
 In: bytes. Out: their value. Not here: what the value means (`capsule.structured`,
 `capsule.tensor_headers`).
 
-Three bytes (`[],`) become 64 in memory, and each part is looked at afterwards: not the length of a
-text but the number of its parts bounds memory and time.
+Three bytes (`[],`) become 64 in memory, and each part is checked later: the number of parts, not
+the length of the text, bounds memory and time.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""What `manifest.json` of a capsule says, field for field: `postmortem.capsule/1`.
+"""The fields of a capsule's `manifest.json`: `postmortem.capsule/1`.
 
 In: nothing. Out: frozen values. Not here: JSON (`capsule.structured`), the batches' trees
 (`capsule.trees`), whether the files agree with it (`capsule.opening`).
 
-A field whose name ends in `_` bears a word of Python: `class_` is `class` in JSON.
+A field whose name ends in `_` is a Python keyword without it: `class_` is `class` in JSON.
 """
 
 from dataclasses import dataclass, field
@@ -130,7 +130,7 @@ class FrozenWeight:
 
 
 @dataclass(frozen=True, slots=True)
-class WeightsKept:
+class StoredWeights:
     """The weights at the start of the window."""
 
     file: str = WEIGHTS_FILE
@@ -145,7 +145,7 @@ class WeightsKept:
 
 
 @dataclass(frozen=True, slots=True)
-class OptimizerKept:
+class StoredOptimizer:
     """The optimiser at the start of the window."""
 
     class_: str
@@ -210,7 +210,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class FileKept:
+class StoredFile:
     """One file of the capsule as it was written."""
 
     bytes: int
@@ -224,7 +224,7 @@ class Manifest:
     written_at: str
     reason: Reason
     model: ModelRecipe
-    weights: WeightsKept
+    weights: StoredWeights
     window: Window
     versions: dict[str, str] = field(default_factory=dict)
     framework: str = "pytorch"
@@ -234,10 +234,10 @@ class Manifest:
     train_mode: bool = True
     seed: int | None = None
     deterministic: bool = False
-    optimizer: OptimizerKept | None = None
+    optimizer: StoredOptimizer | None = None
     clipping: Clipping | None = None
     accumulation: int = 1
-    files: dict[str, FileKept] = field(default_factory=dict)
+    files: dict[str, StoredFile] = field(default_factory=dict)
     partial: tuple[str, ...] = ()
     """What could not be recorded; empty: the capsule is complete."""
     schema: str = SCHEMA

@@ -1,10 +1,10 @@
-"""A capsule is opened, or refused before anything of it is used.
+"""Open a capsule, or refuse it before anything of it is used.
 
 In: the path of a folder. Out: a `Capsule`. Not here: building a model, running anything.
 
-Refused, with the project's errors: another schema, a missing or truncated file, another checksum
-than the manifest's, what is no safetensors file, a path out of the folder, a symbolic link, sizes
-that cannot be, tensors that the manifest does not name or the other way round.
+Refused, with the project's errors: another schema, a missing or truncated file, a wrong checksum,
+a file that is not safetensors, a path out of the folder, a symbolic link, impossible sizes,
+tensors missing in the manifest or in the files.
 """
 
 import hashlib
@@ -75,8 +75,10 @@ def open_capsule(path: Path | str) -> Capsule:
     """
     folder = Path(path)
     if not folder.is_dir():
-        told = "is a file, not the folder that a capsule is" if folder.exists() else "is not there"
-        raise InputError(f"this capsule {told}", folder, "name the folder that ends in .capsule")
+        problem = (
+            "is a file, not the folder that a capsule is" if folder.exists() else "is not there"
+        )
+        raise InputError(f"this capsule {problem}", folder, "name the folder that ends in .capsule")
     manifest = _read_manifest(folder)
     found = {name: _check_file(folder, name, manifest) for name in manifest.files}
     wrong = next(find_manifest_faults(manifest, found), None)
@@ -92,12 +94,12 @@ def _read_manifest(folder: Path) -> Manifest:
             raise InputError(f"its manifest has {size:,} bytes", place, _AGAIN)
         data = file.read(MOST_BYTES)
     try:
-        told = parse_json(data)
+        values = parse_json(data)
     except ValueError as error:
         raise InputError(
             f"the manifest is no JSON, or not all of it: {error}", place, _AGAIN
         ) from (error)
-    schema = told.get("schema") if isinstance(told, dict) else None
+    schema = values.get("schema") if isinstance(values, dict) else None
     if schema != SCHEMA:
         raise InputError(
             f"its schema is {str(schema)[:80]!r}, this version reads {SCHEMA!r}",
@@ -105,10 +107,10 @@ def _read_manifest(folder: Path) -> Manifest:
             "replay it with the version of postmortem that wrote it",
         )
     try:
-        manifest = read_as(Manifest, told)
+        manifest = read_as(Manifest, values)
         for step in manifest.window.steps:
-            for one in step.micro_batches:
-                trees.list_tensor_keys(one.batch)
+            for batch in step.micro_batches:
+                trees.list_tensor_keys(batch.batch)
     except (WrongForm, RecursionError) as error:
         raise InputError(f"the manifest is not of its schema: {error}", place, _AGAIN) from error
     return manifest
@@ -120,12 +122,12 @@ def _check_file(folder: Path, name: str, manifest: Manifest) -> dict[str, Tensor
         raise InputError(
             f"the manifest names a file that no capsule has: {name[:120]!r}", folder, _AGAIN
         )
-    place, told = folder / name, manifest.files[name]
+    place, expected = folder / name, manifest.files[name]
     with _open_file(place) as (file, size):
-        if size != told.bytes:
-            what = "cut short" if size < told.bytes else "longer than written"
+        if size != expected.bytes:
+            what = "cut short" if size < expected.bytes else "longer than written"
             raise InputError(
-                f"a file is {what}: {size:,} bytes, {told.bytes:,} were written", place, _AGAIN
+                f"a file is {what}: {size:,} bytes, {expected.bytes:,} were written", place, _AGAIN
             )
         try:
             found = read_tensor_headers(file, size)
@@ -136,7 +138,7 @@ def _check_file(folder: Path, name: str, manifest: Manifest) -> dict[str, Tensor
                 f"a file of {size:,} bytes is hardly anything but holes", place, _AGAIN
             )
         file.seek(0)
-        if _compute_sha256(file) != told.sha256:
+        if _compute_sha256(file) != expected.sha256:
             raise InputError("a file was changed: its checksum is another", place, _AGAIN)
     return found
 
@@ -161,7 +163,7 @@ def _open_file(place: Path) -> Iterator[tuple[BinaryIO, int]]:
 
 
 def _is_hollow(file: BinaryIO) -> bool:
-    """Say whether a large file takes next to no room on the disk: its size is a mere claim."""
+    """Say whether a large file is sparse: it takes almost no space on disk."""
     about = os.fstat(file.fileno())
     blocks = getattr(about, "st_blocks", None)
     return about.st_size > _LARGE and blocks is not None and blocks * 512 * 16 < about.st_size

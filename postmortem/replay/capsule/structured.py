@@ -1,4 +1,4 @@
-"""Between JSON and the values of a manifest.
+"""Convert between JSON and the values of a manifest.
 
 In: JSON as `json.loads` gives it and a class of `capsule.manifest`, or such a value. Out: the
 other. Not here: the file, what the values mean.
@@ -33,13 +33,13 @@ def convert_to_json(value: Any) -> Any:
     """Give a value of a manifest, or anything within one, as strict JSON holds it."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {
-            one.name.rstrip("_"): convert_to_json(getattr(value, one.name))
-            for one in dataclasses.fields(value)
+            field.name.rstrip("_"): convert_to_json(getattr(value, field.name))
+            for field in dataclasses.fields(value)
         }
     if isinstance(value, dict):
-        return {str(key): convert_to_json(one) for key, one in value.items()}
+        return {str(key): convert_to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [convert_to_json(one) for one in value]
+        return [convert_to_json(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     return value
@@ -59,7 +59,7 @@ def _read(kind: Any, value: Any, where: _Place) -> Any:
     if origin in {types.UnionType, typing.Union}:
         if value is None and type(None) in inner:
             return None
-        kind = next(one for one in inner if one is not type(None))
+        kind = next(option for option in inner if option is not type(None))
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return value
@@ -67,7 +67,7 @@ def _read(kind: Any, value: Any, where: _Place) -> Any:
         return _parse_sequence(inner, value, where)
     if origin is dict:
         _require(isinstance(value, dict), value, "an object", where)
-        return {key: _read(inner[1], one, (where, f".{key}")) for key, one in value.items()}
+        return {key: _read(inner[1], item, (where, f".{key}")) for key, item in value.items()}
     return (_parse_fields if dataclasses.is_dataclass(kind) else _parse_scalar)(kind, value, where)
 
 
@@ -79,8 +79,8 @@ def _parse_sequence(inner: tuple[Any, ...], value: Any, where: _Place) -> tuple[
     else:
         kinds = (inner[0] for _ in value)
     return tuple(
-        _read(kind, one, (where, f"[{number}]"))
-        for number, (kind, one) in enumerate(zip(kinds, value, strict=False))
+        _read(kind, item, (where, f"[{number}]"))
+        for number, (kind, item) in enumerate(zip(kinds, value, strict=False))
     )
 
 
@@ -101,18 +101,18 @@ def _parse_scalar(kind: Any, value: Any, where: _Place) -> Any:
 
 def _parse_fields(kind: type, value: Any, where: _Place) -> Any:
     _require(isinstance(value, dict), value, "an object", where)
-    fields = {one.name.rstrip("_"): one for one in dataclasses.fields(kind)}
+    fields = {field.name.rstrip("_"): field for field in dataclasses.fields(kind)}
     unknown = sorted(set(value) - set(fields))
     if unknown:
         raise WrongForm(f"{_format_path(where)}.{unknown[0][:_LONGEST]} is no field of this schema")
     hints = _get_type_hints(kind)
-    given: dict[str, Any] = {}
-    for name, one in fields.items():
+    arguments: dict[str, Any] = {}
+    for name, field in fields.items():
         if name in value:
-            given[one.name] = _read(hints[one.name], value[name], (where, f".{name}"))
-        elif one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING:
+            arguments[field.name] = _read(hints[field.name], value[name], (where, f".{name}"))
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise WrongForm(f"{_format_path(where)}.{name} is missing")
-    return kind(**given)
+    return kind(**arguments)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""Whether a file is a safetensors file, and which tensors it holds: by its header, without torch.
+"""Read and check the header of a safetensors file, without torch.
 
 In: an open file and its size. Out: the tensors' types and shapes. Not here: loading them.
 
@@ -36,7 +36,7 @@ _OTHERS: Final = ((b"PK\x03\x04", "a zip archive, as torch.save writes"), (b"\x8
 
 
 class TensorHeader(NamedTuple):
-    """One tensor as the header tells of it."""
+    """One tensor as described in the header."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -60,13 +60,13 @@ def read_tensor_headers(file: BinaryIO, size: int) -> dict[str, TensorHeader]:
         raise NoTensorFile("no safetensors file: its header is longer than it, or than 16 MiB")
     length = int.from_bytes(start, "little")
     try:
-        told = parse_json(file.read(length))
+        header_values = parse_json(file.read(length))
     except ValueError as error:
         raise NoTensorFile(f"no safetensors file: its header is no JSON: {error}") from error
-    if not isinstance(told, dict):
+    if not isinstance(header_values, dict):
         raise NoTensorFile("no safetensors file: its header is no object")
-    told.pop("__metadata__", None)
-    found = [(name, *_parse_entry(name, entry)) for name, entry in told.items()]
+    header_values.pop("__metadata__", None)
+    found = [(name, *_parse_entry(name, entry)) for name, entry in header_values.items()]
     _check_without_gap(sorted((begin, end) for _, _, begin, end in found), size - 8 - length)
     return {name: header for name, header, _, _ in found}
 
@@ -96,7 +96,7 @@ def _parse_entry(name: str, entry: Any) -> tuple[TensorHeader, int, int]:
 
 
 def _is_counts(value: Any) -> bool:
-    return isinstance(value, list) and all(type(one) is int and one >= 0 for one in value)
+    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
 
 
 def _check_without_gap(places: list[tuple[int, int]], data: int) -> None:

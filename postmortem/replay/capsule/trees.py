@@ -1,4 +1,4 @@
-"""A batch as a tree of JSON, its tensors apart under keys.
+"""Convert a batch to a JSON tree with its tensors stored separately by key, and back.
 
     {"kind": "tensor", "key": …}                       {"kind": "value", "value": JSON}
     {"kind": "list" | "tuple", "items": […]}           {"kind": "unrecorded", "type": …}
@@ -44,11 +44,11 @@ def convert_to_tree(value: Any, put: Callable[[Any], str], depth: int = 0) -> di
 def _build_branch(value: Any, put: Callable[[Any], str], depth: int) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         kind = "tuple" if isinstance(value, tuple) else "list"
-        return {"kind": kind, "items": [convert_to_tree(one, put, depth) for one in value]}
+        return {"kind": kind, "items": [convert_to_tree(item, put, depth) for item in value]}
     if not all(type(key) is str for key in value):
         return {"kind": "unrecorded", "type": type(value).__qualname__}
     class_ = None if type(value) is dict else type(value).__name__
-    items = {key: convert_to_tree(one, put, depth) for key, one in value.items()}
+    items = {key: convert_to_tree(item, put, depth) for key, item in value.items()}
     return {"kind": "dict", "items": items, "class": class_}
 
 
@@ -58,9 +58,9 @@ def restore_batch(tree: Mapping[str, Any], take: Callable[[str], Any]) -> Any:
     if kind == "tensor":
         return take(tree["key"])
     if kind == "dict":
-        return {key: restore_batch(one, take) for key, one in tree["items"].items()}
+        return {key: restore_batch(item, take) for key, item in tree["items"].items()}
     if kind in {"list", "tuple"}:
-        items = [restore_batch(one, take) for one in tree["items"]]
+        items = [restore_batch(item, take) for item in tree["items"]]
         return tuple(items) if kind == "tuple" else items
     value: Any = tree.get("value")
     return NOT_FINITE.get(value, value) if tree.get("class") == "float" else value
@@ -78,8 +78,8 @@ def iter_leaves(
     if kind not in _KINDS or len(path) > _DEEPEST:
         raise WrongForm(f"no tree of a batch at {_format_path(path)}")
     if kind in {"list", "tuple", "dict"}:
-        for key, one in _iter_parts(tree, path):
-            yield from iter_leaves(one, (*path, str(key)))
+        for key, part in _iter_parts(tree, path):
+            yield from iter_leaves(part, (*path, str(key)))
         return
     if kind == "tensor" and not isinstance(tree.get("key"), str):
         raise WrongForm(f"a tensor without a key at {_format_path(path)}")

@@ -1,4 +1,4 @@
-"""The recorder: within a training, it keeps the last steps and writes a capsule when they fail.
+"""The recorder runs within a training, keeps its last steps and writes a capsule when they fail.
 
     from postmortem.recorder import Recorder            # a loop of one's own
     from postmortem.recorder import TrainerRecorder     # transformers: trainer.add_callback(…)

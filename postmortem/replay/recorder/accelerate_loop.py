@@ -1,4 +1,4 @@
-"""The recorder of a loop with Accelerate.
+"""The recorder for a loop with Accelerate.
 
     with record_accelerate(accelerator, model, optimizer):
         for batch in loader:

@@ -1,7 +1,7 @@
-"""A recording is begun: hooks of the model, the loss, the optimiser and the scaler.
+"""Start a recording: hook the model, the loss, the optimiser and the scaler.
 
-In: a loop's parts and options. Out: a `Recording` that hears of all that happens. Not here: what it
-does then.
+In: a loop's parts and options. Out: a `Recording` that is called at each event. Not here: what it
+records.
 """
 
 import sys
@@ -18,7 +18,7 @@ from postmortem.replay.recorder.tape import Tape
 
 
 def start_recording(subject: Subject, options: Options) -> Recording:
-    """Begin a recording that hears of nothing yet."""
+    """Create a recording without hooks."""
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         options.rank = torch.distributed.get_rank()
         options.ranks = torch.distributed.get_world_size()
@@ -98,7 +98,7 @@ def attach_scaler_hooks(recording: Recording) -> None:
 
 
 def attach_exception_hook(recording: Recording) -> None:
-    """Hear of an exception that ends the program, where the framework tells of none."""
+    """Hook `sys.excepthook`, for loops whose framework does not report exceptions."""
     original = sys.excepthook
 
     def hook(type_: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -113,10 +113,10 @@ def attach_exception_hook(recording: Recording) -> None:
     recording.removals.append(restore)
 
 
-def call_safely(recording: Recording, told: Callable[..., None], *arguments: Any) -> None:
+def call_safely(recording: Recording, callback: Callable[..., None], *arguments: Any) -> None:
     """Tell a part of a recording something; what goes wrong there ends the recording only."""
     if not recording.is_off and not torch.compiler.is_compiling():
         try:
-            told(*arguments)
+            callback(*arguments)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the training goes on
             recording.give_up(f"{type(error).__name__}: {error}")

@@ -1,7 +1,7 @@
-"""How the loss is computed of what a model gives.
+"""Describe how the loss is computed from a model's output.
 
-In: what the user names as the loss, and calls of it. Out: a `LossRecipe`, and what about it is not
-known. Not here: computing it.
+In: what the user names as the loss, and calls of it. Out: a `LossRecipe`, and what is unknown about
+it. Not here: computing it.
 """
 
 import functools
@@ -52,7 +52,13 @@ class Criterion:
         inner = named.func if isinstance(named, functools.partial) else named
         if isinstance(named, torch.nn.Module):
             self.name = _FUNCTIONS.get(type(named).__name__, "")
-            self._take({one: getattr(named, one) for one in _ARGUMENTS if hasattr(named, one)})
+            self._take(
+                {
+                    argument: getattr(named, argument)
+                    for argument in _ARGUMENTS
+                    if hasattr(named, argument)
+                }
+            )
         else:
             name = getattr(inner, "__name__", "")
             is_known = getattr(torch.nn.functional, name, None) is inner

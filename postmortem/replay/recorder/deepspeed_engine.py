@@ -1,4 +1,4 @@
-"""The recorder of a DeepSpeed engine.
+"""The recorder for a DeepSpeed engine.
 
     with record_deepspeed(engine):
         for batch in loader:
@@ -26,8 +26,8 @@ from postmortem.replay.recorder.subject import Subject
 _STATES = ("exp_avg", "exp_avg_sq", "momentum_buffer")
 
 
-class SubjectInShards(Subject):
-    """A model and an optimiser that lie in parts in all processes."""
+class ShardedSubject(Subject):
+    """A model and optimiser that are sharded over all processes."""
 
     def __init__(self, engine: Any) -> None:
         """Find the parts."""
@@ -50,7 +50,7 @@ class SubjectInShards(Subject):
         wholes = getattr(optimizer, "bit16_groups", None) or getattr(optimizer, "fp16_groups", None)
         for number, group in enumerate(super().groups()):
             if not group["parameters"] and wholes is not None and number < len(wholes):
-                names = [self.names.get(id(one)) for one in wholes[number]]
+                names = [self.names.get(id(tensor)) for tensor in wholes[number]]
                 group["parameters"] = [name for name in names if name is not None]
             yield group
 
@@ -62,7 +62,7 @@ class SubjectInShards(Subject):
             is_shard = hasattr(parameter, "ds_id") or hasattr(parameter, "_hp_mapping")
             if is_shard and name not in states and self.engine.global_steps:
                 found = {key: safe_get_full_optimizer_state(parameter, key) for key in self._keys()}
-                yield name, {key: one.cpu() for key, one in found.items() if one is not None}
+                yield name, {key: value.cpu() for key, value in found.items() if value is not None}
 
     def _keys(self) -> list[str]:
         inner = getattr(self.engine.optimizer, "optimizer", None)
@@ -78,10 +78,10 @@ def record_deepspeed(engine: Any, **options: Any) -> Recorder:
 
 
 class EngineRecorder(Recorder):
-    """A recorder that hears of an engine's steps."""
+    """A recorder that hooks the steps of an engine."""
 
     def _subject(self) -> Subject:
-        return SubjectInShards(self._parts[0])
+        return ShardedSubject(self._parts[0])
 
     def start(self, *_: Any) -> Recording | None:
         """Begin to record."""

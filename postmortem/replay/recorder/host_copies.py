@@ -1,10 +1,10 @@
-"""Tensors of a running training are copied into host memory, the device not waited for.
+"""Copy tensors of a running training into host memory without waiting for the device.
 
-In: tensors wherever they lie. Out: copies on the CPU, none sharing memory with another; the states
+In: tensors on any device. Out: copies on the CPU, none sharing memory with another; the states
 of the random number generators. Not here: when to copy, what for.
 
-A copy from a CUDA device goes into pinned memory and is finished some time later: who reads it
-waits for the device first.
+A copy from a CUDA device goes into pinned memory and is finished some time later: wait for the
+device before reading it.
 """
 
 import random

@@ -4,9 +4,9 @@
 
 In: Lightning's events. Out: a recording. Not here: what is recorded.
 
-A batch is told of by `on_train_batch_start`, the loss by `on_before_backward`: divided by the
-number of batches that are accumulated and multiplied with the scale by then. The loss is what the
-module's `training_step` gives, which replay calls again.
+Batches come from `on_train_batch_start`, losses from `on_before_backward`, there divided by the
+number of accumulated batches and multiplied by the loss scale. The loss is what the module's
+`training_step` gives, which replay calls again.
 """
 # ruff: noqa: ARG002 -- the framework calls each method with all of these
 
@@ -39,7 +39,7 @@ class LightningRecorder(Callback):
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
         """Begin to record."""
         norm = trainer.gradient_clip_val
-        given = {
+        options = {
             "framework": "lightning",
             "clipping": Clipping(float(norm)) if norm else None,
             "folder": Path(trainer.default_root_dir) / "capsules",
@@ -48,13 +48,13 @@ class LightningRecorder(Callback):
         }
         scaler = getattr(trainer.precision_plugin, "scaler", None)
         optimizers = trainer.optimizers
-        self._recorder = Recorder(pl_module, (*optimizers, None)[0], scaler=scaler, **given)
+        self._recorder = Recorder(pl_module, (*optimizers, None)[0], scaler=scaler, **options)
         self._recording = self._recorder.start(_attach_step_hook, attaching.attach_scaler_hooks)
         if self._recording is None:
             return
         step = inspect.unwrap(type(pl_module).training_step)
         self._recording.loss_recipe = describe_user_loss(step, (0,))
-        self._recording.passing.is_told = True
+        self._recording.passing.is_driven = True
         self._recording.removals += self._recording.passing.watch_autocast(pl_module)
         if len(optimizers) != 1:
             self._recording.notes.append("optimizer state: of the first of several optimisers")

@@ -17,7 +17,7 @@ from postmortem.replay.recorder import attaching
 from postmortem.replay.recorder.recording import LOG, Options, Recording
 from postmortem.replay.recorder.subject import Subject
 
-Hearing = Callable[[Recording], None]
+Attachment = Callable[[Recording], None]
 
 
 class Recorder:
@@ -30,7 +30,7 @@ class Recorder:
 
         Args:
             model: what is trained, wrapped as it may be.
-            optimizer: its steps are the steps of the training; None: `step` tells of them.
+            optimizer: its steps are the steps of the training; None: call `step` for each.
             scaler: a GradScaler, if there is one.
             options: `loss`: a loss of torch.nn (its calls are seen), a function of
                 torch.nn.functional or one `(model, batch)` of your own (both called as
@@ -47,12 +47,12 @@ class Recorder:
     def _subject(self) -> Subject:
         return Subject(*self._parts)
 
-    def start(self, *hearings: Callable[[Recording], None]) -> Recording | None:
-        """Begin to record; what goes wrong here is told, and nothing is recorded."""
+    def start(self, *attachments: Callable[[Recording], None]) -> Recording | None:
+        """Begin to record; an error here is reported, and nothing is recorded."""
         try:
             self._recording = attaching.start_recording(self._subject(), self._options)
-            for hear in hearings or (*USUAL, attaching.attach_exception_hook):
-                hear(self._recording)
+            for attach in attachments or (*USUAL, attaching.attach_exception_hook):
+                attach(self._recording)
         except Exception as error:  # noqa: BLE001 -- whatever it is, the training goes on
             LOG.warning("postmortem: nothing is recorded: %s: %s", type(error).__name__, error)
             self.stop()
@@ -109,7 +109,7 @@ class Recorder:
         return self._recording.written if self._recording is not None else []
 
 
-USUAL: tuple[Hearing, ...] = (
+USUAL: tuple[Attachment, ...] = (
     attaching.attach_model_hooks,
     attaching.attach_optimizer_hooks,
     attaching.attach_scaler_hooks,

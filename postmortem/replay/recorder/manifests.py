@@ -1,4 +1,4 @@
-"""A capsule out of what was recorded.
+"""Build a capsule from what was recorded.
 
 In: a tape and the reason. Out: a manifest and its tensors. Not here: recording, writing files.
 """
@@ -14,15 +14,15 @@ import torch
 
 from postmortem.replay.capsule import manifest as values
 from postmortem.replay.capsule import trees
-from postmortem.replay.recorder.conditions_of_run import (
+from postmortem.replay.recorder.host_copies import as_tensor, count_bytes, get_local_tensor, wait
+from postmortem.replay.recorder.run_environment import (
     collect_environment,
     describe_precision,
     iter_versions,
 )
-from postmortem.replay.recorder.host_copies import as_tensor, count_bytes, get_local_tensor, wait
 from postmortem.replay.recorder.snapshots import Snapshot
 from postmortem.replay.recorder.subject import Subject
-from postmortem.replay.recorder.tape import PassKept, StepKept, Tape
+from postmortem.replay.recorder.tape import RecordedPass, RecordedStep, Tape
 
 _MOST_HASHED: Final = 32 << 30
 """Bytes of frozen weights whose checksums are computed."""
@@ -32,7 +32,7 @@ Tensors = dict[str, dict[str, Any]]
 
 
 @dataclass(slots=True)
-class About:
+class RunDetails:
     """What is known of a training besides its tape."""
 
     model: values.ModelRecipe
@@ -44,14 +44,14 @@ class About:
 
 
 def build_capsule(
-    tape: Tape, about: About, reason: values.Reason, most_bytes: int
+    tape: Tape, about: RunDetails, reason: values.Reason, most_bytes: int
 ) -> tuple[values.Manifest, Tensors]:
     """Put a capsule together.
 
     Raises:
         ValueError: no step was recorded.
     """
-    steps = [one for one in tape.steps if one.step <= reason.step and one.passes]
+    steps = [step for step in tape.steps if step.step <= reason.step and step.passes]
     snapshot = tape.ring.oldest
     if snapshot is None or not steps:
         raise ValueError("no step was recorded")
@@ -60,7 +60,7 @@ def build_capsule(
     tensors: Tensors = {name: {} for name in values.FILES}
     weights = _build_weights(subject, snapshot, about, tensors, notes)
     window = values.Window(
-        steps[0].step, steps[-1].step, tuple(_build_step(one, tensors, notes) for one in steps)
+        steps[0].step, steps[-1].step, tuple(_build_step(step, tensors, notes) for step in steps)
     )
     optimizer = _build_optimizer(subject, snapshot, tensors, most_bytes, notes)
     manifest = values.Manifest(
@@ -75,14 +75,14 @@ def build_capsule(
         loss=about.loss,
         optimizer=optimizer,
         clipping=about.clipping,
-        accumulation=max(len(one.passes) for one in steps),
+        accumulation=max(len(step.passes) for step in steps),
         partial=tuple(dict.fromkeys(notes)),
         **collect_environment(subject),
     )
     return manifest, tensors
 
 
-def _wait_for_copies(steps: list[StepKept]) -> list[str]:
+def _wait_for_copies(steps: list[RecordedStep]) -> list[str]:
     """Wait for all copies; a device that has failed finishes none."""
     try:
         wait()
@@ -94,8 +94,8 @@ def _wait_for_copies(steps: list[StepKept]) -> list[str]:
 
 
 def _build_weights(
-    subject: Subject, snapshot: Snapshot, about: About, tensors: Tensors, notes: list[str]
-) -> values.WeightsKept:
+    subject: Subject, snapshot: Snapshot, about: RunDetails, tensors: Tensors, notes: list[str]
+) -> values.StoredWeights:
     held = tensors[values.WEIGHTS_FILE]
     names: dict[str, list[str]] = {"weight": [], "buffer": []}
     for key, tensor in snapshot.tensors.items():
@@ -110,7 +110,7 @@ def _build_weights(
     )
     if subject.frozen and not kept and not base:
         notes.append("frozen weights: neither in the capsule nor known where they come from")
-    return values.WeightsKept(
+    return values.StoredWeights(
         trainable=tuple(names["weight"]),
         buffers=tuple(names["buffer"]),
         frozen=() if kept else tuple(_iter_frozen_weights(subject, hashed=size <= _MOST_HASHED)),
@@ -132,7 +132,7 @@ def _iter_frozen_weights(subject: Subject, *, hashed: bool) -> Iterator[values.F
         yield values.FrozenWeight(name, tuple(parameter.shape), dtype, sha256)
 
 
-def _build_step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.WindowStep:
+def _build_step(step: RecordedStep, tensors: Tensors, notes: list[str]) -> values.WindowStep:
     scale = step.figures.get("scale")
     divisor = scale or 1.0
     norm = step.figures.get("norm")
@@ -148,7 +148,7 @@ def _build_step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.Wi
         )
         for number, kept in enumerate(step.passes)
     )
-    losses = [one.loss for one in passes if one.loss is not None]
+    losses = [pass_.loss for pass_ in passes if pass_.loss is not None]
     return values.WindowStep(
         step=step.step,
         micro_batches=passes,
@@ -161,7 +161,7 @@ def _build_step(step: StepKept, tensors: Tensors, notes: list[str]) -> values.Wi
 
 
 def _get_loss_and_factor(
-    step: StepKept, number: int, scale: float
+    step: RecordedStep, number: int, scale: float
 ) -> tuple[float | None, float | None]:
     """Give a pass's loss, and what it was multiplied with, the scale apart."""
     factor = step.figures.get(f"factor {number}")
@@ -170,29 +170,29 @@ def _get_loss_and_factor(
 
 
 def _pass(
-    kept: PassKept,
+    kept: RecordedPass,
     prefix: str,
-    told: tuple[float | None, float | None],
+    figures: tuple[float | None, float | None],
     tensors: Tensors,
     notes: list[str],
 ) -> values.MicroBatch:
     tensors[values.BATCHES_FILE] |= kept.tensors
     tensors[values.RNG_FILE] |= {
-        f"{prefix}/{name}": as_tensor(one) for name, one in kept.states.items()
+        f"{prefix}/{name}": as_tensor(value) for name, value in kept.states.items()
     }
-    notes += [f"batch: {one} not recorded" for one in trees.list_unrecorded(kept.tree)]
+    notes += [f"batch: {path} not recorded" for path in trees.list_unrecorded(kept.tree)]
     if not kept.is_used:
         notes.append("loss: no gradient came to the one that the model gives; name loss=")
-    return values.MicroBatch(kept.tree, prefix if kept.states else "", kept.samples, *told)
+    return values.MicroBatch(kept.tree, prefix if kept.states else "", kept.samples, *figures)
 
 
 def _build_optimizer(
     subject: Subject, snapshot: Snapshot, tensors: Tensors, most_bytes: int, notes: list[str]
-) -> values.OptimizerKept | None:
+) -> values.StoredOptimizer | None:
     if subject.optimizer is None:
         return None
-    states = {key[1:]: one for key, one in snapshot.tensors.items() if key[0] == "state"}
-    others = sum(count_bytes(one) for held in tensors.values() for one in held.values())
+    states = {key[1:]: value for key, value in snapshot.tensors.items() if key[0] == "state"}
+    others = sum(count_bytes(value) for held in tensors.values() for value in held.values())
     if others + sum(map(count_bytes, states.values())) > most_bytes:
         notes.append("optimizer state: the capsule would be larger than its limit")
         states = {}
@@ -206,6 +206,6 @@ def _build_optimizer(
     class_ = type(subject.optimizer)
     module = "torch.optim" if class_.__module__.startswith("torch.optim") else class_.__module__
     file = values.OPTIMIZER_FILE if states else None
-    return values.OptimizerKept(
+    return values.StoredOptimizer(
         f"{module}.{class_.__qualname__}", tuple(snapshot.groups), file, state
     )

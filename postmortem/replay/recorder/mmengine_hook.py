@@ -1,4 +1,4 @@
-"""The recorder as a hook of mmengine's Runner, for XTuner 0.1 and 0.2 too, which stand on it.
+"""The recorder as a hook of mmengine's Runner, for XTuner 0.1 and 0.2 too, which use it.
 
     custom_hooks = [dict(type="postmortem.replay.recorder.MMEngineRecorder")]   # or
     runner.register_hook
@@ -43,7 +43,7 @@ class MMEngineRecorder(Hook):
         clipping = getattr(wrapper, "clip_grad_kwargs", None) or {}
         model = strip_model_wrappers(runner.model)
         inner = getattr(model, "llm", None)
-        given = {
+        options = {
             "framework": "mmengine" if inner is None else "xtuner",
             "folder": Path(runner.work_dir) / "capsules",
             "loader": runner.train_dataloader,
@@ -54,7 +54,7 @@ class MMEngineRecorder(Hook):
             **self._options,
         }
         scaler = getattr(wrapper, "loss_scaler", None)
-        self._recorder = Recorder(inner or model, wrapper, scaler=scaler, **given)
+        self._recorder = Recorder(inner or model, wrapper, scaler=scaler, **options)
         self._recorder.start(*USUAL, attach_exception_hook)
 
     def after_train(self, runner: Any) -> None:

@@ -1,10 +1,10 @@
-"""A model of torch.nn modules alone as a tree of JSON.
+"""Describe a model made of torch.nn modules alone as a JSON tree.
 
 In: a module. Out: `{"class": …, "arguments": …, "children": …}`, or the reason why there is none.
 Not here: models of transformers, users' classes (`recorder.recipes`), building it again.
 
-A module of torch.nn keeps what it was built with under the names of its constructor, but for a few;
-whether the tree is right is seen by building it again on the device `meta`, which costs no memory.
+Most torch.nn modules keep their constructor arguments as attributes of the same names; the tree is
+checked by building it again on the device `meta`, which needs no memory.
 """
 
 import inspect
@@ -66,17 +66,17 @@ def _extract_argument(module: Any, name: str, default: Any) -> Any:
     """Give what a module was built with under a name, as far as that is to be seen in it."""
     value = getattr(module, name, None if name in _PRESENT else default)
     if name in _PRESENT and not isinstance(value, bool):
-        return any(getattr(module, one, None) is not None for one in _PRESENT[name])
+        return any(getattr(module, attribute, None) is not None for attribute in _PRESENT[name])
     return list(value) if isinstance(value, tuple) else value
 
 
 def _is_plain(value: Any) -> bool:
     parts = value if isinstance(value, list) else [value]
-    return all(isinstance(one, _PLAIN) for one in parts)
+    return all(isinstance(part, _PLAIN) for part in parts)
 
 
 def _prove(module: Any, arguments: dict[str, Any]) -> None:
-    """Build it again without memory, and hold both beside each other."""
+    """Build it again on the meta device and compare both."""
     name = type(module).__name__
     try:
         with torch.device("meta"):
@@ -95,4 +95,4 @@ def _format_module(module: Any) -> str:
 
 
 def _get_state_shapes(module: Any) -> dict[str, Any]:
-    return {name: tuple(one.shape) for name, one in module.state_dict().items()}
+    return {name: tuple(value.shape) for name, value in module.state_dict().items()}

@@ -1,11 +1,11 @@
-"""Loss and gradients of a step are looked at before the optimiser steps, the device not waited for.
+"""Read loss and gradient norm before the optimiser steps, without waiting for the device.
 
 In: the gradients, figures that lie on the device. Out: the figures as numbers, as soon as they have
-come over. Not here: what they mean.
+arrived. Not here: what they mean.
 
 One fused reduction gives the norm of all gradients: it is not finite exactly if one of them is not
-(or so large that its square is not). On a CUDA device the figures go into pinned memory beside an
-event; who asks later learns whether they are there.
+(or so large that its square is not). On a CUDA device the figures go into pinned memory with an
+event, which shows later whether they have arrived.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,9 @@ class Reading:
         """Send them off."""
         device = figures[0].device
         exact = torch.float32 if device.type == "mps" else torch.float64
-        moved = [one.detach().reshape(()).to(device, exact, non_blocking=True) for one in figures]
+        moved = [
+            figure.detach().reshape(()).to(device, exact, non_blocking=True) for figure in figures
+        ]
         held = torch.stack(moved)
         self._arrival: Any = None
         if device.type == "cuda":
@@ -39,7 +41,7 @@ class Reading:
                 self._arrival.synchronize()
             elif not self._arrival.query():
                 return None
-        return [float(one) for one in self._host.tolist()]
+        return [float(number) for number in self._host.tolist()]
 
 
 @torch.no_grad()
@@ -67,5 +69,5 @@ def _compute_norms(gradients: list[Any]) -> list[Any]:
     """Give the norm of each, in float32 at least: that of halves would overflow by itself."""
     wide = torch.promote_types(gradients[0].dtype, torch.float32)
     if gradients[0].dtype != wide:
-        return [torch.linalg.vector_norm(one, 2, dtype=wide) for one in gradients]
+        return [torch.linalg.vector_norm(gradient, 2, dtype=wide) for gradient in gradients]
     return list(torch._foreach_norm(gradients, 2))  # noqa: SLF001 -- clip_grad_norm_ stands on it too

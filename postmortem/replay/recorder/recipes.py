@@ -1,6 +1,6 @@
-"""How a model is built again.
+"""Describe how a model can be built again.
 
-In: a model, and what the user says of it. Out: a `ModelRecipe`, and what about it is not known. Not
+In: a model, and what the user says of it. Out: a `ModelRecipe`, and what is unknown about it. Not
 here: its weights, building it.
 
 Found out where possible, in this order: the user's own function or class, PEFT over transformers,
@@ -29,11 +29,11 @@ def convert_to_json(value: Any) -> Any:
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, Mapping):
-        return {str(key): convert_to_json(one) for key, one in value.items()}
+        return {str(key): convert_to_json(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     if isinstance(value, list | tuple):
-        return [convert_to_json(one) for one in value]
+        return [convert_to_json(item) for item in value]
     return str(value)
 
 

@@ -1,9 +1,9 @@
-"""What happens in a training, step by step, and the capsule when it should be kept.
+"""Record a training step by step, and write the capsule when it should be kept.
 
 In: the events of a loop: a batch, a loss, a step. Out: a capsule in a folder. Not here: where the
 events come from (`recorder.loop`, the attachments), what a capsule says (`recorder.manifests`).
 
-It never raises into the training: what goes wrong in it is told once, and it lets go.
+It never raises into the training: an error is reported once, and the recording ends.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ from typing import Any, Final
 from postmortem.replay.capsule.folders import write_capsule
 from postmortem.replay.capsule.manifest import Clipping, LossRecipe, Reason
 from postmortem.replay.recorder.criteria import Criterion
-from postmortem.replay.recorder.manifests import About, build_capsule
-from postmortem.replay.recorder.passing import Passing, Removal
+from postmortem.replay.recorder.loop_hooks import LoopHooks, Removal
+from postmortem.replay.recorder.manifests import RunDetails, build_capsule
 from postmortem.replay.recorder.recipes import build_model_recipe
 from postmortem.replay.recorder.tape import Tape
 
@@ -67,7 +67,7 @@ class Recording:
         """Hold the parts; hooks are the business of who makes it."""
         self.tape, self.options = tape, options
         self.criterion = None if options.loss is None else Criterion(options.loss)
-        self.passing = Passing(tape, self.criterion)
+        self.passing = LoopHooks(tape, self.criterion)
         self.removals: list[Removal] = []
         self.written: list[Path] = []
         self.is_off = False
@@ -78,8 +78,8 @@ class Recording:
 
     @wrap_safely
     def batch(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> None:
-        """Keep a batch, where the loop tells of it itself."""
-        self.passing.is_told = True
+        """Keep a batch that the loop reports itself."""
+        self.passing.is_driven = True
         self.tape.begin(batch, samples or self.passing.samples(batch))
 
     def loss(self, *arguments: Any, **keywords: Any) -> Any:
@@ -141,7 +141,7 @@ class Recording:
     @wrap_safely
     def write(self, message: str = "") -> Path | None:
         """Write a capsule of the last steps because it is asked for; the recording goes on."""
-        whole = [one.step for one in self.tape.steps[:-1] if one.passes]
+        whole = [step.step for step in self.tape.steps[:-1] if step.passes]
         return self._write(Reason("asked", (whole or [self.tape.step.step])[-1], message))
 
     @wrap_safely
@@ -150,8 +150,8 @@ class Recording:
         with contextlib.suppress(RuntimeError):  # a device that has failed tells nothing more
             self.judge(wait=True)
         if not self.is_off and isinstance(error, Exception):
-            told = f"{type(error).__name__}: {error}"
-            self._write(Reason("exception", self.tape.step.step, told[:500]))
+            description = f"{type(error).__name__}: {error}"
+            self._write(Reason("exception", self.tape.step.step, description[:500]))
         self.let_go()
 
     def _write(self, reason: Reason) -> Path | None:
@@ -174,7 +174,7 @@ class Recording:
         )
         return path
 
-    def _about(self) -> About:
+    def _about(self) -> RunDetails:
         options, subject = self.options, self.tape.subject
         model, notes = build_model_recipe(subject.model, options.build, options.arguments)
         loss = self.loss_recipe or LossRecipe()
@@ -188,7 +188,7 @@ class Recording:
             notes.append("weights and optimizer state: the parts of the other processes (FSDP)")
         if options.ranks > 1:
             notes.append(f"batches of the other {options.ranks - 1} processes")
-        return About(
+        return RunDetails(
             model,
             loss,
             options.framework,

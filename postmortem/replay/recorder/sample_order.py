@@ -1,18 +1,18 @@
-"""Which samples of the data set are in a batch.
+"""Track which samples of the data set are in a batch.
 
 In: a DataLoader. Out: a function that gives the indices of the batch that comes next. Not here: the
 batch itself.
 
 The loader's sampler is asked for indices in the order in which batches come out, some batches
 ahead where workers fetch them. So what was drawn and not yet used may never be more than the
-workers hold: if it is, a batch was dropped on the way, and no index is told from then on.
+workers hold: if it is, a batch was dropped on the way, and no index is given from then on.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from postmortem.replay.recorder.passing import Removal
+from postmortem.replay.recorder.loop_hooks import Removal
 
 Indices = tuple[int | None, ...]
 
@@ -42,7 +42,7 @@ class WatchedSampler:
 
 
 def track_samples(loader: Any, removals: list[Removal]) -> Callable[[Any], Indices | None]:
-    """Put a watched sampler into a loader; gives what tells the next batch's indices."""
+    """Put a watched sampler into a loader; return a function giving the next batch's indices."""
     batches: Any = getattr(loader, "batch_sampler", None)
     if type(batches).__name__ != "BatchSampler":
         return lambda _: None

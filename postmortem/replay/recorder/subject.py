@@ -1,4 +1,4 @@
-"""What is recorded: a model, its optimiser, its scaler, out of whatever wraps them.
+"""The recorded objects: a model, its optimiser and scaler, without their wrappers.
 
 In: what a training loop holds. Out: the bare parts and their names. Not here: copying, describing.
 """
@@ -52,7 +52,7 @@ class Subject:
         self.tied: list[tuple[str, str]] = []
         self.buffers = dict(self.model.named_buffers())
         self._sort()
-        self.names = {id(one): name for name, one in (self.trainable | self.frozen).items()}
+        self.names = {id(value): name for name, value in (self.trainable | self.frozen).items()}
 
     def _sort(self) -> None:
         first: dict[int, str] = {}
@@ -73,7 +73,7 @@ class Subject:
     @property
     def is_in_parts(self) -> bool:
         """Whether this process holds a part of the weights only, as FSDP has it."""
-        kinds = {type(one).__name__ for one in self.trainable.values()}
+        kinds = {type(parameter).__name__ for parameter in self.trainable.values()}
         return bool(kinds & {"FlatParameter", "DTensor"})
 
     def weights(self) -> Iterator[tuple[str, Any]]:
@@ -83,7 +83,7 @@ class Subject:
     def groups(self) -> Iterator[dict[str, Any]]:
         """Give the optimiser's groups with the names of their parameters and plain figures."""
         for group in getattr(self.optimizer, "param_groups", ()):
-            named = [self.names.get(id(one)) for one in group["params"]]
+            named = [self.names.get(id(param)) for param in group["params"]]
             figures = {
                 key: _convert_value(value)
                 for key, value in group.items()
@@ -106,7 +106,7 @@ class Subject:
 
 def _convert_value(value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return [_convert_value(one) for one in value]
+        return [_convert_value(item) for item in value]
     if isinstance(value, torch.Tensor) and value.numel() == 1 and value.device.type == "cpu":
         return value.item()
     return value

@@ -1,7 +1,7 @@
-"""The last steps of a training: a snapshot, and what went into the model since.
+"""The last steps of a training: a snapshot, and the model's inputs since then.
 
-In: batches, losses, and word that a step begins or ends. Out: the window, and why it should be
-kept. Not here: where these come from (`recorder.attaching`), the capsule.
+In: batches, losses, begin and end of steps. Out: the window, and why it should be kept. Not here:
+where these come from (`recorder.attaching`), the capsule.
 """
 
 import math
@@ -25,7 +25,7 @@ _SHORTEST: Final = 8
 
 
 @dataclass(slots=True)
-class PassKept:
+class RecordedPass:
     """One forward and backward pass."""
 
     tree: dict[str, Any]
@@ -39,11 +39,11 @@ class PassKept:
 
 
 @dataclass(slots=True)
-class StepKept:
+class RecordedStep:
     """One step of the optimiser."""
 
     step: int
-    passes: list[PassKept] = field(default_factory=list)
+    passes: list[RecordedPass] = field(default_factory=list)
     rates: tuple[float, ...] = ()
     reading: Reading | None = None
     named: tuple[str, ...] = ()
@@ -53,10 +53,10 @@ class StepKept:
     def arrive(self, *, wait: bool = False) -> bool:
         """Take in the figures, if they have come over; says whether."""
         if self.reading is not None:
-            told = self.reading.figures(wait=wait)
-            if told is None:
+            figures = self.reading.figures(wait=wait)
+            if figures is None:
                 return False
-            self.figures |= dict(zip(self.named, told, strict=True))
+            self.figures |= dict(zip(self.named, figures, strict=True))
             self.reading = None
         return True
 
@@ -68,21 +68,21 @@ class Tape:
         """Keep a snapshot every so many steps, and no more than so many bytes of all."""
         self.subject, self.every = subject, max(2, every)
         self.ring = SnapshotRing(subject, memory // 2)
-        self.steps: list[StepKept] = [StepKept(0)]
+        self.steps: list[RecordedStep] = [RecordedStep(0)]
         self.notes: dict[str, None] = {}
         """What could not be recorded."""
         self._most, self._bytes, self._since = memory // 2, 0, 0
-        self._unread: list[StepKept] = []
+        self._unread: list[RecordedStep] = []
         self._is_looked_at = False
         self.is_in_step_with_others = False
         """Whether all processes must take their snapshots together."""
 
     @property
-    def step(self) -> StepKept:
+    def step(self) -> RecordedStep:
         """The step that is under way."""
         return self.steps[-1]
 
-    def begin(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> PassKept:
+    def begin(self, batch: Any, samples: tuple[int | None, ...] | None = None) -> RecordedPass:
         """Keep what goes into a forward pass, and the state before it."""
         if not self.step.passes and self._is_due():
             self.ring.take(self.step.step)
@@ -90,7 +90,7 @@ class Tape:
         self.step.rates = self.step.rates or self.subject.rates()
         tensors: dict[str, Any] = {}
         prefix = f"{self.step.step}.{len(self.step.passes)}"
-        held = PassKept(self._tree(batch, prefix, tensors), tensors, {}, samples)
+        held = RecordedPass(self._tree(batch, prefix, tensors), tensors, {}, samples)
         held.states = get_rng_states(self.subject.device)
         self.step.passes.append(held)
         return held
@@ -104,8 +104,8 @@ class Tape:
         """Let go of the steps before the older snapshot."""
         oldest = self.ring.oldest
         first = oldest.step if oldest is not None else 0
-        self.steps = [one for one in self.steps if one.step >= first]
-        tensors = (t for one in self.steps for kept in one.passes for t in kept.tensors.values())
+        self.steps = [step for step in self.steps if step.step >= first]
+        tensors = (t for step in self.steps for kept in step.passes for t in kept.tensors.values())
         self._bytes, self._since = sum(map(count_bytes, tensors)), 0
 
     def _tree(self, batch: Any, prefix: str, tensors: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class Tape:
         norm = compute_gradient_norm(self.subject.trainable.values()) if norm is None else norm
         self._read(step, {"norm": norm, "scale": self._scale(step)})
 
-    def _scale(self, step: StepKept) -> Any:
+    def _scale(self, step: RecordedStep) -> Any:
         scaler = self.subject.scaler
         if scaler is not None:
             stages = getattr(scaler, "_per_optimizer_states", {})
@@ -160,10 +160,14 @@ class Tape:
             step.figures["is unscaled"] = float(getattr(stage, "value", 0) == 1)
         return getattr(scaler, "_scale", None)
 
-    def _read(self, step: StepKept, further: Mapping[str, Any]) -> None:
+    def _read(self, step: RecordedStep, further: Mapping[str, Any]) -> None:
         """Send all figures of a step off to the host."""
-        wanted = {name: one for name, one in further.items() if isinstance(one, torch.Tensor)}
-        step.figures |= {name: one for name, one in further.items() if isinstance(one, float | int)}
+        wanted = {
+            name: figure for name, figure in further.items() if isinstance(figure, torch.Tensor)
+        }
+        step.figures |= {
+            name: figure for name, figure in further.items() if isinstance(figure, float | int)
+        }
         for number, kept in enumerate(step.passes):
             for name, value in (("loss", kept.loss), ("factor", kept.factor)):
                 if isinstance(value, torch.Tensor):
@@ -176,7 +180,7 @@ class Tape:
         """Begin the next step."""
         if self._is_looked_at:
             self._is_looked_at = False
-            self.steps.append(StepKept(self.step.step + 1))
+            self.steps.append(RecordedStep(self.step.step + 1))
 
     def suspicion(self, *, wait: bool = False) -> Reason | None:
         """Say why the window should be kept, of the steps whose figures have come over."""
@@ -188,7 +192,7 @@ class Tape:
                 return reason
         return None
 
-    def _judged(self, step: StepKept) -> Reason | None:
+    def _judged(self, step: RecordedStep) -> Reason | None:
         for name, value in step.figures.items():
             if name.startswith("loss") and not math.isfinite(value):
                 return Reason("nonfinite-loss", step.step, f"the loss is {value}")

@@ -1,4 +1,4 @@
-"""The recorder as a callback of transformers' Trainer, and of those that stand on it (TRL).
+"""The recorder as a callback of transformers' Trainer and its subclasses (TRL).
 
     trainer.add_callback(TrainerRecorder())
 
@@ -19,7 +19,7 @@ class TrainerRecorder(TrainerCallback):
     """Records what a Trainer trains."""
 
     def __init__(self, **options: Any) -> None:
-        """Take the options of `Recorder`; capsules go beside the checkpoints by default."""
+        """Take the options of `Recorder`; capsules go next to the checkpoints by default."""
         self._options = options
         self._recorder: Recorder | None = None
         self._recording: Recording | None = None
@@ -27,7 +27,7 @@ class TrainerRecorder(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **parts: Any) -> None:
         """Begin to record."""
         self.on_train_end(args, state, control)
-        given = {
+        detected = {
             "folder": Path(args.output_dir) / "capsules",
             "clipping": args.max_grad_norm,
             "framework": "transformers-trainer",
@@ -35,7 +35,9 @@ class TrainerRecorder(TrainerCallback):
         }
         optimizer = parts.get("optimizer")
         scaler = getattr(optimizer, "scaler", None)
-        options = {key: one for key, one in {**given, **self._options}.items() if one is not None}
+        options = {
+            key: value for key, value in {**detected, **self._options}.items() if value is not None
+        }
         self._recorder = Recorder(parts["model"], optimizer, scaler=scaler, **options)
         self._recording = self._recorder.start(*USUAL, attaching.attach_exception_hook)
         if self._recording is not None:
@@ -59,7 +61,7 @@ class TrainerRecorder(TrainerCallback):
 
 
 def _list_unrecorded_features(args: Any, *, is_named: bool) -> list[str]:
-    """Say what the Trainer does that a capsule does not tell of."""
+    """List features of the Trainer that a capsule does not record."""
     notes = []
     if getattr(args, "label_smoothing_factor", 0) and not is_named:
         notes.append("loss: the Trainer smooths the labels outside the model; name loss=")

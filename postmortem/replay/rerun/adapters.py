@@ -1,10 +1,10 @@
-"""An adapter of PEFT is put on a model again, by an allow-list of what its configuration may say.
+"""Put a PEFT adapter on a model again, with an allow-list for its configuration.
 
 In: a model, the configuration that a capsule holds. Out: the model with the adapter. Not here: the
 model itself (`rerun.building`).
 
 peft imports a module that a field names (`megatron_core`), and uses others as regular expressions
-in `re`, which some of them keep busy for ever. So a field counts only if it is known to be a
+in `re`, which some patterns keep busy for ever. So a field counts only if it is known to be a
 number, a choice or a name; patterns are matched here, within a time, and peft is given names.
 """
 
@@ -92,7 +92,7 @@ def put_adapter(model: Any, recorded: Mapping[str, Any]) -> Any:
             "pip install peft, of the version that the capsule names",
         ) from error
     class_ = getattr(peft, _CLASSES[kind])
-    fields = {one.name: one for one in dataclasses.fields(class_)}
+    fields = {field.name: field for field in dataclasses.fields(class_)}
     _reject_unknown_fields(recorded, fields)
     _reject_missing_fields(checked, fields)
     try:
@@ -136,7 +136,7 @@ def _build_refusal(key: str, what: str) -> InputError:
 
 def _check_choice(key: str, value: Any, _: Any) -> Any:
     is_niter = key == "init_lora_weights" and re.fullmatch(r"pissa_niter_\d{1,2}", str(value))
-    if not is_niter and not any(value is one or value == one for one in _CHOICES[key]):
+    if not is_niter and not any(value is choice or value == choice for choice in _CHOICES[key]):
         raise _build_refusal(key, f"is {str(value)[:60]!r}, not one of {_CHOICES[key]}")
     return value
 
@@ -155,7 +155,7 @@ def _check_number(key: str, value: Any, _: Any) -> Any:
 
 def _check_numbers(key: str, value: Any, model: Any) -> Any:
     if isinstance(value, list):
-        return [_check_numbers(key, one, model) for one in value]
+        return [_check_numbers(key, item, model) for item in value]
     return _check_number(key, value, model)
 
 
@@ -163,19 +163,19 @@ def _check_pairs(key: str, value: Any, model: Any) -> Any:
     """Check ranges of layers that are repeated: as many as there are weights at most."""
     ranges = _check_numbers(key, value, model)
     are_pairs = isinstance(ranges, list) and all(
-        isinstance(one, list) and len(one) == 2 for one in ranges
+        isinstance(bounds, list) and len(bounds) == 2 for bounds in ranges
     )
     most = sum(1 for _ in model.parameters())
     if not are_pairs or sum(abs(last - first) for first, last in ranges) > most:
         raise _build_refusal(key, "repeats more layers than the model has weights")
-    return [tuple(one) for one in ranges]
+    return [tuple(bounds) for bounds in ranges]
 
 
 def _check_token_indices(key: str, value: Any, model: Any) -> Any:
     if isinstance(value, Mapping):
         return {
-            _check_names(key, name, model): _check_numbers(key, one, model)
-            for name, one in value.items()
+            _check_names(key, name, model): _check_numbers(key, item, model)
+            for name, item in value.items()
         }
     return _check_numbers(key, value, model)
 
@@ -183,7 +183,7 @@ def _check_token_indices(key: str, value: Any, model: Any) -> Any:
 def _check_names(key: str, value: Any, model: Any) -> Any:
     """Check names of modules, which peft puts into regular expressions."""
     if isinstance(value, list):
-        return [_check_names(key, one, model) for one in value]
+        return [_check_names(key, item, model) for item in value]
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise _build_refusal(key, f"holds {str(value)[:60]!r}, which is no name of a module")
     return value
@@ -203,18 +203,20 @@ def _resolve_by_name(key: str, value: Any, model: Any) -> dict[str, Any]:
     """Give a number for each module that a pattern matches, the whole name each."""
     if not isinstance(value, Mapping):
         raise _build_refusal(key, "is no object")
-    given: dict[str, Any] = {}
+    resolved: dict[str, Any] = {}
     names = [name for name, _ in model.named_modules() if name]
     for pattern, number in value.items():
         checked = _check_number(key, number, model)
         if _NAME.fullmatch(pattern):
-            given[pattern] = checked
+            resolved[pattern] = checked
         else:
             found = _match_names(key, names, rf"(?:.*\.)?(?:{pattern})$")
-            given |= {
-                exact: checked for exact in map(_build_exact_pattern, found) if exact not in given
+            resolved |= {
+                exact: checked
+                for exact in map(_build_exact_pattern, found)
+                if exact not in resolved
             }
-    return given
+    return resolved
 
 
 def _build_exact_pattern(name: str) -> str:
@@ -242,7 +244,7 @@ def _build_re2_options() -> Any:
 
 def _compile_lookaround(key: str, pattern: str) -> re.Pattern[str]:
     """Compile what RE2 refuses, such as `(?=…)`, if it has too few repeats to take long."""
-    repeats = sum(pattern.count(one) for one in "*+")
+    repeats = sum(pattern.count(quantifier) for quantifier in "*+")
     if "{" in pattern or repeats > _MOST_REPEATS or re.search(r"\)[*+]|\(\?[P(]", pattern):
         raise _build_refusal(key, f"is a pattern that may take for ever to match: {pattern[:60]!r}")
     try:

@@ -1,4 +1,4 @@
-"""How much an untrusted capsule may make torch allocate: each operation is measured before it runs.
+"""Limit what an untrusted capsule makes torch allocate: measure each operation before it runs.
 
 In: limits, an operation of torch. Out: the operation's result, or a refusal. Not here: what is
 built or run within the guard (`rerun.building`, `rerun.rehearsal`).
@@ -64,8 +64,8 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
 
     def __exit__(self, *raised: object) -> None:
         """Look no longer."""
-        for one in self._hooks:
-            one.remove()
+        for hook in self._hooks:
+            hook.remove()
         super().__exit__(*raised)
 
     def __torch_dispatch__(
@@ -73,14 +73,14 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
     ) -> Any:
         """Measure an operation, and run it if its result fits."""
         del types
-        given = dict(kwargs or {})
+        keywords = dict(kwargs or {})
         self._check_time()
         if _is_view_or_in_place(func):
-            return func(*args, **given)
-        likely = _run_on_meta(func, args, given) + _find_expanded_tensors([args, given])
-        self._refuse_slow(func, args, given, likely)
+            return func(*args, **keywords)
+        likely = _run_on_meta(func, args, keywords) + _find_expanded_tensors([args, keywords])
+        self._refuse_slow(func, args, keywords, likely)
         self._refuse_large(likely)
-        out = func(*args, **given)
+        out = func(*args, **keywords)
         for tensor in _iter_tensors(out):
             self._note(tensor)
         return out
@@ -103,14 +103,16 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
     def _refuse_large(self, likely: list[Any]) -> None:
         size, most = sum(map(_count_bytes, likely)), self._limits.bytes
         if self._sum + size > most or len(self._held) > _MOST_HELD:
-            self._held = [(one, bytes_) for one, bytes_ in self._held if not one.expired()]
+            self._held = [
+                (reference, bytes_) for reference, bytes_ in self._held if not reference.expired()
+            ]
             self._sum = sum(bytes_ for _, bytes_ in self._held)
         if self._sum + size <= most:
             return
-        asked = f"{(self._sum + size) / MIB:,.0f} MiB"
+        size_text = f"{(self._sum + size) / MIB:,.0f} MiB"
         shape = list(max(likely, key=_count_bytes).shape)
         raise InputError(
-            f"{self._what} needs {asked} (a tensor of shape {shape} comes next),"
+            f"{self._what} needs {size_text} (a tensor of shape {shape} comes next),"
             f" {most / MIB:,.0f} MiB are allowed by the size of the capsule and --memory",
             "",
             _MEND,
@@ -118,7 +120,7 @@ class AllocationGuard(TorchDispatchMode):  # type: ignore[misc]
 
     def _refuse_slow(self, func: Any, args: Any, kwargs: dict[str, Any], likely: list[Any]) -> None:
         work = _count_multiplications(
-            func, args, kwargs, max((one.numel() for one in likely), default=0)
+            func, args, kwargs, max((tensor.numel() for tensor in likely), default=0)
         )
         if work > self._limits.work:
             raise InputError(
@@ -162,28 +164,28 @@ def _is_view_or_in_place(func: Any) -> bool:
 
 def _run_on_meta(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Any]:
     """Run an operation without memory; nothing where that cannot be done: it depends on numbers."""
-    devices = {one.device.type for one in _iter_tensors([args, kwargs])}
+    devices = {tensor.device.type for tensor in _iter_tensors([args, kwargs])}
     wanted = kwargs.get("device")
     if devices == {"meta"} or (wanted is not None and torch.device(wanted).type == "meta"):
         return []
-    if any(one.name == "device" for one in func._schema.arguments):  # noqa: SLF001
+    if any(argument.name == "device" for argument in func._schema.arguments):  # noqa: SLF001
         kwargs = kwargs | {"device": torch.device("meta")}
-    kwargs = {key: one for key, one in kwargs.items() if key not in {"generator", "pin_memory"}}
-    given, named = tree_map_only(torch.Tensor, _create_meta_tensor, (args, kwargs))
+    kwargs = {key: value for key, value in kwargs.items() if key not in {"generator", "pin_memory"}}
+    meta_args, named = tree_map_only(torch.Tensor, _create_meta_tensor, (args, kwargs))
     try:
-        return list(_iter_tensors(func(*given, **named)))
+        return list(_iter_tensors(func(*meta_args, **named)))
     except (RuntimeError, NotImplementedError, TypeError):
         return []
 
 
-def _find_expanded_tensors(given: Any) -> list[Any]:
+def _find_expanded_tensors(value: Any) -> list[Any]:
     """Give what is larger than its storage: operations make it whole for themselves."""
     return [
-        one
-        for one in _iter_tensors(given)
-        if one.layout is torch.strided
-        and one.device.type != "meta"
-        and _count_bytes(one) > max(one.untyped_storage().nbytes(), MIB)
+        tensor
+        for tensor in _iter_tensors(value)
+        if tensor.layout is torch.strided
+        and tensor.device.type != "meta"
+        and _count_bytes(tensor) > max(tensor.untyped_storage().nbytes(), MIB)
     ]
 
 
@@ -199,15 +201,15 @@ def _iter_tensors(value: Any) -> Iterator[Any]:
     if torch.is_tensor(value):
         yield value
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _iter_tensors(one)
+        for item in value:
+            yield from _iter_tensors(item)
     elif isinstance(value, dict):
         yield from _iter_tensors(list(value.values()))
 
 
 def _get_argument(func: Any, args: Any, kwargs: dict[str, Any], name: str) -> Any:
     """Give an argument of an operation by its name."""
-    names = [one.name for one in func._schema.arguments]  # noqa: SLF001
+    names = [argument.name for argument in func._schema.arguments]  # noqa: SLF001
     if name not in names:
         return None
     place = names.index(name)

@@ -1,6 +1,6 @@
-"""What is known of a failure before anything is changed: where it came, and what stood there.
+"""The run without changes: where the failure occurs, and the values there.
 
-In: a bench. Out: a `BaselineRun`, which the counterfactuals and the verdicts ask. Not here: the
+In: a bench. Out: a `BaselineRun`, which counterfactuals and verdicts use. Not here: the
 counterfactuals themselves.
 """
 
@@ -68,54 +68,54 @@ class BaselineRun:
         return self.bench.batch(self.place) if self.place is not None else None
 
 
-def is_same_run(one: WindowRun, two: WindowRun) -> bool:
+def is_same_run(first: WindowRun, second: WindowRun) -> bool:
     """Say whether two runs are the same, number for number."""
-    return one.failed_at == two.failed_at and [repr(step.losses) for step in one.steps] == [
-        repr(step.losses) for step in two.steps
+    return first.failed_at == second.failed_at and [repr(step.losses) for step in first.steps] == [
+        repr(step.losses) for step in second.steps
     ]
 
 
 def run_baseline(bench: Bench) -> BaselineRun:
     """Run the window twice as recorded, and look at the place where it fails."""
-    scene = BaselineRun(bench, run(bench))
-    scene.place = scene.recorded.failed_at
-    if not scene.recorded.error:
-        scene.again = run(bench, keep_at=scene.place.step if scene.place else None)
-    scene.weights = inspecting.find_bad_weights(bench.start)
-    if scene.place is None:
-        scene.peaks = measure_peaks(bench, _get_last_place(bench), AS_RECORDED)
-        return scene
-    _inspect_batch(scene, scene.place)
-    run(bench, HERE, until=scene.place)
-    scene.peaks = measure_peaks(bench, scene.place, AS_RECORDED)
-    scene.operation = _find_operation(bench, scene.place)
+    baseline = BaselineRun(bench, run(bench))
+    baseline.place = baseline.recorded.failed_at
+    if not baseline.recorded.error:
+        baseline.again = run(bench, keep_at=baseline.place.step if baseline.place else None)
+    baseline.weights = inspecting.find_bad_weights(bench.start)
+    if baseline.place is None:
+        baseline.peaks = measure_peaks(bench, _get_last_place(bench), AS_RECORDED)
+        return baseline
+    _inspect_batch(baseline, baseline.place)
+    run(bench, HERE, until=baseline.place)
+    baseline.peaks = measure_peaks(bench, baseline.place, AS_RECORDED)
+    baseline.operation = _find_operation(bench, baseline.place)
     if bench.left > 0:
-        find_culprits(scene)
-    return scene
+        find_culprits(baseline)
+    return baseline
 
 
 def _get_last_place(bench: Bench) -> MicroPlace:
     return MicroPlace(len(bench.steps) - 1, len(bench.steps[-1].micro_batches) - 1)
 
 
-def _inspect_batch(scene: BaselineRun, place: MicroPlace) -> None:
-    bench, manifest = scene.bench, scene.bench.manifest
+def _inspect_batch(baseline: BaselineRun, place: MicroPlace) -> None:
+    bench, manifest = baseline.bench, baseline.bench.manifest
     batch = bench.batch(place)
     batches = [
         bench.batch(MicroPlace(step, micro))
-        for step, told in enumerate(bench.steps[: place.step + 1])
-        for micro in range(len(told.micro_batches))
+        for step, window_step in enumerate(bench.steps[: place.step + 1])
+        for micro in range(len(window_step.micro_batches))
     ]
-    scene.samples = count_samples(batch)
-    scene.rows = inspecting.find_bad_rows(bench.model, bench.start, batches)
-    scene.masked = inspecting.list_masked_samples(
+    baseline.samples = count_samples(batch)
+    baseline.rows = inspecting.find_bad_rows(bench.model, bench.start, batches)
+    baseline.masked = inspecting.list_masked_samples(
         batch,
         manifest.loss.target,
         inspecting.get_ignored_label(manifest.loss.arguments),
         shifted=manifest.model.kind == "transformers" and "CausalLM" in manifest.model.class_,
     )
-    scene.odd = inspecting.find_odd_samples(batch)
-    scene.masks = find_attention_masks(batch)
+    baseline.odd = inspecting.find_odd_samples(batch)
+    baseline.masks = find_attention_masks(batch)
 
 
 def _find_operation(bench: Bench, place: MicroPlace) -> Operation | None:
@@ -130,29 +130,29 @@ def _find_operation(bench: Bench, place: MicroPlace) -> Operation | None:
     return watch.first
 
 
-def find_culprits(scene: BaselineRun) -> None:
+def find_culprits(baseline: BaselineRun) -> None:
     """Look for samples that the failure hangs on: at its place, then where the run-up began."""
-    place = scene.place
+    place = baseline.place
     if place is None:
         return
-    scene.culprit_place = place
-    scene.culprits = _find_failing_samples(scene, place)
-    jump = find_loss_jump(scene)
-    for step in (jump.step, jump.step - 1) if jump is not None and not scene.culprits else ():
-        found = _find_earlier_culprit(scene, MicroPlace(step, 0)) if step >= 0 else []
+    baseline.culprit_place = place
+    baseline.culprits = _find_failing_samples(baseline, place)
+    jump = find_loss_jump(baseline)
+    for step in (jump.step, jump.step - 1) if jump is not None and not baseline.culprits else ():
+        found = _find_earlier_culprit(baseline, MicroPlace(step, 0)) if step >= 0 else []
         if found:
-            scene.culprit_place, scene.culprits = MicroPlace(step, 0), found
+            baseline.culprit_place, baseline.culprits = MicroPlace(step, 0), found
             return
 
 
-def _find_failing_samples(scene: BaselineRun, place: MicroPlace) -> list[int] | None:
+def _find_failing_samples(baseline: BaselineRun, place: MicroPlace) -> list[int] | None:
     """Find samples that fail alone, with the weights that were there."""
-    bench = scene.bench
-    if scene.samples < 2:
+    bench = baseline.bench
+    if baseline.samples < 2:
         return []
     batch = bench.batch(place)
     run(bench, HERE, until=place)
-    scale = scene.recorded.steps[-1].scale or 1.0
+    scale = baseline.recorded.steps[-1].scale or 1.0
 
     def fails(samples: Sequence[int]) -> bool | None:
         if bench.is_half_spent:
@@ -171,22 +171,22 @@ def _find_failing_samples(scene: BaselineRun, place: MicroPlace) -> list[int] | 
             if weight.grad is not None
         )
 
-    return find_failing_alone(scene.samples, fails)
+    return find_failing_alone(baseline.samples, fails)
 
 
-def find_loss_jump(scene: BaselineRun) -> MicroPlace | None:
+def find_loss_jump(baseline: BaselineRun) -> MicroPlace | None:
     """Find the step, before the failure, at which the loss first leaves its course."""
-    losses = scene.recorded.finite_losses
+    losses = baseline.recorded.finite_losses
     for number in range(1, len(losses)):
-        before = sorted(abs(one) for one in losses[:number])
+        before = sorted(abs(loss) for loss in losses[:number])
         if abs(losses[number]) > _JUMP * max(before[len(before) // 2], 1e-2):
             return MicroPlace(number, 0)
     return None
 
 
-def _find_earlier_culprit(scene: BaselineRun, place: MicroPlace) -> list[int] | None:
+def _find_earlier_culprit(baseline: BaselineRun, place: MicroPlace) -> list[int] | None:
     """Find the odd sample of an earlier batch without which the window keeps its course."""
-    bench = scene.bench
+    bench = baseline.bench
     batch = bench.batch(place)
     size, odd = count_samples(batch), inspecting.find_odd_samples(batch)
     if size < 2 or not odd or len(odd) > max(1, size // 4):
@@ -201,7 +201,7 @@ def _find_earlier_culprit(scene: BaselineRun, place: MicroPlace) -> list[int] | 
 
     found = find_single_culprit(size, fails)
     if found:
-        scene.odd = odd
+        baseline.odd = odd
     return found
 
 

@@ -1,7 +1,7 @@
 """Batches of a window: taken to the device, cut into samples, previewed.
 
 In: batches as a loop has them (trees of tensors and plain values). Out: others of the same form, or
-words. Not here: how they are stored (`capsule.trees`).
+texts. Not here: how they are stored (`capsule.trees`).
 """
 
 from collections import Counter
@@ -21,18 +21,18 @@ _LOOKED_AT: Final = ("attention_mask", "decoder_attention_mask", "input_mask")
 
 
 def convert_tensors(batch: Any, change: Callable[[str, Any], Any], path: str = "") -> Any:
-    """Give the same batch with every tensor changed; it is told where the tensor stands."""
+    """Apply a function to every tensor of a batch; it gets the path of the tensor."""
     if torch.is_tensor(batch):
         return change(path, batch)
     if isinstance(batch, Mapping):
         return {
-            key: convert_tensors(one, change, f"{path}.{key}" if path else key)
-            for key, one in batch.items()
+            key: convert_tensors(value, change, f"{path}.{key}" if path else key)
+            for key, value in batch.items()
         }
     if isinstance(batch, list | tuple):
         items = [
-            convert_tensors(one, change, f"{path}.{number}" if path else str(number))
-            for number, one in enumerate(batch)
+            convert_tensors(item, change, f"{path}.{number}" if path else str(number))
+            for number, item in enumerate(batch)
         ]
         return tuple(items) if isinstance(batch, tuple) else items
     return batch
@@ -102,9 +102,9 @@ def is_mask_known(batch: Any) -> bool:
 
 
 def _infer_mask_polarity(batch: Any, mask: Any) -> bool | None:
-    """Say which value of a mask is looked at: padding is one token over and over.
+    """Infer which mask value marks real tokens: padding is one token repeated.
 
-    None where the tokens do not tell.
+    None if the tokens do not show it.
     """
     for ids in find_token_ids(batch):
         if ids.shape == mask.shape:
@@ -128,12 +128,12 @@ def find_token_ids(batch: Any) -> list[Any]:
 
 def describe_sample(batch: Any, sample: int) -> tuple[Message, ...]:
     """Tell of a sample what its tensors look like: shapes, types and ranges, no contents."""
-    size, told = count_samples(batch), []
+    size, texts = count_samples(batch), []
     for path, tensor in iter_tensors(batch):
         if tensor.dim() == 0 or tensor.shape[0] != size:
             continue
-        told.append(_describe_tensor(path or "batch", tensor[sample]))
-    return tuple(told)
+        texts.append(_describe_tensor(path or "batch", tensor[sample]))
+    return tuple(texts)
 
 
 def _describe_tensor(path: str, tensor: Any) -> Message:

@@ -22,9 +22,9 @@ from postmortem.replay.rerun.building import (
     count_file_bytes,
     find_frozen_files,
 )
+from postmortem.replay.rerun.initial_weights import collect_initial_weights
 from postmortem.replay.rerun.optimizing import MovingScale, build_optimizer, get_optimizer_class
 from postmortem.replay.rerun.regime import MicroPlace, Regime, StepRun
-from postmortem.replay.rerun.starting import collect_initial_weights
 
 _MOST_THREADS: Final = max(64, os.cpu_count() or 1)
 """Sums differ with the number of threads; more than processors are slow, and each takes memory."""
@@ -62,7 +62,7 @@ class Bench:
         self._states = capsule.tensors(kept.file) if kept else {}
         self.start = collect_initial_weights(capsule, self.model)
         self.broken = {
-            name for name, one in self.start.items() if not bool(torch.isfinite(one).all())
+            name for name, value in self.start.items() if not bool(torch.isfinite(value).all())
         }
         self.optimizer: Any = None
         self.memory = float("inf")
@@ -96,7 +96,7 @@ class Bench:
         autocast = self.manifest.precision.autocast
         if autocast is not None and autocast.enabled and autocast.dtype:
             return autocast.dtype
-        found = {str(one.dtype).removeprefix("torch.") for one in self.start.values()}
+        found = {str(tensor.dtype).removeprefix("torch.") for tensor in self.start.values()}
         return next((name for name in ("float16", "bfloat16") if name in found), "float32")
 
     def batch(self, place: MicroPlace) -> Any:
@@ -127,13 +127,13 @@ class Bench:
     def _fill(self, regime: Regime, weights: dict[str, Any]) -> None:
         wanted = getattr(torch, regime.compute) if regime.compute else None
         trainable = set(self.manifest.weights.trainable)
-        for name, one in self.named():
+        for name, parameter in self.named():
             value = weights[name].to(self.device, copy=True)
             if wanted is not None and value.dtype in HALVES:
                 value = value.to(wanted)
             if regime.trainable_float32 and name in trainable and value.dtype in HALVES:
                 value = value.float()
-            one.data = value
+            parameter.data = value
         for name, weight in self.model.named_parameters():
             weight.grad = None
             weight.requires_grad_(name in trainable)
@@ -145,6 +145,6 @@ class Bench:
 
     def keep(self, step: int, moving: MovingScale | None, before: tuple[StepRun, ...]) -> None:
         """Keep the state before a step."""
-        weights = {name: one.detach().cpu().clone() for name, one in self.named()}
+        weights = {name: parameter.detach().cpu().clone() for name, parameter in self.named()}
         state = copy.deepcopy(self.optimizer.state_dict()) if self.optimizer is not None else None
         self.checkpoint = Checkpoint(step, weights, state, copy.copy(moving), before)

@@ -1,10 +1,10 @@
-"""The model and the loss are built again, as the capsule says.
+"""Build the model and the loss that a capsule describes.
 
-In: a capsule. Out: a module of torch without the capsule's weights, a function
-`(model, batch) -> loss`. Not here: weights, the optimiser (`rerun.bench`), whether the user's code
-may be executed (`rerun.on_demand`).
+In: a capsule. Out: a module of torch without the capsule's weights, a function `(model, batch) ->
+loss`. Not here: weights, the optimiser (`rerun.bench`), whether the user's code may be executed
+(`rerun.on_demand`).
 
-Classes of torch.nn and of transformers that are installed here are built without a question: what
+Classes of torch.nn and of transformers that are installed here are built without asking: what
 the capsule holds of them is their arguments, which name no code, and building them may use about
 as much memory as the capsule's own files do.
 """
@@ -74,7 +74,7 @@ def build_model(capsule: Capsule, attention: str | None = None) -> Any:
 
 def count_file_bytes(files: list[Path]) -> int:
     """Give the size of files."""
-    return sum(one.stat().st_size for one in files)
+    return sum(file.stat().st_size for file in files)
 
 
 def find_frozen_files(capsule: Capsule) -> list[Path]:
@@ -123,23 +123,23 @@ def _build_module(tree: Mapping[str, Any], depth: int) -> Any:
         raise InputError(f"torch.nn.{name} holds no modules of a tree", _WHERE, "record it anew")
     arguments = {} if name in _CONTAINERS else _check_arguments(name, tree.get("arguments") or {})
     built = found(**arguments)
-    for child, one in children.items():
-        built.add_module(child, _build_module(one, depth + 1))
+    for child, description in children.items():
+        built.add_module(child, _build_module(description, depth + 1))
     return built
 
 
-def _check_arguments(name: str, given: Any) -> dict[str, Any]:
+def _check_arguments(name: str, arguments: Any) -> dict[str, Any]:
     """Check what a module is built with: plain values, or lists of them."""
-    for key, value in given.items():
+    for key, value in arguments.items():
         parts = value if isinstance(value, list) else [value]
-        are_plain = all(isinstance(one, bool | int | float | str | None) for one in parts)
+        are_plain = all(isinstance(part, bool | int | float | str | None) for part in parts)
         if not _ARGUMENT.fullmatch(key) or not are_plain:
             raise InputError(
                 f"torch.nn.{name[:80]} is not built with {key[:60]!r} from a capsule",
                 _WHERE,
                 "record it with build=, a function that gives the model",
             )
-    return dict(given)
+    return dict(arguments)
 
 
 def _get_output_loss(model: Any, batch: Any) -> Any:
@@ -154,7 +154,7 @@ def _get_output_loss(model: Any, batch: Any) -> Any:
 def call_model(model: Any, batch: Any) -> Any:
     """Call a model with a batch, as a loop does."""
     if isinstance(batch, Mapping):
-        keywords = {key: one for key, one in batch.items() if key != "args"}
+        keywords = {key: value for key, value in batch.items() if key != "args"}
         return model(*batch.get("args", ()), **keywords)
     return model(*batch) if isinstance(batch, list | tuple) else model(batch)
 
@@ -170,7 +170,9 @@ def _compute_prediction(model: Any, batch: Any, recipe: LossRecipe) -> Any:
     elif recipe.inputs is not None:
         out = model(batch[recipe.inputs])
     else:
-        out = call_model(model, {key: one for key, one in batch.items() if key != recipe.target})
+        out = call_model(
+            model, {key: value for key, value in batch.items() if key != recipe.target}
+        )
     if recipe.output is None:
         return out
     return getattr(out, recipe.output) if hasattr(out, str(recipe.output)) else out[recipe.output]

@@ -1,6 +1,6 @@
 """The table of counterfactuals: what each changes, and when it does not apply and why.
 
-In: a scene. Out: a regime for each, or the reason why there is none. Not here: running them
+In: a `BaselineRun`. Out: a regime for each, or the reason why there is none. Not here: running them
 (`rerun.replaying`), what follows (`rerun.judging`).
 """
 
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from postmortem.core.message import Message, say
-from postmortem.replay.rerun import changes, inspecting
+from postmortem.replay.rerun import batch_changes, inspecting
 from postmortem.replay.rerun.baseline_run import BaselineRun, build_sample_filter, find_loss_jump
 from postmortem.replay.rerun.batches import (
     convert_tensors,
@@ -65,90 +65,92 @@ class Counterfactual(NamedTuple):
     regime: Callable[[BaselineRun], Applied]
 
 
-def _apply_float32(scene: BaselineRun) -> Applied:
-    return _WIDE if scene.bench.computes_in == "float32" else Regime(compute="float32")
+def _apply_float32(baseline: BaselineRun) -> Applied:
+    return _WIDE if baseline.bench.computes_in == "float32" else Regime(compute="float32")
 
 
-def _apply_bfloat16(scene: BaselineRun) -> Applied:
-    return Regime(compute="bfloat16") if scene.bench.computes_in == "float16" else _NOT_HALF
+def _apply_bfloat16(baseline: BaselineRun) -> Applied:
+    return Regime(compute="bfloat16") if baseline.bench.computes_in == "float16" else _NOT_HALF
 
 
-def _scale_one(scene: BaselineRun) -> Applied:
-    if scene.bench.computes_in != "float16":
+def _scale_one(baseline: BaselineRun) -> Applied:
+    if baseline.bench.computes_in != "float16":
         return _NOT_HALF
-    return _NO_SCALER if scene.bench.manifest.precision.scaler is None else Regime(scale=1.0)
+    return _NO_SCALER if baseline.bench.manifest.precision.scaler is None else Regime(scale=1.0)
 
 
-def _apply_zero_rate(scene: BaselineRun) -> Applied:
-    return _FIRST_STEP if scene.fails_at_once else Regime(rate=0.0, is_short=True)
+def _apply_zero_rate(baseline: BaselineRun) -> Applied:
+    return _FIRST_STEP if baseline.fails_at_once else Regime(rate=0.0, is_short=True)
 
 
 def _build_rate_change(factor: float) -> Callable[[BaselineRun], Applied]:
-    def regime(scene: BaselineRun) -> Applied:
-        if "rate-tenth" in scene.runs and scene.runs["rate-tenth"].outcome == "finite":
+    def regime(baseline: BaselineRun) -> Applied:
+        if "rate-tenth" in baseline.runs and baseline.runs["rate-tenth"].outcome == "finite":
             return _ENOUGH
-        return _require_updates(scene, Regime(rate=factor))
+        return _require_updates(baseline, Regime(rate=factor))
 
     return regime
 
 
-def _apply_clipping(scene: BaselineRun) -> Applied:
-    told = scene.bench.manifest.clipping
-    most = min(1.0, (told.max_norm or 1.0) / 10) if told else 1.0
-    return _require_updates(scene, Regime(max_norm=most))
+def _apply_clipping(baseline: BaselineRun) -> Applied:
+    clipping = baseline.bench.manifest.clipping
+    most = min(1.0, (clipping.max_norm or 1.0) / 10) if clipping else 1.0
+    return _require_updates(baseline, Regime(max_norm=most))
 
 
-def _require_updates(scene: BaselineRun, regime: Regime) -> Applied:
+def _require_updates(baseline: BaselineRun, regime: Regime) -> Applied:
     """Change how weights are updated only where the failure hangs on updates."""
-    if scene.fails_at_once:
+    if baseline.fails_at_once:
         return _FIRST_STEP
-    if "rate-0" in scene.runs and scene.runs["rate-0"].outcome != "finite":
+    if "rate-0" in baseline.runs and baseline.runs["rate-0"].outcome != "finite":
         return _ANYWAY
-    return regime if scene.bench.can_step else _NO_OPTIMIZER
+    return regime if baseline.bench.can_step else _NO_OPTIMIZER
 
 
-def _exclude_culprits(scene: BaselineRun) -> Applied:
-    if not scene.culprits or scene.culprit_place is None:
+def _exclude_culprits(baseline: BaselineRun) -> Applied:
+    if not baseline.culprits or baseline.culprit_place is None:
         return _SAMPLES
-    size = count_samples(scene.bench.batch(scene.culprit_place))
-    rest = [one for one in range(size) if one not in scene.culprits]
+    size = count_samples(baseline.bench.batch(baseline.culprit_place))
+    rest = [row for row in range(size) if row not in baseline.culprits]
     if not rest:
         return _SAMPLES
-    is_short = scene.culprit_place == scene.place
-    return Regime(change_batch=build_sample_filter(scene.culprit_place, rest), is_short=is_short)
+    is_short = baseline.culprit_place == baseline.place
+    return Regime(change_batch=build_sample_filter(baseline.culprit_place, rest), is_short=is_short)
 
 
-def _fill_masked_labels(scene: BaselineRun) -> Applied:
-    loss = scene.bench.manifest.loss
-    if not scene.masked:
+def _fill_masked_labels(baseline: BaselineRun) -> Applied:
+    loss = baseline.bench.manifest.loss
+    if not baseline.masked:
         return _LABELS
     ignored = inspecting.get_ignored_label(loss.arguments)
-    return Regime(change_batch=changes.build_label_filler(loss.target, ignored), is_short=True)
+    return Regime(
+        change_batch=batch_changes.build_label_filler(loss.target, ignored), is_short=True
+    )
 
 
-def _apply_mask_change(scene: BaselineRun, change: Any) -> Applied:
-    is_padded = bool(changes.list_padded_samples(scene.batch()))
+def _apply_mask_change(baseline: BaselineRun, change: Any) -> Applied:
+    is_padded = bool(batch_changes.list_padded_samples(baseline.batch()))
     return Regime(change_batch=change, is_short=True) if is_padded else _MASK
 
 
-def _exclude_padded_samples(scene: BaselineRun) -> Applied:
-    hidden = changes.list_padded_samples(scene.batch())
+def _exclude_padded_samples(baseline: BaselineRun) -> Applied:
+    hidden = batch_changes.list_padded_samples(baseline.batch())
     if not hidden:
         return _MASK
-    if len(hidden) == scene.samples:
+    if len(hidden) == baseline.samples:
         return _ALL_PADDED
-    return Regime(change_batch=changes.select_unpadded_samples, is_short=True)
+    return Regime(change_batch=batch_changes.select_unpadded_samples, is_short=True)
 
 
-def _apply_single_sample(scene: BaselineRun) -> Applied:
-    if not changes.list_padded_samples(scene.batch()) or scene.samples < 2:
+def _apply_single_sample(baseline: BaselineRun) -> Applied:
+    if not batch_changes.list_padded_samples(baseline.batch()) or baseline.samples < 2:
         return _MASK
-    return Regime(change_batch=_build_single_sample_change(scene), is_short=True)
+    return Regime(change_batch=_build_single_sample_change(baseline), is_short=True)
 
 
-def _build_single_sample_change(scene: BaselineRun) -> Any:
+def _build_single_sample_change(baseline: BaselineRun) -> Any:
     def change(here: MicroPlace, batch: Any) -> Any:
-        if here != scene.place:
+        if here != baseline.place:
             return batch
         _, mask, looked = find_attention_masks(batch)[0]
         shown = (mask[:1].bool() if looked else ~mask[:1].bool()).flatten(1).any(dim=0)
@@ -161,62 +163,66 @@ def _build_single_sample_change(scene: BaselineRun) -> Any:
     return change
 
 
-def _apply_eager_attention(scene: BaselineRun) -> Applied:
-    used = scene.bench.manifest.model.attention
-    if scene.bench.manifest.model.kind != "transformers" or used in {None, "eager"}:
+def _apply_eager_attention(baseline: BaselineRun) -> Applied:
+    used = baseline.bench.manifest.model.attention
+    if baseline.bench.manifest.model.kind != "transformers" or used in {None, "eager"}:
         return _ATTENTION
-    if not changes.list_padded_samples(scene.batch()):
+    if not batch_changes.list_padded_samples(baseline.batch()):
         return _MASK
     return Regime(attention="eager", is_short=True)
 
 
-def _set_bad_rows_to_mean(scene: BaselineRun) -> Applied:
-    rows = list(scene.rows)
+def _set_bad_rows_to_mean(baseline: BaselineRun) -> Applied:
+    rows = list(baseline.rows)
     if not rows:
         return _ROWS
     return Regime(change_weights=lambda model: inspecting.set_rows_to_mean(model, rows))
 
 
-def _set_other_rows_to_mean(scene: BaselineRun) -> Applied:
+def _set_other_rows_to_mean(baseline: BaselineRun) -> Applied:
     """Set as many rows of usual size to the mean: if that helps too, it was not the rows."""
-    if not scene.rows:
+    if not baseline.rows:
         return _ROWS
     ids = torch.unique(
-        torch.cat([one.reshape(-1) for one in find_token_ids(scene.batch())])
+        torch.cat([id_.reshape(-1) for id_ in find_token_ids(baseline.batch())])
     ).tolist()
     others = [
-        one._replace(rows=tuple([row for row in ids if row not in one.rows][: len(one.rows)]))
-        for one in scene.rows
+        weight._replace(
+            rows=tuple([row for row in ids if row not in weight.rows][: len(weight.rows)])
+        )
+        for weight in baseline.rows
     ]
-    if not all(one.rows for one in others):
+    if not all(other.rows for other in others):
         return _OTHER_ROWS
     return Regime(change_weights=lambda model: inspecting.set_rows_to_mean(model, others))
 
 
-def _repair_weights(scene: BaselineRun) -> Applied:
-    return Regime(change_weights=inspecting.repair) if scene.weights else _WEIGHTS
+def _repair_weights(baseline: BaselineRun) -> Applied:
+    return Regime(change_weights=inspecting.repair) if baseline.weights else _WEIGHTS
 
 
-def _apply_guard(scene: BaselineRun) -> Applied:
-    if scene.operation is None or scene.operation.name not in UNSAFE:
+def _apply_guard(baseline: BaselineRun) -> Applied:
+    if baseline.operation is None or baseline.operation.name not in UNSAFE:
         return _OPERATION
     return Regime(guard=Guarded, is_short=True)
 
 
-def _apply_float32_adapters(scene: BaselineRun) -> Applied:
-    trainable = scene.bench.manifest.weights.trainable
-    types = {str(scene.bench.start[name].dtype) for name in trainable if name in scene.bench.start}
+def _apply_float32_adapters(baseline: BaselineRun) -> Applied:
+    trainable = baseline.bench.manifest.weights.trainable
+    types = {
+        str(baseline.bench.start[name].dtype) for name in trainable if name in baseline.bench.start
+    }
     if not types & {"torch.float16", "torch.bfloat16"}:
         return _ADAPTER
     return Regime(trainable_float32=True)
 
 
-def _skip_jump(scene: BaselineRun) -> Applied:
-    jump = find_loss_jump(scene)
+def _skip_jump(baseline: BaselineRun) -> Applied:
+    jump = find_loss_jump(baseline)
     if jump is None or jump.step < 1:
         return _STEADY
     without = Regime(change_batch=lambda here, batch: None if here.step == jump.step - 1 else batch)
-    return _require_updates(scene, without)
+    return _require_updates(baseline, without)
 
 
 TABLE: Final = (
@@ -254,12 +260,12 @@ TABLE: Final = (
     Counterfactual(
         "mask-off",
         say("with nothing masked", "不使用注意力掩码"),
-        lambda scene: _apply_mask_change(scene, changes.mask_off),
+        lambda baseline: _apply_mask_change(baseline, batch_changes.mask_off),
     ),
     Counterfactual(
         "right-padded",
         say("with the padding on the right", "改为右侧填充"),
-        lambda scene: _apply_mask_change(scene, changes.shift_padding_right),
+        lambda baseline: _apply_mask_change(baseline, batch_changes.shift_padding_right),
     ),
     Counterfactual(
         "unpadded", say("without the padded samples", "去掉有填充的样本"), _exclude_padded_samples

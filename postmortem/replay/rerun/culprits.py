@@ -1,7 +1,7 @@
-"""Which samples of a micro-batch the failure hangs on: found by halves.
+"""Find the samples of a micro-batch that cause the failure, by bisection.
 
-In: how many samples there are, a question whether some of them fail. Out: their positions. Not
-here: what they look like (`rerun.batches`).
+In: how many samples there are, a function that says whether some of them fail. Out: their
+positions. Not here: what they look like (`rerun.batches`).
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ def find_single_culprit(size: int, fails: Fails) -> list[int] | None:
     while len(part) > 1:
         middle = len(part) // 2
         for half in (part[:middle], part[middle:]):
-            rest = [one for one in range(size) if one not in half]
+            rest = [row for row in range(size) if row not in half]
             bad = fails(rest) if rest else True
             if bad is None:
                 return None

@@ -1,6 +1,6 @@
-"""Whether the window as run again is the one that was recorded.
+"""Check whether the replayed window matches the recorded one.
 
-In: a bench, the run as recorded. Out: how far the losses agree, in words and as a judgement. Not
+In: a bench, the run as recorded. Out: how far the losses agree, as text and as a judgement. Not
 here: running.
 """
 
@@ -19,7 +19,7 @@ _OTHER_DEVICE: Final = 0.2
 class Fidelity(NamedTuple):
     """How far a run is the recorded one."""
 
-    told: Message
+    summary: Message
     is_faithful: bool
     """Near enough for what it shows to hold for the recorded run."""
 
@@ -32,14 +32,14 @@ _NOTHING: Final = say(
 def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
     """Compare the losses of all micro-batches, as far as both are finite."""
     pairs = [
-        (told.loss, loss)
+        (recorded.loss, loss)
         for step, ran in zip(bench.steps, run.steps, strict=False)
-        for told, loss in zip(step.micro_batches, ran.losses, strict=False)
-        if told.loss is not None and math.isfinite(told.loss) and math.isfinite(loss)
+        for recorded, loss in zip(step.micro_batches, ran.losses, strict=False)
+        if recorded.loss is not None and math.isfinite(recorded.loss) and math.isfinite(loss)
     ]
     if not pairs:
         return Fidelity(_NOTHING, is_faithful=True)
-    if all(one == two for one, two in pairs):
+    if all(first == second for first, second in pairs):
         return Fidelity(
             say(
                 "bit-equal: {count} recorded losses come out again",
@@ -48,7 +48,7 @@ def compare_losses(bench: Bench, run: WindowRun) -> Fidelity:
             ),
             is_faithful=True,
         )
-    apart = [abs(one - two) / max(abs(one), abs(two), 1e-12) for one, two in pairs]
+    apart = [abs(first - second) / max(abs(first), abs(second), 1e-12) for first, second in pairs]
     most = _SAME_DEVICE if bench.device.type == bench.manifest.device.type else _OTHER_DEVICE
     return Fidelity(
         say(

@@ -1,4 +1,4 @@
-"""What the weights at the window's start, and a batch, look like: without running anything.
+"""Inspect the weights at the window's start and a batch, without running anything.
 
 In: weights by name, a model, a batch. Out: counts and rows. Not here: what follows from them.
 """
@@ -68,7 +68,7 @@ def mark_outliers(weight: Any) -> Any:
 def find_bad_rows(model: Any, start: Mapping[str, Any], batches: list[Any]) -> list[BadRows]:
     """Find rows of embeddings that are used and are unlike the others."""
     used = [ids.reshape(-1) for batch in batches for ids in find_token_ids(batch)]
-    ids = torch.unique(torch.cat([one.long() for one in used])).cpu() if used else None
+    ids = torch.unique(torch.cat([tensor.long() for tensor in used])).cpu() if used else None
     found = []
     for name, module in model.named_modules():
         if ids is None or not isinstance(module, torch.nn.Embedding):
@@ -106,12 +106,12 @@ def _find_outlier_rows(weight: Any, used: Any) -> BadRows | None:
 def set_rows_to_mean(model: Any, rows: list[BadRows]) -> None:
     """Set rows of embeddings to the mean of all that are as usual."""
     with torch.no_grad():
-        for one in rows:
-            weight = model.get_submodule(one.name).weight
+        for row in rows:
+            weight = model.get_submodule(row.name).weight
             bad = torch.zeros(weight.shape[0], dtype=torch.bool, device=weight.device)
-            bad[list(one.rows)] = True
+            bad[list(row.rows)] = True
             norms = weight.detach().double().norm(dim=1)
-            usual = torch.isfinite(norms) & (norms <= _ROW * one.usual) & ~bad
+            usual = torch.isfinite(norms) & (norms <= _ROW * row.usual) & ~bad
             weight[bad] = weight[usual].mean(dim=0)
 
 

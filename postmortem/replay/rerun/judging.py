@@ -1,10 +1,10 @@
-"""Verdicts out of what was seen, by the table in `verdicts.yaml`.
+"""Derive verdicts from observations, by the table in `verdicts.yaml`.
 
-In: what was seen (`rerun.observing`). Out: a verdict for each cause. Not here: seeing.
+In: observations. Out: a verdict for each cause. Not here: observing (`rerun.observing`).
 
 At most one cause is confirmed, the narrowest first: a poisoned sample also stays finite in float32,
-a broken weight also at a lower rate. A row holds if all its words were seen; what was not seen
-proves nothing, so that want of time or a trial that could not be run never confirms or refutes.
+a broken weight also at a lower rate. A row holds if all its words were observed; a missing
+one proves nothing, so lack of time or a trial that could not be run never confirms or refutes.
 """
 
 import functools

@@ -1,4 +1,4 @@
-"""Memory that a run of a window takes, and what there is of it.
+"""Estimate the memory that a run of a window takes, and what is available.
 
 In: a capsule, a regime. Out: bytes; what untrusted code may use. Not here: what follows when it
 does not fit (`rerun.replaying`), measuring operations (`rerun.allocation_guard`).
@@ -53,12 +53,12 @@ def get_free_memory(device: Any) -> float:
 
 
 def estimate_needed_memory(capsule: Capsule, regime: Regime) -> float:
-    """Estimate the bytes that a run takes beside the bench: weights, gradients, optimiser."""
+    """Estimate the bytes that a run takes besides the bench: weights, gradients, optimiser."""
     weights = gradients = 0.0
-    for one in _iter_weights(capsule):
-        size = float(one.numbers * _get_width(one, regime))
+    for weight in _iter_weights(capsule):
+        size = float(weight.numbers * _get_width(weight, regime))
         weights += size
-        gradients += size if one.is_trained else 0.0
+        gradients += size if weight.is_trained else 0.0
     kept = capsule.manifest.optimizer
     states = capsule.manifest.files.get(kept.file or "") if kept is not None else None
     return 2 * weights + gradients + (float(states.bytes) if states is not None else 0.0)
@@ -69,8 +69,8 @@ def _iter_weights(capsule: Capsule) -> Iterator[_Weight]:
     trained = set(kept.trainable)
     for name, header in capsule.headers.get(kept.file, {}).items():
         yield _Weight(math.prod(header.shape), header.dtype, name in trained)
-    for one in kept.frozen:
-        yield _Weight(math.prod(one.shape), one.dtype, is_trained=False)
+    for weight in kept.frozen:
+        yield _Weight(math.prod(weight.shape), weight.dtype, is_trained=False)
 
 
 def _get_width(weight: _Weight, regime: Regime) -> int:
@@ -101,7 +101,7 @@ def compute_running_limits(capsule: Capsule, base_bytes: int, memory: float, end
 
 
 def _sum_file_bytes(capsule: Capsule) -> int:
-    return sum(one.bytes for one in capsule.manifest.files.values())
+    return sum(file.bytes for file in capsule.manifest.files.values())
 
 
 def _compute_limit(limit: tuple[int, int], count: int) -> float:

@@ -1,17 +1,17 @@
-"""What was seen, as a set of short words that the table of verdicts asks for.
+"""Observations of a replay, as a set of short words that the table of verdicts uses.
 
-In: a scene, the runs of its counterfactuals, peaks in float32. Out: the words. Not here: what
-follows from them (`rerun.judging`).
+In: a `BaselineRun`, the runs of its counterfactuals, peaks in float32. Out: the words. Not here:
+what follows from them (`rerun.judging`).
 
-`float32:finite` tells of a counterfactual, any other word of the scene. A word that is missing was
-not seen; nothing follows from that alone.
+`float32:finite` is about a counterfactual, any other word about the baseline. A missing word was
+not observed; nothing follows from that alone.
 """
 
 import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from postmortem.replay.rerun import changes
+from postmortem.replay.rerun import batch_changes
 from postmortem.replay.rerun.baseline_run import BaselineRun, find_loss_jump, is_same_run
 from postmortem.replay.rerun.batches import find_labels, is_mask_known
 from postmortem.replay.rerun.bench import HALVES
@@ -27,15 +27,15 @@ _ATTENTION: Final = ("softmax", "attention")
 
 
 def collect_observations(
-    scene: BaselineRun, runs: Mapping[str, WindowRun], wide_peak: float
+    baseline: BaselineRun, runs: Mapping[str, WindowRun], wide_peak: float
 ) -> frozenset[str]:
     """Give all that was seen."""
     words = {f"{name}:{run.outcome}" for name, run in runs.items() if not run.stopped}
     words |= {
-        *_inspect_run(scene),
-        *_inspect_window(scene),
-        *_inspect_weights(scene),
-        *_inspect_samples(scene),
+        *_inspect_run(baseline),
+        *_inspect_window(baseline),
+        *_inspect_weights(baseline),
+        *_inspect_samples(baseline),
     }
     if wide_peak > FLOAT16_LIMIT:
         words.add("overflow-seen")
@@ -57,16 +57,16 @@ def _infer_observations(words: set[str]) -> Iterator[str]:
         yield "the-updates"
 
 
-def _inspect_run(scene: BaselineRun) -> Iterator[str]:
-    run, operation = scene.recorded, scene.operation.name if scene.operation else ""
-    if scene.is_reproduced:
+def _inspect_run(baseline: BaselineRun) -> Iterator[str]:
+    run, operation = baseline.recorded, baseline.operation.name if baseline.operation else ""
+    if baseline.is_reproduced:
         yield "failed"
-    if scene.again is not None and is_same_run(run, scene.again):
+    if baseline.again is not None and is_same_run(run, baseline.again):
         yield "exact"
     if run.bad:
         yield f"bad-{run.bad}"
     yield "climbs" if run.climbs else "no-climb"
-    if scene.fails_at_once:
+    if baseline.fails_at_once:
         yield "first-step"
     if any(abs(loss) < _SANE for loss in run.finite_losses[:1]):
         yield "sane-start"
@@ -76,69 +76,69 @@ def _inspect_run(scene: BaselineRun) -> Iterator[str]:
         yield "attention-made-it"
 
 
-def _inspect_window(scene: BaselineRun) -> Iterator[str]:
-    manifest, config = scene.bench.manifest, scene.bench.manifest.model.config or {}
-    yield f"in-{scene.bench.computes_in}"
+def _inspect_window(baseline: BaselineRun) -> Iterator[str]:
+    manifest, config = baseline.bench.manifest, baseline.bench.manifest.model.config or {}
+    yield f"in-{baseline.bench.computes_in}"
     if manifest.window.first <= 1:
         yield "from-the-start"
     if manifest.precision.scaler is not None:
         yield "scaled"
     if config.get("quantization_config"):
         yield "base-quantised"
-    names = set(manifest.weights.trainable) & set(scene.bench.start)
-    trained = {scene.bench.start[name].dtype for name in names}
+    names = set(manifest.weights.trainable) & set(baseline.bench.start)
+    trained = {baseline.bench.start[name].dtype for name in names}
     if trained & set(HALVES):
         yield "trains-in-16-bit"
     if HALVES[0] in trained:
         yield "trains-in-float16"
 
 
-def _inspect_weights(scene: BaselineRun) -> Iterator[str]:
-    yield "rows-odd" if scene.rows else "rows-usual"
-    if any(one.dim() > 1 and not bool(one.any()) for one in scene.bench.start.values()):
+def _inspect_weights(baseline: BaselineRun) -> Iterator[str]:
+    yield "rows-odd" if baseline.rows else "rows-usual"
+    if any(tensor.dim() > 1 and not bool(tensor.any()) for tensor in baseline.bench.start.values()):
         yield "weights-zero"
-    if not scene.weights:
+    if not baseline.weights:
         yield "weights-clean"
         return
-    nonfinite = [one for one in scene.weights if one.nonfinite]
+    nonfinite = [weight for weight in baseline.weights if weight.nonfinite]
     yield "weights-nonfinite" if nonfinite else "weights-outliers"
-    is_in_part = all(2 * one.nonfinite < one.numbers for one in scene.weights)
-    if is_in_part or 2 * len(nonfinite) < len(scene.bench.start):
+    is_in_part = all(2 * weight.nonfinite < weight.numbers for weight in baseline.weights)
+    if is_in_part or 2 * len(nonfinite) < len(baseline.bench.start):
         yield "weights-partly"
 
 
-def _inspect_samples(scene: BaselineRun) -> Iterator[str]:
-    if scene.place is None:
+def _inspect_samples(baseline: BaselineRun) -> Iterator[str]:
+    if baseline.place is None:
         return
-    batch = scene.batch()
-    if scene.masked:
+    batch = baseline.batch()
+    if baseline.masked:
         yield "labels-masked"
-    elif find_labels(batch, scene.bench.manifest.loss.target) is not None:
+    elif find_labels(batch, baseline.bench.manifest.loss.target) is not None:
         yield "labels-seen"
-    if changes.list_padded_samples(batch):
+    if batch_changes.list_padded_samples(batch):
         yield "padded"
     if is_mask_known(batch):
         yield "mask-known"
-    yield "samples-odd" if scene.odd else "samples-alike"
-    jump = find_loss_jump(scene)
+    yield "samples-odd" if baseline.odd else "samples-alike"
+    jump = find_loss_jump(baseline)
     if jump is not None and jump.step >= 1:
         yield "jumps"
-    yield from _inspect_culprits(scene)
+    yield from _inspect_culprits(baseline)
 
 
-def _inspect_culprits(scene: BaselineRun) -> Iterator[str]:
-    if scene.culprits is None:
+def _inspect_culprits(baseline: BaselineRun) -> Iterator[str]:
+    if baseline.culprits is None:
         return
     yield "samples-settled"
-    if scene.samples < 2:
+    if baseline.samples < 2:
         return
-    if not scene.culprits:
+    if not baseline.culprits:
         yield "not-one-sample"
         return
     yield "one-sample"
-    if scene.culprit_place != scene.place:
+    if baseline.culprit_place != baseline.place:
         yield "culprit-earlier"
-    odd = {scene.odd.get(one, "") for one in scene.culprits}
+    odd = {baseline.odd.get(culprit, "") for culprit in baseline.culprits}
     if "" not in odd:
         yield "culprit-odd"
     if odd == {"nonfinite"}:
@@ -153,4 +153,4 @@ def format_loss_trend(run: WindowRun) -> str:
     """Give the course of a loss in figures."""
     losses = run.finite_losses
     shown = losses if len(losses) <= 5 else [*losses[:2], *losses[-3:]]
-    return " → ".join(f"{one:.4g}" for one in shown if math.isfinite(one))
+    return " → ".join(f"{loss:.4g}" for loss in shown if math.isfinite(loss))

@@ -1,4 +1,4 @@
-"""Which operation first made a number that is not finite out of numbers that are; and a guard.
+"""Find the first operation with finite inputs and a non-finite result; guard such operations.
 
 In: a pass that is run within `Watch`, or within `Guarded`. Out: the operation, with what went in;
 a pass whose logarithms, roots, quotients and exponentials stay away from their poles. Not here:
@@ -57,12 +57,15 @@ class Watch(TorchDispatchMode):  # type: ignore[misc]
         name = func.overloadpacket.__name__ if hasattr(func, "overloadpacket") else str(func)
         if self.first is not None or name in _MADE_OF_NOTHING:
             return func(*args, **(kwargs or {}))
-        given = _list_float_tensors([args, kwargs])
-        before, span = _state(given, [*args, *(kwargs or {}).values()]), _compute_value_range(given)
+        inputs = _list_float_tensors([args, kwargs])
+        before, span = (
+            _state(inputs, [*args, *(kwargs or {}).values()]),
+            _compute_value_range(inputs),
+        )
         out = func(*args, **(kwargs or {}))
         what = _identify_new_nonfinite(before, _state(_list_float_tensors(out)))
         if what:
-            dtype = str(given[0].dtype).removeprefix("torch.") if given else ""
+            dtype = str(inputs[0].dtype).removeprefix("torch.") if inputs else ""
             self.first = Operation(name.rstrip("_"), what, _is_in_backward(), *span, dtype)
         return out
 
@@ -74,7 +77,7 @@ def _identify_new_nonfinite(before: "_Finiteness", made: "_Finiteness") -> str:
 
 
 def _list_float_tensors(value: Any) -> list[Any]:
-    return [one for _, one in iter_tensors(value) if one.is_floating_point()]
+    return [tensor for _, tensor in iter_tensors(value) if tensor.is_floating_point()]
 
 
 class _Finiteness(NamedTuple):
@@ -83,16 +86,16 @@ class _Finiteness(NamedTuple):
 
 
 def _state(found: list[Any], scalars: Iterable[Any] = ()) -> _Finiteness:
-    """See what is not finite; a number that is told to be infinite counts: masks are made so."""
-    told = any(isinstance(one, float) and math.isinf(one) for one in scalars)
+    """Find NaN and infinity; infinite scalar arguments count too, since masks use them."""
+    has_infinite = any(isinstance(scalar, float) and math.isinf(scalar) for scalar in scalars)
     return _Finiteness(
-        any(bool(torch.isnan(one).any()) for one in found),
-        told or any(bool(torch.isinf(one).any()) for one in found),
+        any(bool(torch.isnan(tensor).any()) for tensor in found),
+        has_infinite or any(bool(torch.isinf(tensor).any()) for tensor in found),
     )
 
 
 def _compute_value_range(found: list[Any]) -> tuple[float, float]:
-    parts = [one.detach().float().reshape(-1) for one in found if one.numel()]
+    parts = [tensor.detach().float().reshape(-1) for tensor in found if tensor.numel()]
     numbers = torch.cat(parts) if parts else torch.zeros(1)
     numbers = numbers[torch.isfinite(numbers)]
     return (float(numbers.min()), float(numbers.max())) if numbers.numel() else (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""The optimiser, the loss scaler and the random states as they were at the start of the window.
+"""Restore optimiser, loss scaler and random states of the start of the window.
 
 In: a manifest, tensors of the capsule, a model. Out: an optimiser of torch, a scale that moves as
 GradScaler's does. Not here: the steps (`rerun.bench`).
@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import torch
 
-from postmortem.replay.capsule.manifest import Manifest, OptimizerKept
+from postmortem.replay.capsule.manifest import Manifest, StoredOptimizer
 
 _OF_A_DEVICE: Final = ("fused", "foreach", "capturable")
 """How it is computed on the recorded device: elsewhere the same but for the last bits."""
 
 
-def get_optimizer_class(kept: OptimizerKept | None) -> Any:
+def get_optimizer_class(kept: StoredOptimizer | None) -> Any:
     """Give the class of the optimiser, None if torch has it not."""
     if kept is None:
         return None
@@ -29,7 +29,7 @@ def get_optimizer_class(kept: OptimizerKept | None) -> Any:
 
 
 def build_optimizer(
-    kept: OptimizerKept, tensors: Mapping[str, Any], model: Any, *, is_same_device: bool
+    kept: StoredOptimizer, tensors: Mapping[str, Any], model: Any, *, is_same_device: bool
 ) -> Any:
     """Build the optimiser over a model's weights, in the state that was recorded."""
     kind = get_optimizer_class(kept)
@@ -51,11 +51,11 @@ def build_optimizer(
 
 
 def _state(
-    told: Mapping[str, Any], tensors: Mapping[str, Any], weight: Any, *, is_there: bool
+    values: Mapping[str, Any], tensors: Mapping[str, Any], weight: Any, *, is_there: bool
 ) -> dict[str, Any]:
     return {
         key: _restore_entry(value, tensors, weight, is_step=key == "step", is_there=is_there)
-        for key, value in told.items()
+        for key, value in values.items()
     }
 
 
@@ -79,13 +79,13 @@ def _restore_entry(
 class MovingScale:
     """The loss scale as GradScaler moves it."""
 
-    def __init__(self, told: Mapping[str, Any], held: float | None = None) -> None:
+    def __init__(self, settings: Mapping[str, Any], held: float | None = None) -> None:
         self.held = held is not None
-        self.scale = held if held is not None else float(told.get("scale", 65536.0))
-        self._grows = float(told.get("growth_factor", 2.0))
-        self._shrinks = float(told.get("backoff_factor", 0.5))
-        self._every = int(told.get("growth_interval", 2000))
-        self._since = int(told.get("_growth_tracker", 0))
+        self.scale = held if held is not None else float(settings.get("scale", 65536.0))
+        self._grows = float(settings.get("growth_factor", 2.0))
+        self._shrinks = float(settings.get("backoff_factor", 0.5))
+        self._every = int(settings.get("growth_interval", 2000))
+        self._since = int(settings.get("_growth_tracker", 0))
 
     def move(self, *, is_finite: bool) -> None:
         """Go on to the next step."""
@@ -101,12 +101,12 @@ class MovingScale:
 
 def scale_for(manifest: Manifest, compute: str | None, held: float | None) -> MovingScale | None:
     """Give the scale that is in force; None where losses are not scaled."""
-    told = manifest.precision.scaler
+    settings = manifest.precision.scaler
     if held is not None:
-        return MovingScale(told or {}, held)
-    if told is None or compute not in {None, "float16"}:
+        return MovingScale(settings or {}, held)
+    if settings is None or compute not in {None, "float16"}:
         return None
-    return MovingScale(told)
+    return MovingScale(settings)
 
 
 def restore_random(states: Mapping[str, Any], prefix: str, device: Any) -> None:

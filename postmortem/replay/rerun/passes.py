@@ -1,4 +1,4 @@
-"""One micro-batch forward and backward, and the update behind the last of a step.
+"""Run a micro-batch forward and backward, and the update after the last one of a step.
 
 In: a bench, a place, a regime. Out: a loss; a `StepRun`. Not here: the window (`rerun.running`).
 """
@@ -83,18 +83,18 @@ def update_weights(
     bench: Bench, number: int, regime: Regime, moving: MovingScale | None, losses: list[float]
 ) -> StepRun:
     """Step the optimiser, unless the gradients are not finite."""
-    told = bench.steps[number]
+    recorded = bench.steps[number]
     scale = moving.scale if moving else None
-    weights = [one for one in bench.model.parameters() if one.grad is not None]
+    weights = [parameter for parameter in bench.model.parameters() if parameter.grad is not None]
     norm = _compute_unscaled_norm(weights, scale or 1.0)
     if moving is not None:
         moving.move(is_finite=math.isfinite(norm))
-    ran = StepRun(told.step, tuple(losses), norm, "", len(told.micro_batches) - 1, scale)
+    ran = StepRun(recorded.step, tuple(losses), norm, "", len(recorded.micro_batches) - 1, scale)
     if not math.isfinite(norm):
         is_last = number == len(bench.steps) - 1
         ran = ran.ended("" if _may_skip(moving) and not is_last else "gradient")
     elif bench.optimizer is not None and regime.rate:
-        _run_optimizer_step(bench, weights, regime, told.lr)
+        _run_optimizer_step(bench, weights, regime, recorded.lr)
         ran = ran if _is_still_finite(bench) else ran.ended("weights")
     for weight in weights:
         weight.grad = None
@@ -110,8 +110,8 @@ def _run_optimizer_step(
     bench: Bench, weights: list[Any], regime: Regime, rates: tuple[float, ...]
 ) -> None:
     clipping = bench.manifest.clipping
-    told = clipping.max_norm if clipping is not None else None
-    most = regime.max_norm if regime.max_norm is not None else told
+    max_norm = clipping.max_norm if clipping is not None else None
+    most = regime.max_norm if regime.max_norm is not None else max_norm
     if most:
         torch.nn.utils.clip_grad_norm_(weights, most, clipping.norm_type if clipping else 2.0)
     for group, rate in zip(bench.optimizer.param_groups, rates, strict=False):
@@ -122,9 +122,9 @@ def _run_optimizer_step(
 def _is_still_finite(bench: Bench) -> bool:
     """Say whether every weight is finite that was so at the window's start."""
     return all(
-        name in bench.broken or bool(torch.isfinite(one).all())
-        for name, one in bench.model.named_parameters()
-        if one.grad is not None
+        name in bench.broken or bool(torch.isfinite(parameter).all())
+        for name, parameter in bench.model.named_parameters()
+        if parameter.grad is not None
     )
 
 

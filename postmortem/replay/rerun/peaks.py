@@ -1,4 +1,4 @@
-"""How large the numbers are at each module, and where they first leave the finite range.
+"""Measure the largest values at each module, and where they first become non-finite.
 
 In: a bench, a micro-batch in the state before it. Out: peaks in the order of the forward pass, the
 first module forward or backward. Not here: which operation within a module (`rerun.operations`).
@@ -21,8 +21,8 @@ _MOST_MODULES: Final = 2000
 
 
 @dataclass(slots=True)
-class ModuleSeen:
-    """What passed at one module."""
+class ObservedModule:
+    """The values observed at one module."""
 
     name: str
     kind: str
@@ -36,7 +36,7 @@ class ModuleSeen:
 class Peaks:
     """A pass as its modules saw it."""
 
-    modules: list[ModuleSeen] = field(default_factory=list)
+    modules: list[ObservedModule] = field(default_factory=list)
     first_forward: str = ""
     first_seen: str = ""
     """The first whose output is not finite, whatever went in."""
@@ -49,15 +49,20 @@ class Peaks:
         """Give the figures."""
         return tuple(
             ModulePeak(
-                one.name, one.kind, one.output, one.is_finite, one.gradient, one.gradient_is_finite
+                module.name,
+                module.kind,
+                module.output,
+                module.is_finite,
+                module.gradient,
+                module.gradient_is_finite,
             )
-            for one in self.modules
+            for module in self.modules
         )
 
     @property
     def greatest(self) -> float:
         """The greatest absolute value in any output."""
-        return max((one.output for one in self.modules), default=0.0)
+        return max((module.output for module in self.modules), default=0.0)
 
 
 def measure_peaks(bench: Bench, place: MicroPlace, regime: Regime, batch: Any = None) -> Peaks:
@@ -92,25 +97,25 @@ def _build_leaf_hook(name: str, peaks: Peaks) -> Any:
     """Give a hook of a module that holds no others."""
 
     def hook(module: Any, args: Any, kwargs: Any, output: Any) -> None:
-        given, made = (
+        inputs, made = (
             _list_float_tensors([args, kwargs]),
             _list_float_tensors(_unpack_output(output)),
         )
-        seen = ModuleSeen(name, type(module).__name__)
+        seen = ObservedModule(name, type(module).__name__)
         seen.is_finite = all(map(_is_finite, made))
         seen.output = max(map(_compute_peak, made), default=0.0)
         peaks.modules.append(seen)
         if not seen.is_finite and not peaks.first_forward:
             peaks.first_seen = peaks.first_seen or name
-            peaks.first_forward = name if all(map(_is_finite, given)) else ""
-        for one in filter(_has_gradient, [*given, *made]):
-            one.register_hook(_build_gradient_hook(seen, peaks))
+            peaks.first_forward = name if all(map(_is_finite, inputs)) else ""
+        for tensor in filter(_has_gradient, [*inputs, *made]):
+            tensor.register_hook(_build_gradient_hook(seen, peaks))
 
     return hook
 
 
 def _list_float_tensors(value: Any) -> list[Any]:
-    return [one for _, one in iter_tensors(value) if one.is_floating_point()]
+    return [tensor for _, tensor in iter_tensors(value) if tensor.is_floating_point()]
 
 
 def _has_gradient(tensor: Any) -> bool:
@@ -123,9 +128,9 @@ def _build_container_hook(name: str, peaks: Peaks) -> Any:
     def hook(_: Any, args: Any, kwargs: Any, output: Any) -> None:
         if peaks.first_forward:
             return
-        given = all(_is_finite(one) for _, one in iter_tensors([args, kwargs]))
-        made = all(_is_finite(one) for _, one in iter_tensors(_unpack_output(output)))
-        if given and not made and _is_before_loss(output):
+        inputs = all(_is_finite(tensor) for _, tensor in iter_tensors([args, kwargs]))
+        made = all(_is_finite(tensor) for _, tensor in iter_tensors(_unpack_output(output)))
+        if inputs and not made and _is_before_loss(output):
             peaks.first_forward = name
 
     return hook
@@ -139,7 +144,7 @@ def _is_before_loss(output: Any) -> bool:
     )
 
 
-def _build_gradient_hook(seen: ModuleSeen, peaks: Peaks) -> Any:
+def _build_gradient_hook(seen: ObservedModule, peaks: Peaks) -> Any:
     def hook(gradient: Any) -> None:
         seen.gradient = max(seen.gradient or 0.0, _compute_peak(gradient))
         if not _is_finite(gradient):

@@ -1,4 +1,4 @@
-"""A model of transformers is built again from its class and configuration, and nothing else.
+"""Build a transformers model from its class and configuration, and nothing else.
 
 In: a recipe, the weights of a base model on this machine. Out: the model. Not here: adapters
 (`rerun.adapters`), what building may use (`rerun.memory_budget`).
@@ -96,7 +96,7 @@ def find_base_files(recipe: ModelRecipe) -> list[Path]:
     if path and not folder.is_dir():
         folder = _find_cached_folder(path)
     files = _list_weight_files(folder) if path and folder.is_dir() else []
-    if not files or not all(one.is_file() for one in files):
+    if not files or not all(file.is_file() for file in files):
         raise InputError(
             "the weights of the base model that were not trained are not here as safetensors",
             path[:200] or "nowhere named",
@@ -129,7 +129,7 @@ def _list_weight_files(folder: Path) -> list[Path]:
 
 def _load_weights(files: list[Path]) -> dict[str, Any]:
     load = importlib.import_module("safetensors.torch").load_file
-    return {name: one for file in files for name, one in load(file).items()}
+    return {name: value for file in files for name, value in load(file).items()}
 
 
 @contextlib.contextmanager
@@ -169,14 +169,14 @@ def _check_quantization(value: Any) -> Any:
         return None
     if not isinstance(value, Mapping) or value.get("quant_method") not in _QUANTIZED:
         raise _build_refusal("quantization_config", "is of another package than bitsandbytes")
-    given = {
-        key: one for key, one in value.items() if re.match("load_in_|bnb_4bit_|llm_int8_", key)
+    settings = {
+        key: item for key, item in value.items() if re.match("load_in_|bnb_4bit_|llm_int8_", key)
     }
-    for key, one in given.items():
-        for part in one if isinstance(one, list) else [one]:
+    for key, setting in settings.items():
+        for part in setting if isinstance(setting, list) else [setting]:
             if not isinstance(part, bool | int | float | None) and not _WORD.fullmatch(str(part)):
                 raise _build_refusal(key, "is neither a number nor a name")
-    return given | {"quant_method": value["quant_method"]}
+    return settings | {"quant_method": value["quant_method"]}
 
 
 def _check_value(key: str, value: Any) -> Any:
@@ -185,7 +185,7 @@ def _check_value(key: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return _filter_config(value)
     if isinstance(value, list):
-        return [_check_value(key, one) for one in value]
+        return [_check_value(key, item) for item in value]
     if isinstance(value, str) and _PLACE.search(value):
         raise _build_refusal(key, f"names a place to load from: {value[:60]!r}")
     if (

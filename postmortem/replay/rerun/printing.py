@@ -1,4 +1,4 @@
-"""What other code prints while a capsule is replayed goes to standard error.
+"""Redirect what other code prints during a replay to standard error.
 
 In: nothing. Out: a context. Not here: writing reports (`cli`).
 

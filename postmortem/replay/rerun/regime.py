@@ -1,4 +1,4 @@
-"""How a window is run, and what running it has given.
+"""How a window is run (`Regime`), and the results.
 
 In: nothing. Out: values. Not here: running (`rerun.bench`).
 """

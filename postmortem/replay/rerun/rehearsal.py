@@ -1,10 +1,10 @@
-"""A forward pass of each kind of batch under guard, before the window is run.
+"""Run a forward pass of each kind of batch under guard, before the window is run.
 
 In: a bench. Out: nothing, or a refusal. Not here: the limits (`rerun.memory_budget`), the runs
 themselves (`rerun.running`), which are not slowed down by a guard.
 
-What a model makes of a batch is not known from the sizes of both: a module that enlarges, or
-attention over a long text, makes gigabytes of kilobytes.
+The memory of a pass is not known from the sizes of model and batch: a module that enlarges, or
+attention over a long text, turns kilobytes into gigabytes.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,9 @@ def _iter_distinct_batches(bench: Bench) -> Iterator[MicroPlace]:
     for step, recorded in enumerate(bench.steps):
         for micro in range(len(recorded.micro_batches)):
             place = MicroPlace(step, micro)
-            kind = tuple((path, tuple(one.shape)) for path, one in iter_tensors(bench.batch(place)))
+            kind = tuple(
+                (path, tuple(tensor.shape)) for path, tensor in iter_tensors(bench.batch(place))
+            )
             if kind not in seen:
                 seen.add(kind)
                 yield place

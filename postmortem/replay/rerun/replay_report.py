@@ -1,6 +1,6 @@
-"""What a replay has shown, in words of both languages.
+"""Describe the results of a replay in both languages.
 
-In: a scene, what was seen. Out: sentences, verdicts. Not here: the layout (`report`).
+In: a `BaselineRun`, observations. Out: sentences, verdicts. Not here: the layout (`report`).
 """
 
 from collections.abc import Iterator
@@ -54,16 +54,16 @@ _NOT_FAITHFUL: Final = say(
 
 def describe_reason(bench: Bench) -> Message:
     """Say why the capsule was written."""
-    told = bench.manifest.reason
-    known = _REASONS.get(told.kind, quote(told.kind))
-    if not told.message:
-        return say("step {step}: {known}", "第 {step} 步：{known}", step=told.step, known=known)
+    reason = bench.manifest.reason
+    known = _REASONS.get(reason.kind, quote(reason.kind))
+    if not reason.message:
+        return say("step {step}: {known}", "第 {step} 步：{known}", step=reason.step, known=known)
     return say(
         "step {step}: {known} ({message})",
         "第 {step} 步：{known}（{message}）",
-        step=told.step,
+        step=reason.step,
         known=known,
-        message=told.message[:200],
+        message=reason.message[:200],
     )
 
 
@@ -82,21 +82,25 @@ def describe_outcome(run: WindowRun, course: str) -> Message:
     return say("finite; loss {course}", "保持有限；loss {course}", course=course or "–")
 
 
-def get_reproduction_status(scene: BaselineRun) -> str:
+def get_reproduction_status(baseline: BaselineRun) -> str:
     """Say in a word whether it failed again."""
-    if scene.recorded.error or scene.recorded.stopped or (scene.again and scene.again.stopped):
+    if (
+        baseline.recorded.error
+        or baseline.recorded.stopped
+        or (baseline.again and baseline.again.stopped)
+    ):
         return "not-run"
-    if scene.recorded.failed_at is None:
-        is_asked = scene.bench.manifest.reason.kind == "asked"
-        return "nothing-failed" if is_asked else "no"
-    return "yes" if scene.is_reproduced else "intermittent"
+    if baseline.recorded.failed_at is None:
+        is_requested = baseline.bench.manifest.reason.kind == "asked"
+        return "nothing-failed" if is_requested else "no"
+    return "yes" if baseline.is_reproduced else "intermittent"
 
 
 def build_verdicts(
-    scene: BaselineRun, words: frozenset[str], faith: Fidelity
+    baseline: BaselineRun, words: frozenset[str], faith: Fidelity
 ) -> tuple[CauseTested[Message], ...]:
     """Give a verdict for each cause."""
-    how = get_reproduction_status(scene)
+    how = get_reproduction_status(baseline)
     if how == "not-run":
         found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_RUN)
     elif how == "nothing-failed":
@@ -107,23 +111,25 @@ def build_verdicts(
         found = judging.judge_all_alike(judging.NOT_TESTABLE, _NOT_FAITHFUL)
     else:
         found = judging.judge_causes(words)
-    return tuple(CauseTested(one.cause, NOTHING, one.verdict, (one.because,)) for one in found)
+    return tuple(
+        CauseTested(judged.cause, NOTHING, judged.verdict, (judged.because,)) for judged in found
+    )
 
 
-def summarise_replay(scene: BaselineRun, tested: tuple[CauseTested[Message], ...]) -> Message:
+def summarise_replay(baseline: BaselineRun, tested: tuple[CauseTested[Message], ...]) -> Message:
     """Say in a sentence what came out."""
-    if scene.recorded.error:
+    if baseline.recorded.error:
         return say(
             "The recorded steps cannot be run: {error}",
             "记录的步无法运行：{error}",
-            error=scene.recorded.error,
+            error=baseline.recorded.error,
         )
-    how = get_reproduction_status(scene)
+    how = get_reproduction_status(baseline)
     if how == "not-run":
         return say(
             "The time is too short for the recorded steps: {spent:.0f} s did not suffice.",
             "时间不足以重跑记录的步：{spent:.0f} 秒不够。",
-            spent=scene.bench.seconds,
+            spent=baseline.bench.seconds,
         )
     if how == "nothing-failed":
         return say(
@@ -134,7 +140,7 @@ def summarise_replay(scene: BaselineRun, tested: tuple[CauseTested[Message], ...
             "The failure does not come again: it is intermittent, or not in the capsule.",
             "故障没有重现：它是偶发的，或原因不在该文件中。",
         )
-    if any(one.verdict == judging.CONFIRMED for one in tested):
+    if any(cause.verdict == judging.CONFIRMED for cause in tested):
         return say(
             "The failure comes again, and one change makes it go away.",
             "故障重现，且有一项改动能将其消除。",
@@ -145,36 +151,36 @@ def summarise_replay(scene: BaselineRun, tested: tuple[CauseTested[Message], ...
     )
 
 
-def find_nonfinite_module(scene: BaselineRun) -> str:
+def find_nonfinite_module(baseline: BaselineRun) -> str:
     """Name the first module that left the finite range."""
-    peaks = scene.peaks
-    if peaks is None or scene.place is None:
+    peaks = baseline.peaks
+    if peaks is None or baseline.place is None:
         return ""
-    if peaks.first_forward or scene.recorded.bad == "loss":
+    if peaks.first_forward or baseline.recorded.bad == "loss":
         return peaks.first_forward or peaks.first_seen
     return peaks.first_backward
 
 
-def get_failure_direction(scene: BaselineRun) -> str:
+def get_failure_direction(baseline: BaselineRun) -> str:
     """Say whether it was in the forward or the backward pass."""
-    if scene.place is None:
+    if baseline.place is None:
         return ""
-    return "forward" if scene.recorded.bad == "loss" else "backward"
+    return "forward" if baseline.recorded.bad == "loss" else "backward"
 
 
-def place(scene: BaselineRun) -> Message:
+def place(baseline: BaselineRun) -> Message:
     """Say where the finite range was left first."""
-    if scene.place is None:
+    if baseline.place is None:
         return NOTHING
     parts: list[Message] = []
-    module, operation = find_nonfinite_module(scene), scene.operation
+    module, operation = find_nonfinite_module(baseline), baseline.operation
     if module:
         parts.append(
             say("module {module}", "模块 {module}", module=module)
-            if get_failure_direction(scene) == "forward"
+            if get_failure_direction(baseline) == "forward"
             else say("module {module}, backward", "模块 {module}（反向）", module=module)
         )
-    elif get_failure_direction(scene) == "forward":
+    elif get_failure_direction(baseline) == "forward":
         parts.append(say("the loss, behind all modules", "所有模块之后的 loss 计算"))
     if operation is not None:
         parts.append(
@@ -207,13 +213,13 @@ def describe_replay_device(bench: Bench) -> str:
 
 def describe_recorded_device(bench: Bench) -> str:
     """Name what it was recorded on."""
-    told = bench.manifest.device
-    return f"{told.type} ({told.name})" if told.name else told.type
+    device = bench.manifest.device
+    return f"{device.type} ({device.name})" if device.name else device.type
 
 
-def iter_notes(scene: BaselineRun, faith: Fidelity) -> Iterator[Message]:
+def iter_notes(baseline: BaselineRun, faith: Fidelity) -> Iterator[Message]:
     """Say what the reader must know of how it was done."""
-    bench = scene.bench
+    bench = baseline.bench
     if bench.device.type == "cpu" and bench.computes_in in {"float16", "bfloat16"}:
         yield say(
             "{dtype} was computed on a CPU: the range is the same, sums are rounded otherwise than"
@@ -223,8 +229,8 @@ def iter_notes(scene: BaselineRun, faith: Fidelity) -> Iterator[Message]:
         )
     if not faith.is_faithful:
         yield _NOT_FAITHFUL
-    for one in bench.manifest.partial[:8]:
-        yield say("not recorded: {what}", "未记录：{what}", what=one[:200])
+    for name in bench.manifest.partial[:8]:
+        yield say("not recorded: {what}", "未记录：{what}", what=name[:200])
     if not bench.can_step and bench.manifest.optimizer is not None:
         yield say(
             "torch has no optimiser {name}: nothing behind the first step could be run",

@@ -1,7 +1,7 @@
-"""A replay from a capsule to what it shows.
+"""Run a whole replay, from a capsule to its results.
 
 In: a capsule, whose code is trusted if it names any; a device, a budget of time. Out: `Replayed`.
-Not here: rendering it, evidence for the ranking (`rerun.as_evidence`).
+Not here: rendering it, evidence for the ranking (`rerun.replay_evidence`).
 """
 
 import math
@@ -32,8 +32,8 @@ _SPARE: Final = 1.3
 """A trial is begun if so many times its likely time is left."""
 
 
-class Tried(NamedTuple):
-    """The trials, and the runs behind them."""
+class Trials(NamedTuple):
+    """The trials and their runs."""
 
     trials: tuple[ReplayTrial[Message], ...]
     runs: Mapping[str, WindowRun]
@@ -67,53 +67,53 @@ def replay(
         torch.set_rng_state(kept)
 
 
-def _select_device(asked: str) -> str:
-    if asked == "cuda" and not torch.cuda.is_available():
+def _select_device(requested: str) -> str:
+    if requested == "cuda" and not torch.cuda.is_available():
         raise UsageError("no CUDA device is usable here", "--device cuda", "say --device cpu")
-    if asked == "auto":
+    if requested == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    return asked
+    return requested
 
 
-def _build_replayed(scene: BaselineRun) -> Replayed[Message]:
-    bench = scene.bench
-    faith = compare_losses(bench, scene.recorded)
-    wide = _measure_wide_peaks(scene)
-    tried = _run_trials(scene) if scene.place is not None else Tried((), {}, is_short=False)
-    seen_words = collect_observations(scene, tried.runs, wide.greatest if wide else 0.0)
+def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
+    bench = baseline.bench
+    faith = compare_losses(bench, baseline.recorded)
+    wide = _measure_wide_peaks(baseline)
+    tried = _run_trials(baseline) if baseline.place is not None else Trials((), {}, is_short=False)
+    seen_words = collect_observations(baseline, tried.runs, wide.greatest if wide else 0.0)
     if tried.is_short:
         seen_words |= {"short-of-time"}
     message = bench.manifest.reason.message
     if "unscale FP16 gradients" in message:
         seen_words |= {"told-unscale"}
-    tested = words.build_verdicts(scene, seen_words, faith)
-    shown = wide if wide is not None and wide.modules else scene.peaks
+    tested = words.build_verdicts(baseline, seen_words, faith)
+    shown = wide if wide is not None and wide.modules else baseline.peaks
     return Replayed(
         capsule=bench.capsule.folder.name,
         device=words.describe_replay_device(bench),
         recorded_on=words.describe_recorded_device(bench),
         reason=words.describe_reason(bench),
-        summary=words.summarise_replay(scene, tested),
-        reproduced=words.get_reproduction_status(scene),
-        fidelity=faith.told,
-        trials=(*_build_baseline_trials(scene), *tried.trials),
+        summary=words.summarise_replay(baseline, tested),
+        reproduced=words.get_reproduction_status(baseline),
+        fidelity=faith.summary,
+        trials=(*_build_baseline_trials(baseline), *tried.trials),
         tested=tested,
-        place=words.place(scene),
-        module=words.find_nonfinite_module(scene),
-        direction=words.get_failure_direction(scene),
-        operation=scene.operation.name if scene.operation else "",
-        culprits=_build_culprits(scene),
+        place=words.place(baseline),
+        module=words.find_nonfinite_module(baseline),
+        direction=words.get_failure_direction(baseline),
+        operation=baseline.operation.name if baseline.operation else "",
+        culprits=_build_culprits(baseline),
         peaks=shown.shown() if shown is not None else (),
         limit=torch.finfo(getattr(torch, bench.computes_in)).max,
         limit_of=bench.computes_in,
         peaks_of=words.describe_peak_run(is_wide=shown is wide and wide is not None),
-        notes=tuple(words.iter_notes(scene, faith)),
+        notes=tuple(words.iter_notes(baseline, faith)),
     )
 
 
-def _measure_wide_peaks(scene: BaselineRun) -> Peaks | None:
-    """See how large the numbers are where they have room, in the state in which it fails."""
-    bench, place = scene.bench, scene.place
+def _measure_wide_peaks(baseline: BaselineRun) -> Peaks | None:
+    """Measure the peaks in float32 in the failing state."""
+    bench, place = baseline.bench, baseline.place
     if (
         place is None
         or bench.computes_in == "float32"
@@ -126,53 +126,57 @@ def _measure_wide_peaks(scene: BaselineRun) -> Peaks | None:
     return peaks if peaks is not None and not peaks.error else None
 
 
-def _build_baseline_trials(scene: BaselineRun) -> list[ReplayTrial[Message]]:
-    found = [_build_trial("as-recorded", words.AS_RECORDED, scene.recorded)]
-    if scene.again is not None:
-        found.append(_build_trial("again", words.AGAIN, scene.again))
+def _build_baseline_trials(baseline: BaselineRun) -> list[ReplayTrial[Message]]:
+    found = [_build_trial("as-recorded", words.AS_RECORDED, baseline.recorded)]
+    if baseline.again is not None:
+        found.append(_build_trial("again", words.AGAIN, baseline.again))
     return found
 
 
-def _run_trials(scene: BaselineRun) -> Tried:
+def _run_trials(baseline: BaselineRun) -> Trials:
     trials: list[ReplayTrial[Message]] = []
-    runs = scene.runs
+    runs = baseline.runs
     is_short = False
-    for one in TABLE:
-        trial, ran = _try(scene, one)
+    for experiment in TABLE:
+        trial, ran = _try(baseline, experiment)
         trials.append(trial)
         if ran is not None:
-            runs[one.id] = ran
+            runs[experiment.id] = ran
             is_short |= ran.stopped
         is_short |= trial.outcome == "skipped" and trial.seconds > 0
-    return Tried(tuple(trials), runs, is_short)
+    return Trials(tuple(trials), runs, is_short)
 
 
-def _try(scene: BaselineRun, one: Counterfactual) -> tuple[ReplayTrial[Message], WindowRun | None]:
-    """Run one counterfactual; a skipped one that time was short for tells how long it takes."""
-    regime = one.regime(scene)
+def _try(
+    baseline: BaselineRun, experiment: Counterfactual
+) -> tuple[ReplayTrial[Message], WindowRun | None]:
+    """Run one counterfactual; one skipped for lack of time says how long it would take."""
+    regime = experiment.regime(baseline)
     if isinstance(regime, Message):
-        return ReplayTrial(one.id, one.title, "skipped", regime), None
-    bench = scene.bench
+        return ReplayTrial(experiment.id, experiment.title, "skipped", regime), None
+    bench = baseline.bench
     if lacking := _describe_lacking_memory(bench.capsule, regime, bench.memory):
-        return ReplayTrial(one.id, one.title, "skipped", lacking), None
-    steps = 1 if regime.is_short else len(scene.recorded.steps)
-    whole = min(scene.recorded.seconds, scene.again.seconds if scene.again else math.inf)
-    likely = whole / max(1, len(scene.recorded.steps)) * steps * _SPARE + 0.01
+        return ReplayTrial(experiment.id, experiment.title, "skipped", lacking), None
+    steps = 1 if regime.is_short else len(baseline.recorded.steps)
+    whole = min(baseline.recorded.seconds, baseline.again.seconds if baseline.again else math.inf)
+    likely = whole / max(1, len(baseline.recorded.steps)) * steps * _SPARE + 0.01
     if likely > bench.left:
-        told = say(
+        reason = say(
             "it takes about {needed:.0f} s, {left:.0f} s are left",
             "约需 {needed:.0f} 秒，仅剩 {left:.0f} 秒",
             needed=math.ceil(likely),
             left=max(0.0, bench.left),
         )
-        return ReplayTrial(one.id, one.title, "skipped", told, (), likely), None
+        return ReplayTrial(experiment.id, experiment.title, "skipped", reason, (), likely), None
     if regime.attention is not None:
         try:
             run_rehearsal(bench, regime)
         except InputError as error:
-            return ReplayTrial(one.id, one.title, "skipped", quote(str(error.what))), None
+            return ReplayTrial(
+                experiment.id, experiment.title, "skipped", quote(str(error.what))
+            ), None
     ran = run(bench, regime)
-    return _build_trial(one.id, one.title, ran), ran
+    return _build_trial(experiment.id, experiment.title, ran), ran
 
 
 def _describe_lacking_memory(capsule: Capsule, regime: Regime, allowed: float) -> Message | None:
@@ -201,20 +205,20 @@ def _build_trial(id_: str, title: Message, ran: WindowRun) -> ReplayTrial[Messag
     )
 
 
-def _build_culprits(scene: BaselineRun) -> tuple[FaultySample[Message], ...]:
-    place, bench = scene.culprit_place, scene.bench
-    if not scene.culprits or place is None:
+def _build_culprits(baseline: BaselineRun) -> tuple[FaultySample[Message], ...]:
+    place, bench = baseline.culprit_place, baseline.bench
+    if not baseline.culprits or place is None:
         return ()
-    told = bench.steps[place.step]
-    samples = told.micro_batches[place.micro].samples or ()
+    window_step = bench.steps[place.step]
+    samples = window_step.micro_batches[place.micro].samples or ()
     batch = bench.batch(place)
     return tuple(
         FaultySample(
-            told.step,
+            window_step.step,
             place.micro,
             position,
             samples[position] if position < len(samples) else None,
             describe_sample(batch, position),
         )
-        for position in scene.culprits
+        for position in baseline.culprits
     )

@@ -1,4 +1,4 @@
-"""A window is run: from its start or from the failing step, up to the first failure.
+"""Run a window from its start or from the failing step, up to the first failure.
 
 In: a bench, a regime. Out: `WindowRun`. Not here: what to change (`rerun.counterfactuals`), a
 single pass (`rerun.passes`).
@@ -78,7 +78,7 @@ def _find_failure(bench: Bench, runs: list[StepRun]) -> MicroPlace | None:
     """Find where a run failed, if it did."""
     if not runs or not runs[-1].bad:
         return None
-    numbers = [one.step for one in bench.steps]
+    numbers = [step.step for step in bench.steps]
     return MicroPlace(numbers.index(runs[-1].number), runs[-1].bad_micro)
 
 
@@ -97,30 +97,30 @@ def _run_step(
     moving: MovingScale | None,
     until: MicroPlace | None,
 ) -> StepRun:
-    told = bench.steps[number]
+    recorded = bench.steps[number]
     scale = moving.scale if moving else None
     losses: list[float] = []
     broken: int | None = None
-    for micro in range(len(told.micro_batches)):
+    for micro in range(len(recorded.micro_batches)):
         place = MicroPlace(number, micro)
         if place == until:
-            return StepRun(told.step, tuple(losses), None, scale=scale)
+            return StepRun(recorded.step, tuple(losses), None, scale=scale)
         loss = run_pass(bench, place, regime, scale=scale or 1.0)
         if loss is None:
             continue
         losses.append(loss)
         if not math.isfinite(loss):
-            return StepRun(told.step, tuple(losses), None, "loss", micro, scale)
-        broken = micro if broken is None and not _has_finite_gradients(bench, told) else broken
+            return StepRun(recorded.step, tuple(losses), None, "loss", micro, scale)
+        broken = micro if broken is None and not _has_finite_gradients(bench, recorded) else broken
     if not losses:
-        return StepRun(told.step, (), None, scale=scale)
+        return StepRun(recorded.step, (), None, scale=scale)
     ran = update_weights(bench, number, regime, moving, losses)
     return ran if broken is None else replace(ran, bad_micro=broken)
 
 
-def _has_finite_gradients(bench: Bench, told: WindowStep) -> bool:
-    """Look at the gradients between micro-batches, to tell which of several broke them."""
-    return len(told.micro_batches) < 2 or all(
+def _has_finite_gradients(bench: Bench, recorded: WindowStep) -> bool:
+    """Check the gradients between micro-batches, to find the one that broke them."""
+    return len(recorded.micro_batches) < 2 or all(
         bool(torch.isfinite(weight.grad).all())
         for weight in bench.model.parameters()
         if weight.grad is not None

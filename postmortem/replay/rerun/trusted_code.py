@@ -1,7 +1,7 @@
-"""Functions and classes out of the user's file, without running the training in it.
+"""Load functions and classes from the user's file without running the training in it.
 
-In: a file whose code is trusted, its checksum, a name in it. Out: what bears the name. Not here:
-whether it is trusted (`rerun.on_demand`).
+In: a file whose code is trusted, its checksum, a name in it. Out: the object of that name. Not
+here: whether it is trusted (`rerun.on_demand`).
 
 A training script without `if __name__ == "__main__":` would train again, and write over its own
 checkpoints. So only what defines something is executed: imports, functions, classes, and
@@ -103,44 +103,44 @@ def _read(file: str, sha256: str) -> bytes:
 
 def _select_definitions(body: list[ast.stmt], left_out: dict[str, str]) -> Iterator[ast.stmt]:
     """Go through the statements that define something; note the names that others would set."""
-    for one in body:
-        if isinstance(one, _DEFINITIONS) or _is_constant(one):
-            yield one
-        elif isinstance(one, ast.If) and _is_value(one.test):
-            one.body = list(_select_definitions(one.body, left_out)) or [ast.Pass()]
-            one.orelse = list(_select_definitions(one.orelse, left_out))
-            yield ast.fix_missing_locations(one)
-        elif isinstance(one, ast.Try):
-            yield _filter_try(one, left_out)
+    for statement in body:
+        if isinstance(statement, _DEFINITIONS) or _is_constant(statement):
+            yield statement
+        elif isinstance(statement, ast.If) and _is_value(statement.test):
+            statement.body = list(_select_definitions(statement.body, left_out)) or [ast.Pass()]
+            statement.orelse = list(_select_definitions(statement.orelse, left_out))
+            yield ast.fix_missing_locations(statement)
+        elif isinstance(statement, ast.Try):
+            yield _filter_try(statement, left_out)
         else:
-            shown = f"line {one.lineno}: {ast.unparse(one).splitlines()[0][:80]}"
-            left_out.update(dict.fromkeys(_set_names(one), shown))
+            shown = f"line {statement.lineno}: {ast.unparse(statement).splitlines()[0][:80]}"
+            left_out.update(dict.fromkeys(_set_names(statement), shown))
 
 
-def _filter_try(one: ast.Try, left_out: dict[str, str]) -> ast.stmt:
-    one.body = list(_select_definitions(one.body, left_out)) or [ast.Pass()]
-    for handler in one.handlers:
+def _filter_try(statement: ast.Try, left_out: dict[str, str]) -> ast.stmt:
+    statement.body = list(_select_definitions(statement.body, left_out)) or [ast.Pass()]
+    for handler in statement.handlers:
         handler.body = list(_select_definitions(handler.body, left_out)) or [ast.Pass()]
-    one.orelse = list(_select_definitions(one.orelse, left_out))
-    one.finalbody = list(_select_definitions(one.finalbody, left_out))
-    return ast.fix_missing_locations(one)
+    statement.orelse = list(_select_definitions(statement.orelse, left_out))
+    statement.finalbody = list(_select_definitions(statement.finalbody, left_out))
+    return ast.fix_missing_locations(statement)
 
 
-def _is_constant(one: ast.stmt) -> bool:
-    if not isinstance(one, ast.Assign | ast.AnnAssign | ast.AugAssign):
+def _is_constant(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
         return False
-    targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     are_names = all(
         isinstance(part, ast.Name | ast.Tuple | ast.List | ast.Starred | ast.expr_context)
         for target in targets
         for part in ast.walk(target)
     )
-    return are_names and (one.value is None or _is_value(one.value))
+    return are_names and (statement.value is None or _is_value(statement.value))
 
 
 def _is_value(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
-        parts = [*node.args, *(one.value for one in node.keywords)]
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
         return ast.unparse(node.func) in _PURE and all(map(_is_value, parts))
     if isinstance(node, ast.Lambda):
         return True
@@ -155,9 +155,9 @@ def _set_names(statement: ast.stmt) -> Iterator[str]:
 
 def _describe_error(error: BaseException, left_out: dict[str, str]) -> str:
     """Tell an error; where a name is missing, which statement was not executed."""
-    told = f"{type(error).__name__}: {error}"
+    text = f"{type(error).__name__}: {error}"
     place = left_out.get(error.name or "") if isinstance(error, NameError) else None
-    return f"{told}; it is set by a statement that is not executed ({place})" if place else told
+    return f"{text}; it is set by a statement that is not executed ({place})" if place else text
 
 
 def _wrap_with_explanation(found: Any, file: str, left_out: dict[str, str]) -> Callable[..., Any]:

@@ -1,1 +1,1 @@
-"""What the rules know, told by id: the pages of `postmortem explain` and of the reference."""
+"""The pages of `postmortem explain` and of the reference: what the rules know of an id."""

@@ -1,7 +1,7 @@
 """The page of one id, in Markdown.
 
 In: an `Explained`, the rules, a language. Out: Markdown. Not here: looking it up
-(`manual.entries`), how a terminal shows it (`cli`).
+(`manual.entries`), terminal output (`cli`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from postmortem.report.manual.entries import Explained, Rules
 from postmortem.report.manual.headings import (
     HEADINGS,
     LEVELS,
-    TEXT_MODEL_TOLD,
+    TEXT_MODEL_NOTES,
     WORDS,
     get_stack_name,
 )
@@ -31,19 +31,19 @@ def render_contents(rules: Rules, language: str) -> str:
     """List all causes."""
     page = _Sheet(rules, language)
     causes = rules["taxonomy"]["causes"].items()
-    lines = (f"- `{name}`: {page.text(told['title'])}" for name, told in causes)
+    lines = (f"- `{name}`: {page.text(cause['title'])}" for name, cause in causes)
     return "\n".join([f"# {page.word('causes')}", "", *lines, ""])
 
 
 class _Sheet:
-    """What is written in one language, with the rules at hand."""
+    """A page in one language, with the rules it refers to."""
 
     def __init__(self, rules: Rules, language: str) -> None:
         self.rules, self.language = rules, language
 
-    def text(self, said: Any) -> str:
+    def text(self, value: Any) -> str:
         """Give a text of the rules in the language; one without languages as it is."""
-        return fill(str(said[self.language] if isinstance(said, Mapping) else said or ""), {})
+        return fill(str(value[self.language] if isinstance(value, Mapping) else value or ""), {})
 
     def word(self, name: str) -> str:
         """Give a word of the page."""
@@ -76,7 +76,7 @@ class _Sheet:
         """Give a level of evidence."""
         return LEVELS[name].text(self.language)
 
-    def asked(self, item: Mapping[str, Any]) -> str:
+    def format_conditions(self, item: Mapping[str, Any]) -> str:
         """Name the conditions that an item asks for."""
         wanted = [f"`{name}`" for name in item.get("if") or ()]
         unwanted = [f"{self.word('not')} `{name}`" for name in item.get("not") or ()]
@@ -96,7 +96,10 @@ def _render_cause(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section("against", _render_items(page, raw.get("against") or ()))
     yield from page.section(
         "separates",
-        (f"- `{one['from']}`: {page.text(one['by'])}" for one in raw.get("separates") or ()),
+        (
+            f"- `{separation['from']}`: {page.text(separation['by'])}"
+            for separation in raw.get("separates") or ()
+        ),
     )
     yield from page.section("precedence", _render_precedence(page, entry.id))
     yield from page.section("need", _needs(page, raw.get("need") or ()))
@@ -105,55 +108,55 @@ def _render_cause(page: _Sheet, entry: Explained) -> Iterator[str]:
 
 
 def _list_suggesting_signatures(page: _Sheet, cause: str) -> Iterator[str]:
-    """List the signatures that speak for a cause, the strongest first."""
+    """List the signatures that suggest a cause, strongest first."""
     found = [
-        (_LEVEL_ORDER[one["suggests"][cause]], one["id"], one)
-        for one in page.rules["signatures"]
-        if cause in (one.get("suggests") or {})
+        (_LEVEL_ORDER[signature["suggests"][cause]], signature["id"], signature)
+        for signature in page.rules["signatures"]
+        if cause in (signature.get("suggests") or {})
     ]
-    for _, name, one in sorted(found, key=lambda item: item[:2]):
-        told = page.aside(page.text(one["title"]), f"`{name}`")
-        yield f"- {page.labelled(page.level(one['suggests'][cause]), told)}"
+    for _, name, entry in sorted(found, key=lambda item: item[:2]):
+        line = page.aside(page.text(entry["title"]), f"`{name}`")
+        yield f"- {page.labelled(page.level(entry['suggests'][cause]), line)}"
 
 
 def _render_items(page: _Sheet, items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for item in items:
-        told = page.aside(page.text(item["text"]), page.asked(item))
-        yield f"- {page.labelled(page.level(item['level']), told)}"
+        line = page.aside(page.text(item["text"]), page.format_conditions(item))
+        yield f"- {page.labelled(page.level(item['level']), line)}"
 
 
 def _render_precedence(page: _Sheet, cause: str) -> Iterator[str]:
-    for one in page.rules["taxonomy"]["precedence"]:
-        if one["winner"] == cause:
-            yield f"- {page.word('before')} `{one['loser']}`"
-        elif one["loser"] == cause:
-            yield f"- {page.word('behind')} `{one['winner']}`"
+    for rule in page.rules["taxonomy"]["precedence"]:
+        if rule["winner"] == cause:
+            yield f"- {page.word('before')} `{rule['loser']}`"
+        elif rule["loser"] == cause:
+            yield f"- {page.word('behind')} `{rule['winner']}`"
 
 
 def _needs(page: _Sheet, needs: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for one in needs:
-        yield f"- {page.labelled(page.text(one['what']), page.text(one['why']))}"
-        if one.get("command"):
-            yield from ("", "  ```bash", f"  {one['command']}", "  ```", "")
+    for need in needs:
+        yield f"- {page.labelled(page.text(need['what']), page.text(need['why']))}"
+        if need.get("command"):
+            yield from ("", "  ```bash", f"  {need['command']}", "  ```", "")
 
 
 def _list_fixes(page: _Sheet, cause: str) -> Iterator[str]:
     """List the fixes of a cause in the order in which a report would show them."""
-    found = [one for one in page.rules["fixes"] if cause in one["causes"]]
+    found = [rule for rule in page.rules["fixes"] if cause in rule["causes"]]
     order = {"check": 0, "change": 1, "prevent": 2}
-    for one in sorted(found, key=lambda fix: (order[fix["kind"]], fix.get("order", 50))):
-        asked = page.asked(one)
-        name = f"`{one['id']}`" + (f", {page.word('if')} {asked}" if asked else "")
-        head = page.aside(f"**{page.text(one['title'])}**", name)
-        told = page.joined("sentences", first=head, second=page.text(one["why"]))
-        yield f"- {page.labelled(page.word(one['kind']), told)}"
+    for entry in sorted(found, key=lambda fix: (order[fix["kind"]], fix.get("order", 50))):
+        conditions = page.format_conditions(entry)
+        name = f"`{entry['id']}`" + (f", {page.word('if')} {conditions}" if conditions else "")
+        head = page.aside(f"**{page.text(entry['title'])}**", name)
+        line = page.joined("sentences", first=head, second=page.text(entry["why"]))
+        yield f"- {page.labelled(page.word(entry['kind']), line)}"
 
 
 def _list_advisories(page: _Sheet, cause: str) -> Iterator[str]:
-    for one in page.rules["advisories"]:
-        if cause in one["causes"]:
-            told = page.aside(page.text(one["symptom"]), f"`{one['id']}`")
-            yield f"- {page.labelled(' '.join((one['package'], one['range'])), told)}"
+    for advisory in page.rules["advisories"]:
+        if cause in advisory["causes"]:
+            line = page.aside(page.text(advisory["symptom"]), f"`{advisory['id']}`")
+            yield f"- {page.labelled(' '.join((advisory['package'], advisory['range'])), line)}"
 
 
 def _render_signature(page: _Sheet, entry: Explained) -> Iterator[str]:
@@ -170,7 +173,8 @@ def _render_signature(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section("match", _format_code_block("regex", raw["match"]))
     examples = (raw.get("examples") or {}).get("fires") or ()
     yield from page.section(
-        "examples", (line for one in examples for line in _format_code_block("text", one["text"]))
+        "examples",
+        (line for example in examples for line in _format_code_block("text", example["text"])),
     )
     yield from page.section("source", [raw["source"]] if raw.get("source") else [])
     yield from page.section("references", _format_references(raw))
@@ -194,19 +198,19 @@ def _render_fix(page: _Sheet, entry: Explained) -> Iterator[str]:
         "",
     )
     yield from page.section(
-        "causes", (f"- `{one}`: {_get_title(page, one)}" for one in raw["causes"])
+        "causes", (f"- `{cause}`: {_get_title(page, cause)}" for cause in raw["causes"])
     )
-    asked = page.asked(raw)
-    yield from page.section("asked", [asked] if asked else [])
+    conditions = page.format_conditions(raw)
+    yield from page.section("asked", [conditions] if conditions else [])
     snippets = dict(raw.get("snippets") or {})
     for stack in page.rules["stacks"]:
         if entry.id in (own := load_snippets(stack)):
             snippets[stack["id"]] = own[entry.id]
-    for name, one in snippets.items():
+    for name, snippet in snippets.items():
         yield from (
             f"## {get_stack_name(name).text(page.language)}",
             "",
-            *_render_snippet(page, one),
+            *_render_snippet(page, snippet),
             "",
         )
     yield from page.section("references", _format_references(raw))
@@ -221,18 +225,18 @@ def _render_stack(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     over = ", ".join(f"`{name}`" for name in raw.get("over") or ())
     yield from page.section("over", [over] if over else [])
-    fixes = {one["id"]: one for one in page.rules["fixes"]}
-    for name, one in load_snippets(raw).items():
+    fixes = {fix["id"]: fix for fix in page.rules["fixes"]}
+    for name, snippet in load_snippets(raw).items():
         title = page.text(fixes[name]["title"]) if name in fixes else name
-        yield from (f"## {page.aside(title, f'`{name}`')}", "", *_render_snippet(page, one), "")
+        yield from (f"## {page.aside(title, f'`{name}`')}", "", *_render_snippet(page, snippet), "")
     yield from page.section("references", _format_references(raw))
 
 
 def _render_advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
     raw = entry.raw
     yield from (f"{raw['package']} {raw['range']}", "")
-    asked = page.asked(raw)
-    yield from page.section("asked", [asked] if asked else [])
+    conditions = page.format_conditions(raw)
+    yield from page.section("asked", [conditions] if conditions else [])
     yield from page.section("fixed", [page.text(raw["fixed"])])
     yield from page.section(
         "suggests",
@@ -247,10 +251,10 @@ def _render_advisory(page: _Sheet, entry: Explained) -> Iterator[str]:
 def _list_users(page: _Sheet, name: str) -> Iterator[str]:
     """List the causes, fixes, advisories and conditions that name a condition or signature."""
     for kind in ("causes", "fixes", "advisories"):
-        for one in page.rules[kind]:
-            items = (one, *(one.get("for") or ()), *(one.get("against") or ()))
+        for rule in page.rules[kind]:
+            items = (rule, *(rule.get("for") or ()), *(rule.get("against") or ()))
             if any(name in (*(item.get("if") or ()), *(item.get("not") or ())) for item in items):
-                yield f"- `{one['id']}`"
+                yield f"- `{rule['id']}`"
 
 
 def _get_title(page: _Sheet, cause: str) -> str:
@@ -259,7 +263,7 @@ def _get_title(page: _Sheet, cause: str) -> str:
 
 
 def _format_references(raw: Mapping[str, Any]) -> Iterator[str]:
-    yield from (f"- <{one}>" for one in raw.get("references") or ())
+    yield from (f"- <{reference}>" for reference in raw.get("references") or ())
 
 
 def _format_code_block(language: str, text: str) -> Iterator[str]:
@@ -273,8 +277,8 @@ def _dump_yaml(value: Any) -> str:
 
 
 def _render_classifier(page: _Sheet, _entry: Explained) -> Iterator[str]:
-    for told in TEXT_MODEL_TOLD:
-        yield from (told.text(page.language), "")
+    for message in TEXT_MODEL_NOTES:
+        yield from (message.text(page.language), "")
 
 
 _BODIES: Final[Mapping[str, Callable[[_Sheet, Explained], Iterator[str]]]] = {

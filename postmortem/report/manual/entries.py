@@ -1,7 +1,6 @@
 """Look an id up among all rules: causes, signatures, conditions, shapes, fixes, stacks.
 
-In: compiled rules, an id. Out: `Explained`. Not here: what its page says
-(`manual.articles`).
+In: compiled rules, an id. Out: `Explained`. Not here: what its page says (`manual.articles`).
 """
 
 import difflib
@@ -45,23 +44,23 @@ class Explained(NamedTuple):
 
 def iter_entries(rules: Rules) -> Iterator[Explained]:
     """Yield all that can be explained."""
-    causes = {one["id"]: one for one in rules["causes"]}
-    for name, told in rules["taxonomy"]["causes"].items():
-        yield Explained("cause", name, {**causes.get(name, {}), **told})
+    causes = {cause["id"]: cause for cause in rules["causes"]}
+    for name, definition in rules["taxonomy"]["causes"].items():
+        yield Explained("cause", name, {**causes.get(name, {}), **definition})
     for kind, plural in _PLURALS.items():
-        for one in rules[plural]:
-            yield Explained(kind, one["id"], one)
+        for rule in rules[plural]:
+            yield Explained(kind, rule["id"], rule)
     yield Explained("classifier", "text-model", {"title": TEXT_MODEL._asdict()})
 
 
 def find_entry(rules: Rules, name: str) -> Explained:
-    """Find what has an id; a cause before all else.
+    """Find the entry with an id; causes are searched first.
 
     Raises:
-        UsageError: nothing has it; ids that look like it are told.
+        UsageError: nothing has it; similar ids are listed.
     """
     all_of_it = list(iter_entries(rules))
-    found = next((one for one in all_of_it if one.id == name), None)
+    found = next((entry for entry in all_of_it if entry.id == name), None)
     if found is None:
         raise UsageError(f"nothing has the id {name!r}", "", _format_hint(all_of_it, name))
     return found
@@ -69,7 +68,7 @@ def find_entry(rules: Rules, name: str) -> Explained:
 
 def _format_hint(all_of_it: Sequence[Explained], name: str) -> str:
     """Say which ids were meant, or where they are listed."""
-    ids = [one.id for one in all_of_it]
-    within = [one for one in ids if name.lower() in one][:_NEAR] if len(name) > 2 else []
+    ids = [entry.id for entry in all_of_it]
+    within = [id_ for id_ in ids if name.lower() in id_][:_NEAR] if len(name) > 2 else []
     near = within or difflib.get_close_matches(name.lower(), ids, _NEAR, 0.6)
     return f"did you mean {', '.join(near)}?" if near else "see: postmortem patterns list"

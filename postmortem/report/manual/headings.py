@@ -1,4 +1,4 @@
-"""Words of the pages that explain rules, in every language.
+"""Headings of the pages that explain rules, in every language.
 
 In: nothing. Out: `Message`s by name. Not here: what the rules themselves say (`patterns/`).
 """
@@ -90,7 +90,7 @@ def get_stack_name(key: str) -> Message:
 
 
 TEXT_MODEL: Final = say("The wording is that of such failures", "措辞与此类故障相符")
-TEXT_MODEL_TOLD: Final = (
+TEXT_MODEL_NOTES: Final = (
     say(
         "A linear model of hashed words and parts of words compares what the run says where it"
         " fails with runs whose cause is known. It sees no rule, no figure and no curve. It is"

@@ -1,1 +1,1 @@
-"""The page: one HTML file with its drawings; nothing here is known to the other forms."""
+"""The report as one HTML file with its drawings; no other form imports from here."""

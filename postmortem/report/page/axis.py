@@ -1,4 +1,4 @@
-"""Round numbers on an axis, and how they are written.
+"""Round tick values of an axis, and their labels.
 
 In: the bounds of an axis. Out: places and labels. Not here: the axis of a panel's records
 (`page.record_axis`), SVG (`page.chart_axes`).
@@ -16,7 +16,7 @@ _BETWEEN: Final = ((1, 3), (1, 2, 5))
 
 
 def format_axis_labels(values: Sequence[float], *, is_log: bool = False) -> tuple[str, ...]:
-    """Write the numbers of an axis in one notation, with as many decimals as tell them apart.
+    """Format the numbers of an axis in one notation, with as many decimals as they need to differ.
 
     On a logarithmic axis they are powers of ten.
     """

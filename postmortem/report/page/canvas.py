@@ -1,4 +1,4 @@
-"""The drawing area of a chart: which pixel a value stands at, and what is named above the drawing.
+"""The drawing area of a chart: maps values to pixels, and gives the labels above the drawing.
 
 In: a `Panel` and a height in pixels. Out: a `Canvas`. Not here: SVG (`page.chart`).
 """
@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from postmortem.report.page.panel import Bad, Panel, Spot, Track
+from postmortem.report.page.panel import NonfiniteMark, Panel, Spot, Track
 from postmortem.report.parts import format_sample_location
 from postmortem.report.plain import format_number, format_one_line, process
 from postmortem.report.words import Words
@@ -122,14 +122,14 @@ def _list_labels(panel: Panel, words: Words) -> list[tuple[Spot, str]]:
     return sorted(found, key=lambda label: _rank_outward(label[0].x, middle))
 
 
-def _format_nonfinite_label(panel: Panel, bad: Bad, words: Words) -> str:
+def _format_nonfinite_label(panel: Panel, bad: NonfiniteMark, words: Words) -> str:
     """Say which value is not finite, whose it is, and where it was printed."""
-    said = format_number(bad.value)
+    label = format_number(bad.value)
     if bad.name != panel.main.name:
-        said = f"{format_one_line(bad.name, 20)} {said}"
+        label = f"{format_one_line(bad.name, 20)} {label}"
     if panel.is_of_processes:
-        said = f"{process(panel.main.where, words)} {said}".strip()
-    return f"{said} · {format_sample_location(bad.step, bad.line, words)}"
+        label = f"{process(panel.main.where, words)} {label}".strip()
+    return f"{label} · {format_sample_location(bad.step, bad.line, words)}"
 
 
 def _rank_outward(x: float, middle: float) -> float:

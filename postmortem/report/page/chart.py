@@ -1,7 +1,7 @@
 """A panel as an inline SVG line chart; a pure function, no library, no script.
 
 In: a `Panel`. Out: SVG text whose colours are CSS classes of `templates/chart.css`. Not here: which
-series and marks to draw (`page.arrange`).
+series and marks to draw (`page.panel_layout`).
 """
 
 import math
@@ -59,14 +59,14 @@ def draw_panel(
 ) -> str:
     """Draw a panel; `key` makes the ids unique within a page."""
     frame = build_canvas(panel, height - BOTTOM, words)
-    name, said = escape(title), escape(description)
+    name, summary = escape(title), escape(description)
     parts = [
         (
             f'<svg class="chart" viewBox="0 0 {WIDTH} {height}" role="img"'
             f' aria-labelledby="{escape(key)}-t {escape(key)}-d"'
             ' xmlns="http://www.w3.org/2000/svg">'
         ),
-        f'<title id="{escape(key)}-t">{name}</title><desc id="{escape(key)}-d">{said}</desc>',
+        f'<title id="{escape(key)}-t">{name}</title><desc id="{escape(key)}-d">{summary}</desc>',
         *draw_axes(frame, words),
         *(part for index, track in _from_below(panel) for part in _draw_lines(frame, track, index)),
         *_draw_nonfinite_marks(frame),

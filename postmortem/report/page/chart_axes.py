@@ -19,9 +19,9 @@ _RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def draw_axes(frame: Canvas, words: Words) -> Iterator[str]:
     """Draw the axes, those of values first."""
     bottom, edge = frame.bottom, frame.edge
-    for axis, one in enumerate(frame.ranges):
-        heights = tuple(_compute_value_ticks(frame.panel, one))
-        for height, label in zip(heights, _format_value_labels(heights, one.scale), strict=True):
+    for axis, scale in enumerate(frame.ranges):
+        heights = tuple(_compute_value_ticks(frame.panel, scale))
+        for height, label in zip(heights, _format_value_labels(heights, scale.scale), strict=True):
             y = frame.y(height, axis)
             if axis == 0:
                 yield f'<line class="grid" x1="{LEFT}" y1="{y}" x2="{edge}" y2="{y}"/>'
@@ -57,15 +57,15 @@ def _place_ticks(panel: Panel) -> tuple[float, ...]:
     )
 
 
-def _compute_value_ticks(panel: Panel, one: Scale) -> Iterable[float]:
+def _compute_value_ticks(panel: Panel, scale: Scale) -> Iterable[float]:
     if not panel.has_finite:
         return ()
-    if one.scale == "linear":
-        found = compute_ticks(one.low, one.high, 4)
-        return found if len(found) > 2 else compute_ticks(one.low, one.high, 6)
-    if one.scale == "log10":
-        return log_ticks(one.low, one.high, 4)
-    powers = range(math.ceil(one.low), math.floor(one.high) + 1)
+    if scale.scale == "linear":
+        found = compute_ticks(scale.low, scale.high, 4)
+        return found if len(found) > 2 else compute_ticks(scale.low, scale.high, 6)
+    if scale.scale == "log10":
+        return log_ticks(scale.low, scale.high, 4)
+    powers = range(math.ceil(scale.low), math.floor(scale.high) + 1)
     return map(float, powers[:: -(-len(powers) // _POWERS_SHOWN) or 1])
 
 

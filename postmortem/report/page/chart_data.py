@@ -44,7 +44,7 @@ def serialize_panels(panels: Sequence[Panel]) -> Markup:
 
 
 def name_of(series: SeriesView) -> str:
-    """Give the name of a series as far as there is room for it."""
+    """Give the name of a series, cut to the room it has."""
     return format_one_line(series.name, LONGEST_NAME)
 
 

@@ -72,9 +72,9 @@ def extract_close_up(
 
 
 def _is_at_an_end(places: Sequence[float], at: int) -> bool:
-    """Say whether a sample stands in the first or last fiftieth.
+    """Say whether a sample is in the first or last 2 % of the curve.
 
-    Of thinned records the lines tell it better than their numbers.
+    Thinned records are placed by their lines, which is more exact than their numbers.
     """
     span = places[-1] - places[0]
     return span > 0 and not _AT_AN_END < (places[at] - places[0]) / span < 1 - _AT_AN_END

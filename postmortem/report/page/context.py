@@ -14,8 +14,7 @@ from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.job_facts import Attempt
 from postmortem.core.message import cut
 from postmortem.core.visible import escape_control_characters
-from postmortem.report import about_run, parts
-from postmortem.report import milestones as milestones_told
+from postmortem.report import about_run, milestones, parts
 from postmortem.report.for_people import detect_input_type
 from postmortem.report.key_figures import find_failing_line, find_user_code, list_key_values
 from postmortem.report.page.process_lanes import build_lanes
@@ -105,7 +104,7 @@ def build_article_context(
 
 
 def _build_verdict_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
-    """Give the answer, what speaks for it, and what else was weighed."""
+    """Build the verdict, its evidence and the other candidates."""
     cause = parts.get_main_cause(diagnosis)
     return {
         "mood": parts.get_verdict_color(diagnosis),
@@ -134,7 +133,7 @@ def _build_verdict_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any]
 
 
 def _build_fault_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any] | None:
-    """Give the line that failed, or that speaks most for the verdict, with its place."""
+    """Give the failing line, or else the line with the strongest evidence, with its place."""
     quoted, first = find_failing_line(diagnosis), diagnosis.first_failure
     if quoted is None:
         return None
@@ -147,7 +146,7 @@ def _build_fault_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any] |
 
 
 def _build_timeline_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
-    """Give what the log tells in the order of time."""
+    """Build the timeline."""
     return {
         "first": _build_first_failure_context(diagnosis, words),
         "lanes": build_lanes(diagnosis, words),
@@ -156,7 +155,7 @@ def _build_timeline_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any
                 event,
                 build_spot(diagnosis, event.source, (event.line, None), words),
                 process(event.where, words),
-                milestones_told.split_event_text(event),
+                milestones.split_event_text(event),
             )
             for event in diagnosis.timeline[:_LISTED]
         ],
@@ -170,7 +169,7 @@ def _build_timeline_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any
 
 
 def _build_environment_context(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
-    """Give what the run was made on and of, and the files that tell of it."""
+    """Build the environment of the run and the list of its files."""
     sources, attempts = diagnosis.sources, about_run.list_attempts(diagnosis)
     files = [about_run.describe_source(source, words) for source in sources[:_LISTED]]
     tries = [_format_attempt(diagnosis, attempt, words) for attempt in attempts[:_LISTED]]
@@ -219,11 +218,11 @@ def _build_evidence_item(
         "references": item.references,
         "carried": [
             (
-                list(one.terms),
-                build_spot(diagnosis, one.source, (one.line, None), words),
+                list(entry.terms),
+                build_spot(diagnosis, entry.source, (entry.line, None), words),
             )
-            for one in item.carried
-            if one.terms
+            for entry in item.carried
+            if entry.terms
         ],
         "id": item.id,
         "spot": build_spot(diagnosis, item.source, (item.line, item.end_line), words),
@@ -249,11 +248,11 @@ def _add_remainder_note(items: list[str], count: int, words: Words) -> list[str]
     return [*items, words("more", count=count - len(items))] if count > len(items) else items
 
 
-def _format_attempt(diagnosis: Diagnosis, one: Attempt, words: Words) -> str:
-    said = words(
+def _format_attempt(diagnosis: Diagnosis, attempt: Attempt, words: Words) -> str:
+    text = words(
         "attempt",
-        first=one.first_line,
-        last=one.last_line,
-        outcome=parts.format_outcome(diagnosis, one.outcome, words),
+        first=attempt.first_line,
+        last=attempt.last_line,
+        outcome=parts.format_outcome(diagnosis, attempt.outcome, words),
     )
-    return shorten_source_path(diagnosis, one.source, words) + words("colon") + said
+    return shorten_source_path(diagnosis, attempt.source, words) + words("colon") + text

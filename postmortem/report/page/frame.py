@@ -1,7 +1,7 @@
-"""The frame of a page: its languages, its switches, its style, its script, its policy.
+"""The frame of a page: language switch, style, script and content-security policy.
 
 In: articles, each in a language, and the panels that the script draws. Out: HTML. Not here: what an
-article says (`page.html`, `page.two_runs_page`). Every value passes `visible.safe` and then Jinja's
+article says (`page.html`, `page.two_runs_page`). Every value passes `core.visible` and then Jinja's
 escaping. The policy names style and script by their hashes, so that nothing else can run or
 restyle the page.
 """
@@ -28,7 +28,7 @@ _CHART_SCRIPTS: Final = ("vendor/uPlot.LICENSE", "vendor/uPlot.iife.min.js", "ch
 
 
 class Addition(NamedTuple):
-    """What a page has beside what all pages have."""
+    """What one page adds to the common frame."""
 
     styles: Sequence[str] = ()
     """Files of `templates/`."""

@@ -1,10 +1,10 @@
-"""The page: one self-contained HTML file in all languages, whole without its one script.
+"""The report page: one self-contained HTML file in all languages, complete without its script.
 
-It needs no network, is light and dark, fit for a phone and for paper.
+It needs no network, has a light and a dark style, and fits phones and paper.
 
 In: a `Diagnosis`, and the same in other languages. Out: HTML. Not here: the layout (`templates/`),
-which lines are quoted (`story.quotes`). Every value passes `plain.safe` and then Jinja's escaping;
-only our own SVG, style sheet and script are marked as safe. The frame with its policy is
+which lines are quoted (`story.quotes`). Every value passes `core.visible` and then Jinja's
+escaping; only our own SVG, style sheet and script are marked as safe. The frame with its policy is
 `page.frame`'s.
 """
 
@@ -19,10 +19,10 @@ from postmortem.core.shown import SeriesView
 from postmortem.report import parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.page import panel_figures
-from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.context import build_article_context
 from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.panel import Panel
+from postmortem.report.page.panel_layout import build_panels
 from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.plotted import is_constant, select_series
 from postmortem.report.redacted import redact as hide
@@ -60,7 +60,7 @@ def _render_article(
     words = Words(shown.language)
     first = shown.first_failure
     wanted = select_series(shown.series, failing=None if first is None else first.source)
-    drawn = tuple(one for one in wanted if not is_constant(one))[:_CHARTS_SHOWN]
+    drawn = tuple(curve for curve in wanted if not is_constant(curve))[:_CHARTS_SHOWN]
     charts = build_panels(shown, drawn)
     body = environment.get_template("article.html.j2").render(
         curves=_build_curves_context(shown, drawn, charts, words)
@@ -83,27 +83,30 @@ def _build_curves_context(
 ) -> dict[str, Any]:
     """Give the curves in one language.
 
-    Figures, what the script says, what is told in words, how many series are left out.
+    Figures, phrases of the script, series described in words, the number of series left out.
     """
     in_charts = {id(track.series) for panel in charts for track in panel.tracks}
     return {
         "figures": panel_figures.build_panel_contexts(diagnosis, charts, words),
         "phrases": panel_figures.dump_script_phrases(words),
         "points": [
-            (one.name, parts.describe_single_point(one, words))
-            for one in drawn
-            if id(one) not in in_charts and len(one.samples) < 2
+            (curve.name, parts.describe_single_point(curve, words))
+            for curve in drawn
+            if id(curve) not in in_charts and len(curve.samples) < 2
         ],
-        "more": sum(not is_constant(one) for one in diagnosis.series)
+        "more": sum(not is_constant(curve) for curve in diagnosis.series)
         - len(in_charts.union(map(id, drawn))),
     }
 
 
 def _describe_constant_series(series: Iterable[SeriesView], words: Words) -> str:
     """Tell in a line of the series that never change; of a name the first."""
-    values = {one.name: (format_number(one.first[1]), one.points) for one in reversed(list(series))}
-    said = [
+    values = {
+        curve.name: (format_number(curve.first[1]), curve.points)
+        for curve in reversed(list(series))
+    }
+    texts = [
         words("curve.constant.one", name=format_one_line(name, 40), value=value, count=count)
         for name, (value, count) in sorted(values.items())[:_CONSTANT_SHOWN]
     ]
-    return words("curve.constant", what=words("semicolon").join(said)) if said else ""
+    return words("curve.constant", what=words("semicolon").join(texts)) if texts else ""

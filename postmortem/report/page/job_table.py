@@ -1,4 +1,4 @@
-"""The table of all jobs of a triage: its rows as data for the script, the first ones as they are.
+"""The table of all jobs of a triage: its rows as data for the script, the first ones as HTML.
 
 In: the plain values of `postmortem.triage/1`. Out: JSON for `templates/triage.js`, in which each
 row stands once for all languages; rows of text for readers without a script. Not here: filtering
@@ -15,7 +15,7 @@ from postmortem.core.names import LANGUAGES
 from postmortem.core.visible import escape_control_characters
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
-    NOTHING_TOLD,
+    UNKNOWN,
     format_hours,
     format_timestamp,
     get_localized_text,
@@ -66,7 +66,9 @@ def serialize_job_table(value: _Value, rows: Sequence[_Value]) -> Markup:
     listed = [pools.row(row) for row in rows]
     groups = value["groups"]
     whole = {
-        "causes": [escape_control_characters(one["cause"] or NO_CAUSE) for one in value["causes"]],
+        "causes": [
+            escape_control_characters(cause["cause"] or NO_CAUSE) for cause in value["causes"]
+        ],
         "groups": [escape_control_characters(group["id"]) for group in groups],
         "examples": [escape_control_characters(group["example"] or "") for group in groups],
         "hrefs": pools.hrefs,
@@ -74,8 +76,10 @@ def serialize_job_table(value: _Value, rows: Sequence[_Value]) -> Markup:
         "users": pools.users.values,
         "nodes": pools.nodes.values,
         "texts": {
-            one: _build_table_texts(value, one, [pair[at] for pair in pools.reasons.values])
-            for at, one in enumerate(LANGUAGES)
+            language: _build_table_texts(
+                value, language, [pair[at] for pair in pools.reasons.values]
+            )
+            for at, language in enumerate(LANGUAGES)
         },
         "rows": listed,
     }
@@ -123,18 +127,18 @@ class _Pools:
 
 def _build_table_texts(value: _Value, language: str, reasons: list[str]) -> dict[str, Any]:
     """Give what of the table is said in a language."""
-    told = TRIAGE[language]
+    phrases = TRIAGE[language]
     return {
         "causes": [
-            escape_control_characters(get_title(one, language, told["unnamed"]))
-            for one in value["causes"]
+            escape_control_characters(get_title(cause, language, phrases["unnamed"]))
+            for cause in value["causes"]
         ],
         "groups": [
-            escape_control_characters(get_title(one, language, told["unnamed"]))
-            for one in value["groups"]
+            escape_control_characters(get_title(group, language, phrases["unnamed"]))
+            for group in value["groups"]
         ],
         "reasons": reasons,
-        "words": {**JOB_TABLE[language], **{key: told[key] for key in _LABELS}},
+        "words": {**JOB_TABLE[language], **{key: phrases[key] for key in _LABELS}},
     }
 
 
@@ -144,7 +148,7 @@ def build_static_rows(value: _Value, rows: Sequence[_Value], language: str) -> l
 
 
 def _build_static_row(value: _Value, row: _Value, language: str) -> list[Any]:
-    none = NOTHING_TOLD
+    none = UNKNOWN
     group = none if row["group"] is None else value["groups"][row["group"]]["id"]
     return [
         (row["title"] or row["identity"], quote_relative_url(row["report"])),
@@ -159,12 +163,12 @@ def _build_static_row(value: _Value, row: _Value, language: str) -> list[Any]:
 
 def _describe_failure(value: _Value, row: _Value, language: str) -> tuple[str, str]:
     """Say of a job what failed, or why it could not be judged, and how sure that is."""
-    told, states = TRIAGE[language], JOB_TABLE[language]
+    phrases, states = TRIAGE[language], JOB_TABLE[language]
     if row["cause"] is not None:
         sure = "" if row["probability"] is None else format_percent(row["probability"])
-        return get_title(value["causes"][row["cause"]], language, told["unnamed"]), sure
+        return get_title(value["causes"][row["cause"]], language, phrases["unnamed"]), sure
     state = states.get(f"state.{row['state']}", row["state"])
-    shown = told["unnamed"] if row["state"] == "judged" else state
+    shown = phrases["unnamed"] if row["state"] == "judged" else state
     return shown, get_localized_text(row["reason"], language)
 
 
@@ -175,7 +179,9 @@ def _encode_index(value: int | None) -> int:
 def _translate_to_all(text: Any) -> tuple[str, ...] | None:
     """Give a text in every language; None for none."""
     return (
-        tuple(escape_control_characters(get_localized_text(text, one)) for one in LANGUAGES)
+        tuple(
+            escape_control_characters(get_localized_text(text, language)) for language in LANGUAGES
+        )
         if text
         else None
     )
@@ -185,9 +191,9 @@ def _encode_indexes(indexes: list[int]) -> int | list[int]:
     return indexes[0] if len(indexes) == 1 else indexes or _NONE
 
 
-def _parse_seconds(told: str | None) -> int | str | None:
-    at = parse_timestamp(told)
-    return (escape_control_characters(told) if told else None) if at is None else int(at)
+def _parse_seconds(text: str | None) -> int | str | None:
+    at = parse_timestamp(text)
+    return (escape_control_characters(text) if text else None) if at is None else int(at)
 
 
 def _as_json(whole: Any) -> Markup:

@@ -1,6 +1,6 @@
-"""The picture of a replay: the greatest value at each module, against the limit of its type.
+"""The chart of a replay: the largest value at each module, against the limit of its dtype.
 
-In: a `Replayed` and words. Out: SVG with a title and a description. Not here: the text beside it.
+In: a `Replayed` and words. Out: SVG with a title and a description. Not here: the text next to it.
 """
 
 import math
@@ -24,11 +24,11 @@ _NAMED: Final = 60
 def draw_peaks(found: Replayed, words: Words) -> Markup | None:
     """Draw the peaks; nothing if there are none."""
     shown = _select_peaks(found)
-    if not shown or not any(one.output > 0 for one in shown):
+    if not shown or not any(peak.output > 0 for peak in shown):
         return None
     low, high = _compute_range(shown, found.limit)
-    over = sum(is_over(one, found) for one in found.peaks)
-    said = words(
+    over = sum(is_over(peak, found) for peak in found.peaks)
+    description = words(
         "replay.peaks.said",
         count=len(found.peaks),
         over=over,
@@ -38,7 +38,7 @@ def draw_peaks(found: Replayed, words: Words) -> Markup | None:
     name = f"{words.language}-peaks"
     parts = [
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-labelledby="{name}">',
-        f'<title id="{name}">{escape(said)}</title>',
+        f'<title id="{name}">{escape(description)}</title>',
         *_draw_grid(low, high),
         *_draw_bars(shown, found, (low, high), words),
         *_draw_limit(found, low, high, words),
@@ -56,7 +56,7 @@ def _select_peaks(found: Replayed) -> list[ModulePeak]:
     return [
         max(
             found.peaks[int(place * wide) : max(int(place * wide) + 1, int((place + 1) * wide))],
-            key=lambda one: (is_over(one, found), one.output),
+            key=lambda peak: (is_over(peak, found), peak.output),
         )
         for place in range(_MOST)
     ]
@@ -64,7 +64,7 @@ def _select_peaks(found: Replayed) -> list[ModulePeak]:
 
 def _compute_range(shown: list[ModulePeak], limit: float) -> tuple[float, float]:
     """Give the powers of ten between which all values stand; the limit if they come near it."""
-    logs = [_log(one.output) for one in shown if one.output > 0]
+    logs = [_log(peak.output) for peak in shown if peak.output > 0]
     low, high = math.floor(min(logs)), math.ceil(max(logs)) + 0.5
     near = _log(limit)
     return max(float(low) - 0.5, _LEAST), max(high, near + 0.7) if near < high + 6 else high
@@ -97,13 +97,16 @@ def _draw_bars(
     room = (_WIDTH - _LEFT - _RIGHT) / len(shown)
     wide = max(1.0, min(24.0, room * 0.7))
     foot, drawn, is_named = _HEIGHT - _BOTTOM, list[str](), False
-    for place, one in enumerate(shown):
+    for place, peak in enumerate(shown):
         x = round(_LEFT + room * (place + 0.5) - wide / 2, 1)
-        is_bad = is_over(one, found)
-        top = _TOP if not one.is_finite and not one.output else _compute_y(_log(one.output), *span)
+        is_bad = is_over(peak, found)
+        top = (
+            _TOP if not peak.is_finite and not peak.output else _compute_y(_log(peak.output), *span)
+        )
         title = escape(
             format_one_line(
-                f"{one.module or '–'} · {one.kind}{words('colon')}{format_number(one.output)}", 160
+                f"{peak.module or '–'} · {peak.kind}{words('colon')}{format_number(peak.output)}",
+                160,
             )
         )
         drawn.append(
@@ -112,7 +115,7 @@ def _draw_bars(
         )
         if is_bad and not is_named:
             is_named = True
-            drawn.append(_name(one, x + wide / 2))
+            drawn.append(_name(peak, x + wide / 2))
     first, last = escape(_shorten_module_name(shown[0])), escape(_shorten_module_name(shown[-1]))
     drawn.append(f'<text class="tick" x="{_LEFT}" y="{_HEIGHT - 10}">{first}</text>')
     if len(shown) > 1:
@@ -123,14 +126,14 @@ def _draw_bars(
     return drawn
 
 
-def _shorten_module_name(one: ModulePeak) -> str:
-    return format_one_line(one.module or "–", 32)
+def _shorten_module_name(peak: ModulePeak) -> str:
+    return format_one_line(peak.module or "–", 32)
 
 
-def _name(one: ModulePeak, x: float) -> str:
+def _name(peak: ModulePeak, x: float) -> str:
     """Name the first module beyond the limit, above its bar."""
     anchor = "end" if x > _WIDTH * 0.6 else "start"
-    text = escape(format_one_line(one.module or "–", _NAMED))
+    text = escape(format_one_line(peak.module or "–", _NAMED))
     return (
         f'<text class="bad-label" x="{x:.1f}" y="{_TOP - 8}" text-anchor="{anchor}">{text}</text>'
     )
@@ -141,8 +144,8 @@ def _draw_limit(found: Replayed, low: float, high: float, words: Words) -> list[
     if not low <= limit <= high:
         return []
     y = _compute_y(limit, low, high)
-    said = escape(f"{found.limit_of}{words('colon')}{format_number(found.limit)}")
+    label = escape(f"{found.limit_of}{words('colon')}{format_number(found.limit)}")
     return [
         f'<path class="peak-limit" d="M{_LEFT} {y}H{_WIDTH - _RIGHT}"/>',
-        f'<text class="chart-note" x="{_LEFT + 4}" y="{y - 5}">{said}</text>',
+        f'<text class="chart-note" x="{_LEFT + 4}" y="{y - 5}">{label}</text>',
     ]

@@ -1,6 +1,6 @@
 """A panel of the page: series on one axis, with the marks that stand on it.
 
-In: nothing. Out: the values. Not here: which panels there are (`page.arrange`), drawing them
+In: nothing. Out: the values. Not here: which panels there are (`page.panel_layout`), drawing them
 (`page.chart`).
 """
 
@@ -28,7 +28,7 @@ KINDS: Final = (
 
 
 class Spot(NamedTuple):
-    """One mark: its place on the axis, and where the log says so."""
+    """One mark: its place on the axis and its log line."""
 
     kind: str
     x: float
@@ -36,7 +36,7 @@ class Spot(NamedTuple):
     step: float | None
 
 
-class Bad(NamedTuple):
+class NonfiniteMark(NamedTuple):
     """A non-finite value and where it was printed."""
 
     name: str
@@ -70,7 +70,7 @@ class Panel:
     spots: tuple[Spot, ...]
     counts: tuple[tuple[str, int], ...]
     """How often each kind happened, also where only some are shown."""
-    bad: Bad | None
+    bad: NonfiniteMark | None
     """The first non-finite value of the process, of whatever series."""
     near: tuple[float, float] | None
     """The neighbourhood of a fault that stands at the very edge, or in a curve too long for all its
@@ -90,7 +90,7 @@ class Panel:
 
     @property
     def named(self) -> tuple[Track, ...]:
-        """The tracks that can be told apart."""
+        """The tracks that are named in the legend."""
         return tuple(track for track in self.tracks if track.form != "thin")
 
     @property
@@ -102,7 +102,7 @@ class Panel:
 
     @property
     def has_right_axis(self) -> bool:
-        """Whether a loss scale stands beside other series."""
+        """Whether a loss scale is drawn together with other series."""
         return len(self.tracks) > 1 and self.tracks[-1].form == "steps"
 
     @property
@@ -139,9 +139,9 @@ class Panel:
         )
 
 
-def is_of(one: ProcessId, other: ProcessId) -> bool:
+def is_of(process: ProcessId, other: ProcessId) -> bool:
     """Say whether two lines may be of the same process.
 
     They name the same, or one of them names none.
     """
-    return NOWHERE in (one, other) or one == other
+    return NOWHERE in (process, other) or process == other

@@ -1,10 +1,8 @@
-"""The figures of a page: each panel with its drawing, its legend, its values as a table.
+"""The figures of a page: each panel as SVG, with its legend and its values as a table.
 
-And the numbers that the page's script draws.
-
-In: `Panel`s, words. Out: plain values for `templates/charts.html.j2`, JSON for
-`templates/chart.js`. Not here: what a panel shows (`page.arrange`). The numbers stand once in a
-page, whatever its languages; a figure names its panel by its index.
+In: `Panel`s, words. Out: plain values for `templates/charts.html.j2`, phrases and numbers as JSON
+for `templates/chart.js`. Not here: what a panel shows (`page.panel_layout`). The page holds the
+numbers once for all languages; a figure refers to its panel by index.
 """
 
 import json
@@ -64,9 +62,9 @@ def build_panel_contexts(
 
 def dump_script_phrases(words: Words) -> str:
     """Give the words of the script as JSON."""
-    said = {key.removeprefix("chart."): words.raw(key) for key in _PHRASES}
+    phrases = {key.removeprefix("chart."): words.raw(key) for key in _PHRASES}
     return json.dumps(
-        said | {f"mark.{kind}": words.raw(f"mark.{kind}") for kind in SHAPES}, ensure_ascii=False
+        phrases | {f"mark.{kind}": words.raw(f"mark.{kind}") for kind in SHAPES}, ensure_ascii=False
     )
 
 
@@ -112,14 +110,16 @@ def _build_panel_context(
     )
     if panel.is_of_processes:
         title = f"{name_of(panel.main)} · {words('chart.processes', count=len(panel.tracks))}"
-    said = words("stop").join([*texts, *(text for kind, text in legend if kind != "gap")])
+    description = words("stop").join([*texts, *(text for kind, text in legend if kind != "gap")])
     return {
         "index": index,
         "key": key,
         "source": panel.source,
         "title": title,
         "note": _note(diagnosis, panel, words),
-        "drawing": _mark_safe(draw_panel(panel, words, key=key, title=title, description=said)),
+        "drawing": _mark_safe(
+            draw_panel(panel, words, key=key, title=title, description=description)
+        ),
         "close": _close(panel, key, words),
         "texts": texts,
         "tracks": [
@@ -179,14 +179,14 @@ def _describe_tracks(panel: Panel, names: Sequence[str], words: Words) -> list[s
         for track, name in zip(panel.named, names, strict=True)
         if (one := track.series.first_nonfinite) is not None
     ]
-    said = words("joint").join(
+    text = words("joint").join(
         f"{name} {words('at-step', value=format_number(step))}"
-        for (step, _), name in sorted(firsts, key=lambda one: one[0][0] or 0.0)
+        for (step, _), name in sorted(firsts, key=lambda first: first[0][0] or 0.0)
     )
     rest = len(panel.tracks) - len(panel.named)
     return [
         names[0] + words("colon") + describe_series(panel.main, words),
-        *([words("curve.first-bad") + words("colon") + said] if said else []),
+        *([words("curve.first-bad") + words("colon") + text] if text else []),
         *([words("chart.thin", count=rest)] if rest else []),
     ]
 
@@ -198,16 +198,16 @@ def _mark_safe(drawing: str) -> Markup:
 def _note(diagnosis: Diagnosis, panel: Panel, words: Words) -> str:
     """Say of what process a panel is, and what must be known to read it."""
     main, scales = panel.main, {"log10": words("curve.log"), "log2": words("chart.scale")}
-    said = [
+    notes = [
         scales.get(panel.scale, ""),
         words("curve.interleaved") if main.interleaved else "",
         main.unit,
     ]
     if not panel.is_of_processes:
-        said.append(process(main.where, words))
+        notes.append(process(main.where, words))
         if len({series.source for series in diagnosis.series}) > 1:
-            said.append(shorten_source_path(diagnosis, panel.source, words))
-    return cut(" · ".join(format_one_line(part, 40) for part in said if part), 80)
+            notes.append(shorten_source_path(diagnosis, panel.source, words))
+    return cut(" · ".join(format_one_line(part, 40) for part in notes if part), 80)
 
 
 def _format_axis_note(panel: Panel, track: Track, words: Words) -> str:
@@ -216,11 +216,13 @@ def _format_axis_note(panel: Panel, track: Track, words: Words) -> str:
 
 def _build_legend(panel: Panel, words: Words) -> list[tuple[str, str]]:
     """Name each kind of mark, with how often it came and how many of them are shown."""
-    said = [(kind, _format_mark_count(panel, kind, count, words)) for kind, count in panel.counts]
+    entries = [
+        (kind, _format_mark_count(panel, kind, count, words)) for kind, count in panel.counts
+    ]
     gaps = sum(track.series.nonfinite for track in panel.tracks)
     if gaps > 1:
-        said.append(("gap", words("mark.count", name=words("mark.gap"), count=gaps)))
-    return said
+        entries.append(("gap", words("mark.count", name=words("mark.gap"), count=gaps)))
+    return entries
 
 
 def _format_mark_count(panel: Panel, kind: str, count: int, words: Words) -> str:

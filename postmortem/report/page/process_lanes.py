@@ -1,6 +1,4 @@
-"""The timeline over processes.
-
-A lane for each process that something happened to, as a graph beside the list of events.
+"""The lanes of the timeline: one for each process that has an event.
 
 In: a `Diagnosis`. Out: the lanes' names, and the lane of each event. Not here: which events there
 are (`postmortem.diagnosis.story.timeline`), markup.

@@ -1,4 +1,4 @@
-"""The quoted lines of the log as the page shows them, and places that lead to them.
+"""The quoted log lines of the page, and links to them.
 
 In: a `Diagnosis` with quotes. Out: plain values for the template. Not here: which lines are quoted
 (`story.quotes`), escaping them.
@@ -38,8 +38,8 @@ def build_spot(
     if source is None or line is None:
         return dict(NO_SPOT)
     is_quoted = any(
-        one.source == source and one.first_line <= line < one.first_line + len(one.lines)
-        for one in _list_quotes(diagnosis)
+        quote.source == source and quote.first_line <= line < quote.first_line + len(quote.lines)
+        for quote in _list_quotes(diagnosis)
     )
     return {
         "text": place(diagnosis, source, lines, words),
@@ -131,9 +131,9 @@ def _find_involved_sources(diagnosis: Diagnosis, cause: Cause | None) -> set[int
         first.source if first is not None else None,
         *(
             item.source
-            for one in (cause, *diagnosis.causes[:1])
-            if one is not None
-            for item in one.evidence
+            for text in (cause, *diagnosis.causes[:1])
+            if text is not None
+            for item in text.evidence
         ),
     }
 

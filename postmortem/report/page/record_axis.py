@@ -1,4 +1,4 @@
-"""Where the lines of a log stand on the axis of a series.
+"""Map lines of a log to positions on the axis of a series.
 
 In: a `SeriesView`, and the others of its process. Out: what the axis counts, and a place for each
 line. Not here: ticks and labels (`page.axis`).
@@ -63,7 +63,7 @@ def _sort_by_line(pairs: Iterable[tuple[int, float]]) -> list[tuple[int, float]]
 
 
 def _is_nondecreasing(pairs: Sequence[tuple[int, float]]) -> bool:
-    return all(one[1] <= two[1] for one, two in pairwise(pairs))
+    return all(first[1] <= second[1] for first, second in pairwise(pairs))
 
 
 class RecordAxis:
@@ -75,7 +75,7 @@ class RecordAxis:
     def __init__(self, known: Sequence[tuple[int, float]], last: int) -> None:
         """Take places as (line, place), in order, and the last line that will be asked for."""
         self.lines, self.xs = [line for line, _ in known], [x for _, x in known]
-        intervals = sorted(two - one for one, two in pairwise(self.xs) if two > one)
+        intervals = sorted(second - one for one, second in pairwise(self.xs) if second > one)
         room = intervals[len(intervals) // 2] if intervals else 1.0
         first, end = self.xs[0], self.xs[-1]
         if last > self.lines[-1]:
@@ -105,7 +105,7 @@ class RecordAxis:
         By its own steps as far as they are known and rise, else by their lines.
         """
         steps = [step for step, _, _ in samples if step is not None and math.isfinite(step)]
-        is_own = by_step and all(one <= two for one, two in pairwise(steps))
+        is_own = by_step and all(earlier <= later for earlier, later in pairwise(steps))
         places = (
             step if is_own and step is not None else self.place(line) for step, _, line in samples
         )

@@ -11,8 +11,7 @@ from markupsafe import Markup
 from postmortem.core.message import Message
 from postmortem.core.names import LANGUAGES
 from postmortem.core.replayed import Replayed
-from postmortem.report import parts
-from postmortem.report import replay_texts as replay_told
+from postmortem.report import parts, replay_texts
 from postmortem.report.one_language import translate_replay
 from postmortem.report.page.frame import TAGS, load_templates, render_page
 from postmortem.report.page.module_peaks import draw_peaks
@@ -33,7 +32,7 @@ MOODS: Final = {
 def render_replay(found: Replayed[Message], language: str, redactor: Redactor | None) -> str:
     """Write a page that opens in a language and can be switched to the others."""
     languages = [language, *(other for other in LANGUAGES if other != language)]
-    return render_page([_render_article(found, one, redactor) for one in languages], [])
+    return render_page([_render_article(found, code, redactor) for code in languages], [])
 
 
 def _render_article(
@@ -66,27 +65,29 @@ def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | Non
     """Give what the section shows; None if nothing was replayed."""
     if found is None:
         return None
-    shown = replay_told.sort_trials(found)
+    shown = replay_texts.sort_trials(found)
     return {
         "summary": found.summary,
-        "facts": replay_told.list_replay_facts(found, words),
+        "facts": replay_texts.list_replay_facts(found, words),
         "verdicts": [
             (
-                words("replay.verdict." + one.verdict),
-                MOODS[one.verdict],
-                one.title or one.cause,
-                one.cause,
-                words("semicolon").join(one.reasons),
+                words("replay.verdict." + cause.verdict),
+                MOODS[cause.verdict],
+                cause.title or cause.cause,
+                cause.cause,
+                words("semicolon").join(cause.reasons),
             )
-            for one in replay_told.sort_tested_causes(found)
+            for cause in replay_texts.sort_tested_causes(found)
         ],
-        "culprits": [replay_told.describe_faulty_sample(one, words) for one in found.culprits],
+        "culprits": [
+            replay_texts.describe_faulty_sample(culprit, words) for culprit in found.culprits
+        ],
         "trials": [
-            (one.title, words("replay.outcome." + one.outcome), one.text)
-            for one in shown
-            if one.outcome != "skipped"
+            (trial.title, words("replay.outcome." + trial.outcome), trial.text)
+            for trial in shown
+            if trial.outcome != "skipped"
         ],
-        "skipped": [(one.title, one.text) for one in shown if one.outcome == "skipped"],
+        "skipped": [(trial.title, trial.text) for trial in shown if trial.outcome == "skipped"],
         "drawing": draw_peaks(found, words),
         "peaks_of": words(
             "replay.peaks.of",
@@ -94,6 +95,6 @@ def replay_context(found: Replayed | None, words: Words) -> dict[str, Any] | Non
             dtype=found.limit_of,
             limit=format_number(found.limit),
         ),
-        "notes": replay_told.list_notes(found, words),
+        "notes": replay_texts.list_notes(found, words),
         "mood": "bad" if found.confirmed else "open",
     }

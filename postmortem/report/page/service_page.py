@@ -1,7 +1,7 @@
-"""The pages of the service beside its reports: for pasting a log, a list of triages, signing in.
+"""Pages of the service other than reports: pasting a log, the list of triages, signing in.
 
 In: what is shown. Out: HTML in both languages, and the hashes of its style and script. Not here:
-answering requests (`service`), the reports themselves.
+answering requests (`interfaces.http`), the reports themselves.
 """
 
 import functools
@@ -56,11 +56,11 @@ def render_refusal(status: int, what: Message, mend: Message, *, language: str) 
     """Write why a page is not there."""
     key = f"error.{status}"
     texts = {
-        one: {
-            "what": format_one_line(what.text(one), _LONGEST),
-            "mend": format_one_line(mend.text(one), _LONGEST),
+        code: {
+            "what": format_one_line(what.text(code), _LONGEST),
+            "mend": format_one_line(mend.text(code), _LONGEST),
         }
-        for one in LANGUAGES
+        for code in LANGUAGES
     }
     return _render_page(language, "refusal", key if key in SERVICE["en"] else "title", texts=texts)
 
@@ -80,13 +80,13 @@ def _render_page(language: str, part: str, heading: str, **values: Any) -> str:
         .render(
             languages=[
                 {
-                    "language": one,
-                    "lang": TAGS[one],
-                    "told": {**SERVICE[one], "title": _format_title(one, heading)},
-                    "say": Words(one),
-                    **texts.get(one, {}),
+                    "language": code,
+                    "lang": TAGS[code],
+                    "told": {**SERVICE[code], "title": _format_title(code, heading)},
+                    "say": Words(code),
+                    **texts.get(code, {}),
                 }
-                for one in ordered
+                for code in ordered
             ],
             part=part,
             heading=heading,
@@ -105,8 +105,12 @@ def _format_title(language: str, heading: str) -> str:
 def _dump_script_phrases(heading: str) -> Markup:
     """Write what the script says as JSON that cannot close its element."""
     whole = {
-        one: {**SERVICE[one], "tag": TAGS[one], "title": _format_title(one, heading)}
-        for one in LANGUAGES
+        language: {
+            **SERVICE[language],
+            "tag": TAGS[language],
+            "title": _format_title(language, heading),
+        }
+        for language in LANGUAGES
     }
     text = json.dumps(whole, ensure_ascii=True, separators=(",", ":"))
     return Markup(escape_control_characters(text).replace("<", "\\u003c"))  # noqa: S704 -- escaped

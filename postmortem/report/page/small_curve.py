@@ -1,7 +1,7 @@
-"""The small loss curve beside the verdict: one line, the failure marked, no axes.
+"""The small loss curve next to the verdict: one line, the failure marked, no axes.
 
-In: a `Diagnosis` and words. Out: SVG with a title and a description, and a caption; or None where
-there is no curve that says anything. Not here: the charts (`page.chart`).
+In: a `Diagnosis` and words. Out: SVG with a title and a description, and a caption; or None if
+there is no curve worth showing. Not here: the charts (`page.chart`).
 """
 
 import math
@@ -24,7 +24,7 @@ _LEAST: Final = 4
 
 
 class Sketch(NamedTuple):
-    """A drawing and what stands below it."""
+    """A drawing and its caption."""
 
     drawing: Markup
     caption: str
@@ -51,52 +51,54 @@ def draw_sketch(diagnosis: Diagnosis, words: Words) -> Sketch | None:
     return Sketch(Markup(drawing), caption)  # noqa: S704 -- our own drawing, its text escaped
 
 
-def _compute_x(one: Curve, index: int) -> int:
-    span = one.xs[-1] - one.xs[0]
-    share = (one.xs[index] - one.xs[0]) / span if span else 0.5
+def _compute_x(curve: Curve, index: int) -> int:
+    span = curve.xs[-1] - curve.xs[0]
+    share = (curve.xs[index] - curve.xs[0]) / span if span else 0.5
     return round(_EDGE + share * (_WIDTH - 2 * _EDGE))
 
 
-def _draw_lines(one: Curve) -> str:
+def _draw_lines(curve: Curve) -> str:
     """Draw each finite run as a line, and crosses at the foot for what is not finite."""
     drawn, crosses, last = [], "", -math.inf
     for is_finite, run in groupby(
-        _select_samples(one), key=lambda index: math.isfinite(one.values[index])
+        _select_samples(curve), key=lambda index: math.isfinite(curve.values[index])
     ):
         if is_finite:
-            places = " ".join(f"{_compute_x(one, index)},{_compute_y(one, index)}" for index in run)
+            places = " ".join(
+                f"{_compute_x(curve, index)},{_compute_y(curve, index)}" for index in run
+            )
             drawn.append(f'<polyline class="curve series-0" points="{places}"/>')
             continue
-        for x in (_compute_x(one, index) for index in run):
+        for x in (_compute_x(curve, index) for index in run):
             if x - last >= _EDGE:
                 crosses, last = f"{crosses}M{x - 2} {_HEIGHT - 8}l4 4m0-4l-4 4", x
     return "".join(drawn) + (f'<path class="mark mark-gap" d="{crosses}"/>' if crosses else "")
 
 
-def _select_samples(one: Curve) -> list[int]:
+def _select_samples(curve: Curve) -> list[int]:
     """Choose samples: of each stretch its lowest and highest, and both ends of what is finite."""
-    count = len(one.values)
+    count = len(curve.values)
     if count <= _MOST:
         return list(range(count))
     kept, wide = {0, count - 1}, 2 * count / _MOST
     for number_ in range(_MOST // 2):
         stretch = range(int(number_ * wide), min(count, int((number_ + 1) * wide)))
-        finite = [index for index in stretch if math.isfinite(one.values[index])]
-        others = [index for index in stretch if not math.isfinite(one.values[index])]
+        finite = [index for index in stretch if math.isfinite(curve.values[index])]
+        others = [index for index in stretch if not math.isfinite(curve.values[index])]
         kept.update(others[:1])
         if finite:
             kept |= {
-                min(finite, key=one.values.__getitem__),
-                max(finite, key=one.values.__getitem__),
+                min(finite, key=curve.values.__getitem__),
+                max(finite, key=curve.values.__getitem__),
             }
     return sorted(kept)
 
 
-def _compute_y(one: Curve, index: int) -> int:
-    return round(_HEIGHT - 10 - one.height(one.values[index]) * (_HEIGHT - 16))
+def _compute_y(curve: Curve, index: int) -> int:
+    return round(_HEIGHT - 10 - curve.height(curve.values[index]) * (_HEIGHT - 16))
 
 
-def _draw_fault(diagnosis: Diagnosis, series: SeriesView, one: Curve) -> str:
+def _draw_fault(diagnosis: Diagnosis, series: SeriesView, curve: Curve) -> str:
     """Draw a line where the run failed, if this source did."""
     first = diagnosis.first_failure
     if first is None or first.source != series.source:
@@ -105,4 +107,4 @@ def _draw_fault(diagnosis: Diagnosis, series: SeriesView, one: Curve) -> str:
         (index for index, (_, _, line) in enumerate(series.samples) if line >= first.line),
         len(series.samples) - 1,
     )
-    return f'<path class="standing mark-failure" d="M{_compute_x(one, at)} 2V{_HEIGHT - 2}"/>'
+    return f'<path class="standing mark-failure" d="M{_compute_x(curve, at)} 2V{_HEIGHT - 2}"/>'

@@ -1,4 +1,4 @@
-"""Bars of counts over time, each stacked of parts, as an inline SVG; a pure function.
+"""A stacked bar chart of counts over time as inline SVG; a pure function.
 
 In: spans with a count for each part. Out: SVG text whose colours are CSS classes of
 `templates/triage.css`. Not here: which parts there are (`page.triage_trend`).

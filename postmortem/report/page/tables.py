@@ -1,7 +1,7 @@
 """The values of a panel as a table.
 
 In: a `Panel` and the names of its tracks. Out: plain values for `templates/charts.html.j2`. Not
-here: choosing what a panel shows (`page.arrange`).
+here: choosing what a panel shows (`page.panel_layout`).
 """
 
 import math
@@ -76,7 +76,7 @@ def _list_row_keys(panel: Panel, track: Track) -> list[tuple[float, int]]:
 
 
 def _select_rows(panel: Panel, rows: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
-    """Choose the rows that tell most, then evenly spread ones."""
+    """Choose the most informative rows, then evenly spread ones."""
     if len(rows) <= ROWS:
         return list(rows)
     kept = {rows[0], rows[-1]}

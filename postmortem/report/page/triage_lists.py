@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
-    NOTHING_TOLD,
-    Pick,
+    UNKNOWN,
+    FilterLink,
     count,
     format_hours,
     format_p_value,
@@ -33,9 +33,11 @@ _Value = Mapping[str, Any]
 
 def build_node_table(value: _Value, language: str) -> dict[str, Any]:
     """Give the nodes: the marked ones first, then those with most failures."""
-    told = TRIAGE[language]
-    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
-    ordered = sorted(value["nodes"], key=lambda one: (not one["is_outlier"], -one["failed"]))
+    phrases = TRIAGE[language]
+    titles = {
+        cause["cause"]: get_title(cause, language, phrases["unnamed"]) for cause in value["causes"]
+    }
+    ordered = sorted(value["nodes"], key=lambda node: (not node["is_outlier"], -node["failed"]))
     return {
         "rows": [_build_node_row(node, titles, language) for node in ordered[:MOST_NODES]],
         "marked": sum(bool(node["is_outlier"]) for node in ordered),
@@ -48,16 +50,14 @@ def _build_node_row(
 ) -> dict[str, Any]:
     most = sorted(node["causes"].items(), key=lambda pair: (-pair[1], pair[0]))
     return {
-        "pick": Pick("node", node["node"], node["node"]),
+        "pick": FilterLink("node", node["node"], node["node"]),
         "jobs": count(node["jobs"]),
         "failed": count(node["failed"]),
-        "expected": NOTHING_TOLD
-        if node["expected"] is None
-        else format_number(node["expected"], 3),
+        "expected": UNKNOWN if node["expected"] is None else format_number(node["expected"], 3),
         "q": format_p_value(node["q"]),
         "is_outlier": node["is_outlier"],
         "causes": [
-            (Pick("cause", cause, titles.get(cause, cause)), count(jobs))
+            (FilterLink("cause", cause, titles.get(cause, cause)), count(jobs))
             for cause, jobs in most[:_CAUSES_OF_NODE]
             if cause
         ],
@@ -74,13 +74,13 @@ def list_users_and_images(value: _Value) -> list[dict[str, Any]]:
             "kind": kind,
             "rows": [
                 (
-                    Pick("user" if kind == "users" else "", one["name"], one["name"]),
-                    count(one["jobs"]),
-                    count(one.get("failed")),
-                    format_hours(one["gpu_hours"]),
-                    format_hours(one.get("lost_gpu_hours")),
+                    FilterLink("user" if kind == "users" else "", row["name"], row["name"]),
+                    count(row["jobs"]),
+                    count(row.get("failed")),
+                    format_hours(row["gpu_hours"]),
+                    format_hours(row.get("lost_gpu_hours")),
                 )
-                for one in value[kind][:_NAMED]
+                for row in value[kind][:_NAMED]
             ],
             "left": max(0, len(value[kind]) - _NAMED),
         }
@@ -91,38 +91,40 @@ def list_users_and_images(value: _Value) -> list[dict[str, Any]]:
 
 def build_retried_jobs(value: _Value, language: str) -> dict[str, Any]:
     """Give the jobs that failed and later went through, and on what nodes."""
-    told = TRIAGE[language]
-    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
-    moves = [one["changed"].get("nodes") for one in value["retried"]]
+    phrases = TRIAGE[language]
+    titles = {
+        cause["cause"]: get_title(cause, language, phrases["unnamed"]) for cause in value["causes"]
+    }
+    moves = [job["changed"].get("nodes") for job in value["retried"]]
     return {
-        "note": told["retried.note"].format(
+        "note": phrases["retried.note"].format(
             moved=count(moves.count(True)), same=count(moves.count(False))
         ),
         "left": max(0, len(moves) - _MOST),
         "rows": [
             (
-                one["failed"],
-                one["succeeded"],
-                Pick(
+                job["failed"],
+                job["succeeded"],
+                FilterLink(
                     "cause",
-                    one["cause"] or NO_CAUSE,
-                    titles.get(one["cause"]) or one["cause"] or told["unnamed"],
+                    job["cause"] or NO_CAUSE,
+                    titles.get(job["cause"]) or job["cause"] or phrases["unnamed"],
                 ),
-                _format_changes(one["changed"], language),
-                get_localized_text(one.get("hint"), language),
+                _format_changes(job["changed"], language),
+                get_localized_text(job.get("hint"), language),
             )
-            for one in value["retried"][:_MOST]
+            for job in value["retried"][:_MOST]
         ],
     }
 
 
 def _format_changes(changed: Mapping[str, bool | None], language: str) -> str:
     """Name what the scheduler knows to have changed between two runs."""
-    told = TRIAGE[language]
-    listed = [told[f"changed.{name}"] for name in _CHANGES if changed.get(name)]
+    phrases = TRIAGE[language]
+    listed = [phrases[f"changed.{name}"] for name in _CHANGES if changed.get(name)]
     if listed:
-        return told["joint"].join(listed)
-    return NOTHING_TOLD if None in changed.values() or not changed else told["changed.nothing"]
+        return phrases["joint"].join(listed)
+    return UNKNOWN if None in changed.values() or not changed else phrases["changed.nothing"]
 
 
 def build_undiagnosed_jobs(
@@ -134,11 +136,11 @@ def build_undiagnosed_jobs(
         if row["state"] != "judged":
             key = (row["state"], get_localized_text(row["reason"], language))
             found.setdefault(key, []).append(row["title"] or row["identity"])
-    ordered = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    ordered = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
     listed = [
         (
-            Pick("state", state, state_names.get(f"state.{state}", state)),
-            reason or NOTHING_TOLD,
+            FilterLink("state", state, state_names.get(f"state.{state}", state)),
+            reason or UNKNOWN,
             count(len(jobs)),
             jobs[:_EXAMPLES],
         )

@@ -1,7 +1,7 @@
 """The overview page of a triage: one self-contained HTML file in all languages.
 
 In: the plain values of `postmortem.triage/1`, as they are to be shown. Out: HTML. Not here: the
-figures themselves (`triage`), hiding names, the frame (`page.frame`).
+figures themselves (`fleet.overview`), hiding names, the frame (`page.frame`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def render_triage(value: Mapping[str, Any], *, language: str = "en") -> str:
     languages = [language, *(other for other in LANGUAGES if other != language)]
     rows = list_job_rows(value)
     added = ADDED._replace(values={"triage-data": serialize_job_table(value, rows)} if rows else {})
-    return render_page([_render_article(value, rows, one) for one in languages], [], added)
+    return render_page([_render_article(value, rows, code) for code in languages], [], added)
 
 
 def _render_article(
@@ -48,17 +48,17 @@ def _render_article(
 ) -> dict[str, Any]:
     """Render a triage in one language."""
     words = Words(language)
-    told = TRIAGE[words.language]
+    phrases = TRIAGE[words.language]
     parts = _build_sections(value, rows, words)
     body = (
         load_templates()
         .get_template("triage.html.j2")
         .render(
             say=words,
-            told=told,
+            told=phrases,
             at_once=_AT_ONCE,
             contents=_list_contents(parts),
-            made=told["made"].format(time=format_timestamp(value["made"])),
+            made=phrases["made"].format(time=format_timestamp(value["made"])),
             by=words(
                 "made",
                 version=_get_tool_field(value, "version"),
@@ -71,9 +71,9 @@ def _render_article(
     return {
         "language": words.language,
         "lang": TAGS[words.language],
-        "title": told["title"],
+        "title": phrases["title"],
         "say": words,
-        "skip": told["skip"],
+        "skip": phrases["skip"],
         "body": Markup(body),  # noqa: S704 -- escaped by its template
     }
 

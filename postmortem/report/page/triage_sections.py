@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from postmortem.report.page.triage_cells import (
     NO_CAUSE,
-    Pick,
+    FilterLink,
     count,
     format_hours,
     format_rate,
@@ -29,61 +29,63 @@ _Value = Mapping[str, Any]
 
 def build_summary(value: _Value, language: str) -> dict[str, Any]:
     """Give the figures at the top, and the sentence that sums them up."""
-    told, totals = TRIAGE[language], value["totals"]
-    told_hours = totals["lost_gpu_hours"] is not None
+    phrases, totals = TRIAGE[language], value["totals"]
+    has_hours = totals["lost_gpu_hours"] is not None
     lost_note = (
-        told["lost.note"].format(hours=format_hours(totals["gpu_hours"]))
-        if told_hours and totals["gpu_hours"] is not None
-        else ("" if told_hours else told["lost.none"])
+        phrases["lost.note"].format(hours=format_hours(totals["gpu_hours"]))
+        if has_hours and totals["gpu_hours"] is not None
+        else ("" if has_hours else phrases["lost.none"])
     )
-    analysed = told["jobs.note"].format(analyses=count(totals["analyses"]))
-    open_note = told["unclassified.note"].format(count=count(totals["unclassified"]))
+    analysed = phrases["jobs.note"].format(analyses=count(totals["analyses"]))
+    open_note = phrases["unclassified.note"].format(count=count(totals["unclassified"]))
     return {
-        "heading": told["heading"].format(jobs=count(totals["jobs"])),
+        "heading": phrases["heading"].format(jobs=count(totals["jobs"])),
         "lead": _format_lead(value, language),
         "figures": [
-            (told["jobs"], count(totals["jobs"]), analysed),
+            (phrases["jobs"], count(totals["jobs"]), analysed),
             (
-                told["judged"],
+                phrases["judged"],
                 count(totals["judged"]),
-                told["judged.note"].format(count=count(totals["not_judged"])),
+                phrases["judged.note"].format(count=count(totals["not_judged"])),
             ),
-            (told["lost"], format_hours(totals["lost_gpu_hours"]), lost_note),
+            (phrases["lost"], format_hours(totals["lost_gpu_hours"]), lost_note),
             (
-                told["unclassified"],
+                phrases["unclassified"],
                 format_rate(totals["unclassified"], totals["judged"]),
                 open_note,
             ),
-            (told["healthy"], count(totals["healthy"]), ""),
+            (phrases["healthy"], count(totals["healthy"]), ""),
         ],
-        "left_out": told["left_out"].format(count=count(totals["left_out"]))
+        "left_out": phrases["left_out"].format(count=count(totals["left_out"]))
         if totals["left_out"]
         else "",
     }
 
 
 def _format_lead(value: _Value, language: str) -> str:
-    told, totals = TRIAGE[language], value["totals"]
-    said = told["lead"].format(
+    phrases, totals = TRIAGE[language], value["totals"]
+    lead = phrases["lead"].format(
         judged=count(totals["judged"]),
         jobs=count(totals["jobs"]),
         groups=count(len(value["groups"])),
     )
-    first = next((one for one in value["causes"] if one["cause"] and not _is_healthy(one)), None)
-    if first is None:
-        return said
-    gap = " " if language == "en" else ""
-    most = told["lead.first"].format(
-        title=get_title(first, language, told["unnamed"]), jobs=count(first["jobs"])
+    first = next(
+        (cause for cause in value["causes"] if cause["cause"] and not _is_healthy(cause)), None
     )
-    return f"{said}{gap}{most}"
+    if first is None:
+        return lead
+    gap = " " if language == "en" else ""
+    most = phrases["lead.first"].format(
+        title=get_title(first, language, phrases["unnamed"]), jobs=count(first["jobs"])
+    )
+    return f"{lead}{gap}{most}"
 
 
 def build_changes(value: _Value, language: str) -> dict[str, Any]:
     """Say what is new since the last triage and what is gone; nothing if there was none."""
-    told = TRIAGE[language]
+    phrases = TRIAGE[language]
     if value["since"] is None:
-        return {"since": told["since.none"], "is_first": True}
+        return {"since": phrases["since.none"], "is_first": True}
     new = [
         (_group_pick(group, language), count(group["jobs"]))
         for group in value["groups"]
@@ -91,13 +93,13 @@ def build_changes(value: _Value, language: str) -> dict[str, Any]:
     ]
     gone = [
         (
-            Pick("", group["id"], get_title(group, language, told["unnamed"])),
-            told["vanished.jobs"].format(count=count(group["jobs"])),
+            FilterLink("", group["id"], get_title(group, language, phrases["unnamed"])),
+            phrases["vanished.jobs"].format(count=count(group["jobs"])),
         )
         for group in value["vanished"]
     ]
     return {
-        "since": told["since"].format(time=format_timestamp(value["since"])),
+        "since": phrases["since"].format(time=format_timestamp(value["since"])),
         "is_first": False,
         "lists": [
             ("new", len(new), new[:MOST_GROUPS]),
@@ -109,36 +111,38 @@ def build_changes(value: _Value, language: str) -> dict[str, Any]:
 def build_cause_tables(value: _Value, language: str) -> list[dict[str, Any]]:
     """Give the causes once by jobs, and once by GPU-hours where any are known."""
     listed: Sequence[_Value] = value["causes"]
-    has_hours = any(one["gpu_hours"] is not None for one in listed)
+    has_hours = any(row["gpu_hours"] is not None for row in listed)
     found = []
     for measure in ("jobs", "hours") if has_hours else ("jobs",):
         field = "gpu_hours" if measure == "hours" else "jobs"
-        ordered = sorted(listed, key=lambda one: -(one[field] or 0))
-        most = max((one[field] or 0 for one in ordered), default=0) or 1
+        ordered = sorted(listed, key=lambda row: -(row[field] or 0))
+        most = max((row[field] or 0 for row in ordered), default=0) or 1
         rows = [
-            _build_cause_row(one, language, 100 * (one[field] or 0) / most, value)
-            for one in ordered
+            _build_cause_row(row, language, 100 * (row[field] or 0) / most, value)
+            for row in ordered
         ]
         found.append({"measure": measure, "rows": rows})
     return found
 
 
-def _build_cause_row(one: _Value, language: str, width: float, value: _Value) -> dict[str, Any]:
-    told = TRIAGE[language]
+def _build_cause_row(cause: _Value, language: str, width: float, value: _Value) -> dict[str, Any]:
+    phrases = TRIAGE[language]
     return {
-        "pick": Pick("cause", one["cause"] or NO_CAUSE, get_title(one, language, told["unnamed"])),
-        "id": one["cause"] or "",
+        "pick": FilterLink(
+            "cause", cause["cause"] or NO_CAUSE, get_title(cause, language, phrases["unnamed"])
+        ),
+        "id": cause["cause"] or "",
         "width": f"{width:.1f}",
-        "is_healthy": _is_healthy(one),
-        "jobs": count(one["jobs"]),
-        "share": format_rate(one["jobs"], value["totals"]["judged"]),
-        "hours": format_hours(one["gpu_hours"]),
-        "groups": count(one["groups"]),
+        "is_healthy": _is_healthy(cause),
+        "jobs": count(cause["jobs"]),
+        "share": format_rate(cause["jobs"], value["totals"]["judged"]),
+        "hours": format_hours(cause["gpu_hours"]),
+        "groups": count(cause["groups"]),
     }
 
 
-def _is_healthy(one: _Value) -> bool:
-    return has_trait(one["cause"], Trait.SOUND)
+def _is_healthy(cause: _Value) -> bool:
+    return has_trait(cause["cause"], Trait.SOUND)
 
 
 def build_groups(value: _Value, words: Words) -> list[dict[str, Any]]:
@@ -148,7 +152,7 @@ def build_groups(value: _Value, words: Words) -> list[dict[str, Any]]:
 
 
 def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
-    language, told = words.language, TRIAGE[words.language]
+    language, phrases = words.language, TRIAGE[words.language]
     advice = value["advice"].get(group["cause"] or "")
     retry = _retry(group["retry"], words)
     if advice:
@@ -168,18 +172,18 @@ def _group_row(group: _Value, value: _Value, words: Words) -> dict[str, Any]:
         "fix": get_localized_text(group["fix"], language),
         "retry": retry,
         "whose": words.either("whose", group["whose"]) if group["whose"] else "",
-        "sure": "" if sure is None else told["probability"].format(value=format_percent(sure)),
+        "sure": "" if sure is None else phrases["probability"].format(value=format_percent(sure)),
         "report": quote_relative_url(group["report"]),
         "draft": group["draft"] or "",
     }
 
 
-def _group_pick(group: _Value, language: str) -> Pick:
-    return Pick("group", group["id"], get_title(group, language, TRIAGE[language]["unnamed"]))
+def _group_pick(group: _Value, language: str) -> FilterLink:
+    return FilterLink("group", group["id"], get_title(group, language, TRIAGE[language]["unnamed"]))
 
 
-def _retry(told: str | None, words: Words) -> str:
+def _retry(retry: str | None, words: Words) -> str:
     """Word whether to run again, as the report says it or as the history of retries does."""
-    if not told:
+    if not retry:
         return ""
-    return TRIAGE[words.language].get(f"retry.{told}") or words.either("retry", told)
+    return TRIAGE[words.language].get(f"retry.{retry}") or words.either("retry", retry)

@@ -1,4 +1,4 @@
-"""When the failed jobs of a triage ended, by cause: bars, their legend and their values.
+"""The trend of failed jobs over time by cause: bars, legend and values.
 
 In: the plain values of `postmortem.triage/1`. Out: plain values for the template. Not here: the
 drawing itself (`page.stacked_bars`).
@@ -10,7 +10,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from postmortem.report.page.stacked_bars import StackedBar, draw_stacked_bars
-from postmortem.report.page.triage_cells import Pick, count, format_timestamp, get_title
+from postmortem.report.page.triage_cells import FilterLink, count, format_timestamp, get_title
 from postmortem.report.words.triage_words import TRIAGE
 
 _COLOURS: Final = 6
@@ -26,27 +26,34 @@ def build_trend(value: _Value, language: str) -> dict[str, Any] | None:
     spans = value["trend"]
     if not spans:
         return None
-    told = TRIAGE[language]
+    phrases = TRIAGE[language]
     causes = _select_top_causes(value)
     bars = [
         StackedBar(format_timestamp(span["from"]), _split_by_cause(span, causes)) for span in spans
     ]
     shown = [part for part in range(_REST + 1) if any(bar.parts[part] for bar in bars)]
-    titles = {one["cause"]: get_title(one, language, told["unnamed"]) for one in value["causes"]}
-    legend = [_build_legend_entry(part, causes, titles, told) for part in shown]
+    titles = {
+        cause["cause"]: get_title(cause, language, phrases["unnamed"]) for cause in value["causes"]
+    }
+    legend = [_build_legend_entry(part, causes, titles, phrases) for part in shown]
     most = max(bars, key=lambda bar: sum(bar.parts))
-    described = told["trend.described"].format(
+    described = phrases["trend.described"].format(
         buckets=len(bars),
         first=bars[0].label,
         last=bars[-1].label,
         most=count(sum(most.parts)),
         when=most.label,
     )
-    drawing = draw_stacked_bars(bars, f"{language}-trend-bars", told["trend"], described)
+    drawing = draw_stacked_bars(bars, f"{language}-trend-bars", phrases["trend"], described)
     return {
         "drawing": Markup(drawing),  # noqa: S704 -- our own, its texts escaped
         "legend": legend,
-        "head": [told["from"], told["jobs"], told["failed"], *(name.text for _, name in legend)],
+        "head": [
+            phrases["from"],
+            phrases["jobs"],
+            phrases["failed"],
+            *(name.text for _, name in legend),
+        ],
         "rows": [
             [
                 bar.label,
@@ -79,10 +86,10 @@ def _split_by_cause(span: _Value, causes: Sequence[str]) -> list[int]:
 
 
 def _build_legend_entry(
-    part: int, causes: Sequence[str], titles: Mapping[str | None, str], told: Mapping[str, str]
-) -> tuple[int, Pick]:
+    part: int, causes: Sequence[str], titles: Mapping[str | None, str], phrases: Mapping[str, str]
+) -> tuple[int, FilterLink]:
     if part == _OTHERS:
-        return part, Pick("", "", told["trend.others"])
+        return part, FilterLink("", "", phrases["trend.others"])
     if part == _REST:
-        return part, Pick("", "", told["trend.rest"])
-    return part, Pick("cause", causes[part], titles.get(causes[part], causes[part]))
+        return part, FilterLink("", "", phrases["trend.rest"])
+    return part, FilterLink("cause", causes[part], titles.get(causes[part], causes[part]))

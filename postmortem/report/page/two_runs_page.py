@@ -1,7 +1,7 @@
 """The page of a comparison: one self-contained HTML file in all languages, as the report's is.
 
 In: a `Comparison`. Out: HTML. Not here: finding what differs (`compare`), the curves
-(`page.compared_curves`), the frame of the page and its policy (`page.frame`).
+(`page.comparison_curves`), the frame of the page and its policy (`page.frame`).
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from postmortem.report.comparison_redacted import (
 )
 from postmortem.report.comparison_texts import describe_divergence
 from postmortem.report.for_people import prepare_for_display
-from postmortem.report.page.compared_curves import (
+from postmortem.report.page.comparison_curves import (
     build_comparison_contexts,
     build_comparison_panels,
 )
@@ -47,14 +47,16 @@ def render_comparison(
     """Write a comparison as a page that opens in a language and can be switched to the others."""
     redactor = build_redactor(translate_comparison(compared, language)) if redact else None
     languages = [language, *(other for other in LANGUAGES if other != language)]
-    articles = [_render_article(translate_comparison(compared, one), redactor) for one in languages]
+    articles = [
+        _render_article(translate_comparison(compared, code), redactor) for code in languages
+    ]
     return render_page(articles, articles[0]["charts"])
 
 
 def _render_article(found: Comparison, redactor: Redactor | None) -> dict[str, Any]:
     """Render a comparison in one language; the same redactor serves all of them."""
     words = Words(found.bad.language)
-    told = COMPARISON[words.language]
+    phrases = COMPARISON[words.language]
     hide: Callable[[str], str] = str
     if redactor is not None:
         found, hide = redact_comparison(found, redactor), redactor.text
@@ -64,7 +66,7 @@ def _render_article(found: Comparison, redactor: Redactor | None) -> dict[str, A
         .get_template("comparison.html.j2")
         .render(
             say=words,
-            told=told,
+            told=phrases,
             phrases=dump_script_phrases(words),
             at_once=_AT_ONCE,
             listed=_LISTED,
@@ -76,7 +78,7 @@ def _render_article(found: Comparison, redactor: Redactor | None) -> dict[str, A
     return {
         "language": words.language,
         "lang": TAGS[words.language],
-        "title": told["title"],
+        "title": phrases["title"],
         "say": words,
         "charts": charts,
         "body": Markup(body),  # noqa: S704 -- escaped by its template
@@ -87,21 +89,21 @@ def _build_differences(
     found: Comparison, charts: Sequence[Panel], hide: Callable[[str], str], words: Words
 ) -> dict[str, Any]:
     """Give what stands side by side."""
-    told, drawn = COMPARISON[words.language], {panel.main.name for panel in charts}
-    said = {curve.name: describe_divergence(curve, told) for curve in found.curves}
+    phrases, drawn = COMPARISON[words.language], {panel.main.name for panel in charts}
+    divergences = {curve.name: describe_divergence(curve, phrases) for curve in found.curves}
     return {
         "mood": parts.get_verdict_color(found.bad),
-        "lead": next(iter(said.values()), ""),
+        "lead": next(iter(divergences.values()), ""),
         "runs": [
-            (told["good"], _run(found.good, hide, words)),
-            (told["bad"], _run(found.bad, hide, words)),
+            (phrases["good"], _run(found.good, hide, words)),
+            (phrases["bad"], _run(found.bad, hide, words)),
         ],
         "facts": [
             ("settings", _build_difference_rows(found.settings, hide)),
             ("environment", _build_difference_rows(found.environment, hide)),
         ],
-        "figures": build_comparison_contexts(charts, found, said, words),
-        "sentences": [sentence for name, sentence in said.items() if name not in drawn],
+        "figures": build_comparison_contexts(charts, found, divergences, words),
+        "sentences": [sentence for name, sentence in divergences.items() if name not in drawn],
         "lines": [
             ("only_bad", _build_line_rows(found.only_bad, hide)),
             ("only_good", _build_line_rows(found.only_good, hide)),
@@ -145,13 +147,15 @@ def _build_line_rows(
     wordings: Sequence[Wording], hide: Callable[[str], str]
 ) -> list[dict[str, Any]]:
     """Give the lines of one run, with their files where there are several."""
-    is_several = len({one.source for one in wordings}) > 1
+    is_several = len({wording.source for wording in wordings}) > 1
     return [
         {
-            "text": format_one_line(one.text, _LONGEST),
-            "line": one.line,
-            "times": one.times,
-            "file": hide(one.source).replace("\\", "/").rsplit("/", 1)[-1] if is_several else "",
+            "text": format_one_line(wording.text, _LONGEST),
+            "line": wording.line,
+            "times": wording.times,
+            "file": hide(wording.source).replace("\\", "/").rsplit("/", 1)[-1]
+            if is_several
+            else "",
         }
-        for one in wordings[:_LISTED]
+        for wording in wordings[:_LISTED]
     ]

@@ -1,7 +1,7 @@
-"""A plot whose axes are shares, as an inline SVG; a pure function, no library, no script.
+"""A plot with both axes from 0 to 1 as inline SVG; a pure function, no library, no script.
 
 In: lines and dots of shares, names of the axes. Out: SVG text whose colours are CSS classes of
-`templates/chart.css`. Not here: what is plotted (`page.merits_page`).
+`templates/chart.css`. Not here: what is plotted (`page.metrics_page`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ _EDGE: Final = WIDTH - 18
 _TICKS: Final = 5
 
 
-class PlottedWay(NamedTuple):
+class PlottedMethod(NamedTuple):
     """What is drawn of one way of judging."""
 
     colour: int
@@ -29,7 +29,7 @@ class PlottedWay(NamedTuple):
 class UnitPlot(NamedTuple):
     """A plot: its lines, its axes, its words."""
 
-    drawn: Sequence[PlottedWay]
+    drawn: Sequence[PlottedMethod]
     x_name: str
     y_name: str
     title: str
@@ -49,7 +49,7 @@ def draw_unit_plot(plot: UnitPlot, key: str) -> str:
             f'<title id="{name}-t">{escape(plot.title)}</title>',
             f'<desc id="{name}-d">{escape(plot.description)}</desc>',
             *_draw_axes(plot),
-            *(part for one in plot.drawn for part in _draw_series(plot, one)),
+            *(part for curve in plot.drawn for part in _draw_series(plot, curve)),
             "</svg>",
         )
     )
@@ -91,11 +91,12 @@ def _draw_axes(plot: UnitPlot) -> Iterator[str]:
         )
 
 
-def _draw_series(plot: UnitPlot, one: PlottedWay) -> Iterator[str]:
-    placed = [(_compute_x(x), _compute_y(plot, y)) for x, y in one.points]
-    if one.is_line and len(placed) > 1:
+def _draw_series(plot: UnitPlot, curve: PlottedMethod) -> Iterator[str]:
+    placed = [(_compute_x(x), _compute_y(plot, y)) for x, y in curve.points]
+    if curve.is_line and len(placed) > 1:
         listed = " ".join(f"{x},{y}" for x, y in placed)
-        yield f'<polyline class="curve series-{one.colour} dash-{one.colour}" points="{listed}"/>'
-    radii = one.radii or ([4.0] * len(placed) if len(placed) == 1 or not one.is_line else [])
+        style = f"curve series-{curve.colour} dash-{curve.colour}"
+        yield f'<polyline class="{style}" points="{listed}"/>'
+    radii = curve.radii or ([4.0] * len(placed) if len(placed) == 1 or not curve.is_line else [])
     for (x, y), radius in zip(placed, radii, strict=False):
-        yield f'<circle class="dot series-{one.colour}" cx="{x}" cy="{y}" r="{radius:.1f}"/>'
+        yield f'<circle class="dot series-{curve.colour}" cx="{x}" cy="{y}" r="{radius:.1f}"/>'

@@ -1,1 +1,1 @@
-"""The terminal report: on one screen, or whole."""
+"""The terminal report: on one screen, or in full."""

@@ -1,10 +1,8 @@
-"""What the terminal reports are written on.
+"""Writes paragraphs, headings and code within a width, in colour or plain.
 
-Paragraphs, headings and code within a width, in colour or plain.
-
-In: texts. Out: lines. Not here: what is said (`terminal.whole`, `terminal.screen`). Log text is
-only ever put into `Text` objects after `plain.safe`, so that neither Rich's markup nor the terminal
-obeys it.
+In: texts. Out: lines. Not here: the content (`terminal.whole`, `terminal.screen`). Log text is only
+ever put into `Text` objects after `core.visible`, so that neither Rich's markup nor the terminal
+interprets it.
 """
 
 from io import StringIO

@@ -1,10 +1,7 @@
-"""The terminal report on one screen of 24 lines.
+"""The terminal report on one screen of 24 lines: the most important part of each section.
 
-What matters most of everything, in the same order, and where the rest is.
-
-In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`terminal.whole`). The sparsest
-form is written first; then, one after another and the most telling first, pieces are added that
-still fit.
+In: a `Diagnosis`. Out: text. Not here: the whole terminal report (`terminal.whole`). The shortest
+form is written first; then pieces that still fit are added, the most informative first.
 """
 
 from dataclasses import replace
@@ -111,25 +108,25 @@ def _write_verdict(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     cause = parts.get_main_cause(diagnosis)
     if cause is None:
         paper.say(cut(" ".join(parts.split_paragraphs(verdict.summary)), _LONGEST), most=6)
-    elif plan.said:
+    elif plan.explanation:
         _add_gap(paper, plan)
         paper.say(
             Text(
                 _select_first_sentences(
                     cut(" ".join(parts.split_paragraphs(cause.explanation)), _LONGEST),
-                    plan.said,
+                    plan.explanation,
                     paper.measure,
                 ),
                 style="dim",
             ),
-            most=plan.said,
+            most=plan.explanation,
         )
 
 
 def _format_confidence(paper: Paper, diagnosis: Diagnosis) -> str:
-    """Say how sure the verdict is and name it.
+    """Give the confidence and the status of the verdict.
 
-    What the status word means, only if there is room on the line.
+    The meaning of the status is added if it fits on the line.
     """
     verdict, words = diagnosis.verdict, paper.words
     if verdict.cause is None:
@@ -194,7 +191,7 @@ def _write_fixes(paper: Paper, cause: Cause, plan: Plan) -> None:
 
 
 def _write_command(paper: Paper, code: str, language: str) -> bool:
-    """Write a command that fits whole; of others the title stands alone, and the rest is told."""
+    """Write a command that fits; of a longer one only the title, and how to see it."""
     lines = wrap_command(code, language, paper.measure - 5)
     for line in lines:
         paper.say(Text(line, style="green"), indent=5)
@@ -254,18 +251,18 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
     """
     first = diagnosis.first_failure
 
-    def rank(one: SeriesView) -> tuple[bool, bool]:
-        return len(one.samples) < 2, first is None or one.source != first.source or all(
-            line != first.line for _, _, line in one.samples
+    def rank(curve: SeriesView) -> tuple[bool, bool]:
+        return len(curve.samples) < 2, first is None or curve.source != first.source or all(
+            line != first.line for _, _, line in curve.samples
         )
 
     series = sorted(select_series(diagnosis.series, CURVES, each=1), key=rank)[: plan.curves]
-    for one in series:
-        draw_curve(paper, one, max(len(one.name) for one in series) + 4)
+    for shown in series:
+        draw_curve(paper, shown, max(len(curve.name) for curve in series) + 4)
 
 
 def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
-    """Write where the run stood, what it ran on, what else was weighed."""
+    """Write the progress, the environment and the other candidates."""
     words = paper.words
     environment = " · ".join(
         part
@@ -276,7 +273,7 @@ def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
         if part
     )
     others = parts.list_other_causes(diagnosis) if diagnosis.verdict.cause is not None else ()
-    said = [
+    texts = [
         (
             "progress",
             words("joint").join(about_run.describe_progress(diagnosis, words)),
@@ -286,8 +283,8 @@ def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
         (
             "others.short",
             words("joint").join(
-                f"{format_percent(one.probability)} {format_one_line(one.title, 200)}"
-                for one in others[:3]
+                f"{format_percent(other.probability)} {format_one_line(other.title, 200)}"
+                for other in others[:3]
             ),
             max(plan.others, diagnosis.verdict.status == "hypothesis"),
         ),
@@ -300,6 +297,6 @@ def _write_context(paper: Paper, diagnosis: Diagnosis, plan: Plan) -> None:
             plan.harmless,
         ),
     ]
-    shown = [(key, text, most) for key, text, most in said if text and most]
+    shown = [(key, text, most) for key, text, most in texts if text and most]
     for key, text, most in shown:
         paper.say(Text.assemble((words(key) + words("colon"), "bold"), text), most=most)

@@ -1,6 +1,6 @@
-"""How much of everything stands on a screen, from the sparsest form up.
+"""How much of each section a screen shows, from the shortest form up.
 
-In: nothing. Out: a plan, and what is added to it, the most telling first. Not here: writing it
+In: nothing. Out: a plan, and what is added to it, the most informative first. Not here: writing it
 (`terminal.screen`).
 """
 
@@ -13,7 +13,7 @@ class Plan(NamedTuple):
     title: int = 1
     first: int = 1
     warnings: int = 1
-    said: int = 0
+    explanation: int = 0
     needs: int = 1
     fixes: int = 1
     snippets: int = 0
@@ -42,17 +42,17 @@ UPGRADES: Final[tuple[tuple[str, int], ...]] = (
     ("is_spaced", 1),
     ("depth", 2),
     ("fixes", 3),
-    ("said", 1),
+    ("explanation", 1),
     ("evidence", 3),
     ("snippets", 2),
     ("needs", 3),
     ("candidates", 3),
-    ("said", 2),
+    ("explanation", 2),
     ("curves", 2),
     ("evidence", 4),
     ("environment", 1),
     ("others", 1),
-    ("said", 3),
+    ("explanation", 3),
     ("warnings", 2),
     ("snippets", 3),
     ("harmless", 1),
@@ -61,11 +61,11 @@ UPGRADES: Final[tuple[tuple[str, int], ...]] = (
     ("fixes", 4),
     ("evidence", 5),
     ("curves", 3),
-    ("said", 5),
+    ("explanation", 5),
     ("depth", 3),
     ("fixes", 5),
     ("evidence", 7),
-    ("said", 9),
+    ("explanation", 9),
     ("harmless", 2),
     ("warnings", 8),
 )

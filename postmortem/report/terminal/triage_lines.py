@@ -1,7 +1,7 @@
 """What a triage found, as a few lines and a table of text.
 
-In: the plain values of `postmortem.triage/1`. Out: text. Not here: the figures (`triage`), the page
-(`page.triage_page`).
+In: the plain values of `postmortem.triage/1`. Out: text. Not here: the figures (`fleet.overview`),
+the page (`page.triage_page`).
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from postmortem.core.visible import escape_control_characters
 
 _SHOWN: Final = 12
 _WIDTH: Final = 100
-_TOLD: Final[Mapping[str, Mapping[str, str]]] = {
+_PHRASES: Final[Mapping[str, Mapping[str, str]]] = {
     "en": {
         "jobs": "{jobs:,} jobs: {judged:,} judged ({analyses:,} different), {not_judged:,} not"
         " judged, {unclassified:,} without a cause",
@@ -45,32 +45,32 @@ _TOLD: Final[Mapping[str, Mapping[str, str]]] = {
 
 def render_triage_text(value: Mapping[str, Any], *, language: str = "en") -> str:
     """Write the counts and the most frequent causes."""
-    told = _TOLD[language if language in _TOLD else "en"]
+    phrases = _PHRASES[language if language in _PHRASES else "en"]
     totals = value["totals"]
-    lines = [told["jobs"].format(**totals)]
+    lines = [phrases["jobs"].format(**totals)]
     if totals["lost_gpu_hours"] is not None:
-        lines.append(told["lost"].format(**totals))
+        lines.append(phrases["lost"].format(**totals))
     if value["since"] is not None:
         new = sum(group["is_new"] for group in value["groups"])
-        lines.append(told["since"].format(new=new, vanished=len(value["vanished"])))
+        lines.append(phrases["since"].format(new=new, vanished=len(value["vanished"])))
     console = Console(width=_WIDTH, force_terminal=False, no_color=True)
     with console.capture() as shown:
-        console.print(*lines, _build_table(value, told, language), sep="\n")
+        console.print(*lines, _build_table(value, phrases, language), sep="\n")
         if len(value["causes"]) > _SHOWN:
-            console.print(told["more"].format(count=len(value["causes"]) - _SHOWN))
+            console.print(phrases["more"].format(count=len(value["causes"]) - _SHOWN))
     return "\n".join(line.rstrip() for line in shown.get().split("\n"))
 
 
-def _build_table(value: Mapping[str, Any], told: Mapping[str, str], language: str) -> Table:
-    has_hours = any(one["gpu_hours"] is not None for one in value["causes"])
+def _build_table(value: Mapping[str, Any], phrases: Mapping[str, str], language: str) -> Table:
+    has_hours = any(cause["gpu_hours"] is not None for cause in value["causes"])
     table = Table()
-    table.add_column(told["cause"], overflow="fold")
+    table.add_column(phrases["cause"], overflow="fold")
     for name in ("count", "groups", *(["gpu"] if has_hours else [])):
-        table.add_column(told[name], justify="right")
-    for one in value["causes"][:_SHOWN]:
-        name = one["title"][language] if one["cause"] else told["none"]
-        figures = [f"{one['jobs']:,}", f"{one['groups']:,}"]
+        table.add_column(phrases[name], justify="right")
+    for cause in value["causes"][:_SHOWN]:
+        name = cause["title"][language] if cause["cause"] else phrases["none"]
+        figures = [f"{cause['jobs']:,}", f"{cause['groups']:,}"]
         if has_hours:
-            figures.append("–" if one["gpu_hours"] is None else f"{one['gpu_hours']:,.0f}")
+            figures.append("–" if cause["gpu_hours"] is None else f"{cause['gpu_hours']:,.0f}")
         table.add_row(*(Text(escape_control_characters(cell)) for cell in (name, *figures)))
     return table

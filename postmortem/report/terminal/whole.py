@@ -1,9 +1,7 @@
-"""The whole terminal report.
+"""The full terminal report, readable from 40 columns up, plain text when colour is off.
 
-Everything that was found, readable from 40 columns up, plain text when colour is off.
-
-In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour, the same
-on one screen (`terminal.screen`).
+In: a `Diagnosis`. Out: text. Not here: printing it (`cli`), choosing the width or colour, the
+report on one screen (`terminal.screen`).
 """
 
 from collections.abc import Sequence
@@ -16,8 +14,7 @@ from postmortem.core.answer import Cause, Evidence, Fix
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.names import GRAD_NORM, LOSS, LOSS_SCALE
 from postmortem.core.shown import SeriesView
-from postmortem.report import about_run, parts
-from postmortem.report import milestones as milestones_told
+from postmortem.report import about_run, milestones, parts
 from postmortem.report.for_people import prepare_for_display
 from postmortem.report.key_figures import find_user_code, list_extra_message_values
 from postmortem.report.plain import (
@@ -125,21 +122,21 @@ def _write_verdict(paper: Paper, diagnosis: Diagnosis) -> None:
 
 
 def write_failure_details(paper: Paper, diagnosis: Diagnosis, most: int | None = None) -> None:
-    """Write where the user's own code failed, and what the message tells in figures."""
+    """Write the failing place in the user's code and the figures of the message."""
     words = paper.words
     where, code = find_user_code(diagnosis, words)
     if where:
-        said = Text.assemble((words("own-code") + words("colon"), "bold"), (where, "cyan"))
-        is_beside = said.cell_len + cell_len(code) + 2 <= paper.measure
-        paper.say(said.append(f"  {code}") if is_beside and code else said, most=most)
-        if code and not is_beside:
+        text = Text.assemble((words("own-code") + words("colon"), "bold"), (where, "cyan"))
+        fits_on_line = text.cell_len + cell_len(code) + 2 <= paper.measure
+        paper.say(text.append(f"  {code}") if fits_on_line and code else text, most=most)
+        if code and not fits_on_line:
             paper.say(Text(code), indent=2, most=most)
-    told = words("joint").join(
+    details = words("joint").join(
         label + words("colon") + value
         for label, value in list_extra_message_values(diagnosis, words)
     )
-    if told:
-        paper.say(Text(told), most=most)
+    if details:
+        paper.say(Text(details), most=most)
 
 
 def _write_needs(paper: Paper, diagnosis: Diagnosis) -> None:
@@ -170,8 +167,8 @@ def _write_evidence(paper: Paper, diagnosis: Diagnosis, cause: Cause) -> None:
             Text(f"  {format_weight(item.weight):>5}", style=color),
             9,
         )
-        if told := parts.format_evidence_terms(diagnosis, item, paper.words):
-            paper.say(Text(told, style="dim"), indent=9)
+        if terms := parts.format_evidence_terms(diagnosis, item, paper.words):
+            paper.say(Text(terms, style="dim"), indent=9)
     if not cause.evidence:
         paper.say(paper.words("evidence.none"), indent=2)
 
@@ -278,11 +275,11 @@ def _draw_curves(paper: Paper, diagnosis: Diagnosis) -> None:
     if not series:
         return
     paper.heading(
-        "curves", paper.words("curve.mark") if any(one.nonfinite for one in series) else ""
+        "curves", paper.words("curve.mark") if any(curve.nonfinite for curve in series) else ""
     )
-    label_width = max(len(one.name) for one in series) + 4
-    for one in series:
-        draw_curve(paper, one, label_width)
+    label_width = max(len(curve.name) for curve in series) + 4
+    for curve in series:
+        draw_curve(paper, curve, label_width)
 
 
 def draw_curve(paper: Paper, series: SeriesView, label_width: int) -> None:
@@ -301,13 +298,13 @@ def draw_curve(paper: Paper, series: SeriesView, label_width: int) -> None:
 
 
 def _write_timeline(paper: Paper, diagnosis: Diagnosis) -> None:
-    """Write the turning points; a failure that stands alone has been told above."""
-    events = milestones_told.select_milestones(diagnosis, _EVENTS_SHOWN)
+    """Write the timeline; a failure that is its only event was shown above."""
+    events = milestones.select_milestones(diagnosis, _EVENTS_SHOWN)
     if len(events) < 3:
         return
     paper.heading("timeline")
     for event in events:
-        where, what = milestones_told.format_milestone(diagnosis, event, paper.words)
+        where, what = milestones.format_milestone(diagnosis, event, paper.words)
         style = "bold" if event.role == "cause" else ""
         paper.say(Text.assemble((where, "cyan"), "  ", (what, style)), "  -", 4)
     if len(diagnosis.timeline) > len(events):

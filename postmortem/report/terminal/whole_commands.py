@@ -1,6 +1,6 @@
-"""A command that fits between two margins whole, or not at all.
+"""Fit a command into a width so that it can be copied, or leave it out.
 
-In: the code of a fix or of what would decide, its language, a width. Out: lines to copy: as they
+In: the code of a fix or of what to collect next, its language, a width. Out: lines to copy: as they
 are, a shell command folded by a backslash where it is too long; none where it cannot be shown
 whole. Not here: how many of them a screen has room for (`terminal.screen`).
 """

@@ -1,6 +1,6 @@
-"""Where a paragraph may be broken.
+"""Break paragraphs into lines.
 
-At blanks, between Chinese characters, never within a Latin word that fits on a line.
+Lines break at blanks and between Chinese characters, never in a Latin word that fits on a line.
 
 In: text of one paragraph and a width in terminal cells. Out: the lines as (start, end) positions in
 the text. Not here: colours, indents (`report.terminal`). The rules are those of CLREQ and UAX #14,

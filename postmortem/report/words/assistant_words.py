@@ -1,7 +1,7 @@
-"""Phrases of what a coding assistant is told, in English and Chinese.
+"""Phrases of the answers to coding assistants, in English and Chinese.
 
-In: nothing. Out: phrases by language and key. Not here: filling them in
-(`report.assistant_answer`, `report.assistant_pages`).
+In: nothing. Out: phrases by language and key. Not here: filling them in (`report.assistant_answer`,
+`report.assistant_pages`).
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Phrases about curves and their marks, in English and Chinese.
 
-The page's script says some of them.
+The page's script uses some of them.
 
 In: nothing. Out: phrases by language and key. Not here: looking them up (`report.words`).
 """

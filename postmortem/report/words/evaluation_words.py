@@ -1,7 +1,7 @@
 """Phrases of an evaluation, in English and Chinese.
 
-In: nothing. Out: phrases by language and key. Not here: filling them in
-(`page.merits_page`, `terminal.merits_tables`).
+In: nothing. Out: phrases by language and key. Not here: filling them in (`page.metrics_page`,
+`terminal.metrics_tables`).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Phrases that the table of a triage's jobs says, in English and Chinese.
+"""Phrases of the table of a triage's jobs, in English and Chinese.
 
 In: nothing. Out: phrases by language and key; the script of the page fills them in. Not here: the
 other phrases of a triage (`words.triage_words`).

@@ -1,4 +1,4 @@
-"""Phrases that only the page says, in English and Chinese.
+"""Phrases that only the page uses, in English and Chinese.
 
 In: nothing. Out: phrases by language and key, which `Words` joins with those of all forms.
 Not here: anything that fills them in.

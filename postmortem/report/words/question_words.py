@@ -1,6 +1,6 @@
 """Phrases of the question for a language model, in English and Chinese.
 
-In: nothing. Out: phrases by language and key. Not here: filling them in (`report.asking`).
+In: nothing. Out: phrases by language and key. Not here: filling them in (`report.model_question`).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Phrases about the run, in English and Chinese: its machine, its files, its course, its processes.
+"""Phrases about the run in English and Chinese: machine, files, progress, processes.
 
 In: nothing. Out: phrases by language and key, which `Words` joins with the others. Not here:
 anything that fills them in.

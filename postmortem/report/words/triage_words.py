@@ -1,7 +1,7 @@
 """Phrases of a triage, in English and Chinese.
 
-In: nothing. Out: phrases by language and key. Not here: filling them in (`report.page`), what the
-script of the page says besides (`words.job_table_words`).
+In: nothing. Out: phrases by language and key. Not here: filling them in (`report.page`), other
+phrases of the page's script (`words.job_table_words`).
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Phrases about the verdict, in English and Chinese: causes, evidence, fixes, what would decide.
+"""Phrases about the verdict, in English and Chinese: causes, evidence, fixes, what to collect next.
 
 In: nothing. Out: phrases by language and key, which `Words` joins with the others. Not here:
 anything that fills them in.

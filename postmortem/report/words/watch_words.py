@@ -1,4 +1,4 @@
-"""Phrases of a watch, in English and Chinese: what is warned of, what to do about it, how it ended.
+"""Phrases of a watch, in English and Chinese: warnings, what to do about them, how the run ended.
 
 In: nothing. Out: phrases by language and key. Not here: filling them in (`report.watch_events`).
 """

@@ -15,8 +15,8 @@ from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.judged_log import JudgedLog, NotJudged
 from postmortem.interfaces.bots.reception import Reception
-from postmortem.interfaces.http.at_bot import render_article_for_bot, run_bot_analysis
-from postmortem.interfaces.http.at_request import JudgeSettings
+from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
+from postmortem.interfaces.http.request_worker import JudgeSettings
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from postmortem.interfaces.trackers.tracker_protocol import Tracker
 from postmortem.interfaces.trackers.tracker_values import NamedLog
@@ -29,16 +29,16 @@ class HereJudge:
 
     settings = JudgeSettings(model=None, memory=0, unpacked=8 << 20, unpacked_free=4 << 20)
 
-    def judged(self, logs: Sequence[NamedLog], spoken: str, longest: int) -> JudgedLog:
+    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge."""
         try:
-            return run_bot_analysis(self.settings, logs, spoken, longest)
+            return run_bot_analysis(self.settings, logs, language_code, longest)
         except PostmortemError as error:
             raise NotJudged(convert_to_message(error.what)) from error
 
-    def explained(self, name: str, spoken: str) -> str | None:
+    def explained(self, name: str, language_code: str) -> str | None:
         """Give an article."""
-        return render_article_for_bot(self.settings, name, spoken)
+        return render_article_for_bot(self.settings, name, language_code)
 
 
 @dataclass

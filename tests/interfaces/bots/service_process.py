@@ -38,8 +38,8 @@ class ServiceProcess:
     def send(self, event: str, payload: Any, delivery: str = "", **headers: str) -> int:
         """Send a delivery; gives the status. A header with no text is left out."""
         signed_headers, body = signed(event, payload, delivery)
-        told = {name.replace("_", "-"): value for name, value in headers.items()}
-        kept = {name: value for name, value in {**signed_headers, **told}.items() if value}
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        kept = {name: value for name, value in {**signed_headers, **fields}.items() if value}
         return self.post("/hooks/github", body, kept)
 
     def post(self, path: str, body: bytes, headers: dict[str, str]) -> int:
@@ -85,8 +85,8 @@ def settings_of(standin: StandIn, folder: Path, store: str, **bot: Any) -> Path:
         "api_url": standin.url,
     }
     bots = {"retry_seconds": 0.05, "trackers": {"github": tracker}, **bot}
-    told = {"port": 0, "store": store, "bots": bots, "model": "none"}
-    path.write_text(yaml.safe_dump({**told, "limits": {"workers": 1}}))
+    settings = {"port": 0, "store": store, "bots": bots, "model": "none"}
+    path.write_text(yaml.safe_dump({**settings, "limits": {"workers": 1}}))
     return path
 
 

@@ -194,8 +194,8 @@ def _installations(*_: Any) -> Answer:
 
 @route("POST", "/app/installations/5/access_tokens")
 def _access(*_: Any) -> Answer:
-    told = {"token": INSTALLED, "expires_at": "2099-01-01T00:00:00Z"}
-    return 201, {}, {**told, "permissions": {}, "repository_selection": "all"}
+    answer = {"token": INSTALLED, "expires_at": "2099-01-01T00:00:00Z"}
+    return 201, {}, {**answer, "permissions": {}, "repository_selection": "all"}
 
 
 @route("GET", _REPO + r"/issues/(\d+)")
@@ -356,15 +356,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Tell whether credentials are right: the app's own routes take its JWT alone."""
         if path.startswith("/app") or path.endswith("/installation"):
             try:
-                said = jwt.decode(token, self.standin.public_key, algorithms=["RS256"])
+                claims = jwt.decode(token, self.standin.public_key, algorithms=["RS256"])
             except jwt.PyJWTError:
                 return False
-            return str(said["iss"]) == "77"
+            return str(claims["iss"]) == "77"
         return token in {TOKEN, INSTALLED}
 
-    def _answer(self, status: int, headers: Json, said: Any) -> None:
+    def _answer(self, status: int, headers: Json, content: Any) -> None:
         body = (
-            said if isinstance(said, bytes) else b"" if said is None else json.dumps(said).encode()
+            content
+            if isinstance(content, bytes)
+            else b""
+            if content is None
+            else json.dumps(content).encode()
         )
         self.send_response(status)
         for name, value in headers.items():

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy import text
 
 from postmortem.fleet.store.entrance import open_store
-from postmortem.interfaces.trackers.one_comment import mark_of, update_or_create_comment
+from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from postmortem.interfaces.trackers.tracker_values import ISSUE, IssuePlace

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from postmortem.interfaces.bots.gathered_logs import build_log_label, collect_logs
+from postmortem.interfaces.bots.log_collection import build_log_label, collect_logs
 from postmortem.interfaces.trackers.github_links import iter_attachments
 from postmortem.interfaces.trackers.tracker_values import ISSUE, IssuePlace, LinkedFile
 from tests.interfaces.bots.conftest import Bot

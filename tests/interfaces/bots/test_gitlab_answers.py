@@ -10,7 +10,7 @@ from postmortem.fleet.store.opened_store import Store
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.reception import Reception
-from postmortem.interfaces.trackers.one_comment import mark_of
+from postmortem.interfaces.trackers.bot_comment import mark_of
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from tests.interfaces.bots.conftest import HereJudge
 from tests.interfaces.bots.deliveries import OOM, fenced

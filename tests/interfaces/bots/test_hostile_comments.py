@@ -22,9 +22,9 @@ from postmortem.interfaces.bots.comment_texts import (
     report_comment,
     run_comment,
 )
-from postmortem.interfaces.bots.found_verdicts import VerdictFinder
-from postmortem.interfaces.bots.gathered_logs import GatheredLogs, build_log_label
-from postmortem.interfaces.trackers.one_comment import mark_of
+from postmortem.interfaces.bots.log_collection import GatheredLogs, build_log_label
+from postmortem.interfaces.bots.verdict_finder import VerdictFinder
+from postmortem.interfaces.trackers.bot_comment import mark_of
 from postmortem.interfaces.trackers.tracker_values import NamedLog
 from postmortem.report.manual.articles import render_article
 from postmortem.report.manual.entries import iter_entries

@@ -13,7 +13,7 @@ import pytest
 from postmortem.core.errors import InputError
 from postmortem.core.lines import NOWHERE
 from postmortem.core.shown import SeriesView
-from postmortem.interfaces.compare.parting_curves import find_divergence
+from postmortem.interfaces.compare.curve_divergence import find_divergence
 from postmortem.interfaces.compare.two_runs import compare_runs
 from postmortem.report.side_by_side import FORMS, render
 

@@ -14,7 +14,7 @@ import zstandard
 
 from postmortem.core.names import LANGUAGES
 from postmortem.interfaces.http.analyze_routes import KINDS, ShownForm
-from postmortem.interfaces.http.triage_answers import Spoken
+from postmortem.interfaces.http.triage_answers import LanguageQuery
 from postmortem.report import SHOWN_FORMS
 from postmortem.report.wire import read_schema
 from tests.interfaces.http.conftest import CAUSE, LOG, PATIENCE, Serve, Served
@@ -77,7 +77,7 @@ def test_every_form_is_given_in_every_language(service: Served, form: str, langu
 def test_what_can_be_asked_for_is_what_there_is() -> None:
     """The arguments that are written out name all forms and languages."""
     assert set(get_args(ShownForm)) == set(SHOWN_FORMS) == set(KINDS)
-    (spoken, _) = get_args(Spoken.model_fields["lang"].annotation)
+    (spoken, _) = get_args(LanguageQuery.model_fields["lang"].annotation)
     assert set(get_args(spoken)) == set(LANGUAGES)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from postmortem.core.errors import InputError, UsageError
-from postmortem.interfaces.mcp.at_call import CallSettings
 from postmortem.interfaces.mcp.call_pool import CallPool
+from postmortem.interfaces.mcp.call_worker import CallSettings
 from tests.assistant_work import behave
 
 

@@ -6,7 +6,7 @@ In: replies. Out: the requests that came. Not here: what they should be.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.loopback_http import Asked, LoopbackServer, Reply, serving
+from tests.loopback_http import LoopbackServer, RecordedRequest, Reply, serving
 
 
 class Hook:
@@ -17,12 +17,12 @@ class Hook:
         self.replies: list[Reply] = []
         self.server: LoopbackServer | None = None
 
-    def answer(self, _asked: Asked) -> Reply:
+    def answer(self, _request: RecordedRequest) -> Reply:
         """Give the next reply."""
         return self.replies.pop(0) if self.replies else Reply(body=b"ok")
 
     @property
-    def arrived(self) -> list[Asked]:
+    def arrived(self) -> list[RecordedRequest]:
         """The requests that came."""
         assert self.server is not None
         return self.server.asked

@@ -22,7 +22,7 @@ CHATS = [kind for kind in KINDS if kind != "json"]
 
 def text_for(kind: str, notice: Notice) -> str:
     """The text that a chat is sent."""
-    body = json.loads(KINDS[kind].made(notice, "", 0.0).body)
+    body = json.loads(KINDS[kind].build(notice, "", 0.0).body)
     return str(body.get("text", {}).get("content") if kind in {"dingtalk", "wecom"} else (
         body["content"]["text"] if kind in {"feishu", "lark"} else body["text"]
     ))  # fmt: skip

@@ -23,7 +23,7 @@ CAUSE = "numerics.loss-scale-exhausted"
 HEALTHY = ROOT / "sample_logs" / "accelerate" / "healthy-loop-0.log"
 
 
-class Told:
+class NotifyRunner:
     """Runs the command and gives its exit status and what it said."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,9 +39,9 @@ class Told:
 
 
 @pytest.fixture
-def notify(capsys: pytest.CaptureFixture[str]) -> Told:
+def notify(capsys: pytest.CaptureFixture[str]) -> NotifyRunner:
     """The command."""
-    return Told(capsys)
+    return NotifyRunner(capsys)
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def sent(hook: Hook) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["slack", "mattermost", "rocketchat"])
-def test_a_chat_like_slack_gets_a_text(kind: str, hook: Hook, notify: Told) -> None:
+def test_a_chat_like_slack_gets_a_text(kind: str, hook: Hook, notify: NotifyRunner) -> None:
     """The verdict, its place and the first fix; links are not unfolded."""
     status, out, err = notify(kind, LOG)
     assert (status, out) == (0, "")
@@ -74,7 +74,7 @@ def test_a_chat_like_slack_gets_a_text(kind: str, hook: Hook, notify: Told) -> N
 
 
 def test_feishu_gets_text_signed_in_its_body(
-    hook: Hook, notify: Told, monkeypatch: pytest.MonkeyPatch
+    hook: Hook, notify: NotifyRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """HMAC-SHA256 of nothing, with time and secret as its key."""
     monkeypatch.setenv("POSTMORTEM_WEBHOOK_SECRET", "Feishu-Secret")
@@ -91,7 +91,7 @@ def test_feishu_gets_text_signed_in_its_body(
 
 
 def test_dingtalk_is_signed_in_its_address(
-    hook: Hook, notify: Told, monkeypatch: pytest.MonkeyPatch
+    hook: Hook, notify: NotifyRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Milliseconds and signature join the token that the address has; nobody is mentioned."""
     monkeypatch.setenv("POSTMORTEM_WEBHOOK", hook.address("/robot/send?access_token=hush-hush"))
@@ -110,7 +110,7 @@ def test_dingtalk_is_signed_in_its_address(
     assert CAUSE in body["text"]["content"]
 
 
-def test_wecom_gets_no_more_than_it_takes(hook: Hook, notify: Told) -> None:
+def test_wecom_gets_no_more_than_it_takes(hook: Hook, notify: NotifyRunner) -> None:
     """2048 bytes of text, in the script that takes most of them."""
     hook.replies = [Reply(body=b'{"errcode":0,"errmsg":"ok"}')]
     link = "https://ci.example.org/" + "r" * 470
@@ -122,7 +122,7 @@ def test_wecom_gets_no_more_than_it_takes(hook: Hook, notify: Told) -> None:
 
 
 def test_a_program_gets_the_documented_value(
-    hook: Hook, notify: Told, monkeypatch: pytest.MonkeyPatch
+    hook: Hook, notify: NotifyRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`postmortem.notice/1`, with a signature that the library of Standard Webhooks accepts."""
     secret = "whsec_" + base64.b64encode(b"k" * 32).decode()
@@ -138,7 +138,7 @@ def test_a_program_gets_the_documented_value(
         standardwebhooks.Webhook(secret).verify(one.body + b" ", one.headers)
 
 
-def test_without_a_secret_nothing_is_signed(hook: Hook, notify: Told) -> None:
+def test_without_a_secret_nothing_is_signed(hook: Hook, notify: NotifyRunner) -> None:
     """The number and the time of a message are there all the same."""
     assert notify("json", LOG)[0] == 0
     headers = hook.arrived[0].headers
@@ -146,7 +146,9 @@ def test_without_a_secret_nothing_is_signed(hook: Hook, notify: Told) -> None:
     assert headers["webhook-id"].startswith("msg_")
 
 
-def test_an_analysis_that_was_kept_is_told(hook: Hook, notify: Told, tmp_path: Path) -> None:
+def test_an_analysis_that_was_kept_is_told(
+    hook: Hook, notify: NotifyRunner, tmp_path: Path
+) -> None:
     """The log is not needed; the run has the log's name."""
     kept = tmp_path / "kept.json"
     with pytest.raises(SystemExit):
@@ -155,7 +157,7 @@ def test_an_analysis_that_was_kept_is_told(hook: Hook, notify: Told, tmp_path: P
     assert "scale-exhausted-yi.log" in sent(hook)["text"]
 
 
-def test_a_busy_webhook_is_asked_again(hook: Hook, notify: Told, naps: list[float]) -> None:
+def test_a_busy_webhook_is_asked_again(hook: Hook, notify: NotifyRunner, naps: list[float]) -> None:
     """After as long as it asks for, else after a moment; a fault of its own counts as busy."""
     hook.replies = [Reply(429, headers={"Retry-After": "7"}), Reply(503)]
     assert notify("slack", LOG)[0] == 0
@@ -163,7 +165,9 @@ def test_a_busy_webhook_is_asked_again(hook: Hook, notify: Told, naps: list[floa
     assert naps == [7.0, 4.0]
 
 
-def test_a_webhook_that_stays_busy_is_left(hook: Hook, notify: Told, naps: list[float]) -> None:
+def test_a_webhook_that_stays_busy_is_left(
+    hook: Hook, notify: NotifyRunner, naps: list[float]
+) -> None:
     """Three tries; one that asks for more than a minute is not waited for."""
     hook.replies = [Reply(500)] * 3
     status, _, err = notify("slack", LOG)
@@ -191,7 +195,7 @@ def test_a_webhook_that_stays_busy_is_left(hook: Hook, notify: Told, naps: list[
     ],
 )
 def test_a_refusal_is_told_without_the_secret(
-    kind: str, reply: Reply, said: str, hook: Hook, notify: Told
+    kind: str, reply: Reply, said: str, hook: Hook, notify: NotifyRunner
 ) -> None:
     """Once, in words of ours; what the server says is not repeated."""
     hook.replies = [reply]
@@ -202,7 +206,7 @@ def test_a_refusal_is_told_without_the_secret(
 
 
 def test_feishu_that_takes_too_much_at_once_is_asked_again(
-    hook: Hook, notify: Told, naps: list[float]
+    hook: Hook, notify: NotifyRunner, naps: list[float]
 ) -> None:
     """It answers 200 with a number."""
     hook.replies = [Reply(body=b'{"code":11232}'), Reply(body=b'{"StatusCode":0}')]
@@ -211,7 +215,7 @@ def test_feishu_that_takes_too_much_at_once_is_asked_again(
 
 
 def test_a_webhook_that_is_not_there(
-    notify: Told, monkeypatch: pytest.MonkeyPatch, naps: list[float]
+    notify: NotifyRunner, monkeypatch: pytest.MonkeyPatch, naps: list[float]
 ) -> None:
     """Three tries, one line."""
     monkeypatch.setenv("POSTMORTEM_WEBHOOK", "http://127.0.0.1:9/hush-hush")
@@ -227,7 +231,7 @@ def test_a_webhook_that_is_not_there(
      "https://x.org:99999/hush-hush", "https://x.org/hush hush", "https://x.org/\nhush-hush"],
 )  # fmt: skip
 def test_an_address_that_is_none_is_not_repeated(
-    address: str, notify: Told, monkeypatch: pytest.MonkeyPatch
+    address: str, notify: NotifyRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor one that would send the secret in the clear."""
     monkeypatch.setenv("POSTMORTEM_WEBHOOK", address)
@@ -237,7 +241,7 @@ def test_an_address_that_is_none_is_not_repeated(
     assert "hush" not in err
 
 
-def test_the_address_never_stands_on_the_command_line(notify: Told) -> None:
+def test_the_address_never_stands_on_the_command_line(notify: NotifyRunner) -> None:
     """One that does is refused and not repeated."""
     status, _, err = notify("https://hooks.slack.com/services/hush-hush", LOG)
     assert status == 2
@@ -250,7 +254,7 @@ def test_the_address_never_stands_on_the_command_line(notify: Told) -> None:
 
 
 def test_secrets_come_from_files(
-    hook: Hook, notify: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hook: Hook, notify: NotifyRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One line each; anything else is refused and not repeated."""
     monkeypatch.delenv("POSTMORTEM_WEBHOOK")
@@ -274,7 +278,7 @@ bad: {kind: slack, urll: "hush-hush"}
 
 
 def test_targets_have_names(
-    hook: Hook, notify: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hook: Hook, notify: NotifyRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Kind, places of the secrets, and language stand in a file."""
     file = tmp_path / "targets.yaml"
@@ -301,7 +305,7 @@ def test_targets_have_names(
 
 
 def test_a_dry_run_needs_no_address_and_sends_nothing(
-    hook: Hook, notify: Told, monkeypatch: pytest.MonkeyPatch
+    hook: Hook, notify: NotifyRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The body is printed."""
     monkeypatch.delenv("POSTMORTEM_WEBHOOK")
@@ -310,7 +314,7 @@ def test_a_dry_run_needs_no_address_and_sends_nothing(
     assert CAUSE in json.loads(out)["text"]
 
 
-def test_only_a_failure_is_told(hook: Hook, notify: Told) -> None:
+def test_only_a_failure_is_told(hook: Hook, notify: NotifyRunner) -> None:
     """A healthy run sends nothing with `--only-if failed`."""
     assert notify("slack", HEALTHY, "--only-if", "failed")[0] == 0
     assert hook.arrived == []
@@ -332,7 +336,9 @@ def overview(**changed: Any) -> dict[str, Any]:
     )
 
 
-def test_a_triage_is_told_by_its_largest_groups(hook: Hook, notify: Told, tmp_path: Path) -> None:
+def test_a_triage_is_told_by_its_largest_groups(
+    hook: Hook, notify: NotifyRunner, tmp_path: Path
+) -> None:
     """Counts and five groups; as JSON it is of the schema."""
     (tmp_path / "overview.json").write_text(json.dumps(overview()))
     assert notify("slack", "--triage", tmp_path)[0] == 0
@@ -349,7 +355,9 @@ def test_a_triage_is_told_by_its_largest_groups(hook: Hook, notify: Told, tmp_pa
     assert (value["verdict"], value["triage"]["new_groups"]) == (None, None)
 
 
-def test_a_triage_without_news_is_not_told(hook: Hook, notify: Told, tmp_path: Path) -> None:
+def test_a_triage_without_news_is_not_told(
+    hook: Hook, notify: NotifyRunner, tmp_path: Path
+) -> None:
     """`--only-if new` needs a group that the triage before did not have."""
     old = [group | {"is_new": False} for group in overview()["groups"]]
     since = {"since": "2026-11-01T00:00:00"}
@@ -372,7 +380,7 @@ def test_a_triage_without_news_is_not_told(hook: Hook, notify: Told, tmp_path: P
         "[" * 100_000,
     ],
 )
-def test_a_folder_of_no_triage(text: str, notify: Told, tmp_path: Path) -> None:
+def test_a_folder_of_no_triage(text: str, notify: NotifyRunner, tmp_path: Path) -> None:
     """One line says what is wrong."""
     (tmp_path / "overview.json").write_text(text)
     status, _, err = notify("slack", "--triage", tmp_path, "--dry-run")
@@ -382,6 +390,6 @@ def test_a_folder_of_no_triage(text: str, notify: Told, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "link", ["javascript:alert(1)", "https://x.org/<!channel>", "https://x.org/a|b", "x" * 600]
 )
-def test_a_link_is_an_address(link: str, notify: Told) -> None:
+def test_a_link_is_an_address(link: str, notify: NotifyRunner) -> None:
     """Anything that a chat could read as more is refused."""
     assert notify("slack", LOG, "--dry-run", "--link", link)[0] == 2

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
-from tests.loopback_http import Asked, Reply
+from tests.loopback_http import RecordedRequest, Reply
 
 TOKEN = "glpat-of-the-bot"  # noqa: S105 -- of a stand-in
 BOT = {"id": 77, "username": "project_5_bot_3f2a", "name": "postmortem"}
@@ -47,22 +47,22 @@ class Gitlab:
         self.notes[place].append(found | more)
         return self.notes[place][-1]
 
-    def answer(self, asked: Asked) -> Reply:
+    def answer(self, request: RecordedRequest) -> Reply:
         """Answer as GitLab does."""
         if self.next_reply is not None:
             reply, self.next_reply = self.next_reply, None
             return reply
-        if asked.headers.get("private-token") != TOKEN:
+        if request.headers.get("private-token") != TOKEN:
             return Reply.of({"message": "401 Unauthorized"}, 401)
-        path = asked.path.removeprefix("/api/v4")
+        path = request.path.removeprefix("/api/v4")
         if path == "/user":
             return Reply.of(BOT)
         head, _, rest = path.removeprefix("/projects/").partition("/")
         if unquote(head) != PROJECT or "/" in head:
             return Reply.of({"message": "404 Project Not Found"}, 404)
         for pattern, way in self._ways().items():
-            if found := re.fullmatch(pattern, f"{asked.method} {rest}"):
-                return way(asked, *found.groups())
+            if found := re.fullmatch(pattern, f"{request.method} {rest}"):
+                return way(request, *found.groups())
         return Reply.of({"error": "404 Not Found"}, 404)
 
     def _ways(self) -> dict[str, Callable[..., Reply]]:
@@ -70,7 +70,7 @@ class Gitlab:
         return {
             rf"GET {place}": lambda _, at: _found(self.threads.get(at)),
             rf"PUT {place}": self._relabelled,
-            rf"GET {place}/notes": lambda asked, at: _page(asked, self.notes.get(at)),
+            rf"GET {place}/notes": lambda request, at: _page(request, self.notes.get(at)),
             rf"POST {place}/notes": self._posted,
             rf"GET {place}/notes/(\d+)": lambda _, at, number: _found(self._one(at, number)),
             rf"PUT {place}/notes/(\d+)": self._edited,
@@ -79,8 +79,8 @@ class Gitlab:
             r"GET pipelines/(\d+)": lambda _, number: _found(self.pipelines.get(int(number))),
             r"GET pipelines/\d+/jobs": self._listed_jobs,
             r"GET jobs/(\d+)/trace": lambda _, number: _file(self.traces.get(int(number))),
-            r"GET repository/commits/\w+/merge_requests": lambda asked: _page(
-                asked, self.of_commit
+            r"GET repository/commits/\w+/merge_requests": lambda request: _page(
+                request, self.of_commit
             ),
             r"GET uploads/([0-9a-f]{32}/.+)": lambda _, name: _file(
                 self.uploads.get(unquote(name))
@@ -90,42 +90,42 @@ class Gitlab:
     def _one(self, at: str, number: str) -> dict[str, Any] | None:
         return next((one for one in self.notes.get(at, []) if one["id"] == int(number)), None)
 
-    def _posted(self, asked: Asked, at: str) -> Reply:
+    def _posted(self, request: RecordedRequest, at: str) -> Reply:
         if at not in self.notes:
             return Reply.of({"message": "404 Not found"}, 404)
-        return Reply.of(self.note(at, BOT, asked.value()["body"]), 201)
+        return Reply.of(self.note(at, BOT, request.value()["body"]), 201)
 
-    def _edited(self, asked: Asked, at: str, number: str) -> Reply:
+    def _edited(self, request: RecordedRequest, at: str, number: str) -> Reply:
         one = self._one(at, number)
         if one is None:
             return Reply.of({"message": "404 Not found"}, 404)
-        one["body"] = asked.value()["body"]
+        one["body"] = request.value()["body"]
         return Reply.of(one)
 
-    def _removed(self, _asked: Asked, at: str, number: str) -> Reply:
+    def _removed(self, _request: RecordedRequest, at: str, number: str) -> Reply:
         one = self._one(at, number)
         if one is None:
             return Reply.of({"message": "404 Not found"}, 404)
         self.notes[at].remove(one)
         return Reply(204)
 
-    def _relabelled(self, asked: Asked, at: str) -> Reply:
-        said = asked.value()
+    def _relabelled(self, request: RecordedRequest, at: str) -> Reply:
+        body = request.value()
         labels = self.threads[at]["labels"]
-        drop = said.get("remove_labels", "").split(",")
-        add = [one for one in said.get("add_labels", "").split(",") if one]
+        drop = body.get("remove_labels", "").split(",")
+        add = [one for one in body.get("add_labels", "").split(",") if one]
         self.threads[at]["labels"] = [one for one in labels if one not in drop] + add
         return Reply.of(self.threads[at])
 
-    def _member(self, _asked: Asked, number: str) -> Reply:
+    def _member(self, _request: RecordedRequest, number: str) -> Reply:
         level = self.members.get(int(number))
         if level is None:
             return Reply.of({"message": "404 Not found"}, 404)
         return Reply.of({"id": int(number), "access_level": level, "state": "active"})
 
-    def _listed_jobs(self, asked: Asked) -> Reply:
-        wanted = asked.query.get("scope")
-        return _page(asked, [job for job in self.jobs if wanted in {None, job["status"]}])
+    def _listed_jobs(self, request: RecordedRequest) -> Reply:
+        wanted = request.query.get("scope")
+        return _page(request, [job for job in self.jobs if wanted in {None, job["status"]}])
 
 
 def _thread(number: int, title: str, text: str | None) -> dict[str, Any]:
@@ -152,17 +152,17 @@ def _file(content: bytes | None) -> Reply:
     return _found(None) if content is None else Reply(200, content)
 
 
-def _page(asked: Asked, items: list[Any] | None) -> Reply:
+def _page(request: RecordedRequest, items: list[Any] | None) -> Reply:
     """Give one page, and the address of the next as GitLab does: by its own name of itself."""
     if items is None:
         return _found(None)
-    size, page = int(asked.query.get("per_page", 20)), int(asked.query.get("page", 1))
+    size, page = int(request.query.get("per_page", 20)), int(request.query.get("page", 1))
     shown = items[(page - 1) * size : page * size]
     headers = {"X_Page": str(page), "X_Per_Page": str(size)}
     if page * size < len(items):
         query = "&".join(
-            f"{name}={value}" for name, value in {**asked.query, "page": page + 1}.items()
+            f"{name}={value}" for name, value in {**request.query, "page": page + 1}.items()
         )
-        there = f"https://gitlab.internal.example{asked.path}?{query}"
+        there = f"https://gitlab.internal.example{request.path}?{query}"
         headers |= {"Link": f'<{there}>; rel="next"', "X_Next_Page": str(page + 1)}
     return Reply.of(shown, **headers)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from postmortem.core.errors import UsageError
-from postmortem.interfaces.trackers.one_comment import mark_of, update_or_create_comment
+from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError, TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from postmortem.interfaces.trackers.tracker_protocol import Tracker

@@ -13,7 +13,7 @@ from postmortem.fleet.store.entrance import open_store
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
 from postmortem.interfaces.bots.reception import Reception
-from postmortem.interfaces.trackers.one_comment import mark_of, update_or_create_comment
+from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from postmortem.interfaces.trackers.tracker_protocol import Tracker

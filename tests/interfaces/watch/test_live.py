@@ -8,7 +8,7 @@ import pytest
 from postmortem.core.watching import MetricRecord
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.source_extractor import SourceExtractor
-from postmortem.interfaces.watch.live import Live
+from postmortem.interfaces.watch.growing_file import GrowingFile
 from postmortem.pipeline import get_matcher
 from postmortem.reading.block_reader import Block
 
@@ -54,7 +54,7 @@ def test_pieces_make_the_whole(machine: Matcher, name: str) -> None:
         for series in gathering.result.series.values()
         for line, value in zip(series.lines, series.values, strict=True)
     }
-    rng, live, found, start = random.Random(name), Live(machine, 0), [], 0
+    rng, live, found, start = random.Random(name), GrowingFile(machine, 0), [], 0
     while start < len(raw):
         size = rng.choice([1, 7, 40, 200, 3000])
         found += live.feed(raw[start : start + size])
@@ -66,7 +66,7 @@ def test_pieces_make_the_whole(machine: Matcher, name: str) -> None:
 
 def test_a_raw_line_is_at_hand(machine: Matcher) -> None:
     """By its number, also behind a megabyte that has been let go."""
-    live = Live(machine, 0)
+    live = GrowingFile(machine, 0)
     for number in range(1, 20001):
         live.feed(
             f"{number:07d} nothing to see in this line, which is there to take room\n".encode()
@@ -80,7 +80,7 @@ def test_a_raw_line_is_at_hand(machine: Matcher) -> None:
 
 def test_a_line_without_end_is_bounded(machine: Matcher) -> None:
     """What is held does not grow with it."""
-    live = Live(machine, 0)
+    live = GrowingFile(machine, 0)
     for _ in range(100):
         live.feed(b"x" * 10_000)
     assert len(live.line(1)) + len(live.tail()[1]) < 300_000

@@ -11,7 +11,7 @@ from postmortem.replay.capsule.manifest import (
     MicroBatch,
     ModelRecipe,
     Reason,
-    WeightsKept,
+    StoredWeights,
     Window,
     WindowStep,
 )
@@ -27,7 +27,7 @@ def made(batch: dict[str, Any]) -> Manifest:
         written_at="2026-01-01T00:00:00Z",
         reason=Reason("asked", 3),
         model=ModelRecipe("torch", tree={"class": "Identity", "arguments": {}, "children": {}}),
-        weights=WeightsKept(trainable=("w",), tied=(("w", "v"),)),
+        weights=StoredWeights(trainable=("w",), tied=(("w", "v"),)),
         window=Window(3, 3, (WindowStep(3, (MicroBatch(batch, loss=float("nan")),)),)),
     )
 

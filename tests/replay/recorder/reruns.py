@@ -100,8 +100,8 @@ def _optimizer(manifest: Manifest, model: torch.nn.Module, files: dict[str, Any]
     named = dict(model.named_parameters())
     groups = [{"params": [named[name] for name in one["parameters"]]} for one in kept.groups]
     optimizer = getattr(torch.optim, kept.class_.rpartition(".")[2])(groups, lr=1.0)
-    for made, told in zip(optimizer.param_groups, kept.groups, strict=True):
-        made.update({key: value for key, value in told.items() if key != "parameters"})
+    for made, stored in zip(optimizer.param_groups, kept.groups, strict=True):
+        made.update({key: value for key, value in stored.items() if key != "parameters"})
     for name, entries in kept.state.items():
         optimizer.state[named[name]] = {
             key: files[kept.file][one["tensor"]].clone() if isinstance(one, dict) else one

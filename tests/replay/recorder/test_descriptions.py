@@ -11,8 +11,8 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from postmortem.replay.recorder.criteria import Criterion, describe_user_loss  # noqa: E402
+from postmortem.replay.recorder.loop_hooks import find_loss, name_inputs  # noqa: E402
 from postmortem.replay.recorder.module_trees import NoTreeError, build_module_tree  # noqa: E402
-from postmortem.replay.recorder.passing import find_loss, name_inputs  # noqa: E402
 from postmortem.replay.recorder.recipes import build_model_recipe, convert_to_json  # noqa: E402
 from postmortem.replay.recorder.subject import (  # noqa: E402
     Subject,

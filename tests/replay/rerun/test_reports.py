@@ -16,7 +16,7 @@ from postmortem.core.message import Message, quote, say
 from postmortem.core.replayed import CauseTested, FaultySample, ModulePeak, Replayed, ReplayTrial
 from postmortem.interfaces.cli import cli
 from postmortem.pipeline import run_pipeline
-from postmortem.replay.rerun.as_evidence import iter_evidence
+from postmortem.replay.rerun.replay_evidence import iter_evidence
 from postmortem.report import FORMS as ALL_FORMS
 from postmortem.report import render as render_report
 from postmortem.report.lossless import from_json, to_json

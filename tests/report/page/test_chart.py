@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from postmortem.core.shown import Marks, SeriesView
-from postmortem.report.page.arrange import build_panels
 from postmortem.report.page.canvas import HEIGHT, WIDTH
 from postmortem.report.page.chart import SHAPES, draw_panel
 from postmortem.report.page.panel import KINDS, Panel
+from postmortem.report.page.panel_layout import build_panels
 from postmortem.report.words import Words
 from tests.report.samples import HOSTILE, RANK_3, a_series, abstaining
 

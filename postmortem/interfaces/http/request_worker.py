@@ -1,0 +1,206 @@
+"""Work for a request in a worker process: judge logs, render a report.
+
+In: settings, files that were received. Out: the text of a report. Not here: which process this is
+(`core.host.work_pool`), the pages of a store (`http.store_worker`).
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+from postmortem.core.diagnosis import Analysis
+from postmortem.core.errors import InputError, PostmortemError
+from postmortem.core.host.worker_process import restrict_memory, use_working_directory
+from postmortem.core.message import say
+from postmortem.core.names import SHIPPED
+from postmortem.fleet.search.several_jobs import require_one_unpacked, require_one_upload
+from postmortem.interfaces.http.refusals import Refusal
+from postmortem.pipeline import prepare, run_pipeline
+from postmortem.reading.bundles import is_bundle, unpack_bundle
+from postmortem.reading.sources import LogSource, Stream, Unpacking
+from postmortem.report import render
+
+_Result = TypeVar("_Result")
+_MIB: Final = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """What every request is judged with."""
+
+    patterns: tuple[str, ...] = ()
+    """Further folders of rules, as absolute paths."""
+    model: str | None = SHIPPED
+    """A text classifier's file, an empty string for the package's, None for none."""
+    memory: int = 4096
+    """MiB that a process may hold; 0 for no limit."""
+    unpacked: int = 1 << 30
+    """Bytes to which all files of a request together may unpack."""
+    unpacked_times: int = 1000
+    unpacked_free: int = 64 << 20
+    bundle_files: int = 1000
+    """Files that a zip or tar may hold."""
+    store: str | None = None
+
+
+class Received(NamedTuple):
+    """A file of a request, kept while it is judged."""
+
+    label: str
+    """Under which reports show it; nothing is opened by it."""
+    path: str
+    is_environment: bool = False
+
+
+class ReportOptions(NamedTuple):
+    """How a report is to be."""
+
+    form: str = "json"
+    language_code: str = "en"
+    is_redacted: bool = True
+
+
+@functools.lru_cache(maxsize=1)
+def get_ready(settings: JudgeSettings) -> None:
+    """Load rules and model once in a process, and limit its memory."""
+    prepare(settings.patterns, settings.model)
+    restrict_memory(settings.memory)
+
+
+def handle_analyze_request(
+    settings: JudgeSettings, files: Sequence[Received], options: ReportOptions
+) -> str:
+    """Judge the logs of a request, which together are one job.
+
+    Raises:
+        InputError: nothing could be read.
+        Refusal: they unpack to more than they may, or want too much memory.
+    """
+    get_ready(settings)
+    return run_within_memory(
+        settings,
+        lambda: render(
+            run_file_analysis(settings, files),
+            options.form,
+            language=options.language_code,
+            redact=options.is_redacted,
+            full=True,
+        ),
+    )
+
+
+def run_within_memory(settings: JudgeSettings, work: Callable[[], _Result]) -> _Result:
+    """Do work; a lack of memory becomes a refusal that says so.
+
+    Raises:
+        Refusal: it wants too much memory.
+    """
+    try:
+        return work()
+    except (MemoryError, PostmortemError) as error:
+        if not isinstance(error, MemoryError) and not isinstance(error.__cause__, MemoryError):
+            raise
+        raise Refusal(
+            413,
+            say(
+                "it wants more than {mib:,} MiB of memory",
+                "所需内存超过 {mib:,} MiB",
+                mib=settings.memory,
+            ),
+            "limits.memory_mib",
+            say("send fewer or smaller files", "请减少文件数量或缩小文件"),
+        ) from None
+
+
+def run_file_analysis(settings: JudgeSettings, files: Sequence[Received]) -> Analysis:
+    """Judge files that are one job; archives are unpacked into a folder next to the first file.
+
+    Raises:
+        InputError: nothing could be read.
+        Refusal: they unpack to more than they may.
+    """
+    shared = Unpacking(settings.unpacked, settings.unpacked_times, settings.unpacked_free)
+    folder = Path(files[0].path).parent / "unpacked"
+    folder.mkdir()
+    try:
+        with use_working_directory(
+            folder
+        ):  # what was unpacked is shown under the names of the bundle
+            logs = [
+                _open_source(file, settings, shared) for file in files if not file.is_environment
+            ]
+            dumps = [
+                Stream(file.label, Path(file.path).read_bytes())
+                for file in files
+                if file.is_environment
+            ]
+            _require_small(shared)
+            _require_one_job(logs)
+            analysis = run_pipeline(
+                logs,
+                env_files=dumps,
+                patterns=settings.patterns,
+                model=settings.model,
+                within=(),
+                unpacking=shared,
+            )
+    except InputError:
+        _require_small(shared)
+        raise
+    _require_small(shared)
+    if not any(source.lines for source in analysis.sources):
+        raise InputError(
+            say("there is nothing to judge: all files are empty", "没有可判断的内容：所有文件为空"),
+            "",
+            "send the file that holds the output",
+        )
+    return analysis
+
+
+def _open_source(file: Received, settings: JudgeSettings, shared: Unpacking) -> LogSource:
+    """Give a file as a stream, a bundle of files as a folder of them."""
+    content = Path(file.path).read_bytes()
+    if not is_bundle(file.label, content):
+        return Stream(file.label, content)
+    name = Path(file.label).name
+    folder = Path(name if not Path(name).exists() else f"{Path(file.path).name}-{name}")
+    folder.mkdir()
+    unpack_bundle(file.label, content, folder, shared, settings.bundle_files)
+    return str(folder)
+
+
+def _require_one_job(logs: Sequence[LogSource]) -> None:
+    """Refuse an archive of several jobs, and several files with names of different jobs.
+
+    Raises:
+        InputError: there are several jobs.
+    """
+    for folder in logs:
+        if isinstance(folder, str):
+            require_one_unpacked(folder)
+    names = [log.name for log in logs if isinstance(log, Stream)]
+    if len(names) > 1:
+        require_one_upload(names)
+
+
+def _require_small(shared: Unpacking) -> None:
+    """Refuse what unpacks to more than it may, rather than judge a part of it.
+
+    Raises:
+        Refusal: it does.
+    """
+    if shared.is_exceeded:
+        raise Refusal(
+            413,
+            say(
+                "a packed file unpacks to more than {times:,} times its size, or all together to"
+                " more than {mib:,} MiB",
+                "压缩文件解压后超过其大小的 {times:,} 倍，或全部文件解压后超过 {mib:,} MiB",
+                times=shared.times,
+                mib=shared.most // _MIB,
+            ),
+            "limits.unpacked_mib",
+            say("send a part of the log", "请只发送日志的一部分"),
+        )

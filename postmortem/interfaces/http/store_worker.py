@@ -1,0 +1,149 @@
+"""Work on a store in a worker process: render overviews, groups and reports.
+
+In: settings, numbers. Out: the text of a page or of JSON. Not here: which process this is
+(`core.host.work_pool`), the routes (`http.triage_routes`).
+"""
+
+import functools
+from collections.abc import Callable
+from typing import TypeVar
+
+from postmortem.core.message import Message, say
+from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.stored_rows import JobRow, TriageRow
+from postmortem.fleet.stored_triage import (
+    build_stored_overview,
+    load_stored_analysis,
+    load_stored_triage,
+)
+from postmortem.interfaces.http.refusals import build_not_found_refusal
+from postmortem.interfaces.http.request_worker import (
+    JudgeSettings,
+    ReportOptions,
+    get_ready,
+    run_within_memory,
+)
+from postmortem.report import render
+from postmortem.report.page.triage_page import render_triage
+from postmortem.report.redaction.redactor import Redactor
+from postmortem.report.wire import dump_json
+
+_Result = TypeVar("_Result")
+
+
+def render_triage_overview(settings: JudgeSettings, number: int, options: ReportOptions) -> str:
+    """Write the overview of a triage, as a page or as JSON.
+
+    Raises:
+        Refusal: there is none of that number.
+    """
+
+    def written(store: Store) -> str:
+        value = build_stored_overview(
+            store, get_triage_row(store, number), lambda job: f"{number}/jobs/{job}"
+        )
+        if options.form == "json":
+            return dump_json(value)
+        return render_triage(value, language=options.language_code)
+
+    return _run_with_store(settings, written)
+
+
+def group(settings: JudgeSettings, number: int, name: str, options: ReportOptions) -> str:
+    """Write the report of the job that stands for a group, or the group and its jobs as JSON.
+
+    Raises:
+        Refusal: there is no such triage or group.
+    """
+
+    def written(store: Store) -> str:
+        found = load_stored_triage(store, get_triage_row(store, number))
+        members = found.members().get(name)
+        if not members:
+            raise build_not_found_refusal(
+                say("this triage has no such group", "该次分诊没有这个组"), name
+            )
+        if options.form != "json":
+            return _report(store, found.jobs[members[0].identity], options)
+        one, numbers = found.groups[name], store.listing.numbers(number)
+        title = one.title.settled(Redactor().text)
+        jobs = [
+            {"number": numbers[job.identity], "identity": job.identity, "title": job.title}
+            for job in members
+        ]
+        return dump_json(
+            {
+                "id": name,
+                "cause": one.cause,
+                "title": {"en": title.en, "zh": title.zh},
+                "jobs": jobs,
+            }
+        )
+
+    return _run_with_store(settings, written)
+
+
+def render_job_report(
+    settings: JudgeSettings, number: int, triage: int | None, options: ReportOptions
+) -> str:
+    """Write the report of a job from its stored analysis.
+
+    Args:
+        settings: of every request.
+        number: of the job.
+        triage: in which it was judged; None for its last one.
+        options: form and language of the report.
+
+    Raises:
+        Refusal: there is no such job, or it was not judged.
+    """
+
+    def written(store: Store) -> str:
+        job = store.listing.numbered(number, triage)
+        if job is None:
+            raise build_not_found_refusal(say("there is no such job", "没有这个作业"), number)
+        return _report(store, job, options)
+
+    return _run_with_store(settings, written)
+
+
+def get_triage_row(store: Store, number: int) -> TriageRow:
+    """Give a triage by its number.
+
+    Raises:
+        Refusal: there is none.
+    """
+    row = store.triages.row(number)
+    if row is None:
+        raise build_not_found_refusal(
+            say("there is no triage of that number", "没有这个编号的分诊"), number
+        )
+    return row
+
+
+def _report(store: Store, job: JobRow, options: ReportOptions) -> str:
+    analysis = load_stored_analysis(store, job)
+    if analysis is None:
+        why = Message(job.reason_en, job.reason_zh) or say("not yet", "尚未完成")
+        raise build_not_found_refusal(
+            say("it was not judged: {why}", "未能判断：{why}", why=why), job.title
+        )
+    return render(
+        analysis,
+        options.form,
+        language=options.language_code,
+        redact=options.is_redacted,
+        full=True,
+    )
+
+
+def _run_with_store(settings: JudgeSettings, work: Callable[[Store], _Result]) -> _Result:
+    get_ready(settings)
+    store = _open_cached_store(settings.store or "")
+    return run_within_memory(settings, lambda: work(store))
+
+
+@functools.lru_cache(maxsize=1)
+def _open_cached_store(named: str) -> Store:
+    return open_store(named)
