@@ -17,6 +17,7 @@ from postmortem.core.resources import find_shipped_model
 from postmortem.learn.metrics import build_evaluation
 from postmortem.report.page.metrics_page import render_evaluation
 from tests.browser.conftest import Opened
+from tests.report.page.test_metrics_page import TOOL, rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = {
