@@ -58,6 +58,8 @@ class Raised(NamedTuple):
     """All frames, a line each: `path:function: statement`."""
     in_library: bool
     """The innermost frame is a library's."""
+    entered: str = ""
+    """The function that the user's statement went into."""
 
 
 class ExceptionRule(NamedTuple):

@@ -23,6 +23,8 @@ _FOLLOWING: Final = frozenset(
 
 
 _MOST_OTHERS: Final = 8
+_FAR_BEHIND: Final = 5
+"""Lines from the end of a traceback to the head of the one that is chained to it."""
 _MOST_LABELS: Final = 3
 """`main: error: Training failed: …`: words before a message that somebody else puts there."""
 _LOOKING_UP: Final = frozenset({"__getattr__", "__getattribute__", "__getitem__", "__missing__"})
@@ -40,6 +42,8 @@ class Explained(NamedTuple):
     frame: Frame | None
     """The innermost one of the user's own code."""
     message: str = ""
+    entered: str = ""
+    """The function that the statement of this frame went into."""
 
 
 def explained(
@@ -69,7 +73,9 @@ def _fit(candidate: "_Candidate", knowledge: KnowledgeBase) -> Iterator[Explaine
         found = fitting(one, knowledge.exceptions)
         if found is not None:
             rule, captures = found
-            yield Explained(rule.advice, captures, source, first, last, frame, one.message)
+            yield Explained(
+                rule.advice, captures, source, first, last, frame, one.message, one.entered
+            )
             return
 
 
@@ -96,6 +102,7 @@ def raised_as(
         mine.code.strip() if mine is not None else "",
         "\n".join(f"{one.file}:{one.function}: {one.code.strip()}" for one in kept),
         _is_in_library(kept),
+        next((one.function for one in kept[kept.index(mine) + 1 :]), "") if mine in kept else "",
     )
 
 
@@ -120,9 +127,22 @@ def _candidates(case: Case, source: int, line: int) -> list[_Candidate]:
     findings = [event.finding for event in case.events if event.finding.source == source]
     found = [
         *map(_of_traceback, around),
+        *_chained_behind(around, tracebacks),
         *(_of_finding(one) for one in findings if one.line == line),
     ]
     return found if around else [*found, *_elsewhere(tracebacks, findings)]
+
+
+def _chained_behind(
+    around: Sequence[Traceback], tracebacks: Sequence[Traceback]
+) -> Iterator[_Candidate]:
+    """Yield what was raised while the failure was handled: it tells of the same failure."""
+    end = max((one.end_line for one in around), default=0)
+    for one in sorted(tracebacks, key=lambda one: one.line):
+        if around and one.chained and end < one.line <= end + _FAR_BEHIND:
+            (source, _, last), raised, frame = _of_traceback(one)
+            yield (source, around[0].line, last), raised, frame
+            end = one.end_line
 
 
 def _elsewhere(tracebacks: Sequence[Traceback], findings: Sequence[Finding]) -> list[_Candidate]:
