@@ -47,7 +47,8 @@ _NEEDED_AND_WAS: Final = compile_lazily(
 )
 _RECEIVED_FIRST: Final = compile_lazily(
     r"(?:\bgot|\bfound|\breceived|\bgiven):? (?P<received>[^\n]{1,80}?)[,;:]? (?:but )?"
-    r"(?:(?:is |was )?expected|needs?|wanted|should be|required)(?: to be)?:? (?P<needed>[^\n]{1,80})",
+    r"(?:(?:is |was )?expected|needs?|wanted|should be|required)(?: to be)?:? (?P<needed>[^\n]{1,80})"
+    r"|\bgot (?P<came>[^\n]{1,80}?),? but (?P<due>[^\n]{1,80}?) (?:is|are|was|were) (?:expected|required|needed)",
     _IGNORECASE,
 )
 _REJECTED: Final = (
@@ -114,7 +115,11 @@ def _compared(sentences: list[str]) -> Iterator[dict[str, str]]:
         for pattern in (_NEEDED_AND_WAS, _NEEDED, _RECEIVED_FIRST):
             match = pattern.search(one)
             if match is not None:
-                yield {name: _trimmed(match[name]) for name in ("needed", "received")}
+                parts = match.groupdict()
+                yield {
+                    "needed": _trimmed(parts["needed"] or parts.get("due") or ""),
+                    "received": _trimmed(parts["received"] or parts.get("came") or ""),
+                }
 
 
 def _rejected(sentences: list[str]) -> Iterator[str]:

@@ -20,6 +20,7 @@ KINDS: Final = (
     "condition",
     "shape",
     "fix",
+    "exception",
     "stack",
     "advisory",
     "classifier",
@@ -51,10 +52,29 @@ def iter_entries(rules: Rules) -> Iterator[Explained]:
     for kind, plural in _PLURALS.items():
         for one in rules[plural]:
             yield Explained(kind, one["id"], one)
+    for one in (*rules["exceptions"], *_signatures_with_fixes(rules)):
+        yield from _iter_advice(one)
     for shape in CATALOGUE.values():
         meaning = {"en": shape.meaning.en, "zh": shape.meaning.zh}
         yield Explained("shape", shape.id, {"meaning": meaning})
     yield Explained("classifier", "text-model", {"title": TEXT_MODEL._asdict()})
+
+
+def _signatures_with_fixes(rules: Rules) -> Iterator[Mapping[str, Any]]:
+    return (one for one in rules["signatures"] if one.get("fixes"))
+
+
+def _iter_advice(rule: Mapping[str, Any]) -> Iterator[Explained]:
+    """Yield the rule of an exception and each of its fixes; a signature stands for itself."""
+    if "exception" in rule or "suggests" not in rule:
+        title = rule.get("meaning") or rule["fixes"][0]["title"]
+        yield Explained("exception", rule["id"], {**rule, "title": title})
+    told = {"kind": "change", "safety": "safe", "why": rule.get("meaning")}
+    causes = tuple(rule.get("causes") or rule.get("suggests") or ())
+    for number, one in enumerate(rule.get("fixes") or (), 1):
+        own = {"snippets": {"python": one["snippet"]}} if one.get("snippet") else {}
+        raw = {**told, "causes": causes, "rule": rule["id"], **one, **own}
+        yield Explained("fix", f"{rule['id']}.fix-{number}", raw)
 
 
 def find_entry(rules: Rules, name: str) -> Explained:
