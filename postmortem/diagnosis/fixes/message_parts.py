@@ -20,12 +20,14 @@ _IGNORECASE: Final = 2
 
 _SENTENCES: Final = compile_lazily(r"(?<=[.;!?])\s+|\n\s*")
 _INSTRUCTION: Final = compile_lazily(
-    r"(?:^|(?P<mark>[,:(\"]) ?)(?:(?:please|use|try|consider|pass|call|run|make sure|ensure|specify|provide"
+    r"(?:^|(?P<mark>[,:(\"]) ?)(?:(?:please|use|try|consider|pass|call|run|make sure"
+    r"|ensure|specify|provide"
     r"|reshape|wrap|convert|install|perhaps you|maybe you|did you|do you need|if you want)\b"
     r"|set (?!changed|size|of|is)|you (?:could|should|must|need|have to|may|might|probably)\b"
     r"|you can\b(?! only|'t))"
     r"|\b(?:use|try|call|set|pass|do|add) [^,]{1,80} instead|\binstead(?: use| of [^,]{1,60} use)"
-    r"|\b(?:must|should) (?:be called|call)\b|\bneeds? to be\b|\bconsider \w+ing\b|\brequires you to\b",
+    r"|\b(?:must|should) (?:be called|call)\b|\bneeds? to be\b|\bconsider \w+ing\b"
+    r"|\brequires you to\b",
     _IGNORECASE,
 )
 _NO_HELP: Final = compile_lazily(
@@ -34,32 +36,40 @@ _NO_HELP: Final = compile_lazily(
     _IGNORECASE,
 )
 _NEEDED: Final = compile_lazily(
-    r"(?:^|\b)(?:expect(?:ed|s|ing)?(?: an?)?|requires?|needs?|(?:must|should|has to|have to|can only) be"
-    r"|should have|only (?:accepts?|supports?|takes?))(?: to be)?(?: an?| of)? (?P<needed>[^\n]{1,120}?)"
-    r"(?:,? but|,? and|[,;:.(]|,? instead)? ?(?:i?t? ?(?:got|gets|received|found|saw|was given|given|not|was|is|had|has)\b)"
+    r"(?:^|\b)(?:expect(?:ed|s|ing)?(?: an?)?|requires?|needs?|(?:must|should|has to"
+    r"|have to|can only) be"
+    r"|should have|only (?:accepts?|supports?|takes?))(?: to be)?(?: an?"
+    r"| of)? (?P<needed>[^\n]{1,120}?)"
+    r"(?:,? but|,? and|[,;:.(]|,? instead)? ?(?:i?t? ?(?:got|gets|received|found|saw"
+    r"|was given|given|not|was|is|had|has)\b)"
     r":? (?:(?:an?|of|input|type|object|value) ){0,2}(?P<received>[^\n]{1,100})",
     _IGNORECASE,
 )
 _NEEDED_AND_WAS: Final = compile_lazily(
-    r"(?:expect(?:ed|s|ing)?|requires?|takes?) (?P<needed>[^\n]{1,100}?),? but (?P<received>[^\n]{1,80}?)"
+    r"(?:expect(?:ed|s|ing)?|requires?"
+    r"|takes?) (?P<needed>[^\n]{1,100}?),? but (?P<received>[^\n]{1,80}?)"
     r" (?:was|were) (?:given|found|passed|received)",
     _IGNORECASE,
 )
 _RECEIVED_FIRST: Final = compile_lazily(
     r"(?:\bgot|\bfound|\breceived|\bgiven):? (?P<received>[^\n]{1,80}?)[,;:]? (?:but )?"
-    r"(?:(?:is |was )?expected|needs?|wanted|should be|required)(?: to be)?:? (?P<needed>[^\n]{1,80})"
-    r"|\bgot (?P<came>[^\n]{1,80}?),? but (?P<due>[^\n]{1,80}?) (?:is|are|was|were) (?:expected|required|needed)",
+    r"(?:(?:is |was )?expected|needs?|wanted|should be"
+    r"|required)(?: to be)?:? (?P<needed>[^\n]{1,80})"
+    r"|\bgot (?P<came>[^\n]{1,80}?),? but (?P<due>[^\n]{1,80}?) (?:is|are|was"
+    r"|were) (?:expected|required|needed)",
     _IGNORECASE,
 )
 _REJECTED: Final = (
     compile_lazily(
-        r"(?:^|[^\w'])['\"](?P<value>[\w./+-]{1,60})['\"] (?:is |was )?(?:not (?:an? )?(?:valid|supported|known|found"
+        r"(?:^|[^\w'])['\"](?P<value>[\w./+-]{1,60})['\"] (?:is "
+        r"|was )?(?:not (?:an? )?(?:valid|supported|known|found"
         r"|recogni[sz]ed|available|understood|in|one of|registered|allowed|implemented|defined)"
         r"|not an? \w+|unknown|does(?:n't| not) exist)\b",
         _IGNORECASE,
     ),
     compile_lazily(
-        r"\b(?:unknown|unsupported|unrecogni[sz]ed|invalid|illegal|undefined|unexpected|no such|bad)"
+        r"\b(?:unknown|unsupported|unrecogni[sz]ed|invalid|illegal|undefined|unexpected"
+        r"|no such|bad)"
         r"(?: [A-Za-z_]{1,30}){0,4}?(?: for [\w ]{1,30})?[:=]? ['\"](?P<value>[\w./+-]{1,60})['\"]",
         _IGNORECASE,
     ),
@@ -71,8 +81,10 @@ _REJECTED: Final = (
     compile_lazily(r"\bgot:? ['\"](?P<value>[\w./+-]{1,60})['\"]", _IGNORECASE),
 )
 _OFFERED: Final = compile_lazily(
-    r"\b(?:(?:one of|choose from|choose between|available|valid|supported|allowed|accepted|options?|choices"
-    r"|possible|known|registered|must be in|should be in|pick)\b[^\n\[({'\"]{0,60}?(?:[\[({]{1,2}|: ?|\bare |(?=['\"]))"
+    r"\b(?:(?:one of|choose from|choose between|available|valid|supported|allowed"
+    r"|accepted|options?|choices"
+    r"|possible|known|registered|must be in|should be in"
+    r"|pick)\b[^\n\[({'\"]{0,60}?(?:[\[({]{1,2}|: ?|\bare |(?=['\"]))"
     r"|(?:one of|either|between|choose from|must be|should be) )"
     r"(?P<offered>(?:['\"]?[\w./+-]{1,40}['\"]?(?:, and |, or |, ?| ?\| ?|/| or | and )){1,40}"
     r"['\"]?[\w./+-]{1,40}['\"]?)",

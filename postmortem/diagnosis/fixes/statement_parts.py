@@ -14,12 +14,37 @@ _LONGEST: Final = 400
 _MOST_NAMES: Final = 4
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 _VARIABLES: Final = frozenset(
-    {"array", "code", "copy", "email", "numbers", "platform", "profile", "queue", "select", "signal"}
+    {
+        "array",
+        "code",
+        "copy",
+        "email",
+        "numbers",
+        "platform",
+        "profile",
+        "queue",
+        "select",
+        "signal",
+    }
     | {"site", "statistics", "string", "test", "token", "types", "calendar", "parser", "resource"}
 )
 """Modules of Python whose names scripts give to values."""
 _MODULES: Final = (sys.stdlib_module_names - _VARIABLES) | frozenset(
-    {"F", "cv2", "dist", "h5py", "hydra", "jax", "jnp", "keras", "mlflow", "nn", "np", "numpy", "optim"}
+    {
+        "F",
+        "cv2",
+        "dist",
+        "h5py",
+        "hydra",
+        "jax",
+        "jnp",
+        "keras",
+        "mlflow",
+        "nn",
+        "np",
+        "numpy",
+        "optim",
+    }
     | {"pd", "plt", "requests", "scipy", "sklearn", "sns", "tf", "torch", "torchvision", "tqdm"}
     | {"transformers", "wandb", "yaml"}
 )
