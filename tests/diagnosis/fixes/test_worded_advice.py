@@ -178,7 +178,10 @@ def test_the_call_that_was_entered(statement: str, entered: str, wanted: str) ->
             {"asked": "You can use download=True to get it"},
         ),
         ("not allowed: use default_factory", {"asked": "use default_factory"}),
-        ("mode 'x' is unknown, must be one of ['a', 'b']", {"rejected": "x", "offered": "a, b"}),
+        (
+            "mode 'x' is unknown, must be one of ['low', 'high']",
+            {"rejected": "x", "offered": "low, high"},
+        ),
         ("Please report this bug to the authors", {}),
         ("dictionary changed size during iteration", {}),
         ("invalid load key, 'v'.", {}),
