@@ -5,9 +5,10 @@ In: compiled entries of `exceptions/`, and the parts that a signature may have a
 Not here: which rule fits a failure (`fixes.raised`), filling the places (`fixes.worded_advice`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from postmortem.core.findings import Frame
 from postmortem.rules.causes import Text
 from postmortem.rules.engine import Match, compile_pattern
 from postmortem.rules.snippets import Snippet, parse_snippet
@@ -16,6 +17,7 @@ PATTERNS: Final = ("message", "unless", "code", "frames")
 """The fields of a rule that hold a regex."""
 _LONGEST: Final = 4000
 """Characters of a message that are searched."""
+_LOOKING_UP: Final = frozenset({"__getattr__", "__getattribute__", "__getitem__", "__missing__"})
 
 
 class AdviceFix(NamedTuple):
@@ -40,6 +42,8 @@ class Advice(NamedTuple):
     fixes: tuple[AdviceFix, ...]
     causes: frozenset[str]
     """Whose general checks and precautions fit behind these."""
+    main_cause: str = ""
+    """The first of them."""
     keeps_changes: bool = False
     """Their general changes fit as well."""
     is_last_resort: bool = False
@@ -58,6 +62,8 @@ class Raised(NamedTuple):
     """All frames, a line each: `path:function: statement`."""
     in_library: bool
     """The innermost frame is a library's."""
+    entered: str = ""
+    """The function that the user's statement went into."""
 
 
 class ExceptionRule(NamedTuple):
@@ -113,6 +119,39 @@ def _searched(pattern: str, text: str) -> Match | None:
         return None
 
 
+def fitting(
+    raised: Raised, rules: Iterable[ExceptionRule]
+) -> tuple[ExceptionRule, dict[str, str]] | None:
+    """Give the first rule that fits, with what it captures, or None."""
+    for rule in rules:
+        captures = rule.captures(raised)
+        if captures is not None:
+            return rule, captures
+    return None
+
+
+def raised_as(
+    exception: str, message: str, frames: Iterable[Frame], own: Frame | None = None
+) -> Raised:
+    """Put an exception into the form that rules ask."""
+    kept = list(frames)
+    mine = own or next((one for one in reversed(kept) if not one.is_library), None)
+    return Raised(
+        exception.rpartition(".")[2],
+        message,
+        mine.code.strip() if mine is not None else "",
+        "\n".join(f"{one.file}:{one.function}: {one.code.strip()}" for one in kept),
+        _is_in_library(kept),
+        next((one.function for one in kept[kept.index(mine) + 1 :]), "") if mine in kept else "",
+    )
+
+
+def _is_in_library(frames: Sequence[Frame]) -> bool:
+    """Say whether a library raised it; what it does to look a name up is the user's statement."""
+    inner = [one for one in frames if one.function not in _LOOKING_UP or not one.is_library]
+    return bool(inner) and inner[-1].is_library
+
+
 def type_rules(entries: Sequence[Mapping[str, Any]]) -> tuple[ExceptionRule, ...]:
     """Type the rules, those that are asked first in front."""
     rules = [
@@ -137,6 +176,7 @@ def advice(entry: Mapping[str, Any]) -> Advice:
         entry.get("meaning"),
         tuple(_fixes(entry)),
         frozenset(entry.get("causes") or entry.get("suggests") or ()),
+        next(iter(entry.get("causes") or ()), ""),
         bool(entry.get("keeps_changes")),
         bool(entry.get("last_resort")),
     )

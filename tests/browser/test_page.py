@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
-from tests.report.page.test_merits_page import TOOL, rows
 
 import postmortem
 from postmortem.core.resources import find_shipped_model

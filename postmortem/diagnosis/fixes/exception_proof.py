@@ -9,10 +9,16 @@ from typing import Any
 
 from postmortem.core.errors import PatternError
 from postmortem.core.findings import Frame
-from postmortem.diagnosis.fixes.raised import Explained, fitting, raised_as
+from postmortem.diagnosis.fixes.raised import Explained
 from postmortem.diagnosis.fixes.worded_advice import word_advice
 from postmortem.extraction.frames import is_library
-from postmortem.rules.exception_rules import ExceptionRule, Raised, type_rules
+from postmortem.rules.exception_rules import (
+    ExceptionRule,
+    Raised,
+    fitting,
+    raised_as,
+    type_rules,
+)
 
 
 def faults(entries: Sequence[Mapping[str, Any]]) -> Iterator[PatternError]:

@@ -11,7 +11,7 @@ from postmortem.core.findings import Finding, Frame, Traceback
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.diagnosis.case.values import Case
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.exception_rules import Advice, ExceptionRule, Raised
+from postmortem.rules.exception_rules import Advice, Raised, fitting, raised_as
 
 _LAST_PART: Final = compile_lazily(
     r"\b(?P<exception>[A-Z]\w*(?:Error|Exception|Interrupt|Warning|Exit|NotFound))(?::\s+(?P<message>.*)|$)",
@@ -23,9 +23,10 @@ _FOLLOWING: Final = frozenset(
 
 
 _MOST_OTHERS: Final = 8
+_FAR_BEHIND: Final = 5
+"""Lines from the end of a traceback to the head of the one that is chained to it."""
 _MOST_LABELS: Final = 3
 """`main: error: Training failed: …`: words before a message that somebody else puts there."""
-_LOOKING_UP: Final = frozenset({"__getattr__", "__getattribute__", "__getitem__", "__missing__"})
 
 
 class Explained(NamedTuple):
@@ -40,6 +41,8 @@ class Explained(NamedTuple):
     frame: Frame | None
     """The innermost one of the user's own code."""
     message: str = ""
+    entered: str = ""
+    """The function that the statement of this frame went into."""
 
 
 def explained(
@@ -69,40 +72,10 @@ def _fit(candidate: "_Candidate", knowledge: KnowledgeBase) -> Iterator[Explaine
         found = fitting(one, knowledge.exceptions)
         if found is not None:
             rule, captures = found
-            yield Explained(rule.advice, captures, source, first, last, frame, one.message)
+            yield Explained(
+                rule.advice, captures, source, first, last, frame, one.message, one.entered
+            )
             return
-
-
-def fitting(
-    raised: Raised, rules: Iterable[ExceptionRule]
-) -> tuple[ExceptionRule, dict[str, str]] | None:
-    """Give the first rule that fits, with what it captures, or None."""
-    for rule in rules:
-        captures = rule.captures(raised)
-        if captures is not None:
-            return rule, captures
-    return None
-
-
-def raised_as(
-    exception: str, message: str, frames: Iterable[Frame], own: Frame | None = None
-) -> Raised:
-    """Put an exception into the form that rules ask."""
-    kept = list(frames)
-    mine = own or next((one for one in reversed(kept) if not one.is_library), None)
-    return Raised(
-        exception.rpartition(".")[2],
-        message,
-        mine.code.strip() if mine is not None else "",
-        "\n".join(f"{one.file}:{one.function}: {one.code.strip()}" for one in kept),
-        _is_in_library(kept),
-    )
-
-
-def _is_in_library(frames: Sequence[Frame]) -> bool:
-    """Say whether a library raised it; what it does to look a name up is the user's statement."""
-    inner = [one for one in frames if one.function not in _LOOKING_UP or not one.is_library]
-    return bool(inner) and inner[-1].is_library
 
 
 _Candidate = tuple[tuple[int, int, int], Raised, Frame | None]
@@ -119,10 +92,23 @@ def _candidates(case: Case, source: int, line: int) -> list[_Candidate]:
     around.sort(key=lambda one: (one.end_line - one.line, -one.line))
     findings = [event.finding for event in case.events if event.finding.source == source]
     found = [
+        *_chained_behind(around, tracebacks),
         *map(_of_traceback, around),
         *(_of_finding(one) for one in findings if one.line == line),
     ]
     return found if around else [*found, *_elsewhere(tracebacks, findings)]
+
+
+def _chained_behind(
+    around: Sequence[Traceback], tracebacks: Sequence[Traceback]
+) -> Iterator[_Candidate]:
+    """Yield what was raised while the failure was handled: it tells of the same failure."""
+    end = max((one.end_line for one in around), default=0)
+    for one in sorted(tracebacks, key=lambda one: one.line):
+        if around and one.chained and end < one.line <= end + _FAR_BEHIND:
+            (source, _, last), raised, frame = _of_traceback(one)
+            yield (source, around[0].line, last), raised, frame
+            end = one.end_line
 
 
 def _elsewhere(tracebacks: Sequence[Traceback], findings: Sequence[Finding]) -> list[_Candidate]:

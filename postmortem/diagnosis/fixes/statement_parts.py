@@ -6,25 +6,61 @@ the names that texts use. Not here: the texts (`patterns/exceptions`).
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 _LONGEST: Final = 400
 _MOST_NAMES: Final = 4
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
-_MODULES: Final = frozenset(
-    {"F", "jax", "jnp", "json", "keras", "logging", "math", "nn", "np", "numpy", "optim", "os"}
-    | {"pathlib", "pd", "plt", "random", "re", "sklearn", "sns", "sys", "tf", "time", "torch"}
-    | {"torchvision", "transformers", "yaml", "dist"}
+_VARIABLES: Final = frozenset(
+    {
+        "array",
+        "code",
+        "copy",
+        "email",
+        "numbers",
+        "platform",
+        "profile",
+        "queue",
+        "select",
+        "signal",
+    }
+    | {"site", "statistics", "string", "test", "token", "types", "calendar", "parser", "resource"}
+)
+"""Modules of Python whose names scripts give to values."""
+_MODULES: Final = (sys.stdlib_module_names - _VARIABLES) | frozenset(
+    {
+        "F",
+        "cv2",
+        "dist",
+        "h5py",
+        "hydra",
+        "jax",
+        "jnp",
+        "keras",
+        "mlflow",
+        "nn",
+        "np",
+        "numpy",
+        "optim",
+    }
+    | {"pd", "plt", "requests", "scipy", "sklearn", "sns", "tf", "torch", "torchvision", "tqdm"}
+    | {"transformers", "wandb", "yaml"}
 )
 """Names by which scripts call modules: they are no values."""
+_OF_A_CLASS: Final = frozenset({"__init__", "__new__", "__post_init__"})
+_OF_AN_OBJECT: Final = frozenset({"__call__", "_call_impl", "_wrapped_call_impl", "forward"})
 _NOT_VALUES: Final = _MODULES | frozenset(dir(builtins))
 
 
-def parse_statement(statement: str, captured: Mapping[str, str]) -> dict[str, str]:
+def parse_statement(
+    statement: str, captured: Mapping[str, str], entered: str = ""
+) -> dict[str, str]:
     """Name the parts of a statement; one that cannot be parsed has none.
 
-    `captured`: `name` of an attribute, `key` that was looked up, as the message gives them.
+    `captured`: `name` of an attribute, `key` that was looked up, as the message gives them;
+    `entered`: the function that the frame below is in.
     """
     tree = _parsed(statement)
     if tree is None:
@@ -33,7 +69,7 @@ def parse_statement(statement: str, captured: Mapping[str, str]) -> dict[str, st
     found = _first_parts(nodes, captured)
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     if calls:
-        found["innermost"] = _source(calls[-1].func)
+        found["innermost"] = _source(_entered(calls, entered).func)
     if "key" in captured and "indexed" in found:
         found.setdefault("container", found["indexed"])
     names = list(_values(tree))[:_MOST_NAMES]
@@ -41,6 +77,19 @@ def parse_statement(statement: str, captured: Mapping[str, str]) -> dict[str, st
         found["names"] = ", ".join(names)
         found["printed"] = " ".join(f"{{{name}=}}" for name in names)
     return found
+
+
+def _entered(calls: Sequence[ast.Call], function: str) -> ast.Call:
+    """Take the call that led into a function; the innermost where none bears its name."""
+    name = function.rpartition(".")[2]
+
+    def fits(call: ast.Call) -> bool:
+        called = _source(call.func).rpartition(".")[2]
+        return called[:1].isupper() if name in _OF_A_CLASS else called == name
+
+    if name in _OF_AN_OBJECT:
+        return calls[0]
+    return next((call for call in calls if fits(call)), calls[-1])
 
 
 def _first_parts(nodes: Sequence[ast.AST], captured: Mapping[str, str]) -> dict[str, str]:

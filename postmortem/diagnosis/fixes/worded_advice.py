@@ -16,6 +16,7 @@ from postmortem.core.message import NOTHING, Message, parse_bilingual, say
 from postmortem.core.visible import escape_control_characters
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.close_names import closest, listed_names
+from postmortem.diagnosis.fixes.message_parts import parse_message
 from postmortem.diagnosis.fixes.raised import Explained
 from postmortem.diagnosis.fixes.statement_parts import parse_statement
 from postmortem.rules.exception_rules import AdviceFix
@@ -101,17 +102,18 @@ def _may_stand(value: str) -> bool:
 
 
 def _values(found: Explained, text: str) -> dict[str, str]:
-    """Collect what texts may name: captures, parts of the statement, names that the log shows."""
+    """Collect what texts may name: captures, parts of statement and message, names of the log."""
     values = {name: value.strip() for name, value in found.captures.items() if value.strip()}
     frame = found.frame
     if frame is not None:
         values |= {"file": _file_name(frame.file), "line": str(frame.line)}
         if frame.code.strip():
             values["statement"] = frame.code.strip()
-        parts = parse_statement(frame.code, found.captures)
+        parts = parse_statement(frame.code, found.captures, found.entered)
         values = {**parts, **values}
     if found.message.strip():
         values.setdefault("message", found.message.strip().splitlines()[0].rstrip("."))
+        values = {**parse_message(found.message), **values}
     wanted = (values.get("key") or values.get("name") or "").strip("'")
     if wanted:
         close = values.get("meant") or closest(wanted, text)

@@ -16,6 +16,7 @@ from postmortem.diagnosis.case.specificity import is_any_exception
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.rules import WEIGHTS, ScoredCause
 from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.exception_rules import fitting, raised_as
 from postmortem.rules.traits import Trait, has_trait
 
 _ENOUGH: Final = WEIGHTS["moderate"] * 0.7
@@ -52,6 +53,19 @@ def has_narrower(scored: Iterable[ScoredCause], knowledge: KnowledgeBase) -> boo
         and not has_trait(cause.id, Trait.UNEXPLAINED)
         and sum(item.weight for item in cause.evidence if _is_narrow(item, knowledge)) >= _ENOUGH
         for cause in scored
+    )
+
+
+def is_misuse(failed: Traceback, knowledge: KnowledgeBase) -> bool:
+    """Say whether the user's code raised an exception, or gave a library what it cannot take."""
+    raised = raised_as(failed.exception, failed.message, failed.frames)
+    found = fitting(raised, knowledge.exceptions)
+    is_known = found is not None and not found[0].advice.is_last_resort
+    return failed.raised_by_user() or (
+        found is not None
+        and is_known
+        and failed.own_frame() is not None
+        and has_trait(found[0].advice.main_cause, Trait.USER_EXCEPTION)
     )
 
 

@@ -16,7 +16,7 @@ from postmortem.diagnosis.inference.confidence_limits import (
     get_max_probability,
     reduce_health_score,
 )
-from postmortem.diagnosis.inference.raised import has_narrower, own_exception
+from postmortem.diagnosis.inference.raised import has_narrower, is_misuse, own_exception
 from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS, ScoredCause
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, get_id, has_trait
@@ -90,11 +90,13 @@ def _add_fallbacks(scores: dict[str, ScoredCause], case: Case, knowledge: Knowle
     """
     failed = case.first.traceback if case.first is not None else None
     own = own_exception(case)
+    user_exception = get_id(Trait.USER_EXCEPTION)
     if own is not None and not has_narrower(scores.values(), knowledge):
-        _add(scores, get_id(Trait.USER_EXCEPTION), _build_unexplained_exception(own))
+        _add(scores, user_exception, _build_unexplained_exception(own, is_own=True))
     elif failed is not None and not _is_explained(failed, case):
         if failed.exception:
-            _add(scores, get_id(Trait.USER_EXCEPTION), _build_unexplained_exception(failed))
+            is_own = is_misuse(failed, knowledge)
+            _add(scores, user_exception, _build_unexplained_exception(failed, is_own=is_own))
         elif not failed.frames:
             _add(scores, get_id(Trait.NO_CAUSE_SHOWN), _build_unexplained_line(failed))
     if not scores or max(cause.score for cause in scores.values()) < -1.0:
@@ -113,10 +115,9 @@ def _is_explained(failed: Traceback, case: Case) -> bool:
     )
 
 
-def _build_unexplained_exception(failed: Traceback) -> Evidence[Message]:
+def _build_unexplained_exception(failed: Traceback, *, is_own: bool) -> Evidence[Message]:
     """Point to an exception that no rule knows, as firmly as its frames say whose it is."""
     own = failed.own_frame()
-    is_own = failed.raised_by_user()
     weight = WEIGHTS["strong"] if is_own else _RAISED_IN_LIBRARY
     message = cut((failed.message.splitlines() or [""])[0], 240)
     place = f" — {own.file}:{own.line}" if own else ""

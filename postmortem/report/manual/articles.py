@@ -216,6 +216,21 @@ def _render_fix(page: _Sheet, entry: Explained) -> Iterator[str]:
     yield from page.section("references", _format_references(raw))
 
 
+def _render_exception(page: _Sheet, entry: Explained) -> Iterator[str]:
+    """Show the wording that a rule answers to, and what it then says to do."""
+    raw = entry.raw
+    yield from page.section(
+        "causes", (f"- `{one}`: {_get_title(page, one)}" for one in raw.get("causes", ()))
+    )
+    told = [("regex", raw[name]) for name in ("message", "code", "frames") if raw.get(name)]
+    yield from page.section("match", (line for one in told for line in _format_code_block(*one)))
+    yield from page.section("fixes", (f"- {page.text(one['title'])}" for one in raw["fixes"]))
+    fires = raw["examples"]["fires"]
+    yield from page.section(
+        "examples", (line for one in fires for line in _format_code_block("text", one["raised"]))
+    )
+
+
 def _render_snippet(page: _Sheet, raw: Mapping[str, Any]) -> Iterator[str]:
     taken = parse_snippet(raw)
     yield from _format_code_block(taken.language, page.text(translate_comments(taken)._asdict()))
@@ -287,6 +302,7 @@ _BODIES: Final[Mapping[str, Callable[[_Sheet, Explained], Iterator[str]]]] = {
     "condition": _render_condition,
     "shape": _render_condition,
     "fix": _render_fix,
+    "exception": _render_exception,
     "stack": _render_stack,
     "advisory": _render_advisory,
     "classifier": _render_classifier,

@@ -18,6 +18,7 @@ KINDS: Final = (
     "condition",
     "shape",
     "fix",
+    "exception",
     "stack",
     "advisory",
     "classifier",
@@ -50,7 +51,26 @@ def iter_entries(rules: Rules) -> Iterator[Explained]:
     for kind, plural in _PLURALS.items():
         for rule in rules[plural]:
             yield Explained(kind, rule["id"], rule)
+    for rule in (*rules["exceptions"], *_signatures_with_fixes(rules)):
+        yield from _iter_advice(rule)
     yield Explained("classifier", "text-model", {"title": TEXT_MODEL._asdict()})
+
+
+def _signatures_with_fixes(rules: Rules) -> Iterator[Mapping[str, Any]]:
+    return (rule for rule in rules["signatures"] if rule.get("fixes"))
+
+
+def _iter_advice(rule: Mapping[str, Any]) -> Iterator[Explained]:
+    """Yield the rule of an exception and each of its fixes; a signature stands for itself."""
+    if "exception" in rule or "suggests" not in rule:
+        title = rule.get("meaning") or rule["fixes"][0]["title"]
+        yield Explained("exception", rule["id"], {**rule, "title": title})
+    defaults = {"kind": "change", "safety": "safe", "why": rule.get("meaning")}
+    causes = tuple(rule.get("causes") or rule.get("suggests") or ())
+    for number, fix in enumerate(rule.get("fixes") or (), 1):
+        own = {"snippets": {"python": fix["snippet"]}} if fix.get("snippet") else {}
+        raw = {**defaults, "causes": causes, "rule": rule["id"], **fix, **own}
+        yield Explained("fix", f"{rule['id']}.fix-{number}", raw)
 
 
 def find_entry(rules: Rules, name: str) -> Explained:

@@ -43,6 +43,7 @@ WORDS: Final[Mapping[str, Message]] = {
     "shape": say("shape of curves or of a job", "曲线或作业的形态"),
     "classifier": say("evidence of the text classifier", "文本分类器给出的证据"),
     "fix": say("fix", "处理办法"),
+    "exception": say("exception", "异常"),
     "stack": say("stack: framework, trainer or engine", "框架、训练器或引擎"),
     "advisory": say("known defect of a version", "版本的已知缺陷"),
     "not": say("not", "非"),

@@ -4,6 +4,7 @@ import pytest
 
 import postmortem
 from postmortem.diagnosis.fixes.close_names import closest, listed_names
+from postmortem.diagnosis.fixes.message_parts import parse_message
 from postmortem.diagnosis.fixes.statement_parts import parse_statement
 from postmortem.rules.base import load
 
@@ -48,6 +49,42 @@ HEAD = 'Traceback (most recent call last):\n  File "/src/train.py", line 12, in 
             "ValueError: no such mode: fast",
             "`mode`",
             id="an exception that nothing is known of: the values of its statement",
+        ),
+        pytest.param(
+            "raise ValueError(f'unknown optimizer {name!r}, choose from: {known}')",
+            "ValueError: unknown optimizer 'adamm', choose from: sgd, adam, adamw",
+            "Write `adam",
+            id="a list of choices in the message, and the one that was meant",
+        ),
+        pytest.param(
+            "parts = spectrum.chunk(count)",
+            "RuntimeError: chunk expects `chunks` to be greater than 0, got: 0",
+            "it got 0",
+            id="what a message says it needs, and what came",
+        ),
+        pytest.param(
+            "window = tone.shape_up(size)",
+            "RuntimeError: the tone is not tuned. Call tone.tune() first.",
+            "Call tone.tune() first",
+            id="what a message asks for",
+        ),
+        pytest.param(
+            "for step in range(total / batch):",
+            "TypeError: 'float' object cannot be interpreted as an integer",
+            "`//`",
+            id="a division that gives no whole number",
+        ),
+        pytest.param(
+            "json_file.write(record)",
+            "TypeError: write() argument must be str, not dict",
+            "json.dumps",
+            id="a dictionary where text is written",
+        ),
+        pytest.param(
+            "y = x.gather(1, idx)",
+            "RuntimeError: gather(): Expected dtype int64 for index",
+            "index.long()",
+            id="the kind of an index",
         ),
     ],
 )
@@ -114,6 +151,91 @@ def test_parts_of_a_statement(
 ) -> None:
     """Heads of blocks and first lines of longer statements are read too."""
     assert parse_statement(statement, captured)[part] == wanted
+
+
+@pytest.mark.parametrize(
+    ("statement", "entered", "wanted"),
+    [
+        ("opt = Adam(net.named_parameters())", "__init__", "Adam"),
+        ("x = torch.stack([load(p) for p in names])", "load", "load"),
+        ("loss = criterion(net(x), y)", "_wrapped_call_impl", "criterion"),
+    ],
+)
+def test_the_call_that_was_entered(statement: str, entered: str, wanted: str) -> None:
+    """Of several calls it is the one whose function the next frame is in."""
+    assert parse_statement(statement, {}, entered)["innermost"] == wanted
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("must be real number, not NoneType", {"needed": "real number", "received": "NoneType"}),
+        ("got 12, need 16", {"needed": "16", "received": "12"}),
+        ("'trian' is not a valid mode", {"rejected": "trian"}),
+        ("Unknown model resnet18b", {"rejected": "resnet18b"}),
+        (
+            "Not there. You can use download=True to get it",
+            {"asked": "You can use download=True to get it"},
+        ),
+        ("not allowed: use default_factory", {"asked": "use default_factory"}),
+        (
+            "mode 'x' is unknown, must be one of ['low', 'high']",
+            {"rejected": "x", "offered": "low, high"},
+        ),
+        ("Please report this bug to the authors", {}),
+        ("dictionary changed size during iteration", {}),
+        ("invalid load key, 'v'.", {}),
+    ],
+)
+def test_parts_of_a_message(message: str, wanted: dict[str, str]) -> None:
+    """What it needs, what came, what it refuses, what it offers and what it asks for."""
+    assert parse_message(message) == wanted
+
+
+def test_what_was_raised_while_it_was_handled_explains_it_too() -> None:
+    """A library that turns a KeyError into words for people is understood."""
+    log = """Traceback (most recent call last):
+  File "/v/lib/python3.11/site-packages/sklearn/utils/_encode.py", line 227, in _encode
+    return _map_to_integer(values, uniques)
+KeyError: 'owl'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/src/encode.py", line 9, in <module>
+    y = encoder.transform(labels)
+  File "/v/lib/python3.11/site-packages/sklearn/utils/_encode.py", line 229, in _encode
+    raise ValueError(f"y contains previously unseen labels: {e}")
+ValueError: y contains previously unseen labels: 'owl'
+"""
+    best = postmortem.analyze(log.encode(), model=None).causes[0]
+    assert "'owl' is new" in best.fixes[0].title
+
+
+@pytest.mark.parametrize(
+    ("statement", "library", "raised"),
+    [
+        (
+            "loader = DataLoader(clips, shuffle=True)",
+            "torch/utils/data/sampler.py",
+            "TypeError: object of type 'ClipSet' has no len()",
+        ),
+        (
+            "p = join(root, fold)",
+            "posixpath.py",
+            "TypeError: join() argument must be str, bytes, or os.PathLike object, not 'int'",
+        ),
+    ],
+)
+def test_a_call_that_a_library_refuses_is_the_scripts(
+    statement: str, library: str, raised: str
+) -> None:
+    """Where the rule of an exception says whose it is, the verdict says so."""
+    place = f"/v/lib/python3.11/site-packages/{library}"
+    log = f'{HEAD}{statement}\n  File "{place}", line 5, in __init__\n    check(x)\n{raised}\n'
+    verdict = postmortem.analyze(log.encode(), model=None).verdict
+    assert verdict is not None
+    assert verdict.cause == "code.user-exception"
 
 
 def test_no_statement_of_another_language_is_read() -> None:

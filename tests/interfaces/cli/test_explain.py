@@ -61,6 +61,8 @@ def test_every_cause_has_an_explanation_and_fixes() -> None:
         pytest.param(["numerics.fp16-overflow", "--lang", "zh"], 0, "处理办法", id="in Chinese"),
         pytest.param([], 0, "`memory.cuda-oom`", id="all causes"),
         pytest.param(["loss-not-finite"], 0, "## When it holds", id="a condition"),
+        pytest.param(["torch-shape.matmul"], 0, "## How it is", id="the rule of an exception"),
+        pytest.param(["value.unpack.fix-1"], 0, "· fix", id="a fix of such a rule"),
         pytest.param(["overflow"], 2, "did you mean numerics.fp16-overflow", id="half an id"),
         pytest.param(["memory.cuda-omm"], 2, "memory.cuda-oom", id="a slip"),
         pytest.param(["qqqqqqqq"], 2, "postmortem patterns list", id="nothing like it"),
