@@ -34,12 +34,17 @@ _SET: Final = (
     r"(?:\\{0,3}['\"`”」]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
     rf"{_SIGN}[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
 )
+REFUSED: Final = (
+    r"(?:[^\n\[(]{1,160} )?[\[(](?:type=)?[\w.]{1,60}[;,][^\n]{0,120}?(?:given|input_value|input)="
+)
+"""What pydantic writes between the name of a field and the value that it refuses."""
 _ROW: Final = (
-    r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value="
+    r"\\{0,3}['\"],\s{0,24}\\{0,3}['\"]value\\{0,3}['\"][ \t]*:[ \t]*"
+    r"|['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value="
     r"|['\"]?,?(?:[ \t]?['\"]type['\"][ \t]?:[ \t]?['\"]\w{1,40}['\"],)?"
     r"\s{1,24}['\"]?value['\"]?[ \t]*[:=][ \t]*"
     r"|\\{0,3}['\"][ \t]{0,2},\s{0,24}|(?:</\w{1,12}>\s{0,24}<\w{1,12})?>"
-    r"|\s{1,24}(?:[^\n\[]{1,120} )?\[type=\w{1,40}, input_value="
+    rf"|\s{{1,24}}{REFUSED}"
 )
 _ASSIGNED: Final = build_linear_pattern(rf"(?i)(?P<n>{NAME})(?P<s>{_SET}|{_ROW})")
 _OPTION: Final = build_linear_pattern(
@@ -60,6 +65,11 @@ _SAID: Final = build_linear_pattern(
     r"(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]"
     r"['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*|[A-Za-z]{24,512})"
 )
+_GIVEN: Final = build_linear_pattern(
+    rf"(?i)(?P<n>{NAME})\\{{0,3}}['\"`]?[^\n'\"]{{0,80}}?\b(?:given|got|input|received|value|actual)"
+    r"(?:[ \t]*[=:][ \t]*|[ \t])\\{0,3}(?:'(?P<a>[^'\n\\]{4,512})|\"(?P<b>[^\"\n\\]{4,512}))"
+)
+"""A value in quotes that a sentence about a name tells: `DB_PASSWORD must be ..., got 'x'`."""
 _VALUE_FIRST: Final = build_linear_pattern(
     r"(?i)\\{0,3}['\"]value\\{0,3}['\"] ?: ?\\{0,3}['\"]"
     r"(?P<v>[^'\"\n\\]{4,512})\\{0,3}['\"],\s{0,24}"
@@ -287,6 +297,14 @@ def _is_named_behind(match: Any) -> bool:
     return is_secret(evaluate_name(match["n"]), match["v"], is_quoted=True, is_prose=False)
 
 
+def _find_given_secrets(text: str) -> Iterator[Span]:
+    """Give the values that a sentence about a name tells."""
+    for match in _GIVEN.finditer(text):
+        group = "a" if match["a"] is not None else "b"
+        if is_secret(evaluate_name(match["n"]), match[group], is_quoted=True, is_prose=False):
+            yield match.span(_GIVEN.compiled.groupindex[group])
+
+
 def _find_chinese_secrets(text: str) -> Iterator[Span]:
     """Give the values that stand right behind a Chinese name."""
     for match in _CHINESE_SAID.finditer(text):
@@ -313,4 +331,5 @@ ASSIGNMENTS: Final = (
     build_rule("secret", NAME_HINT, _SAID, _is_secret_in_prose),
     build_rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
     HidingRule("secret", CHINESE, _find_chinese_secrets),
+    HidingRule("secret", NAME_HINT, _find_given_secrets),
 )
