@@ -76,6 +76,11 @@ _VALUE_FIRST: Final = build_linear_pattern(
     rf"\\{{0,3}}['\"](?:name|key)\\{{0,3}}['\"] ?: ?\\{{0,3}}['\"](?P<n>{NAME})\\{{0,3}}['\"]"
 )
 """A pair whose value comes first: `{"value": "...", "name": "DB_PASSWORD"}`."""
+_FLOW_VALUE_FIRST: Final = build_linear_pattern(
+    r"(?i)[{,][ \t]?value: (?P<v>[^\s'\"{},]{4,512}), (?:name|key): "
+    rf"(?P<n>{NAME})(?:[ \t,}}]|$)"
+)
+"""The same in YAML: `{value: ..., name: DB_PASSWORD}`."""
 _SHORTEST_CODE: Final = 4
 _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
@@ -161,7 +166,7 @@ def _find_secret_after(text: str, begin: int, behind: int, after: int) -> Span |
     """
     name, mark = text[begin:behind], text[behind:after]
     strength = evaluate_name(name)
-    value = _match_value(text, after) if strength else None
+    value = _match_value(text, after, is_listed=_is_listed(mark)) if strength else None
     if value is None or (
         value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")
     ):
@@ -192,10 +197,17 @@ def find_secret_at(text: str, name: Span, start: int) -> Span | None:
     return value.start(group), value.start(group) + len(shown)
 
 
-def _match_value(text: str, start: int) -> Any:
+def _match_value(text: str, start: int, *, is_listed: bool) -> Any:
     """Match the value that stands at a place or behind what opens it."""
     opened = _OPENING.match(text, start)
+    if opened and is_listed and opened[0].rstrip().endswith("="):  # the next argument of a call
+        return None
     return _BLOCK.match(text, start) or _VALUE.match(text, opened.end() if opened else start)
+
+
+def _is_listed(mark: str) -> bool:
+    """Say whether a name stands in a list, with what may be its value behind it."""
+    return "," in mark and "value" not in mark.lower()
 
 
 def _trim_value(value: Any, group: str, mark: str) -> str:
@@ -230,7 +242,7 @@ def _is_pair(text: str, begin: int, end: int, shown: str) -> bool:
 
 def _is_secret_value(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool) -> bool:
     """Say whether a value is the secret that its name promises."""
-    is_listed = "," in mark and "value" not in mark
+    is_listed = _is_listed(mark)
     if is_listed and not is_quoted:
         return False
     strength = _evaluate_quoted_name(name, strength, is_quoted=is_quoted)
@@ -260,7 +272,7 @@ def _evaluate_option_name(name: str, strength: Named) -> Named:
 
 def _is_of_prose(mark: str) -> bool:
     """Say whether a value may be a word of a sentence: `token: expired`."""
-    return "value" not in mark and mark.lstrip(" \t")[:1] in {":", "："}
+    return "value" not in mark.lower() and mark.lstrip(" \t")[:1] in {":", "："}
 
 
 def trim_bare_value(value: str) -> str:
@@ -330,6 +342,7 @@ ASSIGNMENTS: Final = (
     *map(_build_named_rule, (_OPTION, _TOLD, _ASSIGNED)),
     build_rule("secret", NAME_HINT, _SAID, _is_secret_in_prose),
     build_rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
+    build_rule("secret", "(?i)value: ", _FLOW_VALUE_FIRST, _is_named_behind),
     HidingRule("secret", CHINESE, _find_chinese_secrets),
     HidingRule("secret", NAME_HINT, _find_given_secrets),
 )

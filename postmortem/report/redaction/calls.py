@@ -48,7 +48,7 @@ _FUNCTIONS: Final = {
         simple_bind simple_bind_s bind_s run_as run_as_user runas runAs su switch_user become
         impersonate connect_as login_as logIn signIn loginUser login_user
         add_password set_password set_passwd setPassword change_password update_password
-        basic_auth basicAuth HTTP\\w*Auth BasicAuth SimpleAuth PasswordAuth
+        basic_auth basicAuth (?:HTTP|Http)\\w*Auth BasicAuth SimpleAuth PasswordAuth
         \\w*authenticator\\w* set_auth setAuth with_auth
         set_credentials with_credentials use_credentials setCredentials withCredentials
         PlainCredentials \\w*PasswordCredentials? \\w*PasswordAuth\\w* UserPassword
@@ -91,8 +91,9 @@ _MACHINE: Final = HidingPattern(
     r"|(?:db|sql|node|gpu|login|nas|ftp|redis|mysql|pg|minio|influx|host|srv|server)[\w-]*"
 )
 _CONNECTOR: Final = HidingPattern(
-    r"(?i)(?:sql|psycopg|ssh|paramiko|ftp|smtp|imap|ldap|smb|redis|mongo|maria|db|conn|client|fabric"
-    r"|mqtt|minio|influx|oracle|clickhouse|session|rabbit|pika|kafka|hdfs|vpn|remote|milvus)\w*\.$"
+    r"(?i)(?:(?:conn|client|session|remote)\w*\.|(?:sql|psycopg|ssh|paramiko|ftp|smtp|imap|ldap|smb"
+    r"|redis|mongo|maria|db|fabric|mqtt|minio|influx|oracle|clickhouse|rabbit|pika|kafka|hdfs|vpn"
+    r"|milvus)(?:\w*\.)?)\w*[ \t]?\($"
 )
 """What a function that connects to a machine is called on; others join layers or signals."""
 _PLAIN_WORD: Final = HidingPattern(r"[A-Za-z]+(?:[_-][A-Za-z]+)*_?\d{0,2}")
@@ -157,10 +158,10 @@ def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -
     may_be = [one for one in given if _may_be_secret(one.text)]
     if takes is Takes.SECRETS:
         return [one for one in may_be if not _ADDRESS.fullmatch(one.text)]
-    behind = [one for one in may_be if one.place > (_ADDRESS.fullmatch(one.text) is not None)]
-    behind = [one for one in behind if one.place > 0]
+    behind = [one for one in may_be if one.place > 0]
     if takes is Takes.PASSWORD_LAST:
         return behind[-1:] or drawn
+    behind = [one for one in behind if one.place > 1 or not _ADDRESS.fullmatch(one.text)]
     if is_machine and given[-1].place > 1:
         return behind
     return [
@@ -177,7 +178,7 @@ def _names_machine(text: str, start: int, match_start: int, given: list[_Argumen
         return True
     if _MACHINE_VARIABLE.match(text, start) or _PORT.match(text, start):
         return True
-    return _CONNECTOR.search(text[max(0, match_start - 40) : match_start + 1]) is not None
+    return _CONNECTOR.search(text[max(0, match_start - 40) : start]) is not None
 
 
 def identify_argument_type(match: Any) -> Takes:

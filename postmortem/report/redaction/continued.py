@@ -115,23 +115,24 @@ def iter_joined_lines(text: str) -> Iterator[Joined]:
         done = text.find("\n", match.start()) + 1
         if not done:
             return
-        pieces = _run(text, begin, done)
+        opening = _find_opening(text[begin : done - 1])
+        pieces = _run(text, begin, done, opening)
         if len(pieces) > 1:
             done = pieces[-1][0]
-            yield _join(text, pieces)
+            yield _join(text, pieces, is_block=opening is not None and opening.is_block)
 
 
-def _run(text: str, begin: int, behind: int) -> list[Span]:
+def _run(text: str, begin: int, behind: int, opening: "_Opening | None") -> list[Span]:
     """Give the pieces of a line and of those that go on with it.
 
     Args:
         text: where they stand.
         begin: where the line begins.
         behind: where the next one begins.
+        opening: how the line opens a value below it.
     """
     pieces: list[Span] = [(begin, begin)]
     first = text[begin : behind - 1]
-    opening = _find_opening(first)
     while behind and len(pieces) < _MOST_LINES and behind - begin <= _LONGEST_LINE:
         line = text[begin : behind - 1]
         end = text.find("\n", behind)
@@ -154,10 +155,12 @@ def _run(text: str, begin: int, behind: int) -> list[Span]:
     return pieces
 
 
-def _join(text: str, pieces: list[Span]) -> Joined:
+def _join(text: str, pieces: list[Span], *, is_block: bool) -> Joined:
+    """Put pieces together; all words of a block belong to its value."""
     parts, places, length = [], [], 0
     for start, end in pieces:
-        parts.append(text[start:end])
+        part = text[start:end]
+        parts.append(part.replace(" ", "_") if is_block and parts else part)
         places.append((length, (start, end)))
         length += end - start
     return Joined("".join(parts), tuple(places))
@@ -239,7 +242,9 @@ def _find_continuation(line: str, following: str) -> _Step | None:
     if not (quote or _ENDS_IN_VALUE.match(head[-2:])):
         return None
     piece = _PIECE.match(following, start)
-    if piece is None or not (_is_drawn(piece[0]) or _is_more_hex(head, piece[0])):
+    if piece is None or not (
+        _is_drawn(piece[0]) or _is_more_hex(head, piece[0]) or _is_next_part(head, piece[0])
+    ):
         return None
     is_alone = not following[piece.end() :].strip(_CLOSERS)
     if is_alone or len(line) >= _FULL or _ends_in_secret(head):
@@ -269,6 +274,11 @@ def _ends_in_secret(head: str) -> bool:
 def _is_more_hex(head: str, piece: str) -> bool:
     """Say whether hexadecimal digits go on."""
     return bool(_HEX.fullmatch(piece) and _HEX_AT_END.fullmatch(head[-100:]))
+
+
+def _is_next_part(head: str, piece: str) -> bool:
+    """Say whether the second part of a JWT follows the first one."""
+    return head.endswith(".") and piece.startswith("ey")
 
 
 def _is_drawn(piece: str) -> bool:
