@@ -35,9 +35,7 @@ _BEGINS: Final = build_linear_pattern(
 """Without one of these in a line nothing goes on from it that a rule would know."""
 _BEGINS_ANOTHER: Final = build_linear_pattern(BEGINNING)
 _SIGN: Final = r"\\{0,3}['\"]?\]?[ \t]*(?:=>|->|:=|[:=：＝]|是|为)[ \t]*"
-_NAME_ALONE: Final = build_linear_pattern(
-    rf"(?i)(?P<n>{NAME}){_SIGN}(?P<o>[|>][+-]?|\()?$"
-)
+_NAME_ALONE: Final = build_linear_pattern(rf"(?i)(?P<n>{NAME}){_SIGN}(?P<o>[|>][+-]?|\()?$")
 """A line that ends in a name: its value stands below, as a block or in brackets."""
 _NAMED_AT_END: Final = build_linear_pattern(
     rf"(?i)(?:(?P<n>{NAME})(?:{_SIGN}|[ \t]+)|\b(?:bearer|basic|token)[ \t]+)['\"]?[^\s'\"=]{{4,512}}$"

@@ -13,7 +13,7 @@ from postmortem.report.redaction.hiding import (
     HidingPattern,
     HidingRule,
     build_alternation,
-    build_rule,
+    build_line_rule,
     parse_words,
 )
 
@@ -230,11 +230,11 @@ def _is_identity(match: Any) -> bool:
 
 
 def _build_user_rule(hint: str, pattern: str, holds: Check = is_user) -> HidingRule:
-    return build_rule("user", hint, HidingPattern(pattern), holds)
+    return build_line_rule("user", hint, HidingPattern(pattern), holds)
 
 
 def _build_phone_rule(hint: str, pattern: str, holds: Check) -> HidingRule:
-    return build_rule("phone", hint, HidingPattern(pattern), holds)
+    return build_line_rule("phone", hint, HidingPattern(pattern), holds)
 
 
 PEOPLE: Final = (

@@ -121,7 +121,9 @@ _COOKIES: Final = build_linear_pattern(
 _COOKIE: Final = HidingPattern(
     r"\\{0,3}['\"]?(?P<n>[\w.-]{1,64})\\{0,3}['\"]?[ \t]?[:=,][ \t]?\\{0,3}['\"](?P<v>[^'\"\n\\]{1,1024})"
 )
-_OPENS: Final = HidingPattern(r"(?i)se?ss|sid|tok|auth|csrf|xsrf|key|user|login|remember|pass|ticket")
+_OPENS: Final = HidingPattern(
+    r"(?i)se?ss|sid|tok|auth|csrf|xsrf|key|user|login|remember|pass|ticket"
+)
 _SHORTEST_COOKIE: Final = 6
 _LONGEST_COOKIES: Final = 2000
 _PGPASS: Final = (
