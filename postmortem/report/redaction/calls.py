@@ -9,6 +9,7 @@ password behind it; one that logs in takes the password last; one that makes cre
 nothing else. What makes a client takes anything, there a value has to look drawn by lot.
 """
 
+import re
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
@@ -74,7 +75,11 @@ _CALL: Final = build_linear_pattern(
     + "|".join(f"(?P<{kind.name}>{names})" for kind, names in _FUNCTIONS.items())
     + r")[ \t]?\("
 )
-CALL_HINT: Final = "(?:{})[ \t]?[(]".format("|".join(_FUNCTIONS.values()))
+_ANY_BEGINNING: Final = re.compile(
+    r"(?<![^|])(?:\\w\*|\[A-Z\]\\w\*|\[A-Za-z\]\*|\(\?:\[a-z\]\\w\*_\)\?)"
+)
+CALL_HINT: Final = "(?:{})[ \t]?[(]".format(_ANY_BEGINNING.sub("", "|".join(_FUNCTIONS.values())))
+"""The names without what they may begin with: many texts are looked through at less cost."""
 _ARGUMENT: Final = HidingPattern(
     r"(?P<quoted>[rbufRBUF]{0,2}\\{0,3}(?:'(?P<a>[^'\n]{0,256})'|\"(?P<b>[^\"\n]{0,256})\"))"
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<named>\w=)|\n"

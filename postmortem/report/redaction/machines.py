@@ -360,7 +360,7 @@ MACHINES: Final = (
     ),
     build_line_rule(
         "ip",
-        "[0-9A-Fa-f]:[0-9A-Fa-f:]*:[0-9A-Fa-f]|::[0-9A-Fa-f]",
+        "::[0-9A-Fa-f]|(?:[0-9A-Fa-f]+:){7}[0-9A-Fa-f]",
         HidingPattern(
             r"(?<![\w:.])(?P<v>(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{1,4}(?:%[a-z0-9]{1,15})?)"
             r"(?![\w:]|\.\d)"

@@ -204,14 +204,23 @@ class Redactor:
         text = self._replaced("secret", self._replaced("user", text))
         return self._replaced("secret", text, QUOTED)
 
-    def lines(self, lines: Sequence[str]) -> tuple[str, ...]:
+    def lines(
+        self, lines: Sequence[str], *, before: Sequence[str] = (), behind: Sequence[str] = ()
+    ) -> tuple[str, ...]:
         """Hide in consecutive lines, a private key that runs over several included.
 
-        As many lines come out as went in.
+        As many lines come out as went in. Those right `before` and `behind` are not given back, and
+        what is hidden in them alone is not counted: a secret may be named or go on there.
         """
-        if not lines:
+        around = (*before, *lines, *behind)
+        if not around:
             return ()
-        return tuple(self.text("\n".join(line.replace("\n", " ") for line in lines)).split("\n"))
+        counted = self._pseudonyms.hidden
+        hidden = self.text("\n".join(line.replace("\n", " ") for line in around)).split("\n")
+        shown = tuple(hidden[len(before) : len(before) + len(lines)])
+        if len(around) > len(lines):
+            self._pseudonyms.count_shown("\n".join(shown), counted)
+        return shown
 
     def node(self, name: str) -> str:
         """Give a host's pseudonym."""

@@ -27,7 +27,10 @@ CONTINUED = (
     # words behind the rest of a value
     ("api_key=5d1f08e7c3ab4496\n7781b95cfa30e4d8 entity=lab", "5d1f08e7c3ab4496 7781b95cfa30e4d8"),
     ("mlflow token: aQ9zX3pL7mR2\nwK8vB4nT6 registered", "aQ9zX3pL7mR2 wK8vB4nT6"),
-    ("Authorization: Bearer qT5xN0vRz8KpWm3Y\n   bHc2Je9UaFg4 GET /v1", "qT5xN0vRz8KpWm3Y bHc2Je9UaFg4"),
+    (
+        "Authorization: Bearer qT5xN0vRz8KpWm3Y\n   bHc2Je9UaFg4 GET /v1",
+        "qT5xN0vRz8KpWm3Y bHc2Je9UaFg4",
+    ),
     ("set GRAFANA_TOKEN=glsa_9Kd3Xw\nP0q8Zt5Lm1, retrying", "glsa_9Kd3Xw P0q8Zt5Lm1"),
     ("client_secret = 'Ab9+x/7Q\nzP3=k' tenant=t1", "Ab9+x/7Q zP3=k"),
     # behind what launchers put before lines
@@ -35,11 +38,23 @@ CONTINUED = (
     ("[1,2]<stderr>:API_TOKEN: s8QmZx2Vk\n[1,2]<stderr>:7JdHe5UgPf", "s8QmZx2Vk 7JdHe5UgPf"),
     ("[default1]:access_token=4yRw8QzKp1\n[default1]:9XtNbSd6", "4yRw8QzKp1 9XtNbSd6"),
     ("node07: db_password='Moor+Kran_\nnode07: Heide.2254' host=db", "Moor+Kran_ Heide.2254"),
-    ("worker-1 | HUB_TOKEN=hf_QmXcVbNrTyUiOp\nworker-1 | GhJkLzWeRt4", "hf_QmXcVbNrTyUiOp GhJkLzWeRt4"),
+    (
+        "worker-1 | HUB_TOKEN=hf_QmXcVbNrTyUiOp\nworker-1 | GhJkLzWeRt4",
+        "hf_QmXcVbNrTyUiOp GhJkLzWeRt4",
+    ),
     ("(main pid=2231) secret_key=nW5vTqZ0\n(main pid=2231) McSe7JhG x", "nW5vTqZ0 McSe7JhG"),
-    ("(train pid=41, ip=10.0.0.4) token=nW5vTqZ08Kx\n(train pid=41, ip=10.0.0.4) McSe7JhGd", "nW5vTqZ08Kx McSe7JhGd"),
-    ("2026-03-02 11:40:07 INFO API_KEY=9f2c71d04b\n2026-03-02 11:40:08 INFO e84a55b3e6", "9f2c71d04b e84a55b3e6"),
-    ("pod/train-0 trainer SECRET=Zx8KvLm0Rt\npod/train-0 trainer YbNc3SdHe7", "Zx8KvLm0Rt YbNc3SdHe7"),
+    (
+        "(train pid=41, ip=10.0.0.4) token=nW5vTqZ08Kx\n(train pid=41, ip=10.0.0.4) McSe7JhGd",
+        "nW5vTqZ08Kx McSe7JhGd",
+    ),
+    (
+        "2026-03-02 11:40:07 INFO API_KEY=9f2c71d04b\n2026-03-02 11:40:08 INFO e84a55b3e6",
+        "9f2c71d04b e84a55b3e6",
+    ),
+    (
+        "pod/train-0 trainer SECRET=Zx8KvLm0Rt\npod/train-0 trainer YbNc3SdHe7",
+        "Zx8KvLm0Rt YbNc3SdHe7",
+    ),
     # the value below the name
     ("private_token=\nglx-W7vKq2ZtLm0RxYbN", "glx-W7vKq2ZtLm0RxYbN"),
     ("trainer-0 api_key=\ntrainer-0   W7vKq2ZtLm0RxYbN", "W7vKq2ZtLm0RxYbN"),
@@ -50,19 +65,34 @@ CONTINUED = (
     ("│ api_token =  │\n│   Zx8KvLm0RtYb │", "Zx8KvLm0RtYb"),
     ("os.environ['DB_PASSWORD'] =\n    'Specht.44'", "Specht.44"),
     # blocks of YAML
-    ("db_password: >-\n  Korallen.Riff-\n  Morgenrot-44\ndb_host: pg", "Korallen.Riff- Morgenrot-44"),
+    (
+        "db_password: >-\n  Korallen.Riff-\n  Morgenrot-44\ndb_host: pg",
+        "Korallen.Riff- Morgenrot-44",
+    ),
     ("token: |\n  aQ9zX3pL7mR2wK8v\n  B4nT6yH1\nepochs: 3", "aQ9zX3pL7mR2wK8v B4nT6yH1"),
     ("  secret: |-\n    erste Zeile 7\n    zweite Zeile 8\n  lr: 1", "erste zweite"),
-    ("[rank0]: api_key: >\n[rank0]:   aQ9zX3pL\n[rank0]:   B4nT6yH1\n[rank0]: seed: 3", "aQ9zX3pL B4nT6yH1"),
+    (
+        "[rank0]: api_key: >\n[rank0]:   aQ9zX3pL\n[rank0]:   B4nT6yH1\n[rank0]: seed: 3",
+        "aQ9zX3pL B4nT6yH1",
+    ),
     # literals that follow each other
     ("password = (\n    'Distel-Hafen-'\n    'Ostwind-3091'\n)", "Distel-Hafen- Ostwind-3091"),
     ('api_key = ("aQ9zX3pL"\n           "B4nT6yH1")', "aQ9zX3pL B4nT6yH1"),
     ("token = 'aQ9zX3pL7mR2' \\\n        'wK8vB4nT6yH1'", "aQ9zX3pL7mR2 wK8vB4nT6yH1"),
     ("secret = 'Distel-' +\n         'Hafen-12'", "Distel- Hafen-12"),
     ("secret = 'Distel-'\n    + 'Hafen-12'", "Distel- Hafen-12"),
-    ("│ │ auth_token = 'k3VqZw0LmX8RtYb2'+ │ │\n│ │              'Uf9PaTi4Oo'       │ │", "k3VqZw0LmX8RtYb2 Uf9PaTi4Oo"),
-    ("│ password = 'Distel-Hafen-'+ │\n│            'Ost-'+          │\n│            'Wind'           │", "Distel-Hafen- Ost- Wind"),
-    ("┃ hub_token = 'hf_LmXvKqZwRtYbNcSd  ┃\n┃             UfPaTiOoWe'           ┃", "hf_LmXvKqZwRtYbNcSd UfPaTiOoWe"),
+    (
+        "│ │ auth_token = 'k3VqZw0LmX8RtYb2'+ │ │\n│ │              'Uf9PaTi4Oo'       │ │",
+        "k3VqZw0LmX8RtYb2 Uf9PaTi4Oo",
+    ),
+    (
+        "│ password = 'Distel-Hafen-'+ │\n│            'Ost-'+          │\n│            'Wind'           │",
+        "Distel-Hafen- Ost- Wind",
+    ),
+    (
+        "┃ hub_token = 'hf_LmXvKqZwRtYbNcSd  ┃\n┃             UfPaTiOoWe'           ┃",
+        "hf_LmXvKqZwRtYbNcSd UfPaTiOoWe",
+    ),
     # backslashes
     ("export LABEL_PASSWORD=Libelle\\\n-Schilf-2093", "Libelle -Schilf-2093"),
     ("cli login --user t --password \\\n    Sanddorn_77 --host m", "Sanddorn_77"),
@@ -71,12 +101,24 @@ CONTINUED = (
     ("curl -s \\\n  -u lab:Sand.77 \\\n  https://x.y/z", "Sand.77"),
     ("+ python t.py --api-key \\\n+   aQ9zX3pL7m", "aQ9zX3pL7m"),
     # parts of a token
-    ("id_token=eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrOHMiLCJz.\n[rank0]: Wq5Zx8KvLm0RtYbNc3SdHe7JgUf", "eyJpc3MiOiJrOHMiLCJz Wq5Zx8KvLm0RtYbNc3SdHe7JgUf"),
-    ("jwt eyJhbGciOiJSUzI1NiJ9.\neyJpc3MiOiJrOHMiLCJz.\nWq5Zx8KvLm0RtYbNc3", "eyJpc3MiOiJrOHMiLCJz Wq5Zx8KvLm0RtYbNc3"),
-    ("Using hub token: hf_QmXcVbNrTyUiOpAs\nGhJkLzWeRt for private data", "hf_QmXcVbNrTyUiOpAs GhJkLzWeRt"),
+    (
+        "id_token=eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrOHMiLCJz.\n[rank0]: Wq5Zx8KvLm0RtYbNc3SdHe7JgUf",
+        "eyJpc3MiOiJrOHMiLCJz Wq5Zx8KvLm0RtYbNc3SdHe7JgUf",
+    ),
+    (
+        "jwt eyJhbGciOiJSUzI1NiJ9.\neyJpc3MiOiJrOHMiLCJz.\nWq5Zx8KvLm0RtYbNc3",
+        "eyJpc3MiOiJrOHMiLCJz Wq5Zx8KvLm0RtYbNc3",
+    ),
+    (
+        "Using hub token: hf_QmXcVbNrTyUiOpAs\nGhJkLzWeRt for private data",
+        "hf_QmXcVbNrTyUiOpAs GhJkLzWeRt",
+    ),
 )
 KUBERNETES = (
-    ('{"env":[{"name":"RANK","value":"0"},{"name":"MODEL_KEY","value":"rm_0a93Fq7T"}]}', "rm_0a93Fq7T"),
+    (
+        '{"env":[{"name":"RANK","value":"0"},{"name":"MODEL_KEY","value":"rm_0a93Fq7T"}]}',
+        "rm_0a93Fq7T",
+    ),
     ('{\\"name\\":\\"MODEL_KEY\\",\\"value\\":\\"rm_0a93Fq7T\\"}', "rm_0a93Fq7T"),
     ('{"name": "DB_PASSWORD",\n "value": "Pelikan-77"}', "Pelikan-77"),
     ('{"value":"Pelikan-77","name":"DB_PASSWORD"}', "Pelikan-77"),
@@ -90,11 +132,23 @@ KUBERNETES = (
     ("- {name: DB_PASSWORD, value: Pelikan-77}", "Pelikan-77"),
     ("[kubelet] - name: EVAL_SECRET\n[kubelet]   value: 3Wd8sYv6", "3Wd8sYv6"),
     ("- name: EVAL_SECRET\n  value: >-\n    3Wd8sYv6", "3Wd8sYv6"),
-    ("kind: Secret\nmetadata:\n  name: c\ndata:\n  dataset: ZHN0LTlrMlZx\n  user: dHJhaW5lcg==", "ZHN0LTlrMlZx dHJhaW5lcg=="),
-    ("apiVersion: v1\ndata:\n  dataset: ZHN0LTlrMlZx\nkind: Secret\nmetadata:\n  name: c", "ZHN0LTlrMlZx"),
-    ("kind: Secret\nstringData:\n  conf: 'sturm 44'\n  b: |\n    zeile eins\n    zeile zwei\ntype: Opaque", "sturm zeile"),
+    (
+        "kind: Secret\nmetadata:\n  name: c\ndata:\n  dataset: ZHN0LTlrMlZx\n  user: dHJhaW5lcg==",
+        "ZHN0LTlrMlZx dHJhaW5lcg==",
+    ),
+    (
+        "apiVersion: v1\ndata:\n  dataset: ZHN0LTlrMlZx\nkind: Secret\nmetadata:\n  name: c",
+        "ZHN0LTlrMlZx",
+    ),
+    (
+        "kind: Secret\nstringData:\n  conf: 'sturm 44'\n  b: |\n    zeile eins\n    zeile zwei\ntype: Opaque",
+        "sturm zeile",
+    ),
     ("k| kind: Secret\nk| stringData:\nk|   conf: sturm-44\nk| type: Opaque", "sturm-44"),
-    ('{"kind":"Secret","data":{"conf":"ZHN0LTlrMlZx","b":"dHJhaW5lcg=="}}', "ZHN0LTlrMlZx dHJhaW5lcg=="),
+    (
+        '{"kind":"Secret","data":{"conf":"ZHN0LTlrMlZx","b":"dHJhaW5lcg=="}}',
+        "ZHN0LTlrMlZx dHJhaW5lcg==",
+    ),
     ('{"data":{"conf":"ZHN0LTlrMlZx"},"kind":"Secret"}', "ZHN0LTlrMlZx"),
     ('{\n "kind": "Secret",\n "stringData": {\n  "conf": "sturm-44"\n }\n}', "sturm-44"),
 )
@@ -102,7 +156,10 @@ TABLES = (
     ("| 用户 | 密码 |\n| ops | Feicui~2087 |", "Feicui~2087"),
     ("| 用户 | 密码 |\n|---|---|\n| ops | Feicui~2087 |\n| dev | Hupo~31 |", "Feicui~2087 Hupo~31"),
     ("│ user │ password │\n├──────┼──────────┤\n│ ops  │ Feicui!2 │", "Feicui!2"),
-    ("+------+----------+\n| user | password |\n+------+----------+\n| ops  | Feicui!2 |", "Feicui!2"),
+    (
+        "+------+----------+\n| user | password |\n+------+----------+\n| ops  | Feicui!2 |",
+        "Feicui!2",
+    ),
     ("[rank0]: | host | token |\n[rank0]: | db1 | aQ9zX3pL7mR2 |", "aQ9zX3pL7mR2"),
     ("user,password,host\nops,Feicui!2,db1", "Feicui!2"),
     ("password,user\nFeicui!2,ops", "Feicui!2"),
@@ -147,11 +204,26 @@ COOKIES = (
     ("{'X-Auth-Token': 'Kz0QvLmXtR'}", "Kz0QvLmXtR"),
 )
 REFUSED = (
-    ("1 error for S\nDB_PASSWORD\n  ensure this value has at most 8 characters (type=value_error.any_str.max_length; limit_value=8; given='Marder_77')", "Marder_77"),
-    ("2 errors for S\napi_token\n  Extra inputs are not permitted [type=extra_forbidden, input_value='xt8vKz0QLm', input_type=str]\nepochs\n  Bad [type=int_parsing, input_value='ten', input_type=str]", "xt8vKz0QLm"),
-    ("2 errors for S\nepochs\n  Bad [type=int_parsing, input_value='ten', input_type=str]\ndb.password\n  String should have at most 5 characters [type=string_too_long, input_value='Marder_77', input_type=str]", "Marder_77"),
-    ("1 error for S db_password String should match '^x' [type=string_pattern_mismatch, input_value='Marder_77', input_type=str]", "Marder_77"),
-    ("db_password\n  value is not a valid integer (type=type_error.integer; input='Marder_77')", "Marder_77"),
+    (
+        "1 error for S\nDB_PASSWORD\n  ensure this value has at most 8 characters (type=value_error.any_str.max_length; limit_value=8; given='Marder_77')",
+        "Marder_77",
+    ),
+    (
+        "2 errors for S\napi_token\n  Extra inputs are not permitted [type=extra_forbidden, input_value='xt8vKz0QLm', input_type=str]\nepochs\n  Bad [type=int_parsing, input_value='ten', input_type=str]",
+        "xt8vKz0QLm",
+    ),
+    (
+        "2 errors for S\nepochs\n  Bad [type=int_parsing, input_value='ten', input_type=str]\ndb.password\n  String should have at most 5 characters [type=string_too_long, input_value='Marder_77', input_type=str]",
+        "Marder_77",
+    ),
+    (
+        "1 error for S db_password String should match '^x' [type=string_pattern_mismatch, input_value='Marder_77', input_type=str]",
+        "Marder_77",
+    ),
+    (
+        "db_password\n  value is not a valid integer (type=type_error.integer; input='Marder_77')",
+        "Marder_77",
+    ),
     ("DB_PASSWORD must be at least 12 characters, got 'Marder_77'", "Marder_77"),
     ("ValueError: bad password: value 'Marder_77' is too short", "Marder_77"),
     ("On instance['db_password']:\n    'Marder_77'", "Marder_77"),
@@ -224,7 +296,7 @@ LOOK_ALIKES = (
     "- name: NCCL_DEBUG\n  value: INFO\n- name: SORT_KEY\n  value: length",
     "- value: INFO\n  name: NCCL_DEBUG",
     "kind: ConfigMap\ndata:\n  lr: '0.001'\n  model: bert-base",
-    'valueFrom: {secretKeyRef: {name: train-creds}}',
+    "valueFrom: {secretKeyRef: {name: train-creds}}",
     "kind: SecretStore\ndata:\n  lr: 3",
     "max_tokens\n  Input should be valid [type=int_parsing, input_value='many', input_type=str]",
     "sort_key\n  bad value (type=value_error; given='length')",
