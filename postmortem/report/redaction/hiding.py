@@ -112,7 +112,7 @@ def build_line_rule(
 
     Of a long text it looks only at the lines that hold the hint.
     """
-    hinted = build_linear_pattern(f"(?m:{hint})")
+    hinted = build_linear_pattern(rf"(?m:{hint})[^\n]*")  # once for each line
 
     def spans(text: str) -> Iterator[Span]:
         if len(text) <= _WHOLE:

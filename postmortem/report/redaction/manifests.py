@@ -8,7 +8,7 @@ launcher may have put anything before each of the lines.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from postmortem.report.redaction.hiding import (
     HidingPattern,
@@ -40,25 +40,27 @@ _MOST_LINES: Final = 60
 
 def _find_values(text: str) -> Iterator[Span]:
     """Give the values of every Secret, in the order of the text."""
-    done = 0
+    done = seen = 0
     for kind in _KIND.finditer(text):
-        start = max(done, kind.start() - _AROUND)
+        start = max(seen, kind.start() - _AROUND)
         start = max(start, text.rfind("\n---", start, kind.start()))
-        end = text.find("\n---", kind.end(), kind.end() + _AROUND)
-        for fields in _FIELDS.compiled.finditer(
-            text, start, end if end >= 0 else kind.end() + _AROUND
-        ):
+        seen = min(len(text), kind.end() + _AROUND)
+        end = text.find("\n---", kind.end(), seen)
+        seen = end if end >= 0 else seen
+        for fields in _FIELDS.compiled.finditer(text, start, max(start, seen)):
             if fields.start() < done:
                 continue
-            spans = (
-                _iter_lines(text, fields.end() + 1, fields["p"])
-                if fields["j"] is None
-                else (one.span("v") for one in _VALUE.compiled.finditer(text, *fields.span("j")))
-            )
-            for first, last in spans:
+            for first, last in _iter_field_values(text, fields):
                 if not is_placeholder(text[first:last]):
                     done = last
                     yield first, last
+
+
+def _iter_field_values(text: str, fields: Any) -> Iterator[Span]:
+    """Yield the values of a field, which stand below it or in braces."""
+    if fields["j"] is None:
+        return _iter_lines(text, fields.end() + 1, fields["p"])
+    return (one.span("v") for one in _VALUE.compiled.finditer(text, *fields.span("j")))
 
 
 def _iter_lines(text: str, start: int, before: str) -> Iterator[Span]:

@@ -44,38 +44,39 @@ def _find_cells_below_names(text: str) -> Iterator[Span]:
     """Give the cells of the columns that a name of a secret heads."""
     done = 0
     for match in _HEADING.finditer(text):
-        begin = text.rfind("\n", 0, match.start(1)) + 1
+        begin = text.rfind("\n", done, match.start(1)) + 1
         end = text.find("\n", match.end(1))
-        if begin < done or not 0 < end - begin <= _LONGEST:
-            continue
-        done = end
-        for first, last in _find_in_rows(text, begin, end):
-            if first >= done:
-                done = last
-                yield first, last
+        if match.start(1) >= done and 0 < end - begin <= _LONGEST:
+            done, found = _find_in_rows(text, begin, end)
+            yield from found
 
 
-def _find_in_rows(text: str, begin: int, end: int) -> Iterator[Span]:
-    """Give the secrets in the rows of a table, of which the line of headings is given."""
-    heading = text[begin:end].rstrip()
+def _find_in_rows(text: str, begin: int, end: int) -> tuple[int, list[Span]]:
+    """Give the secrets in the rows of a table, of which the line of headings is given.
+
+    And where its last row begins.
+    """
+    heading, found = text[begin:end].rstrip(), list[Span]()
     parter = next((one for one in _PARTERS if one.search(heading.strip())), None)
     cells = _split(heading, parter) if parter else []
     if parter is None or not _are_titles(cells):
-        return
+        return begin, found
     columns = [at for at, cell in enumerate(cells) if evaluate_name(cell.text)]
     for _ in range(_MOST_ROWS):
         begin, end = end + 1, text.find("\n", end + 1)
         row = text[begin : end if end >= 0 else len(text)].rstrip()
-        found = _split(row, parter) if len(row) <= _LONGEST else []
-        if len(found) == len(cells):
-            for at in columns:
-                if _is_secret_cell(cells[at].text, found[at].text):
-                    start = begin + found[at].start
-                    yield start, start + len(found[at].text)
+        parts = _split(row, parter) if len(row) <= _LONGEST else []
+        if len(parts) == len(cells):
+            found += [
+                (begin + parts[at].start, begin + parts[at].start + len(parts[at].text))
+                for at in columns
+                if _is_secret_cell(cells[at].text, parts[at].text)
+            ]
         elif not _RULER.fullmatch(row):
-            return
+            break
         if end < 0:
-            return
+            break
+    return begin, found
 
 
 def _split(line: str, parter: HidingPattern) -> list[_Cell]:

@@ -230,9 +230,14 @@ def _is_cut(match: Any) -> bool:
 
 def _find_cookies(text: str) -> Iterator[Span]:
     """Give the values of a dictionary of cookies that look drawn, or that open a session."""
+    done = 0
     for opened in _COOKIES.finditer(text):
-        end = text.find("}" if opened[0][-1] == "{" else ")", opened.end())
-        end = min(end if end >= 0 else len(text), opened.end() + _LONGEST_COOKIES)
+        if opened.end() < done:
+            continue
+        last = min(len(text), opened.end() + _LONGEST_COOKIES)
+        end = text.find("}" if opened[0][-1] == "{" else ")", opened.end(), last)
+        end = end if end >= 0 else last
+        done = end
         for pair in _COOKIE.compiled.finditer(text, opened.end(), end):
             value = pair["v"]
             if not is_placeholder(value) and (
