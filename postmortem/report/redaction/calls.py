@@ -104,6 +104,7 @@ _CONNECTOR: Final = HidingPattern(
 _PLAIN_WORD: Final = HidingPattern(r"[A-Za-z]+(?:[_-][A-Za-z]+)*_?\d{0,2}")
 _ADDRESS: Final = HidingPattern(r"[\w.+-]+@[\w.-]+|[\w.-]+:\d{2,5}")
 """Arguments that are none of the first ones if they are an address."""
+_MOST_ARGUMENTS: Final = 12
 _NO_SECRET: Final = HidingPattern(
     r"(?i)\d{1,5}|[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?"
     r"|\d+(?:\.\d+){3}(?::\d+)?"
@@ -138,7 +139,7 @@ def _iter_quoted_arguments(text: str, start: int) -> Iterator[_Argument]:
         elif depth == 0:
             place += kind == "comma"
             is_named = kind == "named"
-        if depth < 0 or kind is None:
+        if depth < 0 or kind is None or place > _MOST_ARGUMENTS:
             return
 
 

@@ -38,7 +38,8 @@ _SIGN: Final = r"\\{0,3}['\"]?\]?[ \t]*(?:=>|->|:=|[:=：＝]|是|为)[ \t]*"
 _NAME_ALONE: Final = build_linear_pattern(rf"(?i)(?P<n>{NAME}){_SIGN}(?P<o>[|>][+-]?|\()?$")
 """A line that ends in a name: its value stands below, as a block or in brackets."""
 _NAMED_AT_END: Final = build_linear_pattern(
-    rf"(?i)(?:(?P<n>{NAME})(?:{_SIGN}|[ \t]+)|\b(?:bearer|basic|token)[ \t]+)['\"]?[^\s'\"=]{{4,512}}$"
+    rf"(?i)(?:(?P<n>{NAME})(?:{_SIGN}|[ \t]+)|\b(?:bearer|basic|token)[ \t]+)"
+    r"['\"]?[^\s'\"=]{4,512}$"
 )
 _TOKEN_AT_END: Final = build_linear_pattern(rf"(?:^|[^A-Za-z0-9_])(?:{BEGINNING})[\w.-]{{4,512}}$")
 _ENDS_IN_VALUE: Final = HidingPattern(r"[\w+/=.~%:-]{2}$")
@@ -155,7 +156,7 @@ def _run(text: str, begin: int, behind: int, opening: "_Opening | None") -> list
 
 def _join(text: str, pieces: list[Span], *, is_block: bool) -> Joined:
     """Put pieces together; all words of a block belong to its value."""
-    parts, places, length = [], [], 0
+    parts, places, length = list[str](), list[tuple[int, Span]](), 0
     for start, end in pieces:
         part = text[start:end]
         parts.append(part.replace(" ", "_") if is_block and parts else part)
@@ -223,13 +224,11 @@ def _is_pair(behind: str) -> bool:
 def _find_continuation(line: str, following: str) -> _Step | None:
     """Say how a line goes on in the one that follows it."""
     head = line.rstrip(_FRAME)
-    if not head:
-        return None
     kept = len(head.rstrip("\\"))
     literal = _LITERAL_END.search(head)
     if literal is not None:
         return _find_next_literal(line, following, literal.start())
-    quote, is_slashed = _open_quote(line), head[-1] == "\\"
+    quote, is_slashed = _open_quote(line), head.endswith("\\")
     if quote and quote in following:
         start = _find_prefix_end(line, following)
         end = following.find(quote, start)
@@ -237,8 +236,12 @@ def _find_continuation(line: str, following: str) -> _Step | None:
     start = _find_prefix_end(line, following)
     if is_slashed:
         return _Step(kept, (start, len(following.rstrip(_FRAME).rstrip("\\"))))
-    if not (quote or _ENDS_IN_VALUE.match(head[-2:])):
-        return None
+    is_value = quote or _ENDS_IN_VALUE.match(head[-2:])
+    return _find_piece(line, following, head, start) if is_value else None
+
+
+def _find_piece(line: str, following: str, head: str, start: int) -> _Step | None:
+    """Say how a line goes on with the word that begins the next one at a place."""
     piece = _PIECE.match(following, start)
     if piece is None or not (
         _is_drawn(piece[0]) or _is_more_hex(head, piece[0]) or _is_next_part(head, piece[0])
@@ -246,7 +249,7 @@ def _find_continuation(line: str, following: str) -> _Step | None:
         return None
     is_alone = not following[piece.end() :].strip(_CLOSERS)
     if is_alone or len(line) >= _FULL or _ends_in_secret(head):
-        return _Step(kept, piece.span())
+        return _Step(len(head.rstrip("\\")), piece.span())
     return None
 
 

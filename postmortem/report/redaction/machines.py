@@ -13,8 +13,8 @@ from postmortem.report.redaction.hiding import (
     PSEUDONYM,
     HidingPattern,
     build_alternation,
-    build_linear_pattern,
     build_line_rule,
+    build_linear_pattern,
     parse_words,
 )
 from postmortem.report.redaction.people import COMMON_USERS, is_user

@@ -64,7 +64,13 @@ def _iter_field_values(text: str, fields: Any) -> Iterator[Span]:
 
 
 def _iter_lines(text: str, start: int, before: str) -> Iterator[Span]:
-    """Yield the values of the lines that are indented deeper than what stands `before` their field."""
+    """Yield the values of the lines that are indented deeper than their field.
+
+    Args:
+        text: where they stand.
+        start: where the first of them begins.
+        before: what stands before the field in its line.
+    """
     block = 0
     for _ in range(_MOST_LINES):
         end = text.find("\n", start)

@@ -116,10 +116,12 @@ _SESSION: Final = (
     r"|[cx]srf-?token|session_?cookie|sessdata|bduss|remember_token)"
 )
 _COOKIES: Final = build_linear_pattern(
-    r"(?i)cookie(?:s|_?jar)?\w{0,12}\\{0,3}['\"]?[ \t]{0,3}[:=(]?[ \t]{0,3}(?:<?[\w.]{1,40})?[({\[]\{?"
+    r"(?i)cookie(?:s|_?jar)?\w{0,12}\\{0,3}['\"]?[ \t]{0,3}[:=(]?[ \t]{0,3}"
+    r"(?:<?[\w.]{1,40})?[({\[]\{?"
 )
 _COOKIE: Final = HidingPattern(
-    r"\\{0,3}['\"]?(?P<n>[\w.-]{1,64})\\{0,3}['\"]?[ \t]?[:=,][ \t]?\\{0,3}['\"](?P<v>[^'\"\n\\]{1,1024})"
+    r"\\{0,3}['\"]?(?P<n>[\w.-]{1,64})\\{0,3}['\"]?[ \t]?[:=,][ \t]?"
+    r"\\{0,3}['\"](?P<v>[^'\"\n\\]{1,1024})"
 )
 _OPENS: Final = HidingPattern(
     r"(?i)se?ss|sid|tok|auth|csrf|xsrf|key|user|login|remember|pass|ticket"
