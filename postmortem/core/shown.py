@@ -124,6 +124,10 @@ class Excerpt:
     marked: tuple[int, ...] = ()
     over: tuple[tuple[int, int], ...] = ()
     """(raw line, characters of it that `lines` leaves out)"""
+    before: tuple[str, ...] = ()
+    """Lines right before, which are not shown: a secret may begin or be named there."""
+    behind: tuple[str, ...] = ()
+    """Lines right behind, which are not shown either."""
 
 
 @dataclass(frozen=True, slots=True)

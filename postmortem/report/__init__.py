@@ -13,6 +13,7 @@ from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import UsageError
 from postmortem.core.names import LANGUAGES
 from postmortem.report.one_language import translate_analysis
+from postmortem.report.redacted import conceal_excerpt
 
 _RENDERERS: Final = {
     "terminal": ("postmortem.report.terminal.screen", "render_screen"),
@@ -61,7 +62,8 @@ def render(
         others = [other for other in LANGUAGES if other != language]
         special = {"translations": [translate_analysis(analysis, other) for other in others]}
     else:
-        analysis = replace(analysis, quotes=())  # only the page shows them
+        # only the page shows them, but they tell what is a secret in other texts
+        analysis = replace(analysis, quotes=tuple(map(conceal_excerpt, analysis.quotes)))
     module, name = _WHOLE if form == "terminal" and full else _RENDERERS[form]
     renderer = getattr(import_module(module), name)
     return str(renderer(translate_analysis(analysis, language), redact=redact, **special))

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, TypeVar, get_args
 
 from postmortem.core.answer import DecisiveWords
+from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.job_facts import Setting
 from postmortem.core.lines import ProcessId
 from postmortem.core.shown import Excerpt, SignatureHit
@@ -66,7 +67,7 @@ def redact(diagnosis: _T, redactor: Redactor) -> _T:
     if not redactor.knows_any:
         return hidden
     redactor.settle()
-    return _redact_dataclass(diagnosis, redactor)
+    return _redact_dataclass(_drop_concealed(diagnosis), redactor)
 
 
 @functools.cache
@@ -144,9 +145,28 @@ def _redact_field(owner: Any, name: str, value: Any, redactor: Redactor) -> Any:
         )
     if isinstance(owner, DecisiveWords) and name == "terms":
         return _filter_terms(owner, redactor)
-    if isinstance(owner, Excerpt) and name == "lines":
-        return redactor.lines(value)
+    if isinstance(owner, Excerpt):
+        return redact_excerpt(owner, redactor) if name == "lines" else ()
     return _redact_value(value, redactor)
+
+
+def redact_excerpt(excerpt: Excerpt, redactor: Redactor) -> tuple[str, ...]:
+    """Hide in the lines of an excerpt, with those around it in view."""
+    return redactor.lines(excerpt.lines, before=excerpt.before, behind=excerpt.behind)
+
+
+def conceal_excerpt(excerpt: Excerpt) -> Excerpt:
+    """Leave nothing of an excerpt to show; its lines still tell what is a secret elsewhere."""
+    return dataclasses.replace(excerpt, lines=(), before=(*excerpt.before, *excerpt.lines))
+
+
+def _drop_concealed(diagnosis: _T) -> _T:
+    """Leave out the excerpts of which nothing is shown."""
+    if not isinstance(diagnosis, Diagnosis):
+        return diagnosis
+    return dataclasses.replace(
+        diagnosis, quotes=tuple(quote for quote in diagnosis.quotes if quote.lines)
+    )
 
 
 def _filter_terms(carried: DecisiveWords, redactor: Redactor) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView, Sig
 from postmortem.core.visible import RUNNER, UNSEEN, escape_character
 from postmortem.report.curves_as_json import build_curve_values, convert_whole_step, serialize_curve
 from postmortem.report.for_people import prepare_for_display
+from postmortem.report.redacted import conceal_excerpt
 from postmortem.report.redacted import redact as hide
 from postmortem.report.redaction.redactor import Redactor
 
@@ -173,7 +174,11 @@ def _build_report(
 
     `curve` gives those of a curve.
     """
-    shown = dataclasses.replace(prepare_for_display(diagnosis), excerpt=None, quotes=())
+    shown = dataclasses.replace(
+        prepare_for_display(diagnosis),
+        excerpt=None,
+        quotes=tuple(map(conceal_excerpt, diagnosis.quotes)) if redactor is not None else (),
+    )
     if redactor is not None:
         shown = hide(shown, redactor)
     first = shown.first_failure

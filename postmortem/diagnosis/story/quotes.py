@@ -29,6 +29,8 @@ _LONGEST_ITEM: Final = 40
 _MOST_EVIDENCE: Final = 16
 _MOST_RIVALS: Final = 3
 _MOST_LINES: Final = 600
+_UNSHOWN: Final = 6
+"""Lines on either side of a stretch that are read too: they tell what is a secret in it."""
 
 
 class _Stretch(NamedTuple):
@@ -48,7 +50,7 @@ def add_quotes(diagnosis: Analysis, origins: Sequence[Origin]) -> Analysis:
         wanted[stretch.source].append(stretch)
     found: list[Excerpt] = []
     for source, stretches in wanted.items():
-        windows = [(stretch.first, stretch.last) for stretch in stretches]
+        windows = list(_iter_windows(stretches))
         lines = read_lines_again(origins[source], windows) if source < len(origins) else {}
         if lines:
             found += _iter_excerpts(source, stretches, lines, excerpt)
@@ -129,6 +131,17 @@ def _merge_stretches(stretches: Iterable[_Stretch]) -> list[_Stretch]:
     return joined
 
 
+def _iter_windows(stretches: Sequence[_Stretch]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last line to read for each stretch, without overlaps."""
+    done = 0
+    for index, stretch in enumerate(stretches):
+        first = max(1, done + 1, stretch.first - _UNSHOWN)
+        done = stretch.last + _UNSHOWN
+        if index + 1 < len(stretches):
+            done = min(done, stretches[index + 1].first - 1)
+        yield first, done
+
+
 def _iter_excerpts(
     source: int, stretches: Iterable[_Stretch], lines: dict[int, RawLine], excerpt: Excerpt | None
 ) -> Iterator[Excerpt]:
@@ -147,4 +160,11 @@ def _iter_excerpts(
                 tuple(line.text for line in found.values()),
                 tuple(line for line in marked if stretch.first <= line <= stretch.last),
                 over,
+                _get_texts(lines, stretch.first - _UNSHOWN, stretch.first - 1),
+                _get_texts(lines, stretch.last + 1, stretch.last + _UNSHOWN),
             )
+
+
+def _get_texts(lines: dict[int, RawLine], first: int, last: int) -> tuple[str, ...]:
+    """Give the lines of a stretch as far as they were read."""
+    return tuple(lines[number].text for number in range(first, last + 1) if number in lines)

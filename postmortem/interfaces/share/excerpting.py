@@ -18,6 +18,7 @@ from postmortem import pipeline
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import InputError
 from postmortem.core.passages import Passage, merge_passages
+from postmortem.core.shown import Excerpt
 from postmortem.interfaces.share.chained_tracebacks import extract_traceback
 from postmortem.interfaces.share.passage_selection import (
     LEVELS,
@@ -29,10 +30,11 @@ from postmortem.reading.excerpt import read_lines_in
 from postmortem.reading.sources import Stream
 from postmortem.report.sharing import IssueText
 
-GAP: Final = "[...]"
+_UNSHOWN: Final = 6
+"""Lines on either side of a passage that are read too: they tell what is a secret in it."""
 _TRIES: Final = 10
 """Analyses after which what is left stays, needed or not."""
-_Writer = Callable[[Mapping[int, Sequence[str]]], str]
+_Writer = Callable[[Mapping[int, Sequence[Excerpt]]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,32 +170,41 @@ class _Maker:
         """Write verdict and passages."""
         return self._write(self._bodies(passages))
 
-    def _bodies(self, passages: Sequence[Passage]) -> dict[int, list[str]]:
-        """Give the lines of passages by their source."""
+    def _bodies(self, passages: Sequence[Passage]) -> dict[int, list[Excerpt]]:
+        """Give the excerpts of passages by their source."""
         by_source: dict[int, list[Passage]] = {}
         for passage in sorted(passages):
             by_source.setdefault(passage.source, []).append(passage)
         return {source: self._body(source, own) for source, own in by_source.items()}
 
-    def _body(self, source: int, passages: Sequence[Passage]) -> list[str]:
-        """Give the lines of passages of one source, with a mark for each gap."""
+    def _body(self, source: int, passages: Sequence[Passage]) -> list[Excerpt]:
+        """Give the lines of passages of one source, with those around them."""
         self._read(source, passages)
-        body: list[str] = []
-        for _, first, last in passages:
-            if body or first > 1:
-                body.append(GAP)
-            body += [
-                self._lines[source, number]
-                for number in range(first, last + 1)
-                if (source, number) in self._lines
-            ]
-        return body
+        return [
+            Excerpt(
+                source,
+                first,
+                self._get_lines(source, first, last),
+                before=self._get_lines(source, first - _UNSHOWN, first - 1),
+                behind=self._get_lines(source, last + 1, last + _UNSHOWN),
+            )
+            for _, first, last in passages
+        ]
+
+    def _get_lines(self, source: int, first: int, last: int) -> tuple[str, ...]:
+        """Give lines as far as there are any."""
+        numbers = ((source, number) for number in range(first, last + 1))
+        return tuple(self._lines[number] for number in numbers if number in self._lines)
 
     def _read(self, source: int, passages: Iterable[Passage]) -> None:
-        """Read the lines that have not been read yet."""
+        """Read the lines that have not been read yet, and those around them."""
+        wanted = merge_passages(
+            (Passage(source, first - _UNSHOWN, last + _UNSHOWN) for _, first, last in passages),
+            self._counts,
+        )
         missing = [
             (first, last)
-            for _, first, last in passages
+            for _, first, last in wanted
             if any((source, number) not in self._lines for number in range(first, last + 1))
         ]
         if missing:

@@ -34,12 +34,17 @@ _SET: Final = (
     r"(?:\\{0,3}['\"`”」]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
     rf"{_SIGN}[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
 )
+REFUSED: Final = (
+    r"(?:[^\n\[(]{1,160} )?[\[(](?:type=)?[\w.]{1,60}[;,][^\n]{0,120}?(?:given|input_value|input)="
+)
+"""What pydantic writes between the name of a field and the value that it refuses."""
 _ROW: Final = (
-    r"['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value="
+    r"\\{0,3}['\"],\s{0,24}\\{0,3}['\"]value\\{0,3}['\"][ \t]*:[ \t]*"
+    r"|['\"]?[ \t]*(?:\.{3,}|[│┃|])[ \t]*|[ \t]{2,}|\t|\\{0,3}['\"][ \t]{1,4}value="
     r"|['\"]?,?(?:[ \t]?['\"]type['\"][ \t]?:[ \t]?['\"]\w{1,40}['\"],)?"
     r"\s{1,24}['\"]?value['\"]?[ \t]*[:=][ \t]*"
     r"|\\{0,3}['\"][ \t]{0,2},\s{0,24}|(?:</\w{1,12}>\s{0,24}<\w{1,12})?>"
-    r"|\s{1,24}(?:[^\n\[]{1,120} )?\[type=\w{1,40}, input_value="
+    rf"|\s{{1,24}}{REFUSED}"
 )
 _ASSIGNED: Final = build_linear_pattern(rf"(?i)(?P<n>{NAME})(?P<s>{_SET}|{_ROW})")
 _OPTION: Final = build_linear_pattern(
@@ -60,12 +65,22 @@ _SAID: Final = build_linear_pattern(
     r"(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]"
     r"['\"(`]?(?P<v>[^\s'\"`<>()0-9]*[0-9][^\s'\"`<>()]*|[A-Za-z]{24,512})"
 )
+_GIVEN: Final = build_linear_pattern(
+    rf"(?i)(?P<n>{NAME})\\{{0,3}}['\"`]?[^\n'\"]{{0,80}}?\b(?:given|got|input|received|value|actual)"
+    r"(?:[ \t]*[=:][ \t]*|[ \t])\\{0,3}(?:'(?P<a>[^'\n\\]{4,512})|\"(?P<b>[^\"\n\\]{4,512}))"
+)
+"""A value in quotes that a sentence about a name tells: `DB_PASSWORD must be ..., got 'x'`."""
 _VALUE_FIRST: Final = build_linear_pattern(
     r"(?i)\\{0,3}['\"]value\\{0,3}['\"] ?: ?\\{0,3}['\"]"
     r"(?P<v>[^'\"\n\\]{4,512})\\{0,3}['\"],\s{0,24}"
     rf"\\{{0,3}}['\"](?:name|key)\\{{0,3}}['\"] ?: ?\\{{0,3}}['\"](?P<n>{NAME})\\{{0,3}}['\"]"
 )
 """A pair whose value comes first: `{"value": "...", "name": "DB_PASSWORD"}`."""
+_FLOW_VALUE_FIRST: Final = build_linear_pattern(
+    r"(?i)[{,][ \t]?value: (?P<v>[^\s'\"{},]{4,512}), (?:name|key): "
+    rf"(?P<n>{NAME})(?:[ \t,}}]|$)"
+)
+"""The same in YAML: `{value: ..., name: DB_PASSWORD}`."""
 _SHORTEST_CODE: Final = 4
 _SHORTEST_SAID: Final = 6
 _SHORTEST_TOKEN_SAID: Final = 20
@@ -151,7 +166,7 @@ def _find_secret_after(text: str, begin: int, behind: int, after: int) -> Span |
     """
     name, mark = text[begin:behind], text[behind:after]
     strength = evaluate_name(name)
-    value = _match_value(text, after) if strength else None
+    value = _match_value(text, after, is_listed=_is_listed(mark)) if strength else None
     if value is None or (
         value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")
     ):
@@ -182,10 +197,17 @@ def find_secret_at(text: str, name: Span, start: int) -> Span | None:
     return value.start(group), value.start(group) + len(shown)
 
 
-def _match_value(text: str, start: int) -> Any:
+def _match_value(text: str, start: int, *, is_listed: bool) -> Any:
     """Match the value that stands at a place or behind what opens it."""
     opened = _OPENING.match(text, start)
+    if opened and is_listed and opened[0].rstrip().endswith("="):  # the next argument of a call
+        return None
     return _BLOCK.match(text, start) or _VALUE.match(text, opened.end() if opened else start)
+
+
+def _is_listed(mark: str) -> bool:
+    """Say whether a name stands in a list, with what may be its value behind it."""
+    return "," in mark and "value" not in mark.lower()
 
 
 def _trim_value(value: Any, group: str, mark: str) -> str:
@@ -220,7 +242,7 @@ def _is_pair(text: str, begin: int, end: int, shown: str) -> bool:
 
 def _is_secret_value(name: str, strength: Named, mark: str, value: str, *, is_quoted: bool) -> bool:
     """Say whether a value is the secret that its name promises."""
-    is_listed = "," in mark and "value" not in mark
+    is_listed = _is_listed(mark)
     if is_listed and not is_quoted:
         return False
     strength = _evaluate_quoted_name(name, strength, is_quoted=is_quoted)
@@ -250,7 +272,7 @@ def _evaluate_option_name(name: str, strength: Named) -> Named:
 
 def _is_of_prose(mark: str) -> bool:
     """Say whether a value may be a word of a sentence: `token: expired`."""
-    return "value" not in mark and mark.lstrip(" \t")[:1] in {":", "："}
+    return "value" not in mark.lower() and mark.lstrip(" \t")[:1] in {":", "："}
 
 
 def trim_bare_value(value: str) -> str:
@@ -287,6 +309,14 @@ def _is_named_behind(match: Any) -> bool:
     return is_secret(evaluate_name(match["n"]), match["v"], is_quoted=True, is_prose=False)
 
 
+def _find_given_secrets(text: str) -> Iterator[Span]:
+    """Give the values that a sentence about a name tells."""
+    for match in _GIVEN.finditer(text):
+        group = "a" if match["a"] is not None else "b"
+        if is_secret(evaluate_name(match["n"]), match[group], is_quoted=True, is_prose=False):
+            yield match.span(_GIVEN.compiled.groupindex[group])
+
+
 def _find_chinese_secrets(text: str) -> Iterator[Span]:
     """Give the values that stand right behind a Chinese name."""
     for match in _CHINESE_SAID.finditer(text):
@@ -312,5 +342,7 @@ ASSIGNMENTS: Final = (
     *map(_build_named_rule, (_OPTION, _TOLD, _ASSIGNED)),
     build_rule("secret", NAME_HINT, _SAID, _is_secret_in_prose),
     build_rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
+    build_rule("secret", "(?i)value: ", _FLOW_VALUE_FIRST, _is_named_behind),
     HidingRule("secret", CHINESE, _find_chinese_secrets),
+    HidingRule("secret", NAME_HINT, _find_given_secrets),
 )

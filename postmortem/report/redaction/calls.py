@@ -9,6 +9,7 @@ password behind it; one that logs in takes the password last; one that makes cre
 nothing else. What makes a client takes anything, there a value has to look drawn by lot.
 """
 
+import re
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
@@ -38,14 +39,22 @@ class Takes(Enum):
 
 _FUNCTIONS: Final = {
     Takes.MACHINE_FIRST: build_alternation("""
-        connect create_connection open_connection create_pool connect_to Connection Redis
-        StrictRedis Minio MongoClient InfluxDBClient Elasticsearch Database ConnectHandler
+        connect create_connection open_connection create_pool connect_to connect_ssh open_session
+        [A-Za-z]*Connection Redis StrictRedis Minio MongoClient InfluxDBClient Elasticsearch
+        Database ConnectHandler FTP FTP_TLS SMBConnection [A-Z]\\w*(?:Client|Connector|Pool)
+        new_client make_client create_client get_client get_connection
     """),
     Takes.PASSWORD_LAST: build_alternation("""
-        login log_in sign_in signin authenticate auth_password simple_bind simple_bind_s bind_s
-        add_password set_password basic_auth HTTPBasicAuth HTTPDigestAuth BasicAuth
-        set_credentials PlainCredentials UserPassword jwt\\.encode jwt\\.decode set_basic_auth
-        identify su_login
+        (?:[a-z]\\w*_)?(?:login|log_in|sign_in|signin|logon|authenticate|auth_password)
+        simple_bind simple_bind_s bind_s run_as run_as_user runas runAs su switch_user become
+        impersonate connect_as login_as logIn signIn loginUser login_user
+        add_password set_password set_passwd setPassword change_password update_password
+        basic_auth basicAuth (?:HTTP|Http)\\w*Auth BasicAuth SimpleAuth PasswordAuth
+        \\w*authenticator\\w* set_auth setAuth with_auth
+        set_credentials with_credentials use_credentials setCredentials withCredentials
+        PlainCredentials \\w*PasswordCredentials? \\w*PasswordAuth\\w* UserPassword
+        jwt\\.encode jwt\\.decode set_basic_auth setBasicAuth SetBasicAuth basic_auth_header
+        identify su_login add_user create_user set_cookie cookies\\.set
     """),
     Takes.SECRETS: build_alternation("""
         Auth Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth BearerToken
@@ -66,15 +75,39 @@ _CALL: Final = build_linear_pattern(
     + "|".join(f"(?P<{kind.name}>{names})" for kind, names in _FUNCTIONS.items())
     + r")[ \t]?\("
 )
-CALL_HINT: Final = "(?:{})[ \t]?[(]".format("|".join(_FUNCTIONS.values()))
+_ANY_BEGINNING: Final = re.compile(
+    r"(?<![^|])(?:\\w\*|\[A-Z\]\\w\*|\[A-Za-z\]\*|\(\?:\[a-z\]\\w\*_\)\?)"
+)
+CALL_HINT: Final = "(?:{})[ \t]?[(]".format(_ANY_BEGINNING.sub("", "|".join(_FUNCTIONS.values())))
+"""The names without what they may begin with: many texts are looked through at less cost."""
 _ARGUMENT: Final = HidingPattern(
     r"(?P<quoted>[rbufRBUF]{0,2}\\{0,3}(?:'(?P<a>[^'\n]{0,256})'|\"(?P<b>[^\"\n]{0,256})\"))"
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<named>\w=)|\n"
 )
 _LOOKED_AT: Final = 512
 """Characters behind the name of a function that may be arguments of it."""
+_PORT: Final = HidingPattern(r"(?P<host>[^,()\n]{1,120}),[ \t]*(?:port=)?\d{2,5}[ \t]*[,)]")
+_MACHINE_VARIABLE: Final = HidingPattern(
+    r"(?i)[\w.\[\]'\"]{0,40}(?:host|addr|server|url|uri|endpoint|dsn|ip)[\w.\[\]'\"]{0,20}[ \t]*,"
+)
+_MACHINE: Final = HidingPattern(
+    r"(?i)localhost|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?|[\w.-]+:\d{2,5}|\d+(?:\.\d+){3}(?::\d+)?"
+    r"|\S*://\S*|\S+@\S+|[a-z]+[a-z-]*(?:db|sql|node|gpu|store|proxy|host|srv|server)[\w-]*"
+    r"|(?:db|sql|node|gpu|login|nas|ftp|redis|mysql|pg|minio|influx|host|srv|server)[\w-]*"
+)
+_CONNECTOR: Final = HidingPattern(
+    r"(?i)(?:(?:conn|client|session|remote)\w*\.|(?:sql|psycopg|ssh|paramiko|ftp|smtp|imap|ldap|smb"
+    r"|redis|mongo|maria|db|fabric|mqtt|minio|influx|oracle|clickhouse|rabbit|pika|kafka|hdfs|vpn"
+    r"|milvus)(?:\w*\.)?)\w*[ \t]?\($"
+)
+"""What a function that connects to a machine is called on; others join layers or signals."""
+_PLAIN_WORD: Final = HidingPattern(r"[A-Za-z]+(?:[_-][A-Za-z]+)*_?\d{0,2}")
+_ADDRESS: Final = HidingPattern(r"[\w.+-]+@[\w.-]+|[\w.-]+:\d{2,5}")
+"""Arguments that are none of the first ones if they are an address."""
+_MOST_ARGUMENTS: Final = 12
 _NO_SECRET: Final = HidingPattern(
-    r"(?i)\d{1,5}|[\w.+-]+@[\w.-]+|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?|[\w.-]+:\d{2,5}|\d+(?:\.\d+){3}"
+    r"(?i)\d{1,5}|[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?"
+    r"|\d+(?:\.\d+){3}(?::\d+)?"
     r"|\S*://\S*|(?:sha|md)-?\d+|[hrepd]s\d{3}|utf-?8|ascii|http\S*|(?:dns?|cn|uid|ou)=\S*"
 )
 """Arguments that are no secret: a port, an address, an algorithm."""
@@ -106,7 +139,7 @@ def _iter_quoted_arguments(text: str, start: int) -> Iterator[_Argument]:
         elif depth == 0:
             place += kind == "comma"
             is_named = kind == "named"
-        if depth < 0 or kind is None:
+        if depth < 0 or kind is None or place > _MOST_ARGUMENTS:
             return
 
 
@@ -123,25 +156,35 @@ def _is_drawn(value: str) -> bool:
     return len(value) >= _SHORTEST_DRAWN and is_random(value) and not any(map(value.count, "/ ."))
 
 
-def _select_secrets(takes: Takes, given: list[_Argument]) -> list[_Argument]:
+def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -> list[_Argument]:
     """Choose the secrets among the arguments of a call."""
     drawn = [one for one in given if _is_drawn(one.text)]
     if takes is Takes.ANYTHING:
         return drawn
     may_be = [one for one in given if _may_be_secret(one.text)]
     if takes is Takes.SECRETS:
-        return may_be
+        return [one for one in may_be if not _ADDRESS.fullmatch(one.text)]
     behind = [one for one in may_be if one.place > 0]
     if takes is Takes.PASSWORD_LAST:
         return behind[-1:] or drawn
-    return _select_after_host(given[-1:], behind)
-
-
-def _select_after_host(last: list[_Argument], behind: list[_Argument]) -> list[_Argument]:
-    """Choose among the arguments behind a machine: of a long call all, of a short one the drawn."""
-    if last and last[0].place > 1:
+    behind = [one for one in behind if one.place > 1 or not _ADDRESS.fullmatch(one.text)]
+    if is_machine and given[-1].place > 1:
         return behind
-    return [one for one in behind if is_random(one.text)]
+    return [
+        one
+        for one in behind
+        if is_random(one.text) or (is_machine and not _PLAIN_WORD.fullmatch(one.text))
+    ]
+
+
+def _names_machine(text: str, start: int, match_start: int, given: list[_Argument]) -> bool:
+    """Say whether the first argument of a call is a machine: it is not of a graph of layers."""
+    first = next((one for one in given if one.place == 0), None)
+    if first is not None and _MACHINE.fullmatch(first.text):
+        return True
+    if _MACHINE_VARIABLE.match(text, start) or _PORT.match(text, start):
+        return True
+    return _CONNECTOR.search(text[max(0, match_start - 40) : start]) is not None
 
 
 def identify_argument_type(match: Any) -> Takes:
@@ -153,7 +196,8 @@ def _find_secrets_in_calls(text: str) -> Iterator[Span]:
     done = 0
     for match in _CALL.finditer(text):
         given = list(_iter_quoted_arguments(text, match.end()))
-        for one in _select_secrets(identify_argument_type(match), given):
+        is_machine = bool(given) and _names_machine(text, match.end(), match.start(), given)
+        for one in _select_secrets(identify_argument_type(match), given, is_machine=is_machine):
             if one.start >= done:
                 done = one.start + len(one.text)
                 yield one.start, done

@@ -54,7 +54,8 @@ _HANDED: Final = (
 _PLACES: Final = (
     r"\becho (?:-n )?(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s|$]+)) ?\| ?"
     r"(?:sudo -\w*S|docker login|podman login|passwd|chpasswd|kinit|openssl|gpg|sshpass)",
-    r"\bauth ?= ?\(\\{0,3}['\"][^'\"\n]*\\{0,3}['\"], ?\\{0,3}['\"](?P<c>[^'\"\n]+)['\"]",
+    r"(?:auth|credentials|login) ?= ?[(\[]\\{0,3}['\"][^'\"\n]*\\{0,3}['\"],"
+    r" ?\\{0,3}['\"](?P<c>[^'\"\n]+)['\"]",
     r"\b(?:HTTPBasicAuth|HTTPDigestAuth|BasicAuth)\(\\{0,3}['\"][^'\"\n]*['\"],"
     r" ?['\"](?P<c>[^'\"\n]+)['\"]",
     r"\b(?:wandb|swanlab|comet_ml|neptune|modelscope|api|HubApi\(\))\.(?:login\("

@@ -89,6 +89,10 @@ def is_always_true(_: Any) -> bool:
     return True
 
 
+_WHOLE: Final = 400
+"""Characters of a text up to which it is looked through at once."""
+
+
 def build_rule(
     kind: str, hint: str, pattern: HidingPattern, holds: Check = is_always_true
 ) -> HidingRule:
@@ -97,5 +101,31 @@ def build_rule(
     def spans(text: str) -> Iterator[Span]:
         group = dict(pattern.compiled.groupindex)["v"]  # a match of re2 knows places by number only
         return (match.span(group) for match in pattern.finditer(text) if holds(match))
+
+    return HidingRule(kind, hint, spans)
+
+
+def build_line_rule(
+    kind: str, hint: str, pattern: HidingPattern, holds: Check = is_always_true
+) -> HidingRule:
+    """Make a rule as `build_rule` does, of a pattern of `re` that matches within a line.
+
+    Of a long text it looks only at the lines that hold the hint.
+    """
+    hinted = build_linear_pattern(rf"(?m:{hint})[^\n]*")  # once for each line
+
+    def spans(text: str) -> Iterator[Span]:
+        if len(text) <= _WHOLE:
+            yield from (match.span("v") for match in pattern.finditer(text) if holds(match))
+            return
+        done = 0
+        for hit in hinted.finditer(text):
+            if hit.end() > done:
+                begin = max(text.rfind("\n", done, hit.start()), done)
+                end = text.find("\n", hit.end())
+                done = end if end >= 0 else len(text)
+                for match in pattern.compiled.finditer(text, begin, done):
+                    if holds(match):
+                        yield match.span("v")
 
     return HidingRule(kind, hint, spans)

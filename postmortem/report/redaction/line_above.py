@@ -9,11 +9,17 @@ A launcher or a logger may have put anything before each of the lines.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from postmortem.report.redaction.assignments import find_secret_at
+from postmortem.report.redaction.assignments import REFUSED, find_secret_at
 from postmortem.report.redaction.calls import Takes, call_before
-from postmortem.report.redaction.hiding import HidingPattern, HidingRule, Span, build_linear_pattern
+from postmortem.report.redaction.hiding import (
+    HidingPattern,
+    HidingRule,
+    Span,
+    build_linear_pattern,
+    build_rule,
+)
 from postmortem.report.redaction.people import COMMON_USERS
 from postmortem.report.redaction.secret_names import (
     NAME,
@@ -24,11 +30,21 @@ from postmortem.report.redaction.secret_names import (
     is_secret,
 )
 
-_NAME_AT_END: Final = build_linear_pattern(rf"(?im)(?P<n>{NAME})\\{{0,3}}['\"]?[ \t]*[,:]?[ \t]*$")
-_VALUE_BELOW: Final = HidingPattern(
-    r"\n[^\n]{0,120}?(?:(?<!\w)\\{0,3}['\"]?value\\{0,3}['\"]?[ \t]*[:=][ \t]*"
-    r"|[ \t](?:[^\n\[]{1,160} )?\[type=\w{1,60}, input_value=)"
+_COMMENT: Final = r"(?:[ \t]{1,40}#[^\n]{0,160})?"
+_NAME_AT_END: Final = build_linear_pattern(
+    rf"(?im)(?P<n>{NAME})\\{{0,3}}['\"]?[ \t]*[,:]?{_COMMENT}[ \t]*$"
 )
+_VALUE_BELOW: Final = HidingPattern(
+    r"(?:\n[^\n]{0,80}?[ \t]#[^\n]{0,160})?"  # a comment by itself
+    r"\n[^\n]{0,120}?(?:(?<!\w)\\{0,3}['\"]?value\\{0,3}['\"]?[ \t]*[:=][ \t]*"
+    rf"|[ \t]{REFUSED})"
+)
+_NAME_BELOW: Final = build_linear_pattern(
+    r"(?im)-[ \t]{1,8}value:[ \t]{1,8}(?P<q>['\"]?)(?P<v>[^\s'\"]{4,512})['\"]?"
+    rf"{_COMMENT}[ \t]*\n(?:[^\n]{{0,120}}[^\n\t -])?[ \t]{{1,40}}name:[ \t]{{1,8}}['\"]?"
+    rf"(?P<n>{NAME})['\"]?{_COMMENT}[ \t]*$"
+)
+"""A pair of YAML whose value comes first."""
 _ARROW: Final = HidingPattern(r"(?P<s>└ ?[─>]{0,3} ?)(?P<v>[^\n]{1,512})")
 _QUOTED: Final = HidingPattern(r"b?(?:'([^'\n]{1,500})'|\"([^\"\n]{1,500})\")")
 _ATTRIBUTE: Final = HidingPattern(r"\w{1,80}")
@@ -46,6 +62,11 @@ def _find_values_below_names(text: str) -> Iterator[Span]:
             found = find_secret_at(text, match.span(1), below.end())
             if found is not None:
                 yield found
+
+
+def _is_named_below(match: Any) -> bool:
+    is_quoted = bool(match["q"])
+    return is_secret(evaluate_name(match["n"]), match["v"], is_quoted=is_quoted, is_prose=False)
 
 
 def _find_values_under_code(text: str) -> Iterator[Span]:
@@ -93,5 +114,6 @@ def _is_secret_at(code: str, column: int, value: str) -> bool:
 
 LINES_ABOVE: Final = (
     HidingRule("secret", NAME_HINT, _find_values_below_names),
+    build_rule("secret", "(?i)value:", _NAME_BELOW, _is_named_below),
     HidingRule("secret", "└", _find_values_under_code),
 )

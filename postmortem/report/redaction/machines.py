@@ -13,8 +13,8 @@ from postmortem.report.redaction.hiding import (
     PSEUDONYM,
     HidingPattern,
     build_alternation,
+    build_line_rule,
     build_linear_pattern,
-    build_rule,
     parse_words,
 )
 from postmortem.report.redaction.people import COMMON_USERS, is_user
@@ -275,10 +275,10 @@ _BEFORE_HARDWARE: Final = HidingPattern(
 
 
 MACHINES: Final = (
-    build_rule(
+    build_line_rule(
         "host", "://[^ ]*@", HidingPattern(rf"://[^\s/@'\"<>]{{1,512}}@{_HOST}"), _is_named_host
     ),
-    build_rule(
+    build_line_rule(
         "user",
         "@",
         HidingPattern(
@@ -286,9 +286,11 @@ MACHINES: Final = (
         ),
         is_user,
     ),
-    build_rule("user", "@", HidingPattern(rf"{_LOGS_IN}(?P<v>{_LOGIN})(?=@{LABEL})"), is_user),
-    build_rule("host", "@", HidingPattern(rf"{_LOGS_IN}{_LOGIN}@(?P<v>{_ANY_MACHINE})"), _is_host),
-    build_rule(
+    build_line_rule("user", "@", HidingPattern(rf"{_LOGS_IN}(?P<v>{_LOGIN})(?=@{LABEL})"), is_user),
+    build_line_rule(
+        "host", "@", HidingPattern(rf"{_LOGS_IN}{_LOGIN}@(?P<v>{_ANY_MACHINE})"), _is_host
+    ),
+    build_line_rule(
         "user",
         "@",
         HidingPattern(
@@ -296,13 +298,13 @@ MACHINES: Final = (
         ),
         _is_login,
     ),
-    build_rule(
+    build_line_rule(
         "host",
         "@",
         HidingPattern(rf"(?<![\w.+/@-])(?P<n>{_LOGIN})@(?P<v>(?P<h>{_MACHINE}|{_PRIVATE_HOST}))"),
         _is_login,
     ),
-    build_rule(
+    build_line_rule(
         "email",
         "@",
         HidingPattern(
@@ -311,7 +313,7 @@ MACHINES: Final = (
         ),
         _is_email,
     ),
-    build_rule(
+    build_line_rule(
         "user",
         "@",
         HidingPattern(
@@ -319,14 +321,14 @@ MACHINES: Final = (
         ),
         is_user,
     ),
-    build_rule("host", "@", HidingPattern(rf"(?<=[A-Za-z0-9_.-]@){_HOST}(?=:[~/])"), _is_host),
-    build_rule(
+    build_line_rule("host", "@", HidingPattern(rf"(?<=[A-Za-z0-9_.-]@){_HOST}(?=:[~/])"), _is_host),
+    build_line_rule(
         "host",
         "NCCL",
         HidingPattern(rf"(?<![\w.-]){_HOST}(?=:\d{{1,8}}:\d{{1,8}} \[\d{{1,3}}\] NCCL)"),
         _is_host,
     ),
-    build_rule(
+    build_line_rule(
         "host",
         r"(?:ip|ec2)-\d",
         HidingPattern(
@@ -334,20 +336,20 @@ MACHINES: Final = (
             rf"(?:\.{LABEL}){{0,6}})"
         ),
     ),
-    build_rule(
+    build_line_rule(
         "host",
         _HOST_SUFFIX_HINT,
         HidingPattern(rf"(?<![\w.-])(?P<v>{_PRIVATE_HOST})"),
         _is_private_host,
     ),
-    build_rule("host", _HOST_SUFFIX_HINT, _MIDDLE, _is_private_host),
-    build_rule(
+    build_line_rule("host", _HOST_SUFFIX_HINT, _MIDDLE, _is_private_host),
+    build_line_rule(
         "ip",
         r"\d\.\d+\.\d+\.\d",
         HidingPattern(r"(?<![\w.])(?P<v>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?!\w|\.\d|[-+]\w)"),
         _is_address,
     ),
-    build_rule(
+    build_line_rule(
         "mac",
         _MAC_HINT,
         HidingPattern(
@@ -356,16 +358,16 @@ MACHINES: Final = (
         ),
         _is_hardware,
     ),
-    build_rule(
+    build_line_rule(
         "ip",
-        "[0-9A-Fa-f]:[0-9A-Fa-f:]*:[0-9A-Fa-f]|::[0-9A-Fa-f]",
+        "::[0-9A-Fa-f]|(?:[0-9A-Fa-f]+:){7}[0-9A-Fa-f]",
         HidingPattern(
             r"(?<![\w:.])(?P<v>(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{1,4}(?:%[a-z0-9]{1,15})?)"
             r"(?![\w:]|\.\d)"
         ),
         _is_address_six,
     ),
-    build_rule(
+    build_line_rule(
         "host",
         "(?i:host|nodename|master_addr|rdzv|srun: error|CANCELLED|uname)",
         HidingPattern(

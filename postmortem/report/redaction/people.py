@@ -13,7 +13,7 @@ from postmortem.report.redaction.hiding import (
     HidingPattern,
     HidingRule,
     build_alternation,
-    build_rule,
+    build_line_rule,
     parse_words,
 )
 
@@ -79,6 +79,20 @@ _NO_NAME: Final = build_alternation(r"""
     assistant system interrupt is not has was to the \d+
     [\w.]*\.(?:json|ya?ml|csv|txt|py|log|parquet|tsv|pt|zip|gz|sqlite|db|err|out|so)
 """)
+_NO_SUBJECT: Final = parse_words("""
+    account accounts code codes input inputs query queries embedding embeddings id ids name
+    names group groups limit limits request requests script scripts space setting settings
+    config defined specified provided supplied given interrupt interrupted cannot can could
+    may must should does did has have had was were will would who that which and or but not
+    no in on at with from for by to is are exceeded submitted killed started requested
+    already logged denied lacks found quota permission permissions role roles type types
+    session sessions token tokens password passwords key keys module modules process
+    processes thread threads function functions error errors mode modes level side dir
+    directory namespace namespaces memory guide profile profiles context history message
+    messages prompt prompts turn turns feedback item items feature features tower vector
+    vectors matrix table column
+""")
+"""What follows the word user in a sentence and is no name."""
 _NO_USER: Final = HidingPattern(f"(?i)(?:{_NO_NAME})")
 _BREAK: Final = HidingPattern(r"[\s'\"=(,\[<>]")
 _NAME: Final = r"(?P<v>[^\W\d_](?:[\w.-]{0,62}\w)?)"
@@ -100,6 +114,12 @@ _BETWEEN: Final = (
     r"|[a-z](?=/)|(?:project|proj|group|grp)[\w-]{0,30}|\w{1,24}(?:lab|group|team)"
     r"|g[a-z]{2,8}(?=/[a-z]{4,20}/)))"
 )
+_DOES: Final = (
+    "cannot|can't|could not|couldn't|may not|is not|isn't|was not|does not|doesn't|did not|has no"
+    "|has exceeded|has reached|exceeded|exceeds|lacks|logged (?:in|out)|not allowed|not found"
+    "|not in|no permission|denied|over quota|submitted|killed|started|requested|already"
+)
+"""What a sentence says that somebody does or may not do."""
 _TRACKERS: Final = r"wandb\.ai|swanlab\.cn|comet\.(?:com|ml)|neptune\.ai(?:/o)?|dagshub\.com"
 
 
@@ -112,20 +132,23 @@ _SURNAMES: Final = (
 )
 _BEFORE_MOBILE: Final = HidingPattern(
     r"(?i)(?:(?<![a-z])(?:phone|tel|mobile|cell|fax|whatsapp|wechat|contact|sms|call|dial|user|account"
-    r"|alipay|owner|member)[\w ]{0,16}['\"]?[ :=#(（：＝]{0,3}['\"]?"
-    r"|(?:手机|电话|联系|致电|拨打|短信|微信|账号|用户|负责人|姓名|收件|客服|热线|号码"
+    r"|alipay|owner|member|on-?call|pager?|ring|text(?: me)?(?: at| to)?|hotline|reach|admin|duty"
+    r"|operator|emergency|notif(?:y|ied)|alert(?:ed)?)[\w ]{0,16}['\"]?[ :=#(（：＝]{0,3}['\"]?"
+    r"|(?:手机|电话|联系|致电|拨打|短信|微信|账号|用户|负责人|姓名|收件|客服|热线|号码|值班|运维"
+    r"|管理员|通知|告警|报警|呼叫|同事|导师|助理|主管|组长|工程师|申请人|提交人|作者|寻呼|机主"
     r"|先生|女士|老师|同学|经理)"
     r"[\u4e00-\u9fff ,，:：＝（(]{0,10}"
+    r"|(?<![\u4e00-\u9fff])[打找问加]给?[ :：]?"
     rf"|(?<![\u4e00-\u9fff])[{_SURNAMES}][\u4e00-\u9fff]?[^\W数量计共]"
     r"['\"]?[ :：,，（(]{1,3}['\"]?)$"
 )
 _COUNTED: Final = HidingPattern(
-    r"[ \t]?(?:个|条|步|次|行|字节|样本|token|step|sample|byte|iter|param|of )"
+    r"[ \t]?(?:个|条|步|次|行|字节|样本|参数|token|step|sample|byte|iter|param|of )"
 )
 _BEFORE_IDENTITY: Final = HidingPattern(
-    r"(?i)(?:身份证号?码?|证件号?码?|id[ _-]?card(?:[ _-]?(?:no|num|number))?"
-    r"|identity[ _-]?(?:no|number|card))"
-    r"['\"]?[ :=：＝是为]{0,4}['\"]?$"
+    r"(?i)(?:身份证件?号?码?|证件号?码?|(?<![a-z])id[ _-]?(?:card|no|num|number)"
+    r"(?:[ _-]?(?:no|num|number))?|(?:identity|citizen)[ _-]?(?:id|no|number|card))"
+    r"\.?['\"]?[ :=：＝是为]{0,4}['\"]?$"
 )
 _BIRTHDAY: Final = HidingPattern(
     r"[1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dX]"
@@ -141,6 +164,18 @@ def is_user(match: Any) -> bool:
 
 def _is_named(match: Any) -> bool:
     return is_user(match) and not _NO_USER.fullmatch(match["v"])
+
+
+def _is_somebody(match: Any) -> bool:
+    """Say whether a name in a sentence is somebody's: no word of the language."""
+    name = match["v"].lower()
+    return _is_named(match) and name not in ORDINARY_WORDS and name not in _NO_SUBJECT
+
+
+def _is_account(match: Any) -> bool:
+    """Say whether a name or number is an account of a messenger."""
+    name = match["v"].lower()
+    return name not in ORDINARY_WORDS and (name.isdigit() or not name.isalpha())
 
 
 def _is_folder(match: Any) -> bool:
@@ -195,11 +230,11 @@ def _is_identity(match: Any) -> bool:
 
 
 def _build_user_rule(hint: str, pattern: str, holds: Check = is_user) -> HidingRule:
-    return build_rule("user", hint, HidingPattern(pattern), holds)
+    return build_line_rule("user", hint, HidingPattern(pattern), holds)
 
 
 def _build_phone_rule(hint: str, pattern: str, holds: Check) -> HidingRule:
-    return build_rule("phone", hint, HidingPattern(pattern), holds)
+    return build_line_rule("phone", hint, HidingPattern(pattern), holds)
 
 
 PEOPLE: Final = (
@@ -246,6 +281,21 @@ PEOPLE: Final = (
         r"|(?i:\b(?:access|permission) denied for user |\bauthentication failed for (?:user )?"
         rf"|\brole )(?=['\"]))['\"]?{_NAME}(?![\w(:])",
         _is_named,
+    ),
+    _build_user_rule(
+        "(?i:user|用户)",
+        r"(?:(?i:\b(?:for|by|of|as|from) user |\b(?:user|account) )['\"]?(?=[\w.'\" -]{0,80}"
+        rf"(?:{_DOES}))|(?i:\b(?:quota|limit|jobs?|processes|denied|killed|owned|submitted|started)"
+        rf"[\w ]{{0,24}} (?:for|by|of|to) user )['\"]?|用户名?[ ：:]{{1,2}}['\"]?)"
+        r"(?P<v>[A-Za-z][A-Za-z0-9_.-]{1,62}[A-Za-z0-9])(?![\w(/:@])",
+        _is_somebody,
+    ),
+    _build_user_rule(
+        "(?i:wechat|weixin|微信|qq|企鹅号)",
+        r"(?:(?i:(?<![a-z])(?:wechat|weixin|wx|qq)(?:[ _-]?(?:id|no|number))?['\"]?[ \t]?[:=：]"
+        r"[ \t]?|微信号?(?:id)?[ :：是为]{1,3}|qq[群号]?[ :：]{1,2}))['\"]?"
+        r"(?P<v>[A-Za-z][\w-]{5,19}|[1-9]\d{4,10})(?![\w.(/-])",
+        _is_account,
     ),
     # commands, and what they print
     _build_user_rule("[ug]id=", rf"\b[ug]id=\d{{1,10}}\({_ANY}\)"),
@@ -307,7 +357,7 @@ PEOPLE: Final = (
         _is_number,
     ),
     _build_phone_rule(
-        _MOBILE, rf"(?<![A-Za-z0-9_.+/-])(?P<v>{_MOBILE})(?![A-Za-z0-9_./%-])", _is_mobile
+        _MOBILE, rf"(?<![A-Za-z0-9_.+/-])(?P<v>{_MOBILE})(?![A-Za-z0-9_/%-]|\.\w)", _is_mobile
     ),
     _build_phone_rule(
         "[0-9]{17}[0-9Xx]", r"(?<![A-Za-z0-9_.])(?P<v>\d{17}[\dXx])(?![A-Za-z0-9_.])", _is_identity

@@ -57,6 +57,15 @@ class Pseudonyms:
         """Say whether any name is known."""
         return bool(self._names)
 
+    @property
+    def hidden(self) -> frozenset[tuple[str, str]]:
+        """Give what was hidden since the count began: kinds and pseudonyms."""
+        return frozenset(self._hidden)
+
+    def count_shown(self, text: str, counted: frozenset[tuple[str, str]]) -> None:
+        """Count of what was hidden since another count only what a text shows."""
+        self._hidden = {one for one in self._hidden if one in counted or one[1] in text}
+
     def count_anew(self) -> None:
         """Begin to count."""
         self._hidden.clear()

@@ -29,14 +29,26 @@ from postmortem.report.redaction.commands import COMMANDS
 from postmortem.report.redaction.hiding import KINDS, PSEUDONYM, ROOM, HidingRule, Span
 from postmortem.report.redaction.line_above import LINES_ABOVE
 from postmortem.report.redaction.machines import BY_NUMBER, COMMON_HOSTS, MACHINES
+from postmortem.report.redaction.manifests import MANIFESTS
 from postmortem.report.redaction.people import PEOPLE
 from postmortem.report.redaction.pseudonyms import QUOTED, Pseudonyms, get_file_suffix
 from postmortem.report.redaction.secret_names import is_secret_setting
+from postmortem.report.redaction.tables import TABLES
 from postmortem.report.redaction.tokens import TOKENS, find_value_rest
 
 __all__ = ["KINDS", "Redactor"]
 
-_RULES: Final = (*TOKENS, *ASSIGNMENTS, *LINES_ABOVE, *COMMANDS, *CALLS, *MACHINES, *PEOPLE)
+_RULES: Final = (
+    *TOKENS,
+    *ASSIGNMENTS,
+    *LINES_ABOVE,
+    *MANIFESTS,
+    *TABLES,
+    *COMMANDS,
+    *CALLS,
+    *MACHINES,
+    *PEOPLE,
+)
 _ADDRESS_KINDS: Final = frozenset({"ip", "mac", "phone"})
 _SHORTEST: Final = 4
 _AT_ONCE: Final = 64
@@ -192,14 +204,23 @@ class Redactor:
         text = self._replaced("secret", self._replaced("user", text))
         return self._replaced("secret", text, QUOTED)
 
-    def lines(self, lines: Sequence[str]) -> tuple[str, ...]:
+    def lines(
+        self, lines: Sequence[str], *, before: Sequence[str] = (), behind: Sequence[str] = ()
+    ) -> tuple[str, ...]:
         """Hide in consecutive lines, a private key that runs over several included.
 
-        As many lines come out as went in.
+        As many lines come out as went in. Those right `before` and `behind` are not given back, and
+        what is hidden in them alone is not counted: a secret may be named or go on there.
         """
-        if not lines:
+        around = (*before, *lines, *behind)
+        if not around:
             return ()
-        return tuple(self.text("\n".join(line.replace("\n", " ") for line in lines)).split("\n"))
+        counted = self._pseudonyms.hidden
+        hidden = self.text("\n".join(line.replace("\n", " ") for line in around)).split("\n")
+        shown = tuple(hidden[len(before) : len(before) + len(lines)])
+        if len(around) > len(lines):
+            self._pseudonyms.count_shown("\n".join(shown), counted)
+        return shown
 
     def node(self, name: str) -> str:
         """Give a host's pseudonym."""
@@ -248,14 +269,19 @@ class Redactor:
         return _put(text, sorted(pieces)) if pieces else text
 
     def _continued(self, joined: continued.Joined) -> Iterator[list[Span]]:
-        """Yield the places of each secret that begins in one line and ends in another."""
+        """Yield the places of each secret that ends in another line than it or its name begins."""
+        taken: list[Span] = []
         for number in _compile_hints().due(joined.text):
             if number and (rule := _RULES[number - 1]).kind == "secret":
                 for start, end in rule.spans(joined.text):
                     places = joined.places(start, end)
-                    if places and not PSEUDONYM.match(joined.text[start:end]):
+                    if (
+                        places
+                        and not PSEUDONYM.match(joined.text[start:end])
+                        and all(end <= first or start >= last for first, last in taken)
+                    ):
+                        taken.append((start, end))
                         yield places
-                        return
 
     def _without(self, rule: HidingRule, text: str) -> str:
         """Hide what one rule finds."""

@@ -11,6 +11,7 @@ wider: a length that an issuer changes still fits.
 import base64
 import binascii
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 from postmortem.report.redaction.hiding import (
@@ -114,6 +115,19 @@ _SESSION: Final = (
     r"(?i:j_?sessionid|phpsessid|asp\.net_sessionid|connect\.sid|_gitlab_session|laravel_session"
     r"|[cx]srf-?token|session_?cookie|sessdata|bduss|remember_token)"
 )
+_COOKIES: Final = build_linear_pattern(
+    r"(?i)cookie(?:s|_?jar)?\w{0,12}\\{0,3}['\"]?[ \t]{0,3}[:=(]?[ \t]{0,3}"
+    r"(?:<?[\w.]{1,40})?[({\[]\{?"
+)
+_COOKIE: Final = HidingPattern(
+    r"\\{0,3}['\"]?(?P<n>[\w.-]{1,64})\\{0,3}['\"]?[ \t]?[:=,][ \t]?"
+    r"\\{0,3}['\"](?P<v>[^'\"\n\\]{1,1024})"
+)
+_OPENS: Final = HidingPattern(
+    r"(?i)se?ss|sid|tok|auth|csrf|xsrf|key|user|login|remember|pass|ticket"
+)
+_SHORTEST_COOKIE: Final = 6
+_LONGEST_COOKIES: Final = 2000
 _PGPASS: Final = (
     r"(?:543\d|6432|6543|3306|1521|\*):(?:[A-Za-z_][\w-]{0,62}|\*):(?:[A-Za-z_][\w.@-]{0,62}|\*):"
 )
@@ -216,6 +230,24 @@ def _is_cut(match: Any) -> bool:
     return match.end() - begin >= _SHORTEST_CUT and not match["v"].rsplit(":", 1)[-1].isdigit()
 
 
+def _find_cookies(text: str) -> Iterator[Span]:
+    """Give the values of a dictionary of cookies that look drawn, or that open a session."""
+    done = 0
+    for opened in _COOKIES.finditer(text):
+        if opened.end() < done:
+            continue
+        last = min(len(text), opened.end() + _LONGEST_COOKIES)
+        end = text.find("}" if opened[0][-1] == "{" else ")", opened.end(), last)
+        end = end if end >= 0 else last
+        done = end
+        for pair in _COOKIE.compiled.finditer(text, opened.end(), end):
+            value = pair["v"]
+            if not is_placeholder(value) and (
+                is_random(value) or (len(value) >= _SHORTEST_COOKIE and _OPENS.search(pair["n"]))
+            ):
+                yield pair.span("v")
+
+
 def _build_secret_rule(hint: str, pattern: str, holds: Check = is_always_true) -> HidingRule:
     return build_rule("secret", hint, build_linear_pattern(pattern), holds)
 
@@ -269,6 +301,7 @@ TOKENS: Final = (
         r"(?i:\b(?:set-)?cookie\\{0,3}['\"]? {0,3}[:=] {0,3}\\{0,3}['\"]?)"
         r"(?P<v>[\w.-]+=[^'\"\n]{6,})",
     ),
+    HidingRule("secret", "(?i:cookie)", _find_cookies),
     _build_secret_rule(
         f"(?i:{_LOGIN})",
         rf"(?i:{_LOGIN})[^\n]{{0,80}}?[^A-Za-z0-9](?P<v>[0-9a-f]{{40}})(?:[^A-Za-z0-9]|$)",
