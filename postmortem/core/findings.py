@@ -5,6 +5,7 @@ A finding says nothing yet about the cause.
 In: nothing. Out: `Finding`, `Frame`, `Traceback`. Not here: judging them (`inference`).
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -137,3 +138,21 @@ class Traceback:
     def own_frame(self) -> Frame | None:
         """Give the innermost frame of the user's own code, or None."""
         return next((frame for frame in reversed(self.frames) if not frame.is_library), None)
+
+
+_MOST_BETWEEN: Final = 8
+"""Lines between a traceback and one that is chained to it."""
+
+
+def iter_chained(traceback: Traceback, tracebacks: Iterable[Traceback]) -> Iterator[Traceback]:
+    """Yield the tracebacks that are chained to one, each to the one before it.
+
+    Of an exception that a library has caught and raised again only the last one comes up to the
+    user's code.
+    """
+    end = traceback.end_line
+    for behind in sorted(tracebacks, key=lambda found: found.line):
+        is_next = behind.source == traceback.source and end < behind.line <= end + _MOST_BETWEEN
+        if is_next and behind.chained:
+            yield behind
+            end = behind.end_line

@@ -100,7 +100,8 @@ def _infer_outcome_without_end(
     """Infer the outcome where nothing reports an end."""
     if "traceback-cut" in known:
         return "failed"
-    if any(extract.records.values()) or ("lines-count" in known and not _has_troubles(seen)):
+    is_counting = "lines-count" in known or "closing-words" in known
+    if any(extract.records.values()) or (is_counting and not _has_troubles(seen)):
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if known.keys() & _OPEN else "running"

@@ -118,11 +118,11 @@ class SurvivedErrors:
     def _is_survived(self, traceback: Traceback) -> bool:
         if traceback.aside == THREAD and self._has_outlived_thread(traceback):
             return True
+        is_caught = traceback.was_caught() or traceback.level in QUOTED
+        if is_caught and self._is_end_behind(traceback):
+            return True
         if not traceback.went_on:
             return False
-        is_caught = traceback.was_caught() or traceback.level in QUOTED
-        if is_caught and self._is_success_behind(traceback):
-            return True
         if self._is_of_many and not is_caught and traceback.where[:2] == NOWHERE[:2]:
             return False
         return self._is_later(traceback, is_any=is_caught and not self._is_of_many)
@@ -142,14 +142,9 @@ class SurvivedErrors:
             return True
         if not traceback.went_on or traceback.aside not in {"", LOGGED, REPORTED}:
             return False
-        is_end = self._is_success_behind(traceback) or (
-            self._closing is not None
-            and self._closing[0] == traceback.source
-            and self._closing[1] >= traceback.went_on
-        )
         if traceback.aside == LOGGED:
             return behind > 0
-        return is_end and before > 0 and behind > 0
+        return self._is_end_behind(traceback) and before > 0 and behind > 0
 
     def _is_later(self, traceback: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
@@ -183,6 +178,14 @@ class SurvivedErrors:
 
     def _is_through_behind(self, traceback: Traceback) -> bool:
         return self._ends.get(traceback.source, 0) > traceback.end_line
+
+    def _is_end_behind(self, traceback: Traceback) -> bool:
+        """Say whether the run announces its end later on, by an end marker or in closing words."""
+        return self._is_success_behind(traceback) or (
+            self._closing is not None
+            and self._closing[0] == traceback.source
+            and self._closing[1] >= max(traceback.went_on, traceback.end_line)
+        )
 
     def _is_success_behind(self, traceback: Traceback) -> bool:
         return any(

@@ -78,7 +78,7 @@ _CLOSING: Final = compile_lazily(
     rf"^[\W_]{{0,40}}(?:(?:main|train\w{{0,10}}|run|root)(?:__)?: )?"
     rf"(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
-    rf"(?=[\s.!,;:=*#✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
+    rf"(?=[\s.!,;:=*#)\]✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
     r"|saved|weights|model|total|results|at|on|with|\d{4}-))",
     re.IGNORECASE,
 )
@@ -118,6 +118,9 @@ _NOT_THE_END: Final = compile_lazily(
 
 _LOGGER: Final = compile_lazily(r"(?!(?:step|epoch)\b)[A-Za-z_][\w.]{0,40}: (?=[A-Za-z])")
 """The name of a logger, behind the time."""
+_LEVELS: Final = ("INFO", "DEBUG", "NOTICE")
+_LEVEL: Final = compile_lazily(r"(?:INFO|DEBUG|NOTICE)[ :|-]{1,4}(?=[A-Za-z_])")
+"""A level without brackets, which is no prefix by itself."""
 
 
 class _Line(NamedTuple):
@@ -134,13 +137,15 @@ class _Line(NamedTuple):
 
 
 def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
-    """Find what the last lines of the sources with records say of the end, and of values."""
+    """Find what the last lines of the sources say of the end, and behind records of values."""
     known = {
         (finding.source, number)
         for finding, _ in observed.findings
         if finding.role in {"harmless", "context"} and not has_trait(finding.signature, Trait.SOUND)
         for number in range(finding.line, finding.end_line + 1)
     }
+    for source in observed.tails.keys() - observed.last_records.keys():
+        yield from _end(_list_trailing_lines(observed, source))
     for source in observed.last_records:
         lines = [
             line
@@ -159,7 +164,7 @@ def _list_trailing_lines(observed: Observed, source: int) -> list[_Line]:
     rows = [
         (number, get_last_draw(line))
         for number, line in enumerate(text.split("\n"), first)
-        if number > observed.last_records[source] and line.strip()
+        if number > observed.last_records.get(source, 0) and line.strip()
     ][-_MOST_LINES:]
     found = []
     for number, row in rows:
@@ -236,8 +241,9 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
     """Detect the words with which a program states that it is complete."""
     for line in reversed(lines[-_LAST:]):
         text = line.raw if line.raw.startswith(_VERBS) else line.text
-        if line.raw != text:
-            text = _LOGGER.sub("", text, count=1)
+        message = _LEVEL.sub("", text, count=1) if text.startswith(_LEVELS) else text
+        if message != line.raw:
+            text = _LOGGER.sub("", message, count=1)
         if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue
         if any(words.search(text) for words in (_CLOSING, _SAVED, _STEPPED, _FINISHED)):

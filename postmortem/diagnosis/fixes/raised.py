@@ -7,7 +7,7 @@ Not here: the rules (`rules.exception_rules`), their texts filled (`fixes.worded
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from postmortem.core.findings import Finding, Frame, Traceback
+from postmortem.core.findings import Finding, Frame, Traceback, iter_chained
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.diagnosis.case.values import Case
 from postmortem.rules.base import KnowledgeBase
@@ -23,8 +23,6 @@ _FOLLOWING: Final = frozenset(
 
 
 _MOST_OTHERS: Final = 8
-_FAR_BEHIND: Final = 5
-"""Lines from the end of a traceback to the head of the one that is chained to it."""
 _MOST_LABELS: Final = 3
 """`main: error: Training failed: …`: words before a message that somebody else puts there."""
 
@@ -103,12 +101,11 @@ def _chained_behind(
     around: Sequence[Traceback], tracebacks: Sequence[Traceback]
 ) -> Iterator[_Candidate]:
     """Yield what was raised while the failure was handled: it tells of the same failure."""
-    end = max((one.end_line for one in around), default=0)
-    for one in sorted(tracebacks, key=lambda one: one.line):
-        if around and one.chained and end < one.line <= end + _FAR_BEHIND:
-            (source, _, last), raised, frame = _of_traceback(one)
+    if around:
+        widest = max(around, key=lambda one: one.end_line)
+        for behind in iter_chained(widest, tracebacks):
+            (source, _, last), raised, frame = _of_traceback(behind)
             yield (source, around[0].line, last), raised, frame
-            end = one.end_line
 
 
 def _elsewhere(tracebacks: Sequence[Traceback], findings: Sequence[Finding]) -> list[_Candidate]:

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from typing import Final
 
 from postmortem.core.answer import Evidence
-from postmortem.core.findings import Traceback
+from postmortem.core.findings import Traceback, iter_chained
 from postmortem.core.message import Message
 from postmortem.diagnosis.case.failures import is_consequence
 from postmortem.diagnosis.case.specificity import is_any_exception
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.rules import WEIGHTS, ScoredCause
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.exception_rules import fitting, raised_as
+from postmortem.rules.exception_rules import Advice, fitting, raised_as
 from postmortem.rules.traits import Trait, has_trait
 
 _ENOUGH: Final = WEIGHTS["moderate"] * 0.7
@@ -56,16 +56,39 @@ def has_narrower(scored: Iterable[ScoredCause], knowledge: KnowledgeBase) -> boo
     )
 
 
-def is_misuse(failed: Traceback, knowledge: KnowledgeBase) -> bool:
+def find_known_message(
+    failed: Traceback, case: Case, knowledge: KnowledgeBase
+) -> tuple[Traceback, Advice] | None:
+    """Find what is known of a failure's message, or of one that was raised while it was handled.
+
+    A last resort, which fits any message, is nothing known.
+    """
+    behind = iter_chained(failed, (traceback for traceback, _ in case.gathered.tracebacks))
+    for traceback in (failed, *behind):
+        raised = raised_as(traceback.exception, traceback.message, traceback.frames)
+        found = fitting(raised, knowledge.exceptions)
+        if found is not None and not found[0].advice.is_last_resort:
+            return traceback, found[0].advice
+    return None
+
+
+def rests_on_message(cause: ScoredCause, knowledge: KnowledgeBase) -> bool:
+    """Say whether strong evidence for a cause stands in words, not in frames or a class alone."""
+    return any(
+        item.kind != "traceback"
+        and item.weight >= WEIGHTS["strong"]
+        and not (item.id in knowledge.by_id and is_any_exception(knowledge.by_id[item.id]))
+        for item in cause.evidence
+    )
+
+
+def is_misuse(failed: Traceback, case: Case, knowledge: KnowledgeBase) -> bool:
     """Say whether the user's code raised an exception, or gave a library what it cannot take."""
-    raised = raised_as(failed.exception, failed.message, failed.frames)
-    found = fitting(raised, knowledge.exceptions)
-    is_known = found is not None and not found[0].advice.is_last_resort
+    known = find_known_message(failed, case, knowledge)
     return failed.raised_by_user() or (
-        found is not None
-        and is_known
-        and failed.own_frame() is not None
-        and has_trait(found[0].advice.main_cause, Trait.USER_EXCEPTION)
+        known is not None
+        and known[0].own_frame() is not None
+        and has_trait(known[1].main_cause, Trait.USER_EXCEPTION)
     )
 
 

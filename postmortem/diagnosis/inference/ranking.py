@@ -16,7 +16,14 @@ from postmortem.diagnosis.inference.confidence_limits import (
     get_max_probability,
     reduce_health_score,
 )
-from postmortem.diagnosis.inference.raised import has_narrower, is_misuse, own_exception
+from postmortem.diagnosis.inference.raised import (
+    failing_traceback,
+    find_known_message,
+    has_narrower,
+    is_misuse,
+    own_exception,
+    rests_on_message,
+)
 from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS, ScoredCause
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, get_id, has_trait
@@ -41,6 +48,9 @@ Enough to point there, too little to name a cause.
 """
 
 
+_OTHER_MESSAGE: Final = say(
+    "the message of the exception names something else", "异常信息指向别的原因"
+)
 _NOTHING: Final = say("no rule found a cause in this input", "没有规则能从输入中找到原因")
 
 
@@ -59,6 +69,7 @@ def rank_causes(
     """Order the causes, best first, and turn log-odds into probabilities; never empty."""
     scores = {cause.id: cause for cause in scored}
     _add_fallbacks(scores, case, knowledge)
+    _follow_known_message(scores, case, knowledge)
     _hold_back(scores, case)
     _demote_library_errors(scores)
     for winner, loser in knowledge.precedence:
@@ -95,7 +106,7 @@ def _add_fallbacks(scores: dict[str, ScoredCause], case: Case, knowledge: Knowle
         _add(scores, user_exception, _build_unexplained_exception(own, is_own=True))
     elif failed is not None and not _is_explained(failed, case):
         if failed.exception:
-            is_own = is_misuse(failed, knowledge)
+            is_own = is_misuse(failed, case, knowledge)
             _add(scores, user_exception, _build_unexplained_exception(failed, is_own=is_own))
         elif not failed.frames:
             _add(scores, get_id(Trait.NO_CAUSE_SHOWN), _build_unexplained_line(failed))
@@ -113,6 +124,36 @@ def _is_explained(failed: Traceback, case: Case) -> bool:
         and event.factor > 0.5
         for event in case.events
     )
+
+
+def _follow_known_message(
+    scores: dict[str, ScoredCause], case: Case, knowledge: KnowledgeBase
+) -> None:
+    """Put the cause that a known message names before those that its frames or a few words suggest.
+
+    Of a message that several causes may print, each of them stays as it is.
+    """
+    failed = failing_traceback(case)
+    found = find_known_message(failed, case, knowledge) if failed is not None else None
+    if found is None or not scores:
+        return
+    failed, known = found
+    best = max(scores.values(), key=lambda cause: cause.score)
+    if best.id in known.causes or rests_on_message(best, knowledge):
+        return
+    place = (failed.source, failed.where, failed.line, failed.end_line)
+    message = cut((failed.message.splitlines() or [""])[0], 240)
+    text = quote(f"{failed.exception}: {message}")
+    says = Evidence("traceback", known.id, "traceback", text, WEIGHTS["strong"], *place)
+    _add(scores, known.main_cause, says)
+    against = Evidence(
+        "traceback", known.id, "counterevidence", _OTHER_MESSAGE, -WEIGHTS["moderate"], *place
+    )
+    for cause in list(scores.values()):
+        is_suggested = cause.id not in known.causes and not rests_on_message(cause, knowledge)
+        if is_suggested and any(item.weight > 0 for item in cause.evidence):
+            score = cause.score + against.weight
+            scores[cause.id] = ScoredCause(cause.id, score, (*cause.evidence, against))
 
 
 def _build_unexplained_exception(failed: Traceback, *, is_own: bool) -> Evidence[Message]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from postmortem.core.findings import Frame, Traceback
+from postmortem.core.findings import Frame, Traceback, iter_chained
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message
 from postmortem.core.shown import FirstFailure, OwnFrame
@@ -18,8 +18,6 @@ from postmortem.diagnosis.case.values import Case
 from postmortem.extraction.frames import is_library
 
 _NAMED_FILE: Final = compile_lazily(r"\((?P<file>(?:/|[A-Za-z]:\\)[^()\n]{1,300}\.py)\)")
-_MOST_BETWEEN: Final = 8
-"""Lines between a traceback and one that is chained to it."""
 
 
 def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure[Message] | None:
@@ -29,7 +27,10 @@ def add_frame(failure: FirstFailure[Message] | None, case: Case) -> FirstFailure
     around = list(_find_tracebacks_around(failure, case))
     if around and (file := _get_shadowing_file(around[0])):
         return replace(failure, frame=OwnFrame(file, 1, "", ""))
-    tracebacks = itertools.chain(around, *(_iter_chained(traceback, case) for traceback in around))
+    all_tracebacks = [traceback for traceback, _ in case.gathered.tracebacks]
+    tracebacks = itertools.chain(
+        around, *(iter_chained(traceback, all_tracebacks) for traceback in around)
+    )
     frames = (traceback.own_frame() for traceback in tracebacks)
     own = next((frame for frame in frames if frame is not None), None)
     if own is None:
@@ -57,20 +58,6 @@ def _find_final_frame(failure: FirstFailure[Message], case: Case) -> Frame | Non
         if traceback.source == failure.source and traceback.line > failure.line
     )
     return next((frame for frame in behind if frame is not None), None)
-
-
-def _iter_chained(traceback: Traceback, case: Case) -> Iterator[Traceback]:
-    """Yield the tracebacks that are chained to one.
-
-    Of an exception that a library has caught and raised again only the last one comes up to the
-    user's code.
-    """
-    end = traceback.end_line
-    for other, _ in sorted(case.gathered.tracebacks, key=lambda seen: seen[0].offset):
-        is_next = other.source == traceback.source and end < other.line <= end + _MOST_BETWEEN
-        if is_next and other.chained:
-            yield other
-            end = other.end_line
 
 
 def _find_tracebacks_around(failure: FirstFailure[Message], case: Case) -> Iterator[Traceback]:
