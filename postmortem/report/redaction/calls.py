@@ -164,16 +164,21 @@ def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -
     may_be = [one for one in given if _may_be_secret(one.text)]
     if takes is Takes.SECRETS:
         return [one for one in may_be if not _ADDRESS.fullmatch(one.text)]
-    behind = [one for one in may_be if one.place > 0]
     if takes is Takes.PASSWORD_LAST:
-        return behind[-1:] or drawn
-    behind = [one for one in behind if one.place > 1 or not _ADDRESS.fullmatch(one.text)]
-    if is_machine and given[-1].place > 1:
-        return behind
+        return [one for one in may_be if one.place > 0][-1:] or drawn
+    return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
+
+
+def _select_after_machine(
+    may_be: list[_Argument], last: list[_Argument], *, is_machine: bool
+) -> list[_Argument]:
+    """Choose among the arguments behind a machine: of a long call all, of others the drawn."""
+    is_long = is_machine and last[0].place > 1
     return [
         one
-        for one in behind
-        if is_random(one.text) or (is_machine and not _PLAIN_WORD.fullmatch(one.text))
+        for one in may_be
+        if one.place > (_ADDRESS.fullmatch(one.text) is not None)
+        and (is_long or is_random(one.text) or (is_machine and not _PLAIN_WORD.fullmatch(one.text)))
     ]
 
 

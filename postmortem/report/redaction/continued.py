@@ -59,6 +59,7 @@ _LAUNCHER: Final = HidingPattern(
 """What a launcher puts before lines, also where the line above goes without."""
 _CLOSERS: Final = f"'\"`,;:)]}}\\{_FRAME}"
 _OPENING_ENDS: Final = "=:：＝|>(+-是为"
+_NO_END_OF_PIECE: Final = ("(", "[", "{", "<")
 _PREFIX_ENDS: Final = f" \t{_BOX}:>])"
 _SHORTEST_MIXED: Final = 8
 _SHORTEST_ALONE: Final = 4
@@ -192,7 +193,7 @@ def _find_value_below(line: str, following: str, opening: _Opening) -> _Step | N
     """Give the value right below a name: in quotes, drawn by lot or alone in its line."""
     start = _find_prefix_end(line, following)
     literal = _LITERAL.match(following, start)
-    if literal is not None:
+    if literal is not None and not following[literal.end() :].lstrip().startswith((":", "=")):
         return _Step(opening.kept, literal.span())
     behind = following[start:].rstrip(_FRAME)
     word = behind.partition(" ")[0].rstrip(_CLOSERS)
@@ -247,7 +248,10 @@ def _find_piece(line: str, following: str, head: str, start: int) -> _Step | Non
         _is_drawn(piece[0]) or _is_more_hex(head, piece[0]) or _is_next_part(head, piece[0])
     ):
         return None
-    is_alone = not following[piece.end() :].strip(_CLOSERS)
+    behind = following[piece.end() :]
+    if behind.startswith(_NO_END_OF_PIECE) or (piece[0].endswith("=") and behind[:1].strip()):
+        return None  # a name with its value, a call
+    is_alone = not behind.strip(_CLOSERS)
     if is_alone or len(line) >= _FULL or _ends_in_secret(head):
         return _Step(len(head.rstrip("\\")), piece.span())
     return None
@@ -257,7 +261,7 @@ def _find_next_literal(line: str, following: str, kept: int) -> _Step | None:
     """Give the literal that is put together with the one that ends a line."""
     start = _find_prefix_end(line, following)
     literal = _LITERAL.match(following, start)
-    if literal is None:
+    if literal is None or following[literal.end() :].lstrip().startswith((":", "=")):
         return None
     group = "a" if literal["a"] is not None else "b"
     return _Step(kept, (literal.start(group), literal.end()))

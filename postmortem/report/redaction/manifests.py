@@ -71,26 +71,29 @@ def _iter_lines(text: str, start: int, before: str) -> Iterator[Span]:
         start: where the first of them begins.
         before: what stands before the field in its line.
     """
-    block = 0
+    block = 0  # the indentation of the key whose value stands in the lines below it
     for _ in range(_MOST_LINES):
         end = text.find("\n", start)
         end = end if end >= 0 else len(text)
-        line = text[start:end]
-        behind = line[len(before) :]
+        behind = text[start + len(before) : end]
         indent = len(behind) - len(behind.lstrip(" "))
         if indent == 0 or not behind.strip():
             return
-        at = start + len(before) + indent
-        value = _LINE.match(text, at) if not block or indent <= block else None
+        first = start + len(before) + indent
         if block and indent > block:
-            yield at, start + len(line.rstrip())
-        elif value is not None and value.end() <= end:
-            group = "a" if value["a"] is not None else "b"
-            first, last = value.span(group)
-            yield first, last - len(text[first:last]) + len(text[first:last].rstrip())
-        block = indent if _BLOCK_OPENED.match(line, len(before) + indent) else block
-        block = block if indent >= block else 0
+            yield first, start + len(text[start:end].rstrip())
+        else:
+            block = indent if _BLOCK_OPENED.match(behind, indent) else 0
+            yield from _iter_pair_values(text, first)
         start = end + 1
+
+
+def _iter_pair_values(text: str, start: int) -> Iterator[Span]:
+    """Yield the value of the pair that stands at a place on a line of a text."""
+    value = _LINE.match(text, start)
+    if value is not None:
+        group = "a" if value["a"] is not None else "b"
+        yield value.start(group), value.start(group) + len(value[group].rstrip())
 
 
 MANIFESTS: Final = (HidingRule("secret", _HINT, _find_values),)

@@ -58,25 +58,29 @@ def _find_in_rows(text: str, begin: int, end: int) -> tuple[int, list[Span]]:
     """
     heading, found = text[begin:end].rstrip(), list[Span]()
     parter = next((one for one in _PARTERS if one.search(heading.strip())), None)
-    cells = _split(heading, parter) if parter else []
-    if parter is None or not _are_titles(cells):
+    if parter is None or not _are_titles(cells := _split(heading, parter)):
         return begin, found
     columns = [at for at, cell in enumerate(cells) if evaluate_name(cell.text)]
     for _ in range(_MOST_ROWS):
-        begin, end = end + 1, text.find("\n", end + 1)
-        row = text[begin : end if end >= 0 else len(text)].rstrip()
-        parts = _split(row, parter) if len(row) <= _LONGEST else []
+        begin = end + 1
+        end = text.find("\n", begin)
+        row = text[begin : end if end >= 0 else len(text)].rstrip()[: _LONGEST + 1]
+        parts = _split(row, parter)
         if len(parts) == len(cells):
-            found += [
-                (begin + parts[at].start, begin + parts[at].start + len(parts[at].text))
-                for at in columns
-                if _is_secret_cell(cells[at].text, parts[at].text)
-            ]
-        elif not _RULER.fullmatch(row):
-            break
-        if end < 0:
+            found += _find_in_row(begin, parts, cells, columns)
+        if end < 0 or not (len(parts) == len(cells) or _RULER.fullmatch(row)):
             break
     return begin, found
+
+
+def _find_in_row(
+    begin: int, parts: list[_Cell], titles: list[_Cell], columns: list[int]
+) -> Iterator[Span]:
+    """Yield the secrets of a row that begins at a place of the text."""
+    for at in columns:
+        if _is_secret_cell(titles[at].text, parts[at].text):
+            start = begin + parts[at].start
+            yield start, start + len(parts[at].text)
 
 
 def _split(line: str, parter: HidingPattern) -> list[_Cell]:

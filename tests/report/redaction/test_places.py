@@ -24,6 +24,16 @@ def hide(text: str) -> str:
 
 
 CONTINUED = (
+    # the next line is a pair itself
+    (
+        'hf_token: "hf_YZJyAhL06D7Rlytu"\n"private_key_id": "4fd6c1d98233bdbe"',
+        "hf_YZJyAhL06D7Rlytu 4fd6c1d98233bdbe",
+    ),
+    (
+        "user_key: NRAK-BIYUONT25US2HHBK\nWANDB_API_KEY='af57d15d0f2bbf83' python t.py",
+        "NRAK-BIYUONT25US2HHBK af57d15d0f2bbf83",
+    ),
+    ("api_key=aQ9zX3pL7mR2wK8v\nHF2_TOKEN=Zb4T6yH1cV0nM3xS x", "aQ9zX3pL7mR2wK8v Zb4T6yH1cV0nM3xS"),
     # words behind the rest of a value
     ("api_key=5d1f08e7c3ab4496\n7781b95cfa30e4d8 entity=lab", "5d1f08e7c3ab4496 7781b95cfa30e4d8"),
     ("mlflow token: aQ9zX3pL7mR2\nwK8vB4nT6 registered", "aQ9zX3pL7mR2 wK8vB4nT6"),
