@@ -88,7 +88,8 @@ def strange_in(report: postmortem.Report, log: Path, dump: Path | None = None) -
         subjects = {stack.id for stack in load().stacks if cause.id in stack.causes}
         near = _near(frozenset(names | subjects or {PLAIN}))
         for fix in cause.fixes:
-            found += _words(fix, near, backend)
+            # What the log itself shows is no word of strangers: a call that the advice names.
+            found += (hit for hit in _words(fix, near, backend) if hit.word not in text)
             found += _gaps(fix, text)
     return found
 

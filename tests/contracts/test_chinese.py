@@ -132,7 +132,8 @@ def english_in(label: Path) -> set[str]:
         )
     )
     quoted = "\n".join(f"{row.level} {row.text}" for row in map(clean, read.split("\n")))
-    log = " ".join(f"{read}\n{unescaped(read)}\n{quoted}".split())
+    plain = quoted.replace("`", "'")  # between marks of code a message has no such marks
+    log = " ".join(f"{read}\n{unescaped(read)}\n{quoted}\n{plain}".split())
     analysis = bare(run_pipeline([str(source)], env_files=[str(dump)] if dump.exists() else []))
     rendered = {
         form: render(

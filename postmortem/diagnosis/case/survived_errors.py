@@ -118,11 +118,11 @@ class SurvivedErrors:
     def _is_survived(self, traceback: Traceback) -> bool:
         if traceback.aside == THREAD and self._has_outlived_thread(traceback):
             return True
+        if not traceback.went_on:
+            return False
         is_caught = traceback.was_caught() or traceback.level in QUOTED
         if is_caught and self._is_end_behind(traceback):
             return True
-        if not traceback.went_on:
-            return False
         if self._is_of_many and not is_caught and traceback.where[:2] == NOWHERE[:2]:
             return False
         return self._is_later(traceback, is_any=is_caught and not self._is_of_many)
@@ -140,11 +140,14 @@ class SurvivedErrors:
         """
         if traceback.aside in {LOGGED, REPORTED} and self._is_through_behind(traceback):
             return True
-        if not traceback.went_on or traceback.aside not in {"", LOGGED, REPORTED}:
+        is_caught = traceback.was_caught() and not self._has_uncaught_behind(traceback)
+        is_going_on = traceback.went_on > 0 or (is_caught and behind > 0)
+        if not is_going_on or traceback.aside not in {"", LOGGED, REPORTED}:
             return False
         if traceback.aside == LOGGED:
             return behind > 0
-        return self._is_end_behind(traceback) and before > 0 and behind > 0
+        is_printed_in_order = before > 0 or is_caught
+        return self._is_end_behind(traceback) and is_printed_in_order and behind > 0
 
     def _is_later(self, traceback: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
@@ -178,6 +181,12 @@ class SurvivedErrors:
 
     def _is_through_behind(self, traceback: Traceback) -> bool:
         return self._ends.get(traceback.source, 0) > traceback.end_line
+
+    def _has_uncaught_behind(self, traceback: Traceback) -> bool:
+        return any(
+            other.line > traceback.line and other.aside not in ASIDE and not other.was_caught()
+            for other in self._tracebacks.get(traceback.source, ())
+        )
 
     def _is_end_behind(self, traceback: Traceback) -> bool:
         """Say whether the run announces its end later on, by an end marker or in closing words."""

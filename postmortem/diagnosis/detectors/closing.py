@@ -111,7 +111,8 @@ _AFTER_ALL: Final = compile_lazily(
 _NOT_THE_END: Final = compile_lazily(
     r"\b(?:not|un\w+|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
     r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*"
-    r"|emergency|crash\w*|rescue\w*|partial\w*)\b",
+    r"|emergency|crash\w*|rescue\w*|partial\w*)\b"
+    r"|失败|退出码\W{1,3}[1-9]|\bexit (?:code|status)\W{1,3}[1-9]",
     re.IGNORECASE,
 )
 

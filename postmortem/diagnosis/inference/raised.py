@@ -73,10 +73,10 @@ def find_known_message(
 
 
 def rests_on_message(cause: ScoredCause, knowledge: KnowledgeBase) -> bool:
-    """Say whether strong evidence for a cause stands in words, not in frames or a class alone."""
+    """Say whether more than moderate evidence stands in words, not in frames or a class."""
     return any(
         item.kind != "traceback"
-        and item.weight >= WEIGHTS["strong"]
+        and item.weight > WEIGHTS["moderate"]
         and not (item.id in knowledge.by_id and is_any_exception(knowledge.by_id[item.id]))
         for item in cause.evidence
     )

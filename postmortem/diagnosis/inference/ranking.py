@@ -129,9 +129,10 @@ def _is_explained(failed: Traceback, case: Case) -> bool:
 def _follow_known_message(
     scores: dict[str, ScoredCause], case: Case, knowledge: KnowledgeBase
 ) -> None:
-    """Put the cause that a known message names before those that its frames or a few words suggest.
+    """Follow a known message in what it names, before what its frames or a few words suggest.
 
-    Of a message that several causes may print, each of them stays as it is.
+    Of a message that several causes may print, each of them stays as it is. That the script is at
+    fault is the last of all answers and does not displace another one.
     """
     failed = failing_traceback(case)
     found = find_known_message(failed, case, knowledge) if failed is not None else None
@@ -139,12 +140,16 @@ def _follow_known_message(
         return
     failed, known = found
     best = max(scores.values(), key=lambda cause: cause.score)
-    if best.id in known.causes or rests_on_message(best, knowledge):
-        return
     place = (failed.source, failed.where, failed.line, failed.end_line)
     message = cut((failed.message.splitlines() or [""])[0], 240)
     text = quote(f"{failed.exception}: {message}")
     says = Evidence("traceback", known.id, "traceback", text, WEIGHTS["strong"], *place)
+    if best.id == known.main_cause:
+        _add(scores, best.id, says)
+        return
+    is_last = has_trait(known.main_cause, Trait.USER_EXCEPTION)
+    if is_last or best.id in known.causes or rests_on_message(best, knowledge):
+        return
     _add(scores, known.main_cause, says)
     against = Evidence(
         "traceback", known.id, "counterevidence", _OTHER_MESSAGE, -WEIGHTS["moderate"], *place

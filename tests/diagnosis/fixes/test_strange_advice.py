@@ -57,6 +57,8 @@ BEHIND_A_MESSAGE = {
     "code.matching-triton",
     "code.one-graph-one-backward",
     "code.reconnect-loss",
+    "code.main-guard",
+    "code.picklable",
     "config.check-registry",
     "config.ds-launch-all-gpus",
     "config.ds-lower-stage",
