@@ -144,10 +144,9 @@ def _follow_known_message(
     message = cut((failed.message.splitlines() or [""])[0], 240)
     text = quote(f"{failed.exception}: {message}")
     says = Evidence("traceback", known.id, "traceback", text, WEIGHTS["strong"], *place)
-    if best.id == known.main_cause:
-        _add(scores, best.id, says)
-        return
     is_last = has_trait(known.main_cause, Trait.USER_EXCEPTION)
+    if best.id == known.main_cause and not (is_last and has_narrower(scores.values(), knowledge)):
+        _add(scores, best.id, says)
     if is_last or best.id in known.causes or rests_on_message(best, knowledge):
         return
     _add(scores, known.main_cause, says)
