@@ -66,6 +66,8 @@ _FORMS: Final = (
         "[",
         rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s)",
     ),  # more blanks are the line's own indentation
+    # Tornado, Jupyter, Optuna: "[W 2024-05-01 12:00:00,123] text", with a module before the bracket
+    ("[", rf"\[[DIWEC] {_STAMP}(?: [\w.:-]{{1,80}})?\] "),
     ("[", r"\[titan\] "),
     # a clock without a day, with a level or a rank behind it: "[10:00:00][I] ", "10:00:00.123 rank
     # 3 ", "10:00:00 | INFO | "
@@ -73,8 +75,8 @@ _FORMS: Final = (
     (
         "012",
         (
-            r"(?P<clock7>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) +(?:\|"
-            rf" ?)?\[?(?:{_LEVEL}|[DIWEC])\b\]?:? *(?:\| )?"
+            r"(?P<clock7>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(?: +(?:\| ?)?|\|)"
+            rf"\[?(?:{_LEVEL}|[DIWEC])\b ?\]?:? *(?:\| ?)?"
         ),
     ),
     ("012", r"(?P<clock8>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?) \[?[Rr]ank[ =]?(?P<rank5>\d{1,5})\]?:? ?"),
@@ -111,6 +113,8 @@ _FORMS: Final = (
         ),
     ),
     ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
+    # "%(levelname)-8s %(message)s"
+    ("IWED", rf"{_LEVEL} {{2,5}}(?=\S)"),
     # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "
     ("(", r"\((?:[\w.<>:\[\]-]{1,80} )?pid=(?P<pid>\d{1,18})(?:, ip=(?P<ip>[\d.]+))?\)\s?"),
     # DeepSpeed over pdsh, docker compose

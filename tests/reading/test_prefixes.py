@@ -231,6 +231,10 @@ from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basi
             ProcessId(rank=0),
             id="a clock without a day, a rank and an indented line",
         ),
+        pytest.param("INFO     text", "text", NOWHERE, id="a padded level alone"),
+        pytest.param("10:00:00|INFO|text", "text", NOWHERE, id="bars without blanks"),
+        pytest.param("10:00:00.114 [INFO ] a - text", "a - text", NOWHERE, id="a padded level"),
+        pytest.param("[W 2024-05-01 12:00:00,123] text", "text", NOWHERE, id="Optuna"),
         pytest.param("10:00:00 text", "text", NOWHERE, id="a clock without a day alone"),
         pytest.param(
             "rank=2 step=26/60 loss=nan",

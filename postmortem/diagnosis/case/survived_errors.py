@@ -121,7 +121,7 @@ class SurvivedErrors:
         if not traceback.went_on:
             return False
         is_caught = traceback.was_caught() or traceback.level in QUOTED
-        if is_caught and self._is_end_behind(traceback):
+        if is_caught and (self._is_end_behind(traceback) or self._is_printed_by_handler(traceback)):
             return True
         if self._is_of_many and not is_caught and traceback.where[:2] == NOWHERE[:2]:
             return False
@@ -181,6 +181,20 @@ class SurvivedErrors:
 
     def _is_through_behind(self, traceback: Traceback) -> bool:
         return self._ends.get(traceback.source, 0) > traceback.end_line
+
+    def _is_printed_by_handler(self, traceback: Traceback) -> bool:
+        """Say whether a lone process caught and printed it, and reports no failure behind it."""
+        return (
+            not self._is_of_many
+            and traceback.was_caught()
+            and traceback.aside in {"", LOGGED, REPORTED}
+            and not self._has_uncaught_behind(traceback)
+            and not any(
+                found.finding.line > traceback.end_line
+                and found.finding.role in {"cause", "consequence"}
+                for found in self._found.get(traceback.source, ())
+            )
+        )
 
     def _has_uncaught_behind(self, traceback: Traceback) -> bool:
         return any(

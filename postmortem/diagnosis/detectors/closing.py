@@ -117,8 +117,10 @@ _NOT_THE_END: Final = compile_lazily(
 )
 
 
-_LOGGER: Final = compile_lazily(r"(?!(?:step|epoch)\b)[A-Za-z_][\w.]{0,40}: (?=[A-Za-z])")
-"""The name of a logger, behind the time."""
+_LOGGER: Final = compile_lazily(
+    r"(?:(?!(?:step|epoch)\b)[A-Za-z_][\w.]{0,40}:|\[[A-Za-z][\w.-]{0,30}\]) (?=[A-Za-z])"
+)
+"""The name of a logger behind the time, or a tag in brackets."""
 _LEVELS: Final = ("INFO", "DEBUG", "NOTICE")
 _LEVEL: Final = compile_lazily(r"(?:INFO|DEBUG|NOTICE)[ :|-]{1,4}(?=[A-Za-z_])")
 """A level without brackets, which is no prefix by itself."""
@@ -243,7 +245,7 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
     for line in reversed(lines[-_LAST:]):
         text = line.raw if line.raw.startswith(_VERBS) else line.text
         message = _LEVEL.sub("", text, count=1) if text.startswith(_LEVELS) else text
-        if message != line.raw:
+        if message != line.raw or message.startswith("["):
             text = _LOGGER.sub("", message, count=1)
         if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue

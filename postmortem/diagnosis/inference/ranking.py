@@ -4,6 +4,7 @@ In: `ScoredCause`s, the case, the precedence of causes. Out: `RankedCause`s, bes
 Not here: weighing (`inference.rules`), the answer (`inference.verdict`).
 """
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -46,7 +47,10 @@ _RAISED_IN_LIBRARY: Final = 1.2
 
 Enough to point there, too little to name a cause.
 """
-
+_CALLED_BY_USER: Final = 2.0
+"""Weight of an exception that a library raised over what the user's code gave it, unexplained."""
+_LIKELY: Final = 0.0
+"""Log-odds below which no cause is likely by itself."""
 
 _OTHER_MESSAGE: Final = say(
     "the message of the exception names something else", "异常信息指向别的原因"
@@ -110,9 +114,20 @@ def _add_fallbacks(scores: dict[str, ScoredCause], case: Case, knowledge: Knowle
             _add(scores, user_exception, _build_unexplained_exception(failed, is_own=is_own))
         elif not failed.frames:
             _add(scores, get_id(Trait.NO_CAUSE_SHOWN), _build_unexplained_line(failed))
+    failing = failing_traceback(case)
+    if failing is not None and failing.exception and failing.own_frame() is not None:
+        _point_to_own_code(scores, failing)
     if not scores or max(cause.score for cause in scores.values()) < -1.0:
         nothing = Evidence("shape", "nothing-found", "absence", _NOTHING, WEIGHTS["moderate"])
         _add(scores, get_id(Trait.NO_CAUSE_SHOWN), nothing)
+
+
+def _point_to_own_code(scores: dict[str, ScoredCause], failing: Traceback) -> None:
+    """Point to the user's code where it called what failed, and no other cause is likely."""
+    if max((cause.score for cause in scores.values()), default=PRIOR) >= _LIKELY:
+        return
+    item = _build_unexplained_exception(failing, is_own=False)
+    _add(scores, get_id(Trait.USER_EXCEPTION), dataclasses.replace(item, weight=_CALLED_BY_USER))
 
 
 def _is_explained(failed: Traceback, case: Case) -> bool:
