@@ -25,6 +25,10 @@ _PLACE: Final = compile_lazily(
     r"(?P<file>(?:[A-Za-z]:\\)?[^\s:][^:\n]{0,300}\.py):(?P<line>\d{1,8}):"
     r"(?: in (?P<function>\S{1,200})| (?P<name>[\w.]{1,100})|)\s*$"
 )
+_REQUEST: Final = compile_lazily(
+    r"file (?P<file>[^\n]{1,300}\.py), line (?P<line>\d{1,8})(?P<function>)\s*$"
+)
+"""The place of a test or fixture that asks for a fixture; its source follows."""
 _RAISED: Final = compile_lazily(r"E {2,12}(?P<text>\S[^\n]*)")
 _CODE: Final = compile_lazily(r"(?:>| {4}) {1,40}(?P<code>[^\s^~][^\n]*)")
 _DEFINED: Final = compile_lazily(r" {0,40}(?:async )?def (?P<function>\w{1,100})\(")
@@ -46,12 +50,12 @@ def parse_test_frames(rows: Iterator[Row], test: str) -> tuple[list[Frame], Row 
     """
     frames: list[Frame] = []
     raised: Row | None = None
-    code, function, end, is_open = "", test, 0, False
+    code, function, end, is_open = "", test.rpartition("setup of ")[2], 0, False
     for row, _ in zip(rows, range(_MOST_ROWS), strict=False):
         text = row.text.rstrip()
         if _END.match(text) is not None:
             break
-        if (place := _PLACE.match(text)) is not None:
+        if (place := _PLACE.match(text) or _REQUEST.match(text)) is not None:
             is_open = place["function"] is not None  # its source follows
             frames.append(_build_frame(place, function, "" if is_open else code))
             code, end = "", row.number
@@ -78,5 +82,7 @@ def _read_raised(text: str) -> str | None:
     match = _RAISED.match(text)
     if match is not None:
         message = match["text"]
+        if message.startswith("fixture "):
+            return f"FixtureLookupError: {message}"
         return f"AssertionError: {message}" if message.startswith("assert ") else message
     return text if is_exception_line(text) else None

@@ -233,13 +233,14 @@ def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
 def _find_final_error(attempt: _LastAttempt) -> FinalError | None:
     """Find the final error of a log in which nothing else reports a failure.
 
-    Of one that was not training only an exception counts: anything else may be another program's.
+    Of one that was not training only an exception or the last line counts: anything else may be
+    another program's.
     """
     extract = attempt.gathered
     is_training = any(extract.records.values())
     known = _collect_explained_lines(attempt)
     for source, found in find_final_errors(extract, known):
-        if attempt.holds(source) and (is_training or found.is_end):
+        if attempt.holds(source) and (is_training or found.is_end or found.is_last):
             where = found.traceback.where.filled(extract.sources[source].where)
             return found._replace(traceback=dataclasses.replace(found.traceback, where=where))
     return None

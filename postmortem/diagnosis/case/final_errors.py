@@ -31,7 +31,8 @@ _EXCEPTION: Final = compile_lazily(
 )
 _ERROR_LINE: Final = compile_lazily(
     r"(?:\[?(?:fatal|critical|error|panic)\]?(?: error)?(?:[:!,]| -+) ?|error \(\S{1,160}\) "
-    r"|(?:fatal|critical) error\b)(?P<message>.*)",
+    r"|(?:fatal|critical) error\b|(?:出现|发生)?(?:严重)?错误[:：]|配置(?:有误|错误)[:：])"
+    r"(?P<message>.*)",
     re.IGNORECASE,
 )
 _FIGURE: Final = compile_lazily(
@@ -58,6 +59,8 @@ class FinalError(NamedTuple):
     is_end: bool
     """True if whoever prints such a line last has ended; a line that a logger calls an error may
     have been survived."""
+    is_last: bool = False
+    """Nothing stands behind it."""
 
 
 def find_final_errors(
@@ -108,11 +111,12 @@ def find_final_error(
         if _MOVES.search(line):
             found.clear()  # a bar drawn behind the line: the run went on
         elif number not in known:
-            found += _read(clean(line[:_MOST_TEXT], srun=srun), source, number)
+            is_last = number == lines[-1][0]
+            found += _read(clean(line[:_MOST_TEXT], srun=srun), source, number, is_last=is_last)
     return next((words for words in found if words.traceback.exception), next(iter(found), None))
 
 
-def _read(peeled: Cleaned, source: int, line: int) -> Iterator[FinalError]:
+def _read(peeled: Cleaned, source: int, line: int, *, is_last: bool) -> Iterator[FinalError]:
     text = peeled.text.strip()
     if not text or peeled.level in _QUIET or _GOES_ON.search(text):
         return
@@ -125,7 +129,7 @@ def _read(peeled: Cleaned, source: int, line: int) -> Iterator[FinalError]:
         yield FinalError(_build_exception(peeled, source, line, "", text), is_end=True)
     elif peeled.level in LOUD and not _is_figure(text):
         unnamed = _build_exception(peeled, source, line, "", text)
-        yield FinalError(unnamed, is_end=peeled.level != "ERROR")
+        yield FinalError(unnamed, is_end=peeled.level != "ERROR", is_last=is_last)
 
 
 def _is_figure(text: str | None) -> bool:

@@ -50,6 +50,9 @@ ROWS = [
     Row("exec-str", OWN, "exec_str.py", 1, "undefined_name"),
     Row("thread-exc", OWN, "thread_exc.py", 2, "KeyError: 'batch'"),
     Row("circular", OWN, "circ_b.py", 1, "circular import"),
+    Row("image-mode", OWN, "resize.py", 4, "RGBA"),
+    Row("int-from-nan", "data.schema", "int_from_nan.py", 4, "non-finite values"),
+    Row("pytest-fixture", OWN, "test_fixture.py", 1, "fixture 'tiny_batch' not found"),
 ]
 
 
@@ -64,12 +67,27 @@ def test_the_users_own_line_is_named(row: Row) -> None:
     assert report["outcome"] == "failed"
 
 
-@pytest.mark.parametrize("log", ["log-exception-few", "print-exc"])
+@pytest.mark.parametrize("log", ["log-exception-few", "print-exc", "handled-fallback"])
 def test_an_error_that_was_handled_is_no_failure(log: str) -> None:
     """The run goes on behind it and comes to its end; the error is listed as a warning."""
     report = postmortem.analyze(LOGS / f"{log}.log").to_dict(redact=False)
     assert (report["outcome"], report["verdict"]["cause"]) == ("completed", "healthy.completed")
     assert "warning" in {hit["role"] for hit in report["signatures"]}
+
+
+def test_a_call_that_a_library_refused_is_named_if_nothing_else_is_likely() -> None:
+    """As a hypothesis: why the library refused it, no rule knows."""
+    report = postmortem.analyze(LOGS / "library-refuses.log").to_dict(redact=False)
+    verdict, frame = report["verdict"], report["first_failure"]["frame"]
+    assert (verdict["cause"], verdict["status"]) == (OWN, "hypothesis")
+    assert (frame["file"], frame["line"]) == ("/home/user/proj/riff.py", 4)
+
+
+def test_a_log_that_ends_with_an_error_line_is_a_log() -> None:
+    """Nothing names a cause, but the line at which the program ended."""
+    report = postmortem.analyze(LOGS / "last-line-error.log").to_dict(redact=False)
+    assert (report["outcome"], report["verdict"]["cause"]) == ("unknown", None)
+    assert "no masks for 12 images" in report["first_failure"]["why"]
 
 
 def test_a_text_alone_proposes_nothing_below_one_half() -> None:
