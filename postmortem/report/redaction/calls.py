@@ -32,6 +32,8 @@ class Takes(Enum):
     """A machine, then secrets and names."""
     PASSWORD_LAST = auto()
     """A name, then the password."""
+    MAY_LOG_IN = auto()
+    """What may be a name and its password, if the last looks like one."""
     SECRETS = auto()
     """Secrets alone."""
     ANYTHING = auto()
@@ -56,6 +58,11 @@ _FUNCTIONS: Final = {
         jwt\\.encode jwt\\.decode set_basic_auth setBasicAuth SetBasicAuth basic_auth_header
         identify su_login add_user create_user set_cookie cookies\\.set
     """),
+    Takes.MAY_LOG_IN: build_alternation("""
+        (?:\\w*_)?(?:get|new|create|open|start|make|acquire)_?[sS]ession
+        (?:[a-z]\\w*_)?(?:bind|authorize|auth|unlock|attach|mount|logon_user|verify|verify_user)
+        check_(?:login|password|auth) checkLogin checkPassword getSession doLogin
+    """),
     Takes.SECRETS: build_alternation("""
         Auth Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth BearerToken
         TokenAuth AccessToken HTTPBearer Fernet hmac\\.new hmac\\.HMAC AES\\.new set_token
@@ -65,7 +72,8 @@ _FUNCTIONS: Final = {
         hashpw generate_password_hash check_password_hash decrypt_with_password
     """),
     Takes.ANYTHING: build_alternation("""
-        [A-Z]\\w*(?:Client|Api|API|SDK|Bot|Session|Service|Provider|Conn|Config|Run|Logger)\\w{0,4}
+        [A-Z]\\w*(?:Client|Api|API|SDK|Bot|Session|Service|Provider|Conn|Config|Run|Logger|AI|LLM)\\w{0,4}
+        [A-Z]\\w*(?:Credential|Credentials|Auth|Signer|Token)
         Experiment OfflineExperiment Github Gitlab OpenAI Anthropic Groq Cohere Together Replicate
         Pinecone Telegram Slack Notion Airtable init login setup authorize configure api_key
     """),
@@ -84,6 +92,7 @@ _ARGUMENT: Final = HidingPattern(
     r"(?P<quoted>[rbufRBUF]{0,2}\\{0,3}(?:'(?P<a>[^'\n]{0,256})'|\"(?P<b>[^\"\n]{0,256})\"))"
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<named>\w=)|\n"
 )
+_FRAME: Final = " \t\r│┃|"
 _LOOKED_AT: Final = 512
 """Characters behind the name of a function that may be arguments of it."""
 _PORT: Final = HidingPattern(r"(?P<host>[^,()\n]{1,120}),[ \t]*(?:port=)?\d{2,5}[ \t]*[,)]")
@@ -112,6 +121,10 @@ _NO_SECRET: Final = HidingPattern(
 )
 """Arguments that are no secret: a port, an address, an algorithm."""
 _SHORTEST_DRAWN: Final = 16
+_SHORTEST_PART: Final = 12
+_GOES_ON: Final = (",", "(", "[", "{")
+"""How a line of code ends whose arguments go on in the next one."""
+_STEM: Final = HidingPattern(r"[A-Za-z]+")
 
 
 class _Argument(NamedTuple):
@@ -136,10 +149,12 @@ def _iter_quoted_arguments(text: str, start: int) -> Iterator[_Argument]:
             depth += 1
         elif kind == "close":
             depth -= 1
-        elif depth == 0:
+        elif depth == 0 and kind is not None:
             place += kind == "comma"
             is_named = kind == "named"
-        if depth < 0 or kind is None or place > _MOST_ARGUMENTS:
+        elif kind is None and not text[start : match.start()].rstrip(_FRAME).endswith(_GOES_ON):
+            return
+        if depth < 0 or place > _MOST_ARGUMENTS:
             return
 
 
@@ -153,7 +168,13 @@ def _may_be_secret(value: str) -> bool:
 
 
 def _is_drawn(value: str) -> bool:
-    return len(value) >= _SHORTEST_DRAWN and is_random(value) and not any(map(value.count, "/ ."))
+    """Say whether a value, or each part of it between full stops, is long and drawn by lot."""
+    parts = value.split(".")
+    return (
+        len(value) >= _SHORTEST_DRAWN
+        and all(len(part) >= _SHORTEST_PART and is_random(part) for part in parts)
+        and not any(map(value.count, "/ "))
+    )
 
 
 def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -> list[_Argument]:
@@ -166,6 +187,9 @@ def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -
         return [one for one in may_be if not _ADDRESS.fullmatch(one.text)]
     if takes is Takes.PASSWORD_LAST:
         return [one for one in may_be if one.place > 0][-1:] or drawn
+    if takes is Takes.MAY_LOG_IN:
+        last = [one for one in given[-1:] if one in may_be and one.place == 1]
+        return [one for one in last if not _PLAIN_WORD.fullmatch(one.text)] or drawn
     return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
 
 
@@ -186,7 +210,11 @@ def _names_machine(text: str, start: int, match_start: int, given: list[_Argumen
     """Say whether the first argument of a call is a machine: it is not of a graph of layers."""
     first = next((one for one in given if one.place == 0), None)
     if first is not None and _MACHINE.fullmatch(first.text):
-        return True
+        stem = _STEM.match(first.text)  # two of a kind are nodes of a graph
+        return stem is None or not any(
+            one.place and one.text.startswith(stem[0]) and _MACHINE.fullmatch(one.text)
+            for one in given
+        )
     if _MACHINE_VARIABLE.match(text, start) or _PORT.match(text, start):
         return True
     return _CONNECTOR.search(text[max(0, match_start - 40) : start]) is not None
