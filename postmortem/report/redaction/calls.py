@@ -59,7 +59,7 @@ _FUNCTIONS: Final = {
         identify su_login add_user create_user set_cookie cookies\\.set
     """),
     Takes.MAY_LOG_IN: build_alternation("""
-        (?:\\w*_)?(?:get|new|create|open|start|make|acquire)_?[sS]ession
+        (?:[a-z]\\w*_)?(?:get|new|create|open|start|make|acquire)_?[sS]ession
         (?:[a-z]\\w*_)?(?:bind|authorize|auth|unlock|attach|mount|logon_user|verify|verify_user)
         check_(?:login|password|auth) checkLogin checkPassword getSession doLogin
     """),
@@ -72,8 +72,8 @@ _FUNCTIONS: Final = {
         hashpw generate_password_hash check_password_hash decrypt_with_password
     """),
     Takes.ANYTHING: build_alternation("""
-        [A-Z]\\w*(?:Client|Api|API|SDK|Bot|Session|Service|Provider|Conn|Config|Run|Logger|AI|LLM)\\w{0,4}
-        [A-Z]\\w*(?:Credential|Credentials|Auth|Signer|Token)
+        [A-Z]\\w*(?:Client|Api|API|SDK|Bot|Session|Service|Provider|Conn|Config|Run|Logger)\\w{0,4}
+        [A-Z]\\w*(?:AI|LLM|Credentials?|Auth|Signer|Token)
         Experiment OfflineExperiment Github Gitlab OpenAI Anthropic Groq Cohere Together Replicate
         Pinecone Telegram Slack Notion Airtable init login setup authorize configure api_key
     """),

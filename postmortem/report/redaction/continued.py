@@ -83,7 +83,7 @@ _LONGEST_LINE: Final = 4096
 _QUOTES: Final = "'\""
 _LEFT_OVER: Final = 2
 """Characters of a piece that may stand behind a value: a quote, a full stop."""
-_BEHIND_VALUE: Final = " \t'\"`,;)]}"
+_BEHIND_VALUE: Final = " \t'\"`,;)]}@"
 
 
 class Joined(NamedTuple):

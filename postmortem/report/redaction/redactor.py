@@ -59,7 +59,9 @@ _FOLDED: Final = {
     ord(wide): chr(ord(wide) - 0xFEE0)
     for wide in map(chr, range(0xFF10, 0xFF5B))
     if wide.isalnum() or wide in "＠＿"
-} | {ord(wide): narrow for wide, narrow in zip("－．＃＄％＆＊＋／\u3000", "-.#$%&*+/ ", strict=True)}
+} | {
+    ord(wide): narrow for wide, narrow in zip("－．＃＄％＆＊＋／\u3000", "-.#$%&*+/ ", strict=True)
+}
 """Letters, digits and signs as wide as Chinese ones, each with the usual one for it."""
 
 

@@ -39,9 +39,7 @@ _CHINESE_PASSWORDS: Final = build_alternation("""
     密码 口令 密钥 秘钥 私钥 提取码 访问码 验证码 授权码 激活码 动态码 邀请码
 """)
 _CHINESE_KEYS: Final = "令牌|凭证|凭据"
-CHINESE: Final = re.sub(
-    r"(?<=[^|])(?=[^|])", "[ \t]{0,2}", f"{_CHINESE_PASSWORDS}|{_CHINESE_KEYS}"
-)
+CHINESE: Final = re.sub(r"(?<=[^|])(?=[^|])", "[ \t]{0,2}", f"{_CHINESE_PASSWORDS}|{_CHINESE_KEYS}")
 """Words for passwords and keys, which tables set with blanks."""
 _ENDINGS: Final = build_alternation(f"""
     token secrets? keys? passw(?:or)?ds? passphrase passcode pwd credentials? creds cookies? auth
