@@ -167,7 +167,9 @@ _NO_DRAWN_WORD: Final = HidingPattern(
     r"|resp|batch|org|user|evt|gen|job|pod|node)[-_]|(?:sha|md)\d+-|[0-9a-fA-F-]*$|0x|-"
 )
 """Symbols of compilers, numbers of devices, of requests and of runs, digests."""
-_LONG_WORD: Final = HidingPattern(r"[a-z]{9}|[A-Z]{8}|(?<![A-Za-z])[A-Z]?[a-z]{5,}(?![A-Za-z])")
+_LONG_WORD: Final = HidingPattern("[a-z]{9}|[A-Z]{9}")
+_CAMEL: Final = HidingPattern("[A-Z][a-z]{2,}|[a-z]{3,}")
+"""Words of a name, which make up most of it; few of them stand in what is drawn by lot."""
 _FOLDER: Final = HidingPattern(r"(?:^|/)[a-z]{3,}(?:/|$)")
 _BEFORE_MARK: Final = HidingPattern(
     r"(?i)(?:id|ids|etag|nonce|digest|sha\w{0,4}|md5|integrity|checksum|fingerprint|hash|commit"
@@ -304,6 +306,7 @@ def _is_drawn_word(match: Any) -> bool:
         and any(map(str.islower, bare))
         and count_switches(bare) * 8 >= len(bare) * 3
         and not _is_json(word)
+        and sum(map(len, _CAMEL.compiled.findall(word))) * 3 < len(word) * 2
         and not ("/" in word and (is_path(word) or _FOLDER.search(word)))
     )
 
