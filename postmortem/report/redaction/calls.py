@@ -41,7 +41,7 @@ class Takes(Enum):
 
 _FUNCTIONS: Final = {
     Takes.MACHINE_FIRST: build_alternation("""
-        connect create_connection open_connection create_pool connect_to connect_ssh open_session
+        connect create_connection open_connection create_pool connect_to connect_ssh
         [A-Za-z]*Connection Redis StrictRedis Minio MongoClient InfluxDBClient Elasticsearch
         Database ConnectHandler FTP FTP_TLS SMBConnection [A-Z]\\w*(?:Client|Connector|Pool)
         new_client make_client create_client get_client get_connection
@@ -152,7 +152,7 @@ def _iter_quoted_arguments(text: str, start: int) -> Iterator[_Argument]:
         elif depth == 0 and kind is not None:
             place += kind == "comma"
             is_named = kind == "named"
-        elif kind is None and not text[start : match.start()].rstrip(_FRAME).endswith(_GOES_ON):
+        elif kind is None and not text[start - 1 : match.start()].rstrip(_FRAME).endswith(_GOES_ON):
             return
         if depth < 0 or place > _MOST_ARGUMENTS:
             return
@@ -187,7 +187,7 @@ def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -
         return [one for one in may_be if not _ADDRESS.fullmatch(one.text)]
     if takes is Takes.PASSWORD_LAST:
         return [one for one in may_be if one.place > 0][-1:] or drawn
-    if takes is Takes.MAY_LOG_IN:
+    if takes is Takes.MAY_LOG_IN and not is_machine:
         last = [one for one in given[-1:] if one in may_be and one.place == 1]
         return [one for one in last if not _PLAIN_WORD.fullmatch(one.text)] or drawn
     return _select_after_machine(may_be, given[-1:], is_machine=is_machine)

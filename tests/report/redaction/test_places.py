@@ -269,9 +269,137 @@ PEOPLE = (
 )
 
 
+DRAWN = (
+    # words drawn by lot, whatever stands before them
+    ("rf = Roboflow('Wk3LpGyBQqA3JUZ6gxuT')", "Wk3LpGyBQqA3JUZ6gxuT"),
+    ("trying yT5mQx0vRz8KpWn3BcHe2Ja9 for the mirror", "yT5mQx0vRz8KpWn3BcHe2Ja9"),
+    ("cfg: {x: 'Pz6QmVb1Rk9tXw3Ls8Yd'}", "Pz6QmVb1Rk9tXw3Ls8Yd"),
+    ("MIRROR=Hq7Lw2Zx9Vb4Nm8Kt1Rp3Ds", "Hq7Lw2Zx9Vb4Nm8Kt1Rp3Ds"),
+    ("    └ 'Kd7RwTq2ZbXn5VmLc8YpGs4J'", "Kd7RwTq2ZbXn5VmLc8YpGs4J"),
+    ("> 'k9Zt+3vXm/Qw7RpL1sYbN5dHc0GfTj2e'", "k9Zt+3vXm/Qw7RpL1sYbN5dHc0GfTj2e"),
+    ("返回：b7Xm2QwZr9KtLp4VsYn6Hd1G。", "b7Xm2QwZr9KtLp4VsYn6Hd1G"),
+    ("attach('x', \"Zr9KtLp4-sYn6Hd1G_b7Xm2Qw\")", "Zr9KtLp4-sYn6Hd1G_b7Xm2Qw"),
+    # pairs of keys
+    ("Bos('ALTAKq8Zt5Lm1Xw3Vb7Nd', '7c0d18a9f5b34e62')", "7c0d18a9f5b34e62"),
+    ("oss2.Auth2('LTAI5tQ8Zt5Lm1Xw', 'q8zt5lm1xw3vb7ndk2')", "q8zt5lm1xw3vb7ndk2"),
+    ("pair LTAI5tQ8Zt5Lm1Xw:q8zt5lm1xw3vb7ndk2", "q8zt5lm1xw3vb7ndk2"),
+    ("AKIDq8Zt5Lm1Xw3Vb7Nd / m4k8q2z6x0w3v7b1", "m4k8q2z6x0w3v7b1"),
+    ("['AKLTq8Zt5Lm1Xw3Vb7Nd', 'bTRrOHEyejZ4MHczdjdiMQ==']", "bTRrOHEyejZ4MHczdjdiMQ"),
+    ("Signer('AKIAQRSTUVWXYZ234567',\n       'q8zt5lm1xw3vb7ndk2r9')", "q8zt5lm1xw3vb7ndk2r9"),
+    # makers of clients
+    (
+        "judge = MoonAI('7c0d18a9f5b34e627c0d18a9f5b34e62.Wx4mQz8Lk2Vb6Tn0')",
+        "7c0d18a9f5b34e627c0d18a9f5b34e62 Wx4mQz8Lk2Vb6Tn0",
+    ),
+    ("CosCredential('7c0d18a9f5b34e627c0d18a9f5b34e62')", "7c0d18a9f5b34e627c0d18a9f5b34e62"),
+    ("HmacSigner('7c0d18a9f5b34e62', region)", "7c0d18a9f5b34e62"),
+)
+SHELLS = (
+    ("> set -gx LAYER_KEY 7c0d18a9f5b34e627c0d18a9f5b34e62", "7c0d18a9f5b34e627c0d18a9f5b34e62"),
+    ("set -Ux HUB_TOKEN w8mQz4Lk2Vb6Tn0x", "w8mQz4Lk2Vb6Tn0x"),
+    ("set --export HUB_TOKEN w8mQz4Lk2Vb6Tn0x", "w8mQz4Lk2Vb6Tn0x"),
+    ("setx HUB_TOKEN w8mQz4Lk2Vb6Tn0x", "w8mQz4Lk2Vb6Tn0x"),
+    ("docker run -e HUB_TOKEN w8mQz4Lk2Vb6Tn0x img", "w8mQz4Lk2Vb6Tn0x"),
+    ("declare -x METRICS_KEY w8mQz4Lk2Vb6Tn0x", "w8mQz4Lk2Vb6Tn0x"),
+    ("WEIGHT_KEY=w8mQz4Lk2Vb6Tn0x", "w8mQz4Lk2Vb6Tn0x"),
+    # a prompt where a command goes on
+    ("$ export HUB_TOKEN=w8mQz4Lk\\\n> 2Vb6Tn0xRt", "w8mQz4Lk 2Vb6Tn0xRt"),
+    ("$ cli --password \\\n> Sanddorn_77", "Sanddorn_77"),
+    ("% cli --password \\\ncmd> Sanddorn_77", "Sanddorn_77"),
+)
+CHINESE = (
+    ("ｔｏｋｅｎ＝ｗ8ｍＱｚ4Ｌｋ2Ｖｂ6", "ｗ8ｍＱｚ4Ｌｋ2Ｖｂ6"),
+    ("ｐａｓｓｗｄ：Sanddorn_77　ｈｏｓｔ：db", "Sanddorn_77"),
+    ("密　码：Sanddorn!77", "Sanddorn!77"),
+    ("口  令：Sanddorn!77", "Sanddorn!77"),
+    ("密码：Ｓａｎｄｄｏｒｎ７７", "Ｓａｎｄｄｏｒｎ７７"),
+    ("跳板机密码就是 sanddorn.weide7 ，直接连", "sanddorn.weide7"),
+    ("密码还是sanddorn.weide7，没改", "sanddorn.weide7"),
+    ("密码已经改成了 Weide.Sand7", "Weide.Sand7"),
+    ("口令默认为 weide.sand7", "weide.sand7"),
+    ("密码用的是 Weide#77", "Weide#77"),
+    ("密码统一为Weide#77", "Weide#77"),
+    ("wandb 的 api key 是 w8mQz4Lk2Vb6", "w8mQz4Lk2Vb6"),
+    ("把 access token 换成 w8mQz4Lk2Vb6 再跑", "w8mQz4Lk2Vb6"),
+    ("hub token 是 w8mQz4Lk，别外传", "w8mQz4Lk"),
+)
+CUT = (
+    ("dsn = 'mysql://lab:Weiden-\n  Hafen7@pgdb:3306/runs'", "Weiden- Hafen7"),
+    (
+        '[0]: dsn = "mysql://lab:Weiden-\n[0]: Hafen7@pgdb:3306/runs"',
+        "Weiden- Hafen7",
+    ),
+    ("n1: redis://lab:Weiden\nn1: Hafen@cache:6379/0", "Weiden Hafen"),
+    ("│ uri = 'amqp://lab:Weiden   │\n│       .Hafen7@mq.lab/run'   │", "Weiden Hafen7"),
+    ("n1: mount -o username=lab,password=Weiden.\nn1: Hafen_7731,ro", "Weiden Hafen_7731"),
+    ("-o user=lab,password=Weiden\nHafen7731,vers=3", "Weiden Hafen7731"),
+    ("n1: mqtt password is\nn1:    Weiden!905\nn1: mqtt port is 1883", "Weiden!905"),
+    ("the passphrase was:\n  Weiden!905", "Weiden!905"),
+    (
+        "deploy_key: >\n    TyKeXsuJZbKFyR7DMDkA\n    hQDwidc5W6rnRWCFo0gN\n    V6cF0rg=\nname: x",
+        "TyKeXsuJZbKFyR7DMDkA hQDwidc5W6rnRWCFo0gN V6cF0rg",
+    ),
+    ("deploy_key: |\n  hQDwidc5W6rn\n  Vr6cF0vxGg==\nname: x", "hQDwidc5W6rn Vr6cF0vxGg"),
+)
+LONG_CALLS = (
+    ("c = pymysql.connect('10.9.1.20', 'asr',\n      'Weide&Sand21', 'utt', 3306)", "Weide&Sand21"),
+    ("c = psycopg2.connect(\n    'db1', 'asr',\n    'Weide&Sand21',\n)", "Weide&Sand21"),
+    ("ftp.login(\n    'asr',\n    'Weide&Sand21')", "Weide&Sand21"),
+    ("[0]: ssh.connect('gpu09', 22,\n[0]:     'svc', 'Weide;63')", "Weide;63"),
+    ("s = pool.get_session('asr', 'Weide*4080')", "Weide*4080"),
+    ("s = graph.open_session('asr', 'Weide*4080')", "Weide*4080"),
+    ("ldap.bind('cn=asr', 'Weide*4080')", "Weide*4080"),
+    ("gw.authorize('asr', 'Weide*4080')", "Weide*4080"),
+    ("vault.unlock('asr', 'Weide*4080')", "Weide*4080"),
+    ("pool.newSession('asr', 'Weide*4080')", "Weide*4080"),
+    ("nas.mount('asr', 'Weide*4080')", "Weide*4080"),
+)
+NUMBERS = (
+    ("can not open /data/scans/11010519491231002X.jpg", "11010519491231002X"),
+    ("scan_11010519491231002X_front.png missing", "11010519491231002X"),
+    ('SMS "run failed" -> 18877210465 : delivered', "18877210465"),
+    ("voice call to 18877210465 answered", "18877210465"),
+    ("18877210465: delivered", "18877210465"),
+    ("18877210465 已送达短信", "18877210465"),
+    ("短信网关 -> 18877210465 失败", "18877210465"),
+    ("外呼：18877210465 未接听", "18877210465"),
+)
+FOLDERS = (
+    ("/pscratch/sd/s/sylviewong/envs/x/lib.so", "sylviewong"),
+    ("/global/cfs/homes/s/sylviewong/x", "sylviewong"),
+    ("/home1/07745/sylviewong/frontera/err.log", "sylviewong"),
+    ("/home/3/sylviewong/run", "sylviewong"),
+    ("/home2/sylviewong/run", "sylviewong"),
+    ("/work/07745/sylviewong/ls6/run", "sylviewong"),
+    ("/work/z19/z19/sylviewong/run", "sylviewong"),
+    ("/scratch/project_465000123/sylviewong/run", "sylviewong"),
+    ("/project/def-wang/sylviewong/run", "sylviewong"),
+    ("/gpfs/projects/bsc99/sylviewong/run", "sylviewong"),
+    ("/ocean/projects/cis123p/sylviewong/run", "sylviewong"),
+    ("/lustre/orion/csc123/proj-shared/sylviewong/run", "sylviewong"),
+    ("/eagle/visionlab/sylviewong/run", "sylviewong"),
+    ("/groups/gaa50004/sylviewong/run", "sylviewong"),
+)
+
+
 @pytest.mark.parametrize(
     ("text", "hidden"),
-    [*CONTINUED, *KUBERNETES, *TABLES, *CALLS, *COOKIES, *REFUSED, *PEOPLE],
+    [
+        *CONTINUED,
+        *KUBERNETES,
+        *TABLES,
+        *CALLS,
+        *COOKIES,
+        *REFUSED,
+        *PEOPLE,
+        *DRAWN,
+        *SHELLS,
+        *CHINESE,
+        *CUT,
+        *LONG_CALLS,
+        *NUMBERS,
+        *FOLDERS,
+    ],
     ids=lambda value: ascii(value)[:60],
 )
 def test_a_secret_is_found_where_it_stands(text: str, hidden: str) -> None:
@@ -281,6 +409,35 @@ def test_a_secret_is_found_where_it_stands(text: str, hidden: str) -> None:
 
 
 LOOK_ALIKES = (
+    "dag.connect('node_a', 3, 'node_b', 'weights')",
+    "frames: _ZN2at6native13BatchNorm2dE3fooILi4EEvPKT_ in libtorch.so",
+    "collator = DataCollatorForSeq2Seq(tokenizer)",
+    "--world_info=eyJub2RlLWEiOiBbMF0sICJub2RlLWIiOiBbMF19 --master_port=1",
+    "from transformers import Qwen2VLForConditionalGeneration",
+    "request id: chatcmpl-9AbQx7RtZk2LmVw5YpNs8Hd3",
+    "integrity sha512-9AbQx7RtZk2LmVw5YpNs8Hd3Kc4Jg6",
+    "etag: 'Qx7RtZk2LmVw5YpNs8Hd3Kc4'",
+    "GPU-5f3aB2c1-9d8e-4f7a-b6c5-1a2b3c4d5e6f",
+    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)",
+    "root.bind('<Key-a>', 'callback')",
+    "sock.bind('tcp', 'eth0')",
+    "pool.get_session('train', 'default')",
+    "optimizer.attach('relu', 'conv')",
+    "total -> 18877210465 tokens",
+    "params: 18877210465",
+    "timestamp 202603011122334455",
+    "/data/coco2017/annotations/instances.json",
+    "/work/lib/python3.11/site-packages/x.py",
+    "/usr/share/d/data/x",
+    "/projects/v2/train/x",
+    "密码用 bcrypt 加密",
+    "token 是 模型 的输入",
+    "the key is\nstep 300 reached",
+    "sort key 是 length2026",
+    "set -e\nexport CUDA_HOME /usr/local/cuda",
+    "-e sort_key length",
+    "tokens is\n4096",
+    "url tcp://node1:29500\nloss@step=3",
     "graph.connect('conv1', 'relu1', 2, 'skip')",
     "model.connect('encoder', 'decoder', 'residual')",
     "net.connect('a', 'b', 'c', 'd')",
