@@ -157,8 +157,8 @@ _BEFORE_MOBILE: Final = HidingPattern(
     r"['\"]?[ :：,，（(]{1,3}['\"]?)$"
 )
 _CONTACT: Final = HidingPattern(
-    r"(?i)(?<![a-z])(?:sms|mms|phone|mobile|twilio|voice ?calls?|phone ?call|called|calling|dial(?:ed|ing)?|pager"
-    r"|paged|texted|whatsapp|wechat|answered|deliver(?:ed|y)|recipients?|msisdn)(?![a-z])"
+    r"(?i)(?<![a-z])(?:sms|mms|phone|mobile|twilio|voice ?calls?|phone ?call|called|calling"
+    r"|dial(?:ed|ing)?|pager|paged|texted|whatsapp|wechat|answered|deliver(?:ed|y)|recipients?|msisdn)(?![a-z])"
     r"|短信|电话|手机|联系|拨打|拨号|呼叫|外呼|来电|接听|送达|已通知|语音|号码|收件人"
 )
 _IS_CONTACTED: Final = HidingPattern(
@@ -285,7 +285,7 @@ PEOPLE: Final = (
     _build_user_rule(
         "/[a-z]/[a-z]",
         r"(?<!/pool)(?<!/main)(?<!Formula)(?<!/Casks)/(?P<first>[a-z])/"
-        rf"(?P<v>(?P=first)[a-z]{{2,20}}\d{{0,4}})(?=/)",
+        r"(?P<v>(?P=first)[a-z]{2,20}\d{0,4})(?=/)",
         _is_folder,
     ),
     _build_user_rule(

@@ -172,13 +172,15 @@ _CAMEL: Final = HidingPattern("[A-Z][a-z]{2,}|[a-z]{3,}")
 """Words of a name, which make up most of it; few of them stand in what is drawn by lot."""
 _FOLDER: Final = HidingPattern(r"(?:^|/)[a-z]{3,}(?:/|$)")
 _BEFORE_MARK: Final = HidingPattern(
-    r"(?i)(?:id|ids|etag|nonce|digest|sha\w{0,4}|md5|integrity|checksum|fingerprint|hash|commit"
-    r"|revision|rev|version|uuid|symbol|function|kernel|name)\\{0,3}['\"]?[ \t]{0,3}[:=(]?[ \t'\"]{0,3}$"
+    r"(?i)(?:(?<!secret_)(?<!access_)(?<!client_)(?<!app_)(?:id|ids)|etag|nonce|digest|sha\w{0,4}|md5|integrity|checksum|fingerprint"
+    r"|hash|commit|revision|rev|version|uuid|symbol|function|kernel|name)"
+    r"\\{0,3}['\"]?[ \t]{0,3}[:=(]?[ \t'\"]{0,3}$"
 )
 _GOES_ON_AS_NAME: Final = HidingPattern(r"\.\w|[(@<\\%*]|:[\d:]")
 _KEY_ID: Final = "AKIA|ASIA|LTAI|AKLT|ALTAK|AKID|IKID|AKTP|HPUA|GOOG1E|JDC_|LTAK"
 _BETWEEN_KEYS: Final = (
-    r"\\{0,3}['\"]?(?:[ \t]*[,:;/|，]\s{0,40}|[ \t]{1,4})(?:\\{0,3}['\"]?\w{1,40}\\{0,3}['\"]?[ \t]?[=:][ \t]?)?"
+    r"\\{0,3}['\"]?(?:[ \t]*[,:;/|，]\s{0,40}|[ \t]{1,4})"
+    r"(?:\\{0,3}['\"]?\w{1,40}\\{0,3}['\"]?[ \t]?[=:][ \t]?)?"
     r"\\{0,3}['\"]?"
 )
 """What stands between the two halves of a pair of keys."""
