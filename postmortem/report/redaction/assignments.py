@@ -33,7 +33,9 @@ _IS: Final = (
     "(?:已经?|重新?|就|都|还|用的|默认|统一|暂时?|目前|现在|一律){0,3}"
     "(?:是|[设改换更填写]?置?[为成]|如下|即|叫做?|填|用)了?"
 )
-_SIGN: Final = f"(?:=>|->|:=|==?|[:：＝]|{_IS}[:：=＝]?)"
+_SIGN: Final = (
+    f"(?:=>|->|:=|==?|[:：＝]|(?:[，,][ \t]?[现已]?[设改换更]置?[为成]了?|{_IS})[:：=＝]?)"
+)
 _SET: Final = (
     r"(?:\\{0,3}['\"`”」]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
     rf"{_SIGN}[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
@@ -66,6 +68,12 @@ _CHINESE_SAID: Final = build_linear_pattern(
     r"|(?P<w>[!-~]{4,128}))"
 )
 """A Chinese name with its value right behind it: in quotes, or of letters and digits."""
+_ACCOUNT_AND_PASSWORD: Final = build_linear_pattern(
+    r"(?i)(?:(?:[账帐][号户]|用户名?|account|user(?:name)?|login)[ \t]?(?:[/、和&+|][ \t]?)?"
+    r"(?:密码|口令|password|passwd|pwd)|[账帐]密)[ \t]?(?:[:：=＝]|分别|是|为){0,3}[ \t]?"
+    r"[\w.@-]{1,64}[ \t]?[/、,，|:： ][ \t]?(?P<v>[!-~]{4,128})"
+)
+"""A name and its password behind the words for both."""
 _SAID: Final = build_linear_pattern(
     r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret|[_-](?:[as]k|pat)))"
     r"(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]"
@@ -139,6 +147,7 @@ _OPENING: Final = HidingPattern(
 )
 """What may stand between a name and its value."""
 _WORD_BEFORE: Final = HidingPattern(r"(?<![^\W_])[A-Za-z]+ $")
+_USER_BEFORE: Final = HidingPattern(r"(?i)user(?:name)?=[^\s,;&]{1,64}[,;&]$")
 _IS_SAID: Final = HidingPattern(_IS)
 _GOES_ON: Final = HidingPattern(r" ?[^\W_]")
 _CHINESE_BEHIND: Final = HidingPattern(r"(?<=[!-~])[\u4e00-\u9fff].*")
@@ -195,6 +204,8 @@ def _find_secret_after(text: str, begin: int, behind: int, after: int) -> Span |
 def _evaluate_words(text: str, begin: int, name: str) -> Named:
     """Say what a name says, with the word before it: `api key` opens something."""
     strength = evaluate_name(name)
+    if name.lower() == "pass" and _USER_BEFORE.search(text[max(0, begin - 80) : begin]):
+        return Named.KEY
     if Named.NOTHING < strength < Named.KEY and text[begin - 1 : begin] == " ":
         word = _WORD_BEFORE.search(text[max(0, begin - 24) : begin])
         if word and is_opener(word[0].strip()):
@@ -327,6 +338,10 @@ def _is_named_behind(match: Any) -> bool:
     return is_secret(evaluate_name(match["n"]), match["v"], is_quoted=True, is_prose=False)
 
 
+def _is_password_of_account(match: Any) -> bool:
+    return any(map(str.isdigit, match["v"])) and not is_placeholder(match["v"])
+
+
 def _find_given_secrets(text: str) -> Iterator[Span]:
     """Give the values that a sentence about a name tells."""
     for match in _GIVEN.finditer(text):
@@ -361,6 +376,7 @@ ASSIGNMENTS: Final = (
     build_rule("secret", NAME_HINT, _SAID, _is_secret_in_prose),
     build_rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
     build_rule("secret", "(?i)value: ", _FLOW_VALUE_FIRST, _is_named_behind),
+    build_rule("secret", f"[账帐]密|{NAME_HINT}", _ACCOUNT_AND_PASSWORD, _is_password_of_account),
     HidingRule("secret", CHINESE, _find_chinese_secrets),
     HidingRule("secret", NAME_HINT, _find_given_secrets),
 )

@@ -20,6 +20,7 @@ from postmortem.report.redaction.hiding import (
     Span,
     build_alternation,
     build_linear_pattern,
+    build_rule,
 )
 from postmortem.report.redaction.people import COMMON_USERS
 from postmortem.report.redaction.secret_names import is_path, is_placeholder, is_random
@@ -48,6 +49,7 @@ _FUNCTIONS: Final = {
     """),
     Takes.PASSWORD_LAST: build_alternation("""
         (?:[a-z]\\w*_)?(?:login|log_in|sign_in|signin|logon|authenticate|auth_password)
+        (?:login|authenticate|auth|verify)_(?:user|with_password|password)
         simple_bind simple_bind_s bind_s run_as run_as_user runas runAs su switch_user become
         impersonate connect_as login_as logIn signIn loginUser login_user
         add_password set_password set_passwd setPassword change_password update_password
@@ -92,7 +94,7 @@ _ARGUMENT: Final = HidingPattern(
     r"(?P<quoted>[rbufRBUF]{0,2}\\{0,3}(?:'(?P<a>[^'\n]{0,256})'|\"(?P<b>[^\"\n]{0,256})\"))"
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<named>\w=)|\n"
 )
-_FRAME: Final = " \t\r│┃|"
+_FRAME: Final = " \t\r│┃║|"
 _LOOKED_AT: Final = 512
 """Characters behind the name of a function that may be arguments of it."""
 _PORT: Final = HidingPattern(r"(?P<host>[^,()\n]{1,120}),[ \t]*(?:port=)?\d{2,5}[ \t]*[,)]")
@@ -124,6 +126,14 @@ _SHORTEST_DRAWN: Final = 16
 _SHORTEST_PART: Final = 12
 _GOES_ON: Final = (",", "(", "[", "{")
 """How a line of code ends whose arguments go on in the next one."""
+_KEY_OF_MAKER: Final = build_linear_pattern(
+    r"(?:^|[^\w])(?P<f>[A-Z]\w{2,40})\((?:[^()\n]{1,80},[ \t]?)?['\"](?P<v>[0-9a-f]{32})['\"]"
+)
+"""A digest's length of hexadecimal digits, handed to what makes something."""
+_NAMES_DIGEST: Final = HidingPattern(
+    r"(?i)hash|digest|md5|commit|revision|uuid|id$|checksum|version|cache|error|exception|blob"
+    r"|snapshot|file|path|tag|request|run|trace|span|object|node|entry|artifact|record|sample"
+)
 _STEM: Final = HidingPattern(r"[A-Za-z]+")
 
 
@@ -242,4 +252,11 @@ def call_before(text: str) -> Takes | None:
     return identify_argument_type(calls[-1]) if calls else None
 
 
-CALLS: Final = (HidingRule("secret", CALL_HINT, _find_secrets_in_calls),)
+def _is_key_of_maker(match: Any) -> bool:
+    return not _NAMES_DIGEST.search(match["f"])
+
+
+CALLS: Final = (
+    HidingRule("secret", CALL_HINT, _find_secrets_in_calls),
+    build_rule("secret", "['\"][0-9a-f]{32}['\"]", _KEY_OF_MAKER, _is_key_of_maker),
+)

@@ -26,7 +26,7 @@ from postmortem.report.redaction.secret_names import (
 )
 from postmortem.report.redaction.tokens import BEGINNING
 
-_BOX: Final = "│┃|"
+_BOX: Final = "│┃║|"
 _FRAME: Final = f" \t\r{_BOX}"
 _BEGINS: Final = build_linear_pattern(
     rf"{NAME_HINT}|{BEGINNING}|ey[A-Za-z0-9_-]{{6}}|://|(?i:authorization|pass|login|curl|sk-)"
@@ -70,7 +70,7 @@ _CUT_PASSWORD: Final = build_linear_pattern(
 _OPTIONS_GO_ON: Final = HidingPattern(r"(?P<v>[^\s'\"=,;&]{2,512})(?=[,;&]\w|[ \t]*$)")
 _JOINS: Final = frozenset("-_.+/&~!@#%^*:")
 """Signs at the end of a piece that cannot end a password in a sentence."""
-_PADDED: Final = HidingPattern(r"(?=\D*\d)(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_-]{6,512}={1,2}")
+_PADDED: Final = HidingPattern(r"(?=\D*\d)(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_-]{2,512}={1,2}")
 _CLOSERS: Final = f"'\"`,;:)]}}\\{_FRAME}"
 _OPENING_ENDS: Final = "=:：＝|>(+-是为s"
 _NO_END_OF_PIECE: Final = ("(", "[", "{", "<")
@@ -270,7 +270,10 @@ def _find_rest_of_password(head: str, following: str, start: int) -> Span | None
     if "=" not in tail or (match := _CUT_PASSWORD.search(tail)) is None:
         return None
     rest = _OPTIONS_GO_ON.match(following, start)
-    if rest is None or evaluate_name(match["n"]) is not Named.PASSWORD:
+    is_password = evaluate_name(match["n"]) is Named.PASSWORD or (
+        match["b"] and match["n"] == "pass"
+    )
+    if rest is None or not is_password:
         return None
     goes_on = tail[-1] in _JOINS or (match["b"] and rest.end() < len(following))
     has_digit = any(map(str.isdigit, rest["v"]))

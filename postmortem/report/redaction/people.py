@@ -128,6 +128,16 @@ _ACCOUNT: Final = (
     r"|[a-z]{1,6}\d{1,6}[a-z]?|\d{4,7})(?=/)"
 )
 """The folder of a group, by its number or its kind of name."""
+_LAYOUTS: Final = build_alternation(r"""
+    /p/(?:scratch|project|largedata|fastdata|data)\d?/[\w-]{1,30} /g/data/\w{1,12}
+    /\w{1,16}_(?:work|scratch)/[\w-]{1,30} (?:work|scratch|store|fs\w{1,8}(?:/projects)?)/rech/[a-z]{3}
+    /storage/home/\w{1,12}/\d{1,3} /inspire/\w{1,8}/project/[\w-]{1,40}(?:/public)?
+    /home/acct-[\w-]{1,30} /nfs/turbo/[\w-]{1,30} /gscratch/scrubbed /fs/[\w-]{1,20}-scratch
+    /rds/user /home/[a-z]/[a-z] /(?:userexternal|userinternal) /vast /(?:blue|orange)/[\w.-]{1,30}
+    /flash/project_\d{4,12} /gs/\w{1,4}/[\w-]{1,20} /hwfile/[a-z]{2,8}
+""")
+"""Where well-known clusters keep the folders of users."""
+_MEMBER: Final = r"(?P<v>[a-z][a-z]{2,20}(?:[._-][a-z]{2,20})?\d{0,6}|[a-z]{1,3}\d{2,8})"
 _DOES: Final = (
     "cannot|can't|could not|couldn't|may not|is not|isn't|was not|does not|doesn't|did not|has no"
     "|has exceeded|has reached|exceeded|exceeds|lacks|logged (?:in|out)|not allowed|not found"
@@ -153,16 +163,17 @@ _BEFORE_MOBILE: Final = HidingPattern(
     r"|先生|女士|老师|同学|经理)"
     r"[\u4e00-\u9fff ,，:：＝（(]{0,10}"
     r"|(?<![\u4e00-\u9fff])[打找问加]给?[ :：]?"
+    r"|(?:有事|请|直接|可以?|赶紧|马上|立即|麻烦|随时)[打找问加呼]给?[ :：]?"
     rf"|(?<![\u4e00-\u9fff])[{_SURNAMES}][\u4e00-\u9fff]?[^\W数量计共]"
     r"['\"]?[ :：,，（(]{1,3}['\"]?)$"
 )
 _CONTACT: Final = HidingPattern(
     r"(?i)(?<![a-z])(?:sms|mms|phone|mobile|twilio|voice ?calls?|phone ?call|called|calling"
     r"|dial(?:ed|ing)?|pager|paged|texted|whatsapp|wechat|answered|deliver(?:ed|y)|recipients?|msisdn)(?![a-z])"
-    r"|短信|电话|手机|联系|拨打|拨号|呼叫|外呼|来电|接听|送达|已通知|语音|号码|收件人"
+    r"|(?<!\d)\d{17}[\dXx](?!\d)|dingtalk|钉钉|飞书|微信|同号|短信|电话|手机|联系|拨打|拨号|呼叫|外呼|来电|接听|送达|已通知|语音|号码|收件人"
 )
 _IS_CONTACTED: Final = HidingPattern(
-    r"(?i)(?:[-=]+>|[→:：=(（\['\"]|\b(?:to|at|from|by)|[\u4e00-\u9fff]|^|\n)[ \t]{0,4}$"
+    r"(?i)(?:[-=]+>|[→:：=(（|,，\['\"]|\b(?:to|at|from|by)|[\u4e00-\u9fff]|^|\n)[ \t]{0,4}$"
 )
 _COUNTED: Final = HidingPattern(
     r"[ \t]?(?:个|条|步|次|行|字节|样本|参数|token|step|sample|byte|iter|param|of )"
@@ -278,6 +289,12 @@ def _build_phone_rule(hint: str, pattern: str, holds: Check) -> HidingRule:
 PEOPLE: Final = (
     # folders
     _build_user_rule(
+        "/(?:p|g|home|rech|turbo|scrubbed|userexternal|userinternal|vast|blue|orange|gs|inspire"
+        "|flash|rds|hwfile)/|_work/|scratch/",
+        rf"(?:{_LAYOUTS})/{_MEMBER}(?=/)",
+        _is_member,
+    ),
+    _build_user_rule(
         "/home[0-9]{0,2}/|/Users/",
         r"(?:/home\d{0,2}/(?:j?users/|staff/|students?/|\d{1,6}/(?=[a-z])|[a-z]/(?=[a-z]))?|/Users/)"
         r"(?P<v>\w(?:[\w.-]{0,62}\w)?)",
@@ -292,7 +309,7 @@ PEOPLE: Final = (
         f"/{_CLUSTER_FOLDER}",
         rf"(?<![\w.-])(?:/[\w.-]{{1,24}}){{0,2}}/{_CLUSTER_FOLDER}(?:/[a-z]{{1,12}}(?=/[\w.-]{{1,24}}/\w))?"
         rf"(?:/{_ACCOUNT}){{1,2}}(?:/(?:proj-shared|scratch|users?|home|people|members))?"
-        rf"/(?P<v>[a-z][a-z]{{2,20}}(?:[._-][a-z]{{2,20}})?\d{{0,6}}){_END}",
+        rf"/{_MEMBER}{_END}",
         _is_member,
     ),
     _build_user_rule(
