@@ -31,7 +31,7 @@ from postmortem.report.redaction.tokens import is_basic
 # What stands between a name and its value.
 _IS: Final = (
     "(?:已经?|重新?|就|都|还|用的|默认|统一|暂时?|目前|现在|一律){0,3}"
-    "(?:是|[设改换更填写]?置?[为成]|如下|即|叫做?|填|用)了?"
+    "(?:是|[设改换更填写]?置?[为成]|如下|即|叫做?|填)了?"
 )
 _SIGN: Final = (
     f"(?:=>|->|:=|==?|[:：＝]|(?:[，,][ \t]?[现已]?[设改换更]置?[为成]了?|{_IS})[:：=＝]?)"

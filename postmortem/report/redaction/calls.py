@@ -23,7 +23,12 @@ from postmortem.report.redaction.hiding import (
     build_rule,
 )
 from postmortem.report.redaction.people import COMMON_USERS
-from postmortem.report.redaction.secret_names import is_path, is_placeholder, is_random
+from postmortem.report.redaction.secret_names import (
+    is_path,
+    is_placeholder,
+    is_random,
+    is_worded,
+)
 
 
 class Takes(Enum):
@@ -134,6 +139,7 @@ _NAMES_DIGEST: Final = HidingPattern(
     r"(?i)hash|digest|md5|commit|revision|uuid|id$|checksum|version|cache|error|exception|blob"
     r"|snapshot|file|path|tag|request|run|trace|span|object|node|entry|artifact|record|sample"
 )
+_DIGITS: Final = HidingPattern(r"\d+")
 _STEM: Final = HidingPattern(r"[A-Za-z]+")
 
 
@@ -187,6 +193,16 @@ def _is_drawn(value: str) -> bool:
     )
 
 
+def _is_password(value: str) -> bool:
+    """Say whether a value is more than the words and the version of a name."""
+    has_all = any(map(str.isupper, value)) and any(map(str.islower, value))
+    return (
+        any(map(value.count, "*#!$%&+=~^;?"))
+        or (has_all and sum(map(str.isdigit, value)) > 1)
+        or not is_worded(_DIGITS.compiled.sub("1", value))
+    )
+
+
 def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -> list[_Argument]:
     """Choose the secrets among the arguments of a call."""
     drawn = [one for one in given if _is_drawn(one.text)]
@@ -199,7 +215,7 @@ def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -
         return [one for one in may_be if one.place > 0][-1:] or drawn
     if takes is Takes.MAY_LOG_IN and not is_machine:
         last = [one for one in given[-1:] if one in may_be and one.place == 1]
-        return [one for one in last if not _PLAIN_WORD.fullmatch(one.text)] or drawn
+        return [one for one in last if _is_password(one.text)] or drawn
     return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
 
 

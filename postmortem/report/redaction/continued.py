@@ -60,7 +60,7 @@ _LAUNCHER: Final = HidingPattern(
 _SHELL_GOES_ON: Final = HidingPattern(r"(?:\w{0,16}> ?|\.\.\. )[ \t]*")
 """What a shell puts before a line that goes on with the one above."""
 _CUT_URL: Final = HidingPattern(
-    r"[a-z][a-z0-9+]{1,20}://[^\s/:@'\"]{1,64}:(?!\d{2,5}$)[^\s/@'\"]{0,128}$"
+    r"[a-z][a-z0-9+]{1,20}://[^\s/:@'\"]{1,64}:(?!\d{2,5}$)[^\s/@'\"]{1,128}$"
 )
 """A line that ends in the password of an address."""
 _URL_GOES_ON: Final = HidingPattern(r"[^\s/@'\"]{1,128}@[\w.-]{1,128}")

@@ -73,7 +73,7 @@ ORDINARY_WORDS: Final = COMMON_USERS | _NO_FOLDER_OF_SOMEBODY | _WORDS
 _OF_DATA: Final = parse_words("""
     annotations val validation testing training inputs images labels masks frames videos audio text
     tokens shards index indices meta metadata features embeddings splits splitted train2017
-    val2017 trainval instances captions merged tars
+    val2017 trainval instances captions merged tars userexternal userinternal proj-shared
 """)
 _NO_ENTITY: Final = parse_words("""
     authorize site docs settings home quickstart login signup fully-connected reports runs api
@@ -130,10 +130,10 @@ _ACCOUNT: Final = (
 """The folder of a group, by its number or its kind of name."""
 _LAYOUTS: Final = build_alternation(r"""
     /p/(?:scratch|project|largedata|fastdata|data)\d?/[\w-]{1,30} /g/data/\w{1,12}
-    /\w{1,16}_(?:work|scratch)/[\w-]{1,30} (?:work|scratch|store|fs\w{1,8}(?:/projects)?)/rech/[a-z]{3}
+    /(?:userexternal|userinternal) /\w{1,16}_(?:work|scratch)/[\w-]{1,30}(?:/user(?:external|internal))? (?:work|scratch|store|fs\w{1,8}(?:/projects)?)/rech/[a-z]{3}
     /storage/home/\w{1,12}/\d{1,3} /inspire/\w{1,8}/project/[\w-]{1,40}(?:/public)?
     /home/acct-[\w-]{1,30} /nfs/turbo/[\w-]{1,30} /gscratch/scrubbed /fs/[\w-]{1,20}-scratch
-    /rds/user /home/[a-z]/[a-z] /(?:userexternal|userinternal) /vast /(?:blue|orange)/[\w.-]{1,30}
+    /rds/user /home/[a-z]/[a-z] /vast /(?:blue|orange)/[\w.-]{1,30}
     /flash/project_\d{4,12} /gs/\w{1,4}/[\w-]{1,20} /hwfile/[a-z]{2,8}
 """)
 """Where well-known clusters keep the folders of users."""
@@ -295,26 +295,26 @@ PEOPLE: Final = (
         _is_member,
     ),
     _build_user_rule(
-        "/home[0-9]{0,2}/|/Users/",
-        r"(?:/home\d{0,2}/(?:j?users/|staff/|students?/|\d{1,6}/(?=[a-z])|[a-z]/(?=[a-z]))?|/Users/)"
+        "/home/|/Users/",
+        r"(?:/home/(?:j?users/|staff/|students?/|\d{1,6}/(?=[a-z])|[a-z]/(?=[a-z]))?|/Users/)"
         r"(?P<v>\w(?:[\w.-]{0,62}\w)?)",
     ),
     _build_user_rule(
-        "/[a-z]/[a-z]",
-        r"(?<!/pool)(?<!/main)(?<!Formula)(?<!/Casks)/(?P<first>[a-z])/"
+        "(?:users?|sd|scratch[0-9]?|people|staff|/u)/[a-z]/[a-z]",
+        r"/(?:users?|sd|\w{0,8}scratch\d?|people|staff|u)/(?P<first>[a-z])/"
         r"(?P<v>(?P=first)[a-z]{2,20}\d{0,4})(?=/)",
         _is_folder,
     ),
     _build_user_rule(
         f"/{_CLUSTER_FOLDER}",
         rf"(?<![\w.-])(?:/[\w.-]{{1,24}}){{0,2}}/{_CLUSTER_FOLDER}(?:/[a-z]{{1,12}}(?=/[\w.-]{{1,24}}/\w))?"
-        rf"(?:/{_ACCOUNT}){{1,2}}(?:/(?:proj-shared|scratch|users?|home|people|members))?"
+        rf"/(?P<group>{_ACCOUNT})(?:/(?P=group)(?=/))?(?:/(?:proj-shared|scratch|users?|home|people|members))?"
         rf"/{_MEMBER}{_END}",
         _is_member,
     ),
     _build_user_rule(
-        "/(?:users|homes|people|staff|students|jusers|user|u[0-9]?|sd)/",
-        r"/(?:users|people|staff|students|jusers|homes(?:/[a-z](?=/))?|(?:user|u\d?)/[a-z](?=/)"
+        "/(?:users|homes|home[0-9]+|people|staff|students|jusers|user|u[0-9]?|sd)/",
+        r"/(?:home\d{1,2}(?:/\d{1,6}(?=/[a-z]))?|users|people|staff|students|jusers|homes(?:/[a-z](?=/))?|(?:user|u\d?)/[a-z](?=/)"
         rf"|[a-z]{{0,8}}scratch\d?/sd(?:/[a-z](?=/))?)/{_ANY}{_END}",
         _is_folder,
     ),

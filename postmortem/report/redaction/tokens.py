@@ -173,7 +173,7 @@ _CAMEL: Final = HidingPattern("[A-Z][a-z]{2,}|[a-z]{3,}")
 _FOLDER: Final = HidingPattern(r"(?:^|/)[a-z]{3,}(?:/|$)")
 _BEFORE_MARK: Final = HidingPattern(
     r"(?i)(?:(?<!secret_)(?<!access_)(?<!client_)(?<!app_)(?:id|ids)|etag|nonce|digest|sha\w{0,4}|md5|integrity|checksum|fingerprint"
-    r"|hash|commit|revision|rev|version|uuid|symbol|function|kernel|name)"
+    r"|hash|commit|revision|rev|version|uuid|symbol|function|kernel|name|req|request|trace|span)"
     r"\\{0,3}['\"]?[ \t]{0,3}[:=(]?[ \t'\"]{0,3}$"
 )
 _GOES_ON_AS_NAME: Final = HidingPattern(r"\.\w|[(@<\\%*]|:[\d:]")
