@@ -68,9 +68,12 @@ _CHINESE_SAID: Final = build_linear_pattern(
     r"|(?P<w>[!-~]{4,128}))"
 )
 """A Chinese name with its value right behind it: in quotes, or of letters and digits."""
+_ACCOUNT_HINT: Final = (
+    r"(?i)[账帐]密|(?:[账帐][号户]|用户名?|account|user(?:name)?|login)[ \t]?(?:[/、和&+|][ \t]?)?"
+    r"(?:密码|口令|password|passwd|pwd)"
+)
 _ACCOUNT_AND_PASSWORD: Final = build_linear_pattern(
-    r"(?i)(?:(?:[账帐][号户]|用户名?|account|user(?:name)?|login)[ \t]?(?:[/、和&+|][ \t]?)?"
-    r"(?:密码|口令|password|passwd|pwd)|[账帐]密)[ \t]?(?:[:：=＝]|分别|是|为){0,3}[ \t]?"
+    rf"(?:{_ACCOUNT_HINT})[ \t]?(?:[:：=＝]|分别|是|为)*[ \t]?"
     r"[\w.@-]{1,64}[ \t]?[/、,，|:： ][ \t]?(?P<v>[!-~]{4,128})"
 )
 """A name and its password behind the words for both."""
@@ -376,7 +379,7 @@ ASSIGNMENTS: Final = (
     build_rule("secret", NAME_HINT, _SAID, _is_secret_in_prose),
     build_rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
     build_rule("secret", "(?i)value: ", _FLOW_VALUE_FIRST, _is_named_behind),
-    build_rule("secret", f"[账帐]密|{NAME_HINT}", _ACCOUNT_AND_PASSWORD, _is_password_of_account),
+    build_rule("secret", _ACCOUNT_HINT, _ACCOUNT_AND_PASSWORD, _is_password_of_account),
     HidingRule("secret", CHINESE, _find_chinese_secrets),
     HidingRule("secret", NAME_HINT, _find_given_secrets),
 )

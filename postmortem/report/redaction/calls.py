@@ -216,6 +216,8 @@ def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -
     if takes is Takes.MAY_LOG_IN and not is_machine:
         last = [one for one in given[-1:] if one in may_be and one.place == 1]
         return [one for one in last if _is_password(one.text)] or drawn
+    if takes is Takes.MAY_LOG_IN:
+        may_be = [one for one in may_be if _is_password(one.text)]
     return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
 
 

@@ -72,7 +72,7 @@ _JOINS: Final = frozenset("-_.+/&~!@#%^*:")
 """Signs at the end of a piece that cannot end a password in a sentence."""
 _PADDED: Final = HidingPattern(r"(?=\D*\d)(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_-]{2,512}={1,2}")
 _CLOSERS: Final = f"'\"`,;:)]}}\\{_FRAME}"
-_OPENING_ENDS: Final = "=:：＝|>(+-是为s"
+_OPENING_ENDS: Final = (*"=:：＝|>(+-是为", " is", " was")
 _NO_END_OF_PIECE: Final = ("(", "[", "{", "<")
 _PREFIX_ENDS: Final = f" \t{_BOX}:>])"
 _SHORTEST_MIXED: Final = 8
@@ -192,9 +192,9 @@ class _Opening(NamedTuple):
 def _find_opening(line: str) -> _Opening | None:
     """Say how a line opens the value of a name that ends it."""
     head = line.rstrip()
-    if not head or head[-1] not in _OPENING_ENDS:
+    if not head.endswith(_OPENING_ENDS):
         head = line.rstrip(_FRAME)
-    if not head or head[-1] not in _OPENING_ENDS:
+    if not head.endswith(_OPENING_ENDS):
         return None
     match = _NAME_ALONE.search(head)
     if match is None or evaluate_name(match["n"]) < Named.PERHAPS:

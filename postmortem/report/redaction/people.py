@@ -6,6 +6,7 @@ In: text. Out: the rules for users and telephone numbers. Not here: logins and a
 All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 """
 
+import re
 from typing import Any, Final
 
 from postmortem.report.redaction.hiding import (
@@ -128,9 +129,12 @@ _ACCOUNT: Final = (
     r"|[a-z]{1,6}\d{1,6}[a-z]?|\d{4,7})(?=/)"
 )
 """The folder of a group, by its number or its kind of name."""
+_ACCOUNT_HINT: Final = re.sub(r"\{\d+,?\d*\}", "+", _ACCOUNT).replace("(?=/)", "/[a-z]")
 _LAYOUTS: Final = build_alternation(r"""
     /p/(?:scratch|project|largedata|fastdata|data)\d?/[\w-]{1,30} /g/data/\w{1,12}
-    /(?:userexternal|userinternal) /\w{1,16}_(?:work|scratch)/[\w-]{1,30}(?:/user(?:external|internal))? (?:work|scratch|store|fs\w{1,8}(?:/projects)?)/rech/[a-z]{3}
+    /(?:userexternal|userinternal)
+    /\w{1,16}_(?:work|scratch)/[\w-]{1,30}(?:/user(?:external|internal))?
+    (?:work|scratch|store|fs\w{1,8}(?:/projects)?)/rech/[a-z]{3}
     /storage/home/\w{1,12}/\d{1,3} /inspire/\w{1,8}/project/[\w-]{1,40}(?:/public)?
     /home/acct-[\w-]{1,30} /nfs/turbo/[\w-]{1,30} /gscratch/scrubbed /fs/[\w-]{1,20}-scratch
     /rds/user /home/[a-z]/[a-z] /vast /(?:blue|orange)/[\w.-]{1,30}
@@ -306,7 +310,7 @@ PEOPLE: Final = (
         _is_folder,
     ),
     _build_user_rule(
-        f"/{_CLUSTER_FOLDER}",
+        rf"/{_CLUSTER_FOLDER}(?:/[a-z]+)?/{_ACCOUNT_HINT}",
         rf"(?<![\w.-])(?:/[\w.-]{{1,24}}){{0,2}}/{_CLUSTER_FOLDER}(?:/[a-z]{{1,12}}(?=/[\w.-]{{1,24}}/\w))?"
         rf"/(?P<group>{_ACCOUNT})(?:/(?P=group)(?=/))?(?:/(?:proj-shared|scratch|users?|home|people|members))?"
         rf"/{_MEMBER}{_END}",
