@@ -30,14 +30,14 @@ from postmortem.report.redaction.tokens import is_basic
 
 # What stands between a name and its value.
 _IS: Final = (
-    "(?:已经?|重新?|就|都|还|用的|默认|统一|暂时?|目前|现在|一律){0,3}"
-    "(?:是|[设改换更填写]?置?[为成]|如下|即|叫做?|填)了?"
+    "(?:已经?|重新?|就|写的|都|还|用的|默认|统一|暂时?|目前|现在|一律){0,3}"
+    "(?:是|[设改换更填写]?置?[为成]|如下|即|乃|叫做?|填)了?"
 )
 _SIGN: Final = (
     f"(?:=>|->|:=|==?|[:：＝]|(?:[，,][ \t]?[现已]?[设改换更]置?[为成]了?|{_IS})[:：=＝]?)"
 )
 _SET: Final = (
-    r"(?:\\{0,3}['\"`”」]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
+    r"(?:\\{0,3}['\"`”」』】]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
     rf"{_SIGN}[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
 )
 REFUSED: Final = (
@@ -61,10 +61,10 @@ _TOLD: Final = build_linear_pattern(
     r"|(?:set|export|declare|typeset|--?e|--env)(?:[ \t]+--?[a-zA-Z]+){0,3})[ \t]{1,4}"
     r"|(?:^|[ \t])(?:-e|--env)[ \t]{1,4}"
     r"|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+"
-    rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})"
+    rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}}(?:to[ \t]{{1,4}})?)"
 )
 _CHINESE_SAID: Final = build_linear_pattern(
-    rf"(?P<n>{CHINESE})[”」』]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
+    rf"(?P<n>{CHINESE})[”」』】]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
     r"|(?P<w>[!-~]{4,128}))"
 )
 """A Chinese name with its value right behind it: in quotes, or of letters and digits."""

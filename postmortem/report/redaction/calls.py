@@ -48,7 +48,7 @@ class Takes(Enum):
 _FUNCTIONS: Final = {
     Takes.MACHINE_FIRST: build_alternation("""
         connect create_connection open_connection create_pool connect_to connect_ssh
-        [A-Za-z]*Connection Redis StrictRedis Minio MongoClient InfluxDBClient Elasticsearch
+        [A-Za-z]*Connection Client Redis StrictRedis Minio MongoClient InfluxDBClient Elasticsearch
         Database ConnectHandler FTP FTP_TLS SMBConnection [A-Z]\\w*(?:Client|Connector|Pool)
         new_client make_client create_client get_client get_connection
     """),
@@ -58,7 +58,7 @@ _FUNCTIONS: Final = {
         simple_bind simple_bind_s bind_s run_as run_as_user runas runAs su switch_user become
         impersonate connect_as login_as logIn signIn loginUser login_user
         add_password set_password set_passwd setPassword change_password update_password
-        basic_auth basicAuth (?:HTTP|Http)\\w*Auth BasicAuth SimpleAuth PasswordAuth
+        basic_auth basicAuth (?:HTTP|Http)\\w*Auth BasicAuth [A-Z]\\w*(?:Authentication|AuthProvider) SimpleAuth PasswordAuth
         \\w*authenticator\\w* set_auth setAuth with_auth
         set_credentials with_credentials use_credentials setCredentials withCredentials
         PlainCredentials \\w*PasswordCredentials? \\w*PasswordAuth\\w* UserPassword
@@ -66,12 +66,12 @@ _FUNCTIONS: Final = {
         identify su_login add_user create_user set_cookie cookies\\.set
     """),
     Takes.MAY_LOG_IN: build_alternation("""
-        (?:[a-z]\\w*_)?(?:get|new|create|open|start|make|acquire)_?[sS]ession
+        (?:[a-z]\\w*_)?(?:get|new|create|open|start|make|acquire|register)_?[sS]ession session_context extractall
         (?:[a-z]\\w*_)?(?:bind|authorize|auth|unlock|attach|mount|logon_user|verify|verify_user)
-        check_(?:login|password|auth) checkLogin checkPassword getSession doLogin
+        check_(?:login|password|auth) checkLogin checkPassword username_pw_set userNamePwSet getSession doLogin
     """),
     Takes.SECRETS: build_alternation("""
-        Auth Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth BearerToken
+        Auth setpassword Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth BearerToken
         TokenAuth AccessToken HTTPBearer Fernet hmac\\.new hmac\\.HMAC AES\\.new set_token
         set_access_token set_api_key use_token login_with_token login_by_token set_secret_key
         AzureKeyCredential AzureNamedKeyCredential AccessKeyCredential ApiKeyAuth
@@ -214,7 +214,7 @@ def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -
     if takes is Takes.PASSWORD_LAST:
         return [one for one in may_be if one.place > 0][-1:] or drawn
     if takes is Takes.MAY_LOG_IN and not is_machine:
-        last = [one for one in given[-1:] if one in may_be and one.place == 1]
+        last = [one for one in given[-1:] if one in may_be and one.place > 0]
         return [one for one in last if _is_password(one.text)] or drawn
     if takes is Takes.MAY_LOG_IN:
         may_be = [one for one in may_be if _is_password(one.text)]

@@ -138,6 +138,8 @@ _LAYOUTS: Final = build_alternation(r"""
     /storage/home/\w{1,12}/\d{1,3} /inspire/\w{1,8}/project/[\w-]{1,40}(?:/public)?
     /home/acct-[\w-]{1,30} /nfs/turbo/[\w-]{1,30} /gscratch/scrubbed /fs/[\w-]{1,20}-scratch
     /rds/user /home/[a-z]/[a-z] /vast /(?:blue|orange)/[\w.-]{1,30}
+    /(?:raven|viper|cobra)/u /cluster/work/[a-z]{2,8} /home/projects/\w{2,20} /(?:efs|ptmp|netscratch)
+    /ssdwork /fs/(?:ess|scratch)/\w{3,12} /users/[A-Z]{2,5}\d{2,6} /scratch/client /mnt/bn/[\w-]{1,30}
     /flash/project_\d{4,12} /gs/\w{1,4}/[\w-]{1,20} /hwfile/[a-z]{2,8}
 """)
 """Where well-known clusters keep the folders of users."""
@@ -173,11 +175,11 @@ _BEFORE_MOBILE: Final = HidingPattern(
 )
 _CONTACT: Final = HidingPattern(
     r"(?i)(?<![a-z])(?:sms|mms|phone|mobile|twilio|voice ?calls?|phone ?call|called|calling"
-    r"|dial(?:ed|ing)?|pager|paged|texted|whatsapp|wechat|answered|deliver(?:ed|y)|recipients?|msisdn)(?![a-z])"
-    r"|(?<!\d)\d{17}[\dXx](?!\d)|dingtalk|钉钉|飞书|微信|同号|短信|电话|手机|联系|拨打|拨号|呼叫|外呼|来电|接听|送达|已通知|语音|号码|收件人"
+    r"|dial(?:ed|ing)?|pager|paged|texted|whatsapp|wechat|answered|deliver(?:ed|y)|recipients?|receivers?|msisdn|contact|ping)(?![a-z])"
+    r"|(?<!\d)\d{17}[\dXx](?!\d)|dingtalk|加[vV]|钉钉|飞书|微信|同号|短信|电话|手机|联系|拨打|拨号|呼叫|外呼|来电|接听|送达|已通知|语音|号码|收件人"
 )
 _IS_CONTACTED: Final = HidingPattern(
-    r"(?i)(?:[-=]+>|[→:：=(（|,，\['\"]|\b(?:to|at|from|by)|[\u4e00-\u9fff]|^|\n)[ \t]{0,4}$"
+    r"(?i)(?:[-=]+>|[→:：=(（|,，@/\['\"]|\b(?:to|at|from|by|ping)|[\u4e00-\u9fff]|^|\n)[ \t]{0,4}$"
 )
 _COUNTED: Final = HidingPattern(
     r"[ \t]?(?:个|条|步|次|行|字节|样本|参数|token|step|sample|byte|iter|param|of )"
@@ -273,7 +275,7 @@ def _is_mobile(match: Any) -> bool:
 
 def _is_identity(match: Any) -> bool:
     """Say whether eighteen digits are of a Chinese identity card: with a birthday and a check."""
-    value = match["v"].upper()
+    value = match["v"].upper().replace(" ", "").replace("-", "")
     if _BEFORE_IDENTITY.search(match.string[max(0, match.start() - 24) : match.start()]):
         return True
     if not _BIRTHDAY.fullmatch(value):
@@ -294,7 +296,7 @@ PEOPLE: Final = (
     # folders
     _build_user_rule(
         "/(?:p|g|home|rech|turbo|scrubbed|userexternal|userinternal|vast|blue|orange|gs|inspire"
-        "|flash|rds|hwfile)/|_work/|scratch/",
+        "|flash|rds|hwfile|u|work|efs|ptmp|ess|client|bn|ssdwork)/|_work/|scratch/|/users/[A-Z]",
         rf"(?:{_LAYOUTS})/{_MEMBER}(?=/)",
         _is_member,
     ),
@@ -431,6 +433,11 @@ PEOPLE: Final = (
     ),
     _build_phone_rule(
         _MOBILE, rf"(?<![A-Za-z0-9_.+/-])(?P<v>{_MOBILE})(?![A-Za-z0-9_/%-]|\.\w)", _is_mobile
+    ),
+    _build_phone_rule(
+        "[0-9]{6}[ -](?:19|20)[0-9]{6}[ -][0-9]{3}[0-9Xx]",
+        r"(?<![A-Za-z0-9.-])(?P<v>\d{6}([ -])(?:19|20)\d{6}\2\d{3}[\dXx])(?![A-Za-z0-9-])",
+        _is_identity,
     ),
     _build_phone_rule(
         "[0-9]{17}[0-9Xx]",
