@@ -292,6 +292,7 @@ DRAWN = (
         "7c0d18a9f5b34e627c0d18a9f5b34e62 Wx4mQz8Lk2Vb6Tn0",
     ),
     ("CosCredential('7c0d18a9f5b34e627c0d18a9f5b34e62')", "7c0d18a9f5b34e627c0d18a9f5b34e62"),
+    ("Dash('7c0d18a9f5b34e627c0d18a9f5b34e62')", "7c0d18a9f5b34e627c0d18a9f5b34e62"),
     ("HmacSigner('7c0d18a9f5b34e62', region)", "7c0d18a9f5b34e62"),
 )
 SHELLS = (
@@ -301,6 +302,7 @@ SHELLS = (
     ("setx HUB_TOKEN w8mQz4Lk2Vb6Tn0x", "w8mQz4Lk2Vb6Tn0x"),
     ("docker run -e HUB_TOKEN w8mQz4Lk2Vb6Tn0x img", "w8mQz4Lk2Vb6Tn0x"),
     ("declare -x METRICS_KEY w8mQz4Lk2Vb6Tn0x", "w8mQz4Lk2Vb6Tn0x"),
+    ("Set VISION_KEY to 'w8mQz4Lk2Vb6Tn0x'", "w8mQz4Lk2Vb6Tn0x"),
     ("WEIGHT_KEY=w8mQz4Lk2Vb6Tn0x", "w8mQz4Lk2Vb6Tn0x"),
     # a prompt where a command goes on
     ("$ export HUB_TOKEN=w8mQz4Lk\\\n> 2Vb6Tn0xRt", "w8mQz4Lk 2Vb6Tn0xRt"),
@@ -321,6 +323,10 @@ CHINESE = (
     ("密码统一为Weide#77", "Weide#77"),
     ("wandb 的 api key 是 w8mQz4Lk2Vb6", "w8mQz4Lk2Vb6"),
     ("把 access token 换成 w8mQz4Lk2Vb6 再跑", "w8mQz4Lk2Vb6"),
+    ("数据库口令，改为：Weide_sand55", "Weide_sand55"),
+    ("账号密码 labuser / Weide.2718", "Weide.2718"),
+    ("账密：labuser/Weide.2718", "Weide.2718"),
+    ("【密码】Weide_sand55", "Weide_sand55"),
     ("hub token 是 w8mQz4Lk，别外传", "w8mQz4Lk"),
 )
 CUT = (
@@ -334,6 +340,9 @@ CUT = (
     ("n1: mount -o username=lab,password=Weiden.\nn1: Hafen_7731,ro", "Weiden Hafen_7731"),
     ("-o user=lab,password=Weiden\nHafen7731,vers=3", "Weiden Hafen7731"),
     ("n1: mqtt password is\nn1:    Weiden!905\nn1: mqtt port is 1883", "Weiden!905"),
+    ("n1: -o user=lab,pass=Weiden.\nn1: Hafen_55,vers=3.0", "Weiden Hafen_55"),
+    ("║ dsn = 'mysql://lab:Weiden ║\n║        Hafen=39@db/x' ║", "Weiden Hafen=39"),
+    ("auth = ('asr',\n        'Weide&Sand21')", "Weide&Sand21"),
     ("the passphrase was:\n  Weiden!905", "Weiden!905"),
     (
         "deploy_key: >\n    TyKeXsuJZbKFyR7DMDkA\n    hQDwidc5W6rnRWCFo0gN\n    V6cF0rg=\nname: x",
@@ -350,6 +359,9 @@ LONG_CALLS = (
     ("s = graph.open_session('asr', 'Weide*4080')", "Weide*4080"),
     ("ldap.bind('cn=asr', 'Weide*4080')", "Weide*4080"),
     ("gw.authorize('asr', 'Weide*4080')", "Weide*4080"),
+    ("api.authenticate_user('asr', 'Weide*4080')", "Weide*4080"),
+    ("mq.username_pw_set('asr', 'Weide*4080')", "Weide*4080"),
+    ("zf.setpassword(b'Weide*4080')", "Weide*4080"),
     ("vault.unlock('asr', 'Weide*4080')", "Weide*4080"),
     ("pool.newSession('asr', 'Weide*4080')", "Weide*4080"),
     ("nas.mount('asr', 'Weide*4080')", "Weide*4080"),
@@ -361,6 +373,10 @@ NUMBERS = (
     ("voice call to 18877210465 answered", "18877210465"),
     ("18877210465: delivered", "18877210465"),
     ("18877210465 已送达短信", "18877210465"),
+    ("有事打18877210465", "18877210465"),
+    ("18877210465（微信同号）", "18877210465"),
+    ("李某|11010519491231002X|18877210465", "11010519491231002X 18877210465"),
+    ("身份证 110105 19491231 002X", "110105 19491231 002X"),
     ("短信网关 -> 18877210465 失败", "18877210465"),
     ("外呼：18877210465 未接听", "18877210465"),
 )
@@ -378,6 +394,13 @@ FOLDERS = (
     ("/ocean/projects/cis123p/sylviewong/run", "sylviewong"),
     ("/lustre/orion/csc123/proj-shared/sylviewong/run", "sylviewong"),
     ("/eagle/visionlab/sylviewong/run", "sylviewong"),
+    ("/p/scratch/cstdl/sylviewong/out", "sylviewong"),
+    ("/g/data/ab12/sylviewong/out", "sylviewong"),
+    ("/leonardo_work/EUHPC_D12/sylviewong/x", "sylviewong"),
+    ("/lustre/fswork/projects/rech/abc/sylviewong/x", "sylviewong"),
+    ("/storage/home/hcoda1/3/sylviewong/x", "sylviewong"),
+    ("/lustre/home/acct-ee/sylviewong/x", "sylviewong"),
+    ("/work/gk36/k36001/run", "k36001"),
     ("/groups/gaa50004/sylviewong/run", "sylviewong"),
 )
 
@@ -431,6 +454,12 @@ LOOK_ALIKES = (
     "/usr/share/d/data/x",
     "/projects/v2/train/x",
     "密码用 bcrypt 加密",
+    "令牌用 BPE32k 分词",
+    "make_session('pg', '1.13.0')",
+    "app.mount('static', 'dist-20260101')",
+    "Revision('9f86d081884c7d659a2feaa0c55ad015')",
+    "/x/y/yolo5/z",
+    "ON gpu-node03 CANCELLED AT 2026-03-01T04:00:12 DUE TO TIME LIMIT",
     "token 是 模型 的输入",
     "the key is\nstep 300 reached",
     "sort key 是 length2026",
