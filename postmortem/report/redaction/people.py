@@ -138,11 +138,14 @@ _LAYOUTS: Final = build_alternation(r"""
     /storage/home/\w{1,12}/\d{1,3} /inspire/\w{1,8}/project/[\w-]{1,40}(?:/public)?
     /home/acct-[\w-]{1,30} /nfs/turbo/[\w-]{1,30} /gscratch/scrubbed /fs/[\w-]{1,20}-scratch
     /rds/user /home/[a-z]/[a-z] /vast /(?:blue|orange)/[\w.-]{1,30}
-    /(?:raven|viper|cobra)/u /cluster/work/[a-z]{2,8} /home/projects/\w{2,20} /(?:efs|ptmp|netscratch)
-    /ssdwork /fs/(?:ess|scratch)/\w{3,12} /users/[A-Z]{2,5}\d{2,6} /scratch/client /mnt/bn/[\w-]{1,30}
+    /(?:raven|viper|cobra)/u /cluster/work/[a-z]{2,8}
+    /home/projects/\w{2,20} /(?:efs|ptmp|netscratch|ssdwork)
+    /fs/(?:ess|scratch)/\w{3,12} /users/[A-Z]{2,5}\d{2,6}
+    /scratch/client /mnt/bn/[\w-]{1,30}
     /flash/project_\d{4,12} /gs/\w{1,4}/[\w-]{1,20} /hwfile/[a-z]{2,8}
 """)
 """Where well-known clusters keep the folders of users."""
+_LAYOUT_HINT: Final = re.sub(r"\{\d+,?\d*\}", "+", f"(?:{_LAYOUTS})/[a-z]")
 _MEMBER: Final = r"(?P<v>[a-z][a-z]{2,20}(?:[._-][a-z]{2,20})?\d{0,6}|[a-z]{1,3}\d{2,8})"
 _DOES: Final = (
     "cannot|can't|could not|couldn't|may not|is not|isn't|was not|does not|doesn't|did not|has no"
@@ -295,8 +298,7 @@ def _build_phone_rule(hint: str, pattern: str, holds: Check) -> HidingRule:
 PEOPLE: Final = (
     # folders
     _build_user_rule(
-        "/(?:p|g|home|rech|turbo|scrubbed|userexternal|userinternal|vast|blue|orange|gs|inspire"
-        "|flash|rds|hwfile|u|work|efs|ptmp|ess|client|bn|ssdwork)/|_work/|scratch/|/users/[A-Z]",
+        _LAYOUT_HINT,
         rf"(?:{_LAYOUTS})/{_MEMBER}(?=/)",
         _is_member,
     ),
