@@ -61,7 +61,8 @@ _TOLD: Final = build_linear_pattern(
     r"|(?:set|export|declare|typeset|--?e|--env)(?:[ \t]+--?[a-zA-Z]+){0,3})[ \t]{1,4}"
     r"|(?:^|[ \t])(?:-e|--env)[ \t]{1,4}"
     r"|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+"
-    rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}}(?:to[ \t]{{1,4}})?)"
+    rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})"
+    r"(?P<s>[ \t]{1,4}(?:to[ \t]{1,4})?)"
 )
 _CHINESE_SAID: Final = build_linear_pattern(
     rf"(?P<n>{CHINESE})[”」』】]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"

@@ -58,7 +58,8 @@ _FUNCTIONS: Final = {
         simple_bind simple_bind_s bind_s run_as run_as_user runas runAs su switch_user become
         impersonate connect_as login_as logIn signIn loginUser login_user
         add_password set_password set_passwd setPassword change_password update_password
-        basic_auth basicAuth (?:HTTP|Http)\\w*Auth BasicAuth [A-Z]\\w*(?:Authentication|AuthProvider) SimpleAuth PasswordAuth
+        basic_auth basicAuth (?:HTTP|Http)\\w*Auth BasicAuth
+        [A-Z]\\w*(?:Authentication|AuthProvider) SimpleAuth PasswordAuth
         \\w*authenticator\\w* set_auth setAuth with_auth
         set_credentials with_credentials use_credentials setCredentials withCredentials
         PlainCredentials \\w*PasswordCredentials? \\w*PasswordAuth\\w* UserPassword
@@ -66,12 +67,15 @@ _FUNCTIONS: Final = {
         identify su_login add_user create_user set_cookie cookies\\.set
     """),
     Takes.MAY_LOG_IN: build_alternation("""
-        (?:[a-z]\\w*_)?(?:get|new|create|open|start|make|acquire|register)_?[sS]ession session_context extractall
+        (?:[a-z]\\w*_)?(?:get|new|create|open|start|make|acquire|register)_?[sS]ession
+        session_context extractall
         (?:[a-z]\\w*_)?(?:bind|authorize|auth|unlock|attach|mount|logon_user|verify|verify_user)
-        check_(?:login|password|auth) checkLogin checkPassword username_pw_set userNamePwSet getSession doLogin
+        check_(?:login|password|auth) checkLogin checkPassword username_pw_set userNamePwSet
+        getSession doLogin
     """),
     Takes.SECRETS: build_alternation("""
-        Auth setpassword Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth BearerToken
+        Auth setpassword Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth
+        BearerToken
         TokenAuth AccessToken HTTPBearer Fernet hmac\\.new hmac\\.HMAC AES\\.new set_token
         set_access_token set_api_key use_token login_with_token login_by_token set_secret_key
         AzureKeyCredential AzureNamedKeyCredential AccessKeyCredential ApiKeyAuth
