@@ -172,10 +172,15 @@ def _iter_quoted_arguments(text: str, start: int) -> Iterator[_Argument]:
         elif depth == 0 and kind is not None:
             place += kind == "comma"
             is_named = kind == "named"
-        elif kind is None and not text[start - 1 : match.start()].rstrip(_FRAME).endswith(_GOES_ON):
+        if depth < 0 or place > _MOST_ARGUMENTS or _ends_call(text, start, match):
             return
-        if depth < 0 or place > _MOST_ARGUMENTS:
-            return
+
+
+def _ends_call(text: str, start: int, match: Any) -> bool:
+    """Say whether a line ends whose arguments do not go on in the next one."""
+    if match[0] != "\n":
+        return False
+    return not text[start - 1 : match.start()].rstrip(_FRAME).endswith(_GOES_ON)
 
 
 def _may_be_secret(value: str) -> bool:
@@ -209,20 +214,24 @@ def _is_password(value: str) -> bool:
 
 def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -> list[_Argument]:
     """Choose the secrets among the arguments of a call."""
-    drawn = [one for one in given if _is_drawn(one.text)]
     if takes is Takes.ANYTHING:
-        return drawn
+        return [one for one in given if _is_drawn(one.text)]
     may_be = [one for one in given if _may_be_secret(one.text)]
     if takes is Takes.SECRETS:
         return [one for one in may_be if not _ADDRESS.fullmatch(one.text)]
-    if takes is Takes.PASSWORD_LAST:
-        return [one for one in may_be if one.place > 0][-1:] or drawn
-    if takes is Takes.MAY_LOG_IN and not is_machine:
-        last = [one for one in given[-1:] if one in may_be and one.place > 0]
-        return [one for one in last if _is_password(one.text)] or drawn
     if takes is Takes.MAY_LOG_IN:
         may_be = [one for one in may_be if _is_password(one.text)]
-    return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
+    if takes is Takes.MACHINE_FIRST or (takes is Takes.MAY_LOG_IN and is_machine):
+        return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
+    return _select_last(takes, may_be, given)
+
+
+def _select_last(takes: Takes, may_be: list[_Argument], given: list[_Argument]) -> list[_Argument]:
+    """Choose the last argument, if it may be a password, or else those drawn by lot."""
+    behind = [one for one in may_be if one.place > 0][-1:]
+    if takes is Takes.MAY_LOG_IN and behind != given[-1:]:
+        behind = []
+    return behind or [one for one in given if _is_drawn(one.text)]
 
 
 def _select_after_machine(

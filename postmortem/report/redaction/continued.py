@@ -267,13 +267,18 @@ def _find_rest_of_password(head: str, following: str, start: int) -> Span | None
     if "://" in tail and _CUT_URL.search(tail):
         rest = _URL_GOES_ON.match(following, start)
         return rest.span() if rest else None
-    if "=" not in tail or (match := _CUT_PASSWORD.search(tail)) is None:
+    return _find_rest_of_options(tail, following, start) if "=" in tail else None
+
+
+def _find_rest_of_options(tail: str, following: str, start: int) -> Span | None:
+    """Find how a list of options goes on whose password ends the line above."""
+    match, rest = _CUT_PASSWORD.search(tail), _OPTIONS_GO_ON.match(following, start)
+    if match is None or rest is None:
         return None
-    rest = _OPTIONS_GO_ON.match(following, start)
     is_password = evaluate_name(match["n"]) is Named.PASSWORD or (
         match["b"] and match["n"] == "pass"
     )
-    if rest is None or not is_password:
+    if not is_password:
         return None
     goes_on = tail[-1] in _JOINS or (match["b"] and rest.end() < len(following))
     has_digit = any(map(str.isdigit, rest["v"]))

@@ -302,6 +302,11 @@ def _is_drawn_word(match: Any) -> bool:
         return False
     if _GOES_ON_AS_NAME.match(match.string, match.end(1)):
         return False
+    return _is_mixed(word) and not ("/" in word and (is_path(word) or _FOLDER.search(word)))
+
+
+def _is_mixed(word: str) -> bool:
+    """Say whether a word goes over from one kind of characters to another as if drawn by lot."""
     bare = re.sub("[^A-Za-z0-9]", "", word)
     return (
         any(map(str.isdigit, bare))
@@ -310,7 +315,6 @@ def _is_drawn_word(match: Any) -> bool:
         and count_switches(bare) * 8 >= len(bare) * 3
         and not _is_json(word)
         and sum(map(len, _CAMEL.compiled.findall(word))) * 3 < len(word) * 2
-        and not ("/" in word and (is_path(word) or _FOLDER.search(word)))
     )
 
 
