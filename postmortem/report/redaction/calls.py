@@ -183,7 +183,12 @@ def _ends_call(text: str, start: int, match: Any) -> bool:
     return not text[start - 1 : match.start()].rstrip(_FRAME).endswith(_GOES_ON)
 
 
-def _may_be_secret(value: str) -> bool:
+def _may_be_secret(value: str, takes: Takes) -> bool:
+    """Say whether a value may be a secret in a call, by what its function takes."""
+    if takes is Takes.SECRETS and _ADDRESS.fullmatch(value):
+        return False
+    if takes is Takes.MAY_LOG_IN and not _is_password(value):
+        return False
     return (
         value.lower() not in COMMON_USERS
         and not is_placeholder(value)
@@ -216,11 +221,9 @@ def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -
     """Choose the secrets among the arguments of a call."""
     if takes is Takes.ANYTHING:
         return [one for one in given if _is_drawn(one.text)]
-    may_be = [one for one in given if _may_be_secret(one.text)]
+    may_be = [one for one in given if _may_be_secret(one.text, takes)]
     if takes is Takes.SECRETS:
-        return [one for one in may_be if not _ADDRESS.fullmatch(one.text)]
-    if takes is Takes.MAY_LOG_IN:
-        may_be = [one for one in may_be if _is_password(one.text)]
+        return may_be
     if takes is Takes.MACHINE_FIRST or (takes is Takes.MAY_LOG_IN and is_machine):
         return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
     return _select_last(takes, may_be, given)
