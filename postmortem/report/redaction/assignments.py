@@ -21,6 +21,7 @@ from postmortem.report.redaction.secret_names import (
     NAME_HINT,
     Named,
     evaluate_name,
+    is_opener,
     is_placeholder,
     is_random,
     is_secret,
@@ -28,10 +29,15 @@ from postmortem.report.redaction.secret_names import (
 from postmortem.report.redaction.tokens import is_basic
 
 # What stands between a name and its value.
-_IS: Final = "(?:是|[设改]?置?[为成]|如下)了?"
-_SIGN: Final = f"(?:=>|->|:=|==?|[:：＝]|{_IS}[:：=＝]?)"
+_IS: Final = (
+    "(?:已经?|重新?|就|写的|都|还|用的|默认|统一|暂时?|目前|现在|一律){0,3}"
+    "(?:是|[设改换更填写]?置?[为成]|如下|即|乃|叫做?|填)了?"
+)
+_SIGN: Final = (
+    f"(?:=>|->|:=|==?|[:：＝]|(?:[，,][ \t]?[现已]?[设改换更]置?[为成]了?|{_IS})[:：=＝]?)"
+)
 _SET: Final = (
-    r"(?:\\{0,3}['\"`”」]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
+    r"(?:\\{0,3}['\"`”」』】]?\]?(?:[（(][^（）()\n]{1,12}[)）])?[ \t]*"
     rf"{_SIGN}[ \t]*|(?:%22)?%3[AD](?:%20|\+)?(?:%22)?)"
 )
 REFUSED: Final = (
@@ -51,15 +57,27 @@ _OPTION: Final = build_linear_pattern(
     rf"(?i)(?:^|[\s'\"(\[,])(?P<n>--?{NAME})(?P<s>[ \t]{{1,4}}|=)"
 )
 _TOLD: Final = build_linear_pattern(
-    r"(?i)(?:\b(?:setenv|ENV|configure set|config set|password|secret set)[ \t]{1,4}"
+    r"(?i)(?:\b(?:setenv|ENV|configure set|config set|password|secret set|setx|set-?env|addenv"
+    r"|(?:set|export|declare|typeset|--?e|--env)(?:[ \t]+--?[a-zA-Z]+){0,3})[ \t]{1,4}"
+    r"|(?:^|[ \t])(?:-e|--env)[ \t]{1,4}"
     r"|\bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+"
-    rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})(?P<s>[ \t]{{1,4}})"
+    rf"|\b(?:login|user(?:name)?)[ \t]+\S+[ \t]+)(?P<n>{NAME})"
+    r"(?P<s>[ \t]{1,4}(?:to[ \t]{1,4})?)"
 )
 _CHINESE_SAID: Final = build_linear_pattern(
-    rf"(?P<n>{CHINESE})[”」』]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
+    rf"(?P<n>{CHINESE})[”」』】]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
     r"|(?P<w>[!-~]{4,128}))"
 )
 """A Chinese name with its value right behind it: in quotes, or of letters and digits."""
+_ACCOUNT_HINT: Final = (
+    r"(?i)[账帐]密|(?:[账帐][号户]|用户名?|account|user(?:name)?|login)[ \t]?(?:[/、和&+|][ \t]?)?"
+    r"(?:密码|口令|password|passwd|pwd)"
+)
+_ACCOUNT_AND_PASSWORD: Final = build_linear_pattern(
+    rf"(?:{_ACCOUNT_HINT})[ \t]?(?:[:：=＝]|分别|是|为)*[ \t]?"
+    r"[\w.@-]{1,64}[ \t]?[/、,，|:： ][ \t]?(?P<v>[!-~]{4,128})"
+)
+"""A name and its password behind the words for both."""
 _SAID: Final = build_linear_pattern(
     r"(?i)(?P<n>(?:[\w-]+ )?\b[\w-]*(?:token|key|password|passphrase|secret|[_-](?:[as]k|pat)))"
     r"(?: is| was| of| provided| given| used| set to)?(?P<s>:?)[ \t]"
@@ -132,6 +150,8 @@ _OPENING: Final = HidingPattern(
     r"|\n[ \t]{1,40}(?:desc(?:ription)?:[^\n]{0,80}\n[ \t]{1,40})?value:[ \t]*"
 )
 """What may stand between a name and its value."""
+_WORD_BEFORE: Final = HidingPattern(r"(?<![^\W_])[A-Za-z]+ $")
+_USER_BEFORE: Final = HidingPattern(r"(?i)user(?:name)?=[^\s,;&]{1,64}[,;&]$")
 _IS_SAID: Final = HidingPattern(_IS)
 _GOES_ON: Final = HidingPattern(r" ?[^\W_]")
 _CHINESE_BEHIND: Final = HidingPattern(r"(?<=[!-~])[\u4e00-\u9fff].*")
@@ -165,7 +185,7 @@ def _find_secret_after(text: str, begin: int, behind: int, after: int) -> Span |
         after: where that ends.
     """
     name, mark = text[begin:behind], text[behind:after]
-    strength = evaluate_name(name)
+    strength = _evaluate_words(text, begin, name)
     value = _match_value(text, after, is_listed=_is_listed(mark)) if strength else None
     if value is None or (
         value.end() - value.start() < _SHORTEST[strength] and not name.startswith("-")
@@ -183,6 +203,18 @@ def _find_secret_after(text: str, begin: int, behind: int, after: int) -> Span |
         return None
     end: int = start + len(shown)
     return start, _REST[group].match(text, end).end() if len(shown) >= _LOOKED_AT - 1 else end
+
+
+def _evaluate_words(text: str, begin: int, name: str) -> Named:
+    """Say what a name says, with the word before it: `api key` opens something."""
+    strength = evaluate_name(name)
+    if name.lower() == "pass" and _USER_BEFORE.search(text[max(0, begin - 80) : begin]):
+        return Named.KEY
+    if Named.NOTHING < strength < Named.KEY and text[begin - 1 : begin] == " ":
+        word = _WORD_BEFORE.search(text[max(0, begin - 24) : begin])
+        if word and is_opener(word[0].strip()):
+            return max(strength, evaluate_name(f"{word[0].strip()}_{name}"))
+    return strength
 
 
 def find_secret_at(text: str, name: Span, start: int) -> Span | None:
@@ -254,7 +286,8 @@ def _is_secret_value(name: str, strength: Named, mark: str, value: str, *, is_qu
         if is_listed or not (mark.strip() or is_quoted):  # names in a list, a row of a table
             strength = min(strength, Named.PERHAPS)
         is_prose = not is_quoted and _is_of_prose(mark)
-    return is_secret(strength, value, is_quoted=is_quoted, is_prose=is_prose) or (
+    is_no_code = is_quoted or (any(map(str.isdigit, value)) and bool(_IS_SAID.search(mark)))
+    return is_secret(strength, value, is_quoted=is_no_code, is_prose=is_prose) or (
         name.lower().endswith(("auth", "authorization")) and is_basic(value)
     )
 
@@ -309,6 +342,10 @@ def _is_named_behind(match: Any) -> bool:
     return is_secret(evaluate_name(match["n"]), match["v"], is_quoted=True, is_prose=False)
 
 
+def _is_password_of_account(match: Any) -> bool:
+    return any(map(str.isdigit, match["v"])) and not is_placeholder(match["v"])
+
+
 def _find_given_secrets(text: str) -> Iterator[Span]:
     """Give the values that a sentence about a name tells."""
     for match in _GIVEN.finditer(text):
@@ -343,6 +380,7 @@ ASSIGNMENTS: Final = (
     build_rule("secret", NAME_HINT, _SAID, _is_secret_in_prose),
     build_rule("secret", NAME_HINT, _VALUE_FIRST, _is_named_behind),
     build_rule("secret", "(?i)value: ", _FLOW_VALUE_FIRST, _is_named_behind),
+    build_rule("secret", _ACCOUNT_HINT, _ACCOUNT_AND_PASSWORD, _is_password_of_account),
     HidingRule("secret", CHINESE, _find_chinese_secrets),
     HidingRule("secret", NAME_HINT, _find_given_secrets),
 )

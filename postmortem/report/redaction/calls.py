@@ -20,9 +20,15 @@ from postmortem.report.redaction.hiding import (
     Span,
     build_alternation,
     build_linear_pattern,
+    build_rule,
 )
 from postmortem.report.redaction.people import COMMON_USERS
-from postmortem.report.redaction.secret_names import is_path, is_placeholder, is_random
+from postmortem.report.redaction.secret_names import (
+    is_path,
+    is_placeholder,
+    is_random,
+    is_worded,
+)
 
 
 class Takes(Enum):
@@ -32,6 +38,8 @@ class Takes(Enum):
     """A machine, then secrets and names."""
     PASSWORD_LAST = auto()
     """A name, then the password."""
+    MAY_LOG_IN = auto()
+    """What may be a name and its password, if the last looks like one."""
     SECRETS = auto()
     """Secrets alone."""
     ANYTHING = auto()
@@ -39,25 +47,35 @@ class Takes(Enum):
 
 _FUNCTIONS: Final = {
     Takes.MACHINE_FIRST: build_alternation("""
-        connect create_connection open_connection create_pool connect_to connect_ssh open_session
-        [A-Za-z]*Connection Redis StrictRedis Minio MongoClient InfluxDBClient Elasticsearch
+        connect create_connection open_connection create_pool connect_to connect_ssh
+        [A-Za-z]*Connection Client Redis StrictRedis Minio MongoClient InfluxDBClient Elasticsearch
         Database ConnectHandler FTP FTP_TLS SMBConnection [A-Z]\\w*(?:Client|Connector|Pool)
         new_client make_client create_client get_client get_connection
     """),
     Takes.PASSWORD_LAST: build_alternation("""
         (?:[a-z]\\w*_)?(?:login|log_in|sign_in|signin|logon|authenticate|auth_password)
+        (?:login|authenticate|auth|verify)_(?:user|with_password|password)
         simple_bind simple_bind_s bind_s run_as run_as_user runas runAs su switch_user become
         impersonate connect_as login_as logIn signIn loginUser login_user
         add_password set_password set_passwd setPassword change_password update_password
-        basic_auth basicAuth (?:HTTP|Http)\\w*Auth BasicAuth SimpleAuth PasswordAuth
+        basic_auth basicAuth (?:HTTP|Http)\\w*Auth BasicAuth
+        [A-Z]\\w*(?:Authentication|AuthProvider) SimpleAuth PasswordAuth
         \\w*authenticator\\w* set_auth setAuth with_auth
         set_credentials with_credentials use_credentials setCredentials withCredentials
         PlainCredentials \\w*PasswordCredentials? \\w*PasswordAuth\\w* UserPassword
         jwt\\.encode jwt\\.decode set_basic_auth setBasicAuth SetBasicAuth basic_auth_header
         identify su_login add_user create_user set_cookie cookies\\.set
     """),
+    Takes.MAY_LOG_IN: build_alternation("""
+        (?:[a-z]\\w*_)?(?:get|new|create|open|start|make|acquire|register)_?[sS]ession
+        session_context extractall
+        (?:[a-z]\\w*_)?(?:bind|authorize|auth|unlock|attach|mount|logon_user|verify|verify_user)
+        check_(?:login|password|auth) checkLogin checkPassword username_pw_set userNamePwSet
+        getSession doLogin
+    """),
     Takes.SECRETS: build_alternation("""
-        Auth Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth BearerToken
+        Auth setpassword Credentials? StaticCredentials? AuthProvider StaticProvider BearerAuth
+        BearerToken
         TokenAuth AccessToken HTTPBearer Fernet hmac\\.new hmac\\.HMAC AES\\.new set_token
         set_access_token set_api_key use_token login_with_token login_by_token set_secret_key
         AzureKeyCredential AzureNamedKeyCredential AccessKeyCredential ApiKeyAuth
@@ -66,6 +84,7 @@ _FUNCTIONS: Final = {
     """),
     Takes.ANYTHING: build_alternation("""
         [A-Z]\\w*(?:Client|Api|API|SDK|Bot|Session|Service|Provider|Conn|Config|Run|Logger)\\w{0,4}
+        [A-Z]\\w*(?:AI|LLM|Credentials?|Auth|Signer|Token)
         Experiment OfflineExperiment Github Gitlab OpenAI Anthropic Groq Cohere Together Replicate
         Pinecone Telegram Slack Notion Airtable init login setup authorize configure api_key
     """),
@@ -84,6 +103,7 @@ _ARGUMENT: Final = HidingPattern(
     r"(?P<quoted>[rbufRBUF]{0,2}\\{0,3}(?:'(?P<a>[^'\n]{0,256})'|\"(?P<b>[^\"\n]{0,256})\"))"
     r"|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<named>\w=)|\n"
 )
+_FRAME: Final = " \t\r│┃║|"
 _LOOKED_AT: Final = 512
 """Characters behind the name of a function that may be arguments of it."""
 _PORT: Final = HidingPattern(r"(?P<host>[^,()\n]{1,120}),[ \t]*(?:port=)?\d{2,5}[ \t]*[,)]")
@@ -112,6 +132,19 @@ _NO_SECRET: Final = HidingPattern(
 )
 """Arguments that are no secret: a port, an address, an algorithm."""
 _SHORTEST_DRAWN: Final = 16
+_SHORTEST_PART: Final = 12
+_GOES_ON: Final = (",", "(", "[", "{")
+"""How a line of code ends whose arguments go on in the next one."""
+_KEY_OF_MAKER: Final = build_linear_pattern(
+    r"(?:^|[^\w])(?P<f>[A-Z]\w{2,40})\((?:[^()\n]{1,80},[ \t]?)?['\"](?P<v>[0-9a-f]{32})['\"]"
+)
+"""A digest's length of hexadecimal digits, handed to what makes something."""
+_NAMES_DIGEST: Final = HidingPattern(
+    r"(?i)hash|digest|md5|commit|revision|uuid|id$|checksum|version|cache|error|exception|blob"
+    r"|snapshot|file|path|tag|request|run|trace|span|object|node|entry|artifact|record|sample"
+)
+_DIGITS: Final = HidingPattern(r"\d+")
+_STEM: Final = HidingPattern(r"[A-Za-z]+")
 
 
 class _Argument(NamedTuple):
@@ -136,14 +169,26 @@ def _iter_quoted_arguments(text: str, start: int) -> Iterator[_Argument]:
             depth += 1
         elif kind == "close":
             depth -= 1
-        elif depth == 0:
+        elif depth == 0 and kind is not None:
             place += kind == "comma"
             is_named = kind == "named"
-        if depth < 0 or kind is None or place > _MOST_ARGUMENTS:
+        if depth < 0 or place > _MOST_ARGUMENTS or _ends_call(text, start, match):
             return
 
 
-def _may_be_secret(value: str) -> bool:
+def _ends_call(text: str, start: int, match: Any) -> bool:
+    """Say whether a line ends whose arguments do not go on in the next one."""
+    if match[0] != "\n":
+        return False
+    return not text[start - 1 : match.start()].rstrip(_FRAME).endswith(_GOES_ON)
+
+
+def _may_be_secret(value: str, takes: Takes) -> bool:
+    """Say whether a value may be a secret in a call, by what its function takes."""
+    if takes is Takes.SECRETS and _ADDRESS.fullmatch(value):
+        return False
+    if takes is Takes.MAY_LOG_IN and not _is_password(value):
+        return False
     return (
         value.lower() not in COMMON_USERS
         and not is_placeholder(value)
@@ -153,20 +198,43 @@ def _may_be_secret(value: str) -> bool:
 
 
 def _is_drawn(value: str) -> bool:
-    return len(value) >= _SHORTEST_DRAWN and is_random(value) and not any(map(value.count, "/ ."))
+    """Say whether a value, or each part of it between full stops, is long and drawn by lot."""
+    parts = value.split(".")
+    return (
+        len(value) >= _SHORTEST_DRAWN
+        and all(len(part) >= _SHORTEST_PART and is_random(part) for part in parts)
+        and not any(map(value.count, "/ "))
+    )
+
+
+def _is_password(value: str) -> bool:
+    """Say whether a value is more than the words and the version of a name."""
+    has_all = any(map(str.isupper, value)) and any(map(str.islower, value))
+    return (
+        any(map(value.count, "*#!$%&+=~^;?"))
+        or (has_all and sum(map(str.isdigit, value)) > 1)
+        or not is_worded(_DIGITS.compiled.sub("1", value))
+    )
 
 
 def _select_secrets(takes: Takes, given: list[_Argument], *, is_machine: bool) -> list[_Argument]:
     """Choose the secrets among the arguments of a call."""
-    drawn = [one for one in given if _is_drawn(one.text)]
     if takes is Takes.ANYTHING:
-        return drawn
-    may_be = [one for one in given if _may_be_secret(one.text)]
+        return [one for one in given if _is_drawn(one.text)]
+    may_be = [one for one in given if _may_be_secret(one.text, takes)]
     if takes is Takes.SECRETS:
-        return [one for one in may_be if not _ADDRESS.fullmatch(one.text)]
-    if takes is Takes.PASSWORD_LAST:
-        return [one for one in may_be if one.place > 0][-1:] or drawn
-    return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
+        return may_be
+    if takes is Takes.MACHINE_FIRST or (takes is Takes.MAY_LOG_IN and is_machine):
+        return _select_after_machine(may_be, given[-1:], is_machine=is_machine)
+    return _select_last(takes, may_be, given)
+
+
+def _select_last(takes: Takes, may_be: list[_Argument], given: list[_Argument]) -> list[_Argument]:
+    """Choose the last argument, if it may be a password, or else those drawn by lot."""
+    behind = [one for one in may_be if one.place > 0][-1:]
+    if takes is Takes.MAY_LOG_IN and behind != given[-1:]:
+        behind = []
+    return behind or [one for one in given if _is_drawn(one.text)]
 
 
 def _select_after_machine(
@@ -186,7 +254,11 @@ def _names_machine(text: str, start: int, match_start: int, given: list[_Argumen
     """Say whether the first argument of a call is a machine: it is not of a graph of layers."""
     first = next((one for one in given if one.place == 0), None)
     if first is not None and _MACHINE.fullmatch(first.text):
-        return True
+        stem = _STEM.match(first.text)  # two of a kind are nodes of a graph
+        return stem is None or not any(
+            one.place and one.text.startswith(stem[0]) and _MACHINE.fullmatch(one.text)
+            for one in given
+        )
     if _MACHINE_VARIABLE.match(text, start) or _PORT.match(text, start):
         return True
     return _CONNECTOR.search(text[max(0, match_start - 40) : start]) is not None
@@ -214,4 +286,11 @@ def call_before(text: str) -> Takes | None:
     return identify_argument_type(calls[-1]) if calls else None
 
 
-CALLS: Final = (HidingRule("secret", CALL_HINT, _find_secrets_in_calls),)
+def _is_key_of_maker(match: Any) -> bool:
+    return not _NAMES_DIGEST.search(match["f"])
+
+
+CALLS: Final = (
+    HidingRule("secret", CALL_HINT, _find_secrets_in_calls),
+    build_rule("secret", "['\"][0-9a-f]{32}['\"]", _KEY_OF_MAKER, _is_key_of_maker),
+)

@@ -55,7 +55,7 @@ _PLACES: Final = (
     r"\becho (?:-n )?(?:'(?P<a>[^'\n]+)'|\"(?P<b>[^\"\n]+)\"|(?P<c>[^\s|$]+)) ?\| ?"
     r"(?:sudo -\w*S|docker login|podman login|passwd|chpasswd|kinit|openssl|gpg|sshpass)",
     r"(?:auth|credentials|login) ?= ?[(\[]\\{0,3}['\"][^'\"\n]*\\{0,3}['\"],"
-    r" ?\\{0,3}['\"](?P<c>[^'\"\n]+)['\"]",
+    r"[ \t│┃║]*\n?[ \t│┃║]*\\{0,3}['\"](?P<c>[^'\"\n]+)['\"]",
     r"\b(?:HTTPBasicAuth|HTTPDigestAuth|BasicAuth)\(\\{0,3}['\"][^'\"\n]*['\"],"
     r" ?['\"](?P<c>[^'\"\n]+)['\"]",
     r"\b(?:wandb|swanlab|comet_ml|neptune|modelscope|api|HubApi\(\))\.(?:login\("

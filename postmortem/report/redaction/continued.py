@@ -26,7 +26,7 @@ from postmortem.report.redaction.secret_names import (
 )
 from postmortem.report.redaction.tokens import BEGINNING
 
-_BOX: Final = "│┃|"
+_BOX: Final = "│┃║|"
 _FRAME: Final = f" \t\r{_BOX}"
 _BEGINS: Final = build_linear_pattern(
     rf"{NAME_HINT}|{BEGINNING}|ey[A-Za-z0-9_-]{{6}}|://|(?i:authorization|pass|login|curl|sk-)"
@@ -34,7 +34,7 @@ _BEGINS: Final = build_linear_pattern(
 )
 """Without one of these in a line nothing goes on from it that a rule would know."""
 _BEGINS_ANOTHER: Final = build_linear_pattern(BEGINNING)
-_SIGN: Final = r"\\{0,3}['\"]?\]?[ \t]*(?:=>|->|:=|[:=：＝]|是|为)[ \t]*"
+_SIGN: Final = r"\\{0,3}['\"]?\]?[ \t]*(?:=>|->|:=|[:=：＝]|是|为|(?:\bis|\bwas)[ \t]*:?)[ \t]*"
 _NAME_ALONE: Final = build_linear_pattern(rf"(?i)(?P<n>{NAME}){_SIGN}(?P<o>[|>][+-]?|\()?$")
 """A line that ends in a name: its value stands below, as a block or in brackets."""
 _NAMED_AT_END: Final = build_linear_pattern(
@@ -57,8 +57,22 @@ _LAUNCHER: Final = HidingPattern(
     r"(?:\[[\w ,.:/-]{1,40}\](?:<std\w{3}>)?:?|\([^()\n]{1,40}pid=\d{1,9}[^()\n]{0,40}\))[ \t]*"
 )
 """What a launcher puts before lines, also where the line above goes without."""
+_SHELL_GOES_ON: Final = HidingPattern(r"(?:\w{0,16}> ?|\.\.\. )[ \t]*")
+"""What a shell puts before a line that goes on with the one above."""
+_CUT_URL: Final = HidingPattern(
+    r"[a-z][a-z0-9+]{1,20}://[^\s/:@'\"]{1,64}:(?!\d{2,5}$)[^\s/@'\"]{1,128}$"
+)
+"""A line that ends in the password of an address."""
+_URL_GOES_ON: Final = HidingPattern(r"[^\s/@'\"]{1,128}@[\w.-]{1,128}")
+_CUT_PASSWORD: Final = build_linear_pattern(
+    rf"(?i)(?P<b>[,;?&])?(?P<n>{NAME})=(?P<v>[^\s'\"=,;&]{{2,512}})$"
+)
+_OPTIONS_GO_ON: Final = HidingPattern(r"(?P<v>[^\s'\"=,;&]{2,512})(?=[,;&]\w|[ \t]*$)")
+_JOINS: Final = frozenset("-_.+/&~!@#%^*:")
+"""Signs at the end of a piece that cannot end a password in a sentence."""
+_PADDED: Final = HidingPattern(r"(?=\D*\d)(?=[^A-Z]*[A-Z])[A-Za-z0-9+/_-]{2,512}={1,2}")
 _CLOSERS: Final = f"'\"`,;:)]}}\\{_FRAME}"
-_OPENING_ENDS: Final = "=:：＝|>(+-是为"
+_OPENING_ENDS: Final = (*"=:：＝|>(+-是为", " is", " was")
 _NO_END_OF_PIECE: Final = ("(", "[", "{", "<")
 _PREFIX_ENDS: Final = f" \t{_BOX}:>])"
 _SHORTEST_MIXED: Final = 8
@@ -71,7 +85,7 @@ _LONGEST_LINE: Final = 4096
 _QUOTES: Final = "'\""
 _LEFT_OVER: Final = 2
 """Characters of a piece that may stand behind a value: a quote, a full stop."""
-_BEHIND_VALUE: Final = " \t'\"`,;)]}"
+_BEHIND_VALUE: Final = " \t'\"`,;)]}@"
 
 
 class Joined(NamedTuple):
@@ -178,9 +192,9 @@ class _Opening(NamedTuple):
 def _find_opening(line: str) -> _Opening | None:
     """Say how a line opens the value of a name that ends it."""
     head = line.rstrip()
-    if not head or head[-1] not in _OPENING_ENDS:
+    if not head.endswith(_OPENING_ENDS):
         head = line.rstrip(_FRAME)
-    if not head or head[-1] not in _OPENING_ENDS:
+    if not head.endswith(_OPENING_ENDS):
         return None
     match = _NAME_ALONE.search(head)
     if match is None or evaluate_name(match["n"]) < Named.PERHAPS:
@@ -219,7 +233,8 @@ def _find_block_line(first: str, line: str, following: str) -> _Step | None:
 def _is_pair(behind: str) -> bool:
     """Say whether a line below a name is a pair itself, an item or a comment."""
     word, _, _ = behind.partition(" ")
-    return word.endswith((":", "=")) or behind.startswith(("- ", "#", "{", "["))
+    is_padded = word == behind and _PADDED.fullmatch(word)
+    return (word.endswith((":", "=")) and not is_padded) or behind.startswith(("- ", "#", "{", "["))
 
 
 def _find_continuation(line: str, following: str) -> _Step | None:
@@ -236,9 +251,39 @@ def _find_continuation(line: str, following: str) -> _Step | None:
         return _Step(kept, (start, end + 1)) if end >= 0 else None
     start = _find_prefix_end(line, following)
     if is_slashed:
+        shell = _SHELL_GOES_ON.match(following, start)
+        start = shell.end() if shell else start
         return _Step(kept, (start, len(following.rstrip(_FRAME).rstrip("\\"))))
+    cut = _find_rest_of_password(head, following, start)
+    if cut is not None:
+        return _Step(kept, cut)
     is_value = quote or _ENDS_IN_VALUE.match(head[-2:])
     return _find_piece(line, following, head, start) if is_value else None
+
+
+def _find_rest_of_password(head: str, following: str, start: int) -> Span | None:
+    """Find how an address or a list of options goes on whose password ends the line above."""
+    tail = head[-_LONGEST_PREFIX * 4 :]
+    if "://" in tail and _CUT_URL.search(tail):
+        rest = _URL_GOES_ON.match(following, start)
+        return rest.span() if rest else None
+    return _find_rest_of_options(tail, following, start) if "=" in tail else None
+
+
+def _find_rest_of_options(tail: str, following: str, start: int) -> Span | None:
+    """Find how a list of options goes on whose password ends the line above."""
+    match, rest = _CUT_PASSWORD.search(tail), _OPTIONS_GO_ON.match(following, start)
+    if match is None or rest is None:
+        return None
+    is_password = evaluate_name(match["n"]) is Named.PASSWORD or (
+        match["b"] and match["n"] == "pass"
+    )
+    if not is_password:
+        return None
+    goes_on = tail[-1] in _JOINS or (match["b"] and rest.end() < len(following))
+    has_digit = any(map(str.isdigit, rest["v"]))
+    found: Span = rest.span("v")
+    return found if goes_on and has_digit else None
 
 
 def _find_piece(line: str, following: str, head: str, start: int) -> _Step | None:

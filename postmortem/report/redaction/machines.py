@@ -45,7 +45,7 @@ _BEFORE_ADDRESS: Final = build_linear_pattern(
 )
 _KEPT_ADDRESS: Final = HidingPattern(r"(?:127|0|255)\.\d+\.\d+\.\d+")
 BY_NUMBER: Final = HidingPattern(
-    r"(?i)(?:node|worker|machine|server|master|n)[-_]?(?:\d{1,2}|[a-z])"
+    r"(?i)(?:node|worker|machine|server|master|n)[-_]?(?:\d{1,2}|[a-z])|[cg]pu-node\d{1,2}"
 )
 """What files and launchers call the processes of any job; it names no machine."""
 _NUMBERS: Final = HidingPattern(r"[\d.]+")

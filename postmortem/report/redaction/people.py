@@ -6,6 +6,7 @@ In: text. Out: the rules for users and telephone numbers. Not here: logins and a
 All quantifiers are bounded: a pattern costs linear time whatever the log holds.
 """
 
+import re
 from typing import Any, Final
 
 from postmortem.report.redaction.hiding import (
@@ -70,6 +71,11 @@ _WORDS: Final = parse_words("""
 """)
 ORDINARY_WORDS: Final = COMMON_USERS | _NO_FOLDER_OF_SOMEBODY | _WORDS
 """Names that are hidden in the folders of users alone: elsewhere a log means something else."""
+_OF_DATA: Final = parse_words("""
+    annotations val validation testing training inputs images labels masks frames videos audio text
+    tokens shards index indices meta metadata features embeddings splits splitted train2017
+    val2017 trainval instances captions merged tars userexternal userinternal proj-shared
+""")
 _NO_ENTITY: Final = parse_words("""
     authorize site docs settings home quickstart login signup fully-connected reports runs api
     space o pricing blog guide guides support overview en zh
@@ -114,6 +120,33 @@ _BETWEEN: Final = (
     r"|[a-z](?=/)|(?:project|proj|group|grp)[\w-]{0,30}|\w{1,24}(?:lab|group|team)"
     r"|g[a-z]{2,8}(?=/[a-z]{4,20}/)))"
 )
+_CLUSTER_FOLDER: Final = (
+    r"(?:home|work|scratch|projects?|proj|groups?|depot|ocean|eagle|grand|gpfs\w{0,8}|lustre\w{0,8}"
+    r"|cdirs|orion|data/?home|p)\d{0,2}"
+)
+_ACCOUNT: Final = (
+    r"(?:project_\d{4,12}|(?:def|rrg|rpp|acct|grp|proj)-[\w-]{1,30}|[a-z]{1,12}(?:lab|group|grp|_root)"
+    r"|[a-z]{1,6}\d{1,6}[a-z]?|\d{4,7})(?=/)"
+)
+"""The folder of a group, by its number or its kind of name."""
+_ACCOUNT_HINT: Final = re.sub(r"\{\d+,?\d*\}", "+", _ACCOUNT).replace("(?=/)", "/[a-z]")
+_LAYOUTS: Final = build_alternation(r"""
+    /p/(?:scratch|project|largedata|fastdata|data)\d?/[\w-]{1,30} /g/data/\w{1,12}
+    /(?:userexternal|userinternal)
+    /\w{1,16}_(?:work|scratch)/[\w-]{1,30}(?:/user(?:external|internal))?
+    (?:work|scratch|store|fs\w{1,8}(?:/projects)?)/rech/[a-z]{3}
+    /storage/home/\w{1,12}/\d{1,3} /inspire/\w{1,8}/project/[\w-]{1,40}(?:/public)?
+    /home/acct-[\w-]{1,30} /nfs/turbo/[\w-]{1,30} /gscratch/scrubbed /fs/[\w-]{1,20}-scratch
+    /rds/user /home/[a-z]/[a-z] /vast /(?:blue|orange)/[\w.-]{1,30}
+    /(?:raven|viper|cobra)/u /cluster/work/[a-z]{2,8}
+    /home/projects/\w{2,20} /(?:efs|ptmp|netscratch|ssdwork)
+    /fs/(?:ess|scratch)/\w{3,12} /users/[A-Z]{2,5}\d{2,6}
+    /scratch/client /mnt/bn/[\w-]{1,30}
+    /flash/project_\d{4,12} /gs/\w{1,4}/[\w-]{1,20} /hwfile/[a-z]{2,8}
+""")
+"""Where well-known clusters keep the folders of users."""
+_LAYOUT_HINT: Final = re.sub(r"\{\d+,?\d*\}", "+", f"(?:{_LAYOUTS})/[a-z]")
+_MEMBER: Final = r"(?P<v>[a-z][a-z]{2,20}(?:[._-][a-z]{2,20})?\d{0,6}|[a-z]{1,3}\d{2,8})"
 _DOES: Final = (
     "cannot|can't|could not|couldn't|may not|is not|isn't|was not|does not|doesn't|did not|has no"
     "|has exceeded|has reached|exceeded|exceeds|lacks|logged (?:in|out)|not allowed|not found"
@@ -139,8 +172,17 @@ _BEFORE_MOBILE: Final = HidingPattern(
     r"|先生|女士|老师|同学|经理)"
     r"[\u4e00-\u9fff ,，:：＝（(]{0,10}"
     r"|(?<![\u4e00-\u9fff])[打找问加]给?[ :：]?"
+    r"|(?:有事|请|直接|可以?|赶紧|马上|立即|麻烦|随时)[打找问加呼]给?[ :：]?"
     rf"|(?<![\u4e00-\u9fff])[{_SURNAMES}][\u4e00-\u9fff]?[^\W数量计共]"
     r"['\"]?[ :：,，（(]{1,3}['\"]?)$"
+)
+_CONTACT: Final = HidingPattern(
+    r"(?i)(?<![a-z])(?:sms|mms|phone|mobile|twilio|voice ?calls?|phone ?call|called|calling"
+    r"|dial(?:ed|ing)?|pager|paged|texted|whatsapp|wechat|answered|deliver(?:ed|y)|recipients?|receivers?|msisdn|contact|ping)(?![a-z])"
+    r"|(?<!\d)\d{17}[\dXx](?!\d)|dingtalk|加[vV]|钉钉|飞书|微信|同号|短信|电话|手机|联系|拨打|拨号|呼叫|外呼|来电|接听|送达|已通知|语音|号码|收件人"
+)
+_IS_CONTACTED: Final = HidingPattern(
+    r"(?i)(?:[-=]+>|[→:：=(（|,，@/\['\"]|\b(?:to|at|from|by|ping)|[\u4e00-\u9fff]|^|\n)[ \t]{0,4}$"
 )
 _COUNTED: Final = HidingPattern(
     r"[ \t]?(?:个|条|步|次|行|字节|样本|参数|token|step|sample|byte|iter|param|of )"
@@ -189,6 +231,11 @@ def _is_folder(match: Any) -> bool:
     return not word.lower().startswith(("http://", "https://"))
 
 
+def _is_member(match: Any) -> bool:
+    """Say whether a folder below a group's is somebody's: its name is no word of the trade."""
+    return _is_folder(match) and match["v"].lower() not in ORDINARY_WORDS | _OF_DATA
+
+
 def _is_entity(match: Any) -> bool:
     return is_user(match) and match["v"].lower() not in _NO_ENTITY
 
@@ -209,18 +256,29 @@ def _is_international(match: Any) -> bool:
     )
 
 
+def _cut_line(text: str, start: int, end: int) -> str:
+    """Give what stands around a place on its line."""
+    before = text[max(0, start - 80) : start].rpartition("\n")[2]
+    return before + " " + text[end : end + 60].partition("\n")[0]
+
+
 def _is_mobile(match: Any) -> bool:
     """Say whether eleven digits are the number of a person, and no count of tokens or steps."""
     start, end = match.span("v")
     if match.string[max(0, start - 1) : start] + match.string[end : end + 1] in _QUOTED:
         return True
     before = match.string[max(0, start - 40) : start]
-    return bool(_BEFORE_MOBILE.search(before)) and not _COUNTED.match(match.string, end)
+    if _COUNTED.match(match.string, end):
+        return False
+    line = before.rpartition("\n")[2]
+    if _IS_CONTACTED.search(line) and _CONTACT.search(_cut_line(match.string, start, end)):
+        return True
+    return bool(_BEFORE_MOBILE.search(before))
 
 
 def _is_identity(match: Any) -> bool:
     """Say whether eighteen digits are of a Chinese identity card: with a birthday and a check."""
-    value = match["v"].upper()
+    value = match["v"].upper().replace(" ", "").replace("-", "")
     if _BEFORE_IDENTITY.search(match.string[max(0, match.start() - 24) : match.start()]):
         return True
     if not _BIRTHDAY.fullmatch(value):
@@ -240,13 +298,32 @@ def _build_phone_rule(hint: str, pattern: str, holds: Check) -> HidingRule:
 PEOPLE: Final = (
     # folders
     _build_user_rule(
-        "/home/|/Users/",
-        r"(?:/home/(?:j?users/|staff/|students?/)?|/Users/)(?P<v>\w(?:[\w.-]{0,62}\w)?)",
+        _LAYOUT_HINT,
+        rf"(?:{_LAYOUTS})/{_MEMBER}(?=/)",
+        _is_member,
     ),
     _build_user_rule(
-        "/(?:users|homes|people|staff|students|jusers|user|u[0-9]?|sd)/",
-        r"/(?:users|people|staff|students|jusers|homes(?:/[a-z](?=/))?|(?:user|u\d?)/[a-z](?=/)"
-        rf"|cscratch\d?/sd)/{_ANY}{_END}",
+        "/home/|/Users/",
+        r"(?:/home/(?:j?users/|staff/|students?/|\d{1,6}/(?=[a-z])|[a-z]/(?=[a-z]))?|/Users/)"
+        r"(?P<v>\w(?:[\w.-]{0,62}\w)?)",
+    ),
+    _build_user_rule(
+        "(?:users?|sd|scratch[0-9]?|people|staff|/u)/[a-z]/[a-z]",
+        r"/(?:users?|sd|\w{0,8}scratch\d?|people|staff|u)/(?P<first>[a-z])/"
+        r"(?P<v>(?P=first)[a-z]{2,20}\d{0,4})(?=/)",
+        _is_folder,
+    ),
+    _build_user_rule(
+        rf"/{_CLUSTER_FOLDER}(?:/[a-z]+)?/{_ACCOUNT_HINT}",
+        rf"(?<![\w.-])(?:/[\w.-]{{1,24}}){{0,2}}/{_CLUSTER_FOLDER}(?:/[a-z]{{1,12}}(?=/[\w.-]{{1,24}}/\w))?"
+        rf"/(?P<group>{_ACCOUNT})(?:/(?P=group)(?=/))?(?:/(?:proj-shared|scratch|users?|home|people|members))?"
+        rf"/{_MEMBER}{_END}",
+        _is_member,
+    ),
+    _build_user_rule(
+        "/(?:users|homes|home[0-9]+|people|staff|students|jusers|user|u[0-9]?|sd)/",
+        r"/(?:home\d{1,2}(?:/\d{1,6}(?=/[a-z]))?|users|people|staff|students|jusers|homes(?:/[a-z](?=/))?|(?:user|u\d?)/[a-z](?=/)"
+        rf"|[a-z]{{0,8}}scratch\d?/sd(?:/[a-z](?=/))?)/{_ANY}{_END}",
         _is_folder,
     ),
     _build_user_rule(
@@ -360,6 +437,13 @@ PEOPLE: Final = (
         _MOBILE, rf"(?<![A-Za-z0-9_.+/-])(?P<v>{_MOBILE})(?![A-Za-z0-9_/%-]|\.\w)", _is_mobile
     ),
     _build_phone_rule(
-        "[0-9]{17}[0-9Xx]", r"(?<![A-Za-z0-9_.])(?P<v>\d{17}[\dXx])(?![A-Za-z0-9_.])", _is_identity
+        "[0-9]{6}[ -](?:19|20)[0-9]{6}[ -][0-9]{3}[0-9Xx]",
+        r"(?<![A-Za-z0-9.-])(?P<v>\d{6}([ -])(?:19|20)\d{6}\2\d{3}[\dXx])(?![A-Za-z0-9-])",
+        _is_identity,
+    ),
+    _build_phone_rule(
+        "[0-9]{17}[0-9Xx]",
+        r"(?<![A-Za-z0-9])(?<!\d\.)(?P<v>\d{17}[\dXx])(?![A-Za-z0-9])",
+        _is_identity,
     ),
 )

@@ -54,6 +54,15 @@ _SHORTEST: Final = 4
 _AT_ONCE: Final = 64
 """Texts that are looked through together."""
 _SURROGATE: Final = compile_lazily("[\ud800-\udfff]")
+_WIDE: Final = compile_lazily("[０-９Ａ-Ｚａ-ｚ\u3000]")
+_FOLDED: Final = {
+    ord(wide): chr(ord(wide) - 0xFEE0)
+    for wide in map(chr, range(0xFF10, 0xFF5B))
+    if wide.isalnum() or wide in "＠＿"
+} | {
+    ord(wide): narrow for wide, narrow in zip("－．＃＄％＆＊＋／\u3000", "-.#$%&*+/ ", strict=True)
+}
+"""Letters, digits and signs as wide as Chinese ones, each with the usual one for it."""
 
 
 class _Hints:
@@ -99,6 +108,11 @@ def _iter_without_hints(texts: Sequence[str]) -> Iterator[tuple[Sequence[str], b
         together = "\n".join(some)
         if not _compile_hints().due(together) and not any(map(find_value_rest, some)):
             yield some, together.isascii() and "\x1b" not in together
+
+
+def _fold_wide(text: str) -> str:
+    """Put the usual letters for wide ones, one for one."""
+    return text.translate(_FOLDED) if _WIDE.search(text) else text
 
 
 def _restore_line_breaks(hidden: str, pseudonym: str) -> str:
@@ -174,7 +188,7 @@ class Redactor:
         given = known.get(text)
         if given is None:
             bare = ANSI.sub("", text) if "\x1b" in text else text
-            bare = bare if bare.isascii() else _SURROGATE.sub("\ufffd", bare)
+            bare = bare if bare.isascii() else _fold_wide(_SURROGATE.sub("\ufffd", bare))
             hidden = self._hide(bare, addresses=addresses)
             given = known[text] = text if hidden == bare else hidden
         return given

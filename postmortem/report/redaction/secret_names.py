@@ -8,6 +8,7 @@ listed is the opposite, the words of the trade that make a token or a key harmle
 `primary_key`, `key_padding_mask`.
 """
 
+import re
 from enum import IntEnum
 from functools import lru_cache
 from itertools import pairwise
@@ -38,7 +39,8 @@ _CHINESE_PASSWORDS: Final = build_alternation("""
     密码 口令 密钥 秘钥 私钥 提取码 访问码 验证码 授权码 激活码 动态码 邀请码
 """)
 _CHINESE_KEYS: Final = "令牌|凭证|凭据"
-CHINESE: Final = f"{_CHINESE_PASSWORDS}|{_CHINESE_KEYS}"
+CHINESE: Final = re.sub(r"(?<=[^|])(?=[^|])", "[ \t]{0,2}", f"{_CHINESE_PASSWORDS}|{_CHINESE_KEYS}")
+"""Words for passwords and keys, which tables set with blanks."""
 _ENDINGS: Final = build_alternation(f"""
     token secrets? keys? passw(?:or)?ds? passphrase passcode pwd credentials? creds cookies? auth
     authorization jwt bearer signature client[_-]?id access[_-]?id dockerconfigjson dockercfg
@@ -122,10 +124,14 @@ _NEVER: Final = parse_words("""
     start begin end next prev previous generated target null dummy placeholder missing unexpected
     extra primary foreign sort cache hash group col column row index idx dict param params parameter
     partition shard shuffle rng prng seed random matching kind hot hotkey press arrow enter escape
-    space tab public pub attention attn head kv qk query layer module weight weights metric metrics
-    monitor lookup map mapping
+    space tab public pub attention attn head kv qk query lookup map mapping
 """)
 """Of the harmless words those that leave no doubt; `SPEECH_KEY` and `DATASET_TOKEN` may open."""
+
+
+def is_opener(word: str) -> bool:
+    """Say whether a word makes the key or token behind it one that opens something."""
+    return word.lower() in _CALLED
 
 
 def is_harmless(word: str) -> bool:
@@ -152,7 +158,7 @@ class Named(IntEnum):
 @lru_cache(4096)
 def evaluate_name(name: str) -> Named:
     """Say what a name says: `HF_TOKEN`, `clientKeyData`, `--db-password`, `X-Api-Key`."""
-    parts = [part.lower() for part in _WORD.compiled.findall(name[-_LONGEST:])]
+    parts = ["".join(part.lower().split()) for part in _WORD.compiled.findall(name[-_LONGEST:])]
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] in _TAILS):
         parts.pop()
     if parts and (glued := _GLUED.match(parts[-1])) and glued[1]:  # apikey, PGPASSWORD, hftoken

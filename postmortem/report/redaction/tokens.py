@@ -85,6 +85,7 @@ _TOKENS: Final = "|".join(
 """),
         _AUTHRESS,
         build_alternation(r"""
+    SCT\d{3,8}T[A-Za-z0-9]{16,} [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:fx
     sl\.[\w=-]{100,} \d{15,16}(?:\||%7C)[\w-]{27,40} (?:bot)?\d{6,16}:A[\w-]{32,36}
     AAAA[\w-]{7}:[\w-]{100,} A{22}[A-Za-z0-9%]{60,}
 """),
@@ -154,6 +155,36 @@ _REST: Final = HidingPattern(
 )
 """A first line that holds one word: the rest of a value whose beginning is not shown."""
 _SHORTEST_REST: Final = 16
+_DRAWN_WORD: Final = (
+    r"(?:^|[\s'\"`(\[{<=:,;|>│┃]|[^\x00-\x7f])"
+    r"(?P<v>[A-Za-z0-9+_-][A-Za-z0-9+/_-]*(?:[a-z][0-9]+[A-Z]|[A-Z][0-9]+[a-z]|[0-9][a-z]+[A-Z]"
+    r"|[a-z][A-Z]+[0-9])[A-Za-z0-9+/_-]*={0,2})"
+)
+_SHORTEST_WORD: Final = 20
+_LONGEST_WORD: Final = 128
+"""Characters of a word drawn by lot; a longer one is data."""
+_NO_DRAWN_WORD: Final = HidingPattern(
+    r"_[ZR]|(?:MIG-)?(?:GPU|MIG)-|(?:chatcmpl|cmpl|req|run|msg|call|toolu|file|ftjob|asst|thread"
+    r"|resp|batch|org|user|evt|gen|job|pod|node)[-_]|(?:sha|md)\d+-|[0-9a-fA-F-]*$|0x|-"
+)
+"""Symbols of compilers, numbers of devices, of requests and of runs, digests."""
+_LONG_WORD: Final = HidingPattern("[a-z]{9}|[A-Z]{9}")
+_CAMEL: Final = HidingPattern("[A-Z][a-z]{2,}|[a-z]{3,}")
+"""Words of a name, which make up most of it; few of them stand in what is drawn by lot."""
+_FOLDER: Final = HidingPattern(r"(?:^|/)[a-z]{3,}(?:/|$)")
+_BEFORE_MARK: Final = HidingPattern(
+    r"(?i)(?:(?<!secret_)(?<!access_)(?<!client_)(?<!app_)(?:id|ids)|etag|nonce|digest|sha\w{0,4}|md5|integrity|checksum|fingerprint"
+    r"|hash|commit|revision|rev|version|uuid|symbol|function|kernel|name|req|request|trace|span)"
+    r"\\{0,3}['\"]?[ \t]{0,3}[:=(]?[ \t'\"]{0,3}$"
+)
+_GOES_ON_AS_NAME: Final = HidingPattern(r"\.\w|[(@<\\%*]|:[\d:]")
+_KEY_ID: Final = "AKIA|ASIA|LTAI|AKLT|ALTAK|AKID|IKID|AKTP|HPUA|GOOG1E|JDC_|LTAK"
+_BETWEEN_KEYS: Final = (
+    r"\\{0,3}['\"]?(?:[ \t]*[,:;/|，]\s{0,40}|[ \t]{1,4})"
+    r"(?:\\{0,3}['\"]?\w{1,40}\\{0,3}['\"]?[ \t]?[=:][ \t]?)?"
+    r"\\{0,3}['\"]?"
+)
+"""What stands between the two halves of a pair of keys."""
 _SHORTEST_CUT: Final = 150
 """Characters that a text has at least if something was cut off behind it."""
 
@@ -252,7 +283,48 @@ def _build_secret_rule(hint: str, pattern: str, holds: Check = is_always_true) -
     return build_rule("secret", hint, build_linear_pattern(pattern), holds)
 
 
+def _is_json(word: str) -> bool:
+    """Say whether a word is data in base64, as what a launcher hands on."""
+    try:
+        plain = base64.b64decode(word + "=" * (-len(word) % 4), validate=True)
+    except binascii.Error:
+        return False
+    return plain[:1] in {b"{", b"["} and plain[-1:] in {b"}", b"]"} and plain.isascii()
+
+
+def _is_drawn_word(match: Any) -> bool:
+    """Say whether a word of letters and digits is drawn by lot, and no public mark of something."""
+    value, start = match["v"], match.start(1)
+    word = value.rstrip("=")
+    if not _SHORTEST_WORD <= len(word) <= _LONGEST_WORD or _NO_DRAWN_WORD.match(word):
+        return False
+    if _LONG_WORD.search(word) or _BEFORE_MARK.search(match.string[max(0, start - 40) : start]):
+        return False
+    if _GOES_ON_AS_NAME.match(match.string, match.end(1)):
+        return False
+    return _is_mixed(word) and not ("/" in word and (is_path(word) or _FOLDER.search(word)))
+
+
+def _is_mixed(word: str) -> bool:
+    """Say whether a word goes over from one kind of characters to another as if drawn by lot."""
+    bare = re.sub("[^A-Za-z0-9]", "", word)
+    return (
+        any(map(str.isdigit, bare))
+        and any(map(str.isupper, bare))
+        and any(map(str.islower, bare))
+        and count_switches(bare) * 8 >= len(bare) * 3
+        and not _is_json(word)
+        and sum(map(len, _CAMEL.compiled.findall(word))) * 3 < len(word) * 2
+    )
+
+
 TOKENS: Final = (
+    _build_secret_rule(
+        f"(?:{_KEY_ID})",
+        rf"(?:^|[^A-Za-z0-9_])(?:{_KEY_ID})[A-Za-z0-9+/_-]{{10,}}={{0,2}}{_BETWEEN_KEYS}"
+        r"(?P<v>[A-Za-z0-9+/_=.-]{16,512})(?:[\s'\"\\,;)\]}]|$)",
+        _is_drawn,
+    ),
     _build_secret_rule(
         "jdbc:oracle", r"(?i:jdbc:oracle:)\w{1,12}:[^\s/@'\"]{1,64}/(?P<v>[^\s@'\"]{1,128})@"
     ),
@@ -318,4 +390,9 @@ TOKENS: Final = (
         r"['\"]key\\{0,3}['\"] {0,3}: {0,3}\\{0,3}['\"](?P<v>[0-9a-f]{32})\\{0,3}['\"]",
     ),
     _build_secret_rule(_CUT, _CUT, _is_cut),
+    _build_secret_rule(
+        "[a-z][0-9]+[A-Z]|[A-Z][0-9]+[a-z]|[0-9][a-z]+[A-Z]|[a-z][A-Z]+[0-9]",
+        _DRAWN_WORD,
+        _is_drawn_word,
+    ),
 )
