@@ -34,6 +34,7 @@ PAGE: Final = "index.html"
 _CELLS: Final = (
     "job",
     "title",
+    "attempts",
     "state",
     "cause",
     "cause_title",

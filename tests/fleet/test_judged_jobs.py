@@ -59,3 +59,18 @@ def test_a_task_of_an_array_has_a_number() -> None:
     job = JudgedJob("1", scheduler_id="47_3")
     assert (job.task, replace(job, scheduler_id="47").task) == ("3", "")
     assert JudgedJob("1", allocation=allocation("47_4")).task == "4"
+
+
+@pytest.mark.parametrize(
+    ("named", "told", "expected"),
+    [
+        pytest.param(1, None, 1, id="nobody says anything"),
+        pytest.param(2, None, 2, id="the name of its log says it"),
+        pytest.param(1, 3, 3, id="the scheduler started it again, into the same log"),
+        pytest.param(2, 0, 2, id="the scheduler does not say"),
+    ],
+)
+def test_how_many_times_it_was_started(named: int, told: int | None, expected: int) -> None:
+    """The log that is there is of the last time."""
+    one = None if told is None else allocation("1", attempt=told)
+    assert JudgedJob("1", attempt=named, allocation=one).attempts == expected

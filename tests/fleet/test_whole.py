@@ -67,6 +67,8 @@ def test_every_job_is_a_row_and_every_content_an_analysis(
     judged = [row for row in rows if row["state"] == "judged"]
     assert len(rows) == 19
     assert len(judged) == 18
+    assert {row["attempts"] for row in rows} == {1}
+    assert (out / "results.csv").read_text(encoding="utf-8").startswith("job,title,attempts,")
     assert len({row["analysis"] for row in judged}) == 6
     (refused,) = (row for row in rows if row["state"] != "judged")
     assert refused["reason"]["en"]

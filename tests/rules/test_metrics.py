@@ -30,6 +30,7 @@ OWN = r"""
         pytest.param("test/Acc@1", "accuracy", "higher", id="the first of several accuracies"),
         pytest.param("acc@5", "top-accuracy", "higher", id="one of five answers is right"),
         pytest.param("macro avg/precision", "retrieval", "higher", id="of one class of answers"),
+        pytest.param("sacrebleu_chrf", "quality", "higher", id="a score of translations"),
         pytest.param("ep_rew_mean", "reward", "higher", id="a reward"),
         pytest.param("train/reward_std", "reward-spread", "", id="the spread of rewards"),
         pytest.param("valid_wer", "error-rate", "lower", id="a rate of errors"),

@@ -100,6 +100,11 @@ class JudgedJob:
         return one.cluster, one.scheduler_id, one.attempt
 
     @property
+    def attempts(self) -> int:
+        """How many times it was started, this one included, as its scheduler or its name says."""
+        return max(self.attempt, self.allocation.attempt if self.allocation is not None else 0)
+
+    @property
     def work(self) -> str:
         """What it ran: its name, else its title without numbers; empty if neither is known."""
         if self.allocation is not None and self.allocation.name:
