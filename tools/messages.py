@@ -74,7 +74,7 @@ def judged(message: Message) -> Judged:
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "run.log"
         log.write_text(message.text + "\n", encoding="utf-8")
-        found = pipeline.run_pipeline(log)
+        found = pipeline.run_pipeline(log, model=None)
     rules = pipeline.get_matcher(()).knowledge.by_id
     return Judged(
         {hit.id: rules[hit.id].role for hit in found.signatures},

@@ -25,6 +25,8 @@ _STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "
 _MOVING: Final = frozenset({"slow-down", "log-goes-on"})
 """Shapes of a run whose steps still come: it is slow, or was, whatever it is called."""
 _DUMPED: Final = "hang.faulthandler"
+_WORKS: Final = frozenset({"lines-count", "closing-words"})
+"""Anomalies that show work in a log without metric records."""
 _NO_OUTPUT: Final = frozenset({"environment", "ignored"})
 """Kinds of sources that no run has printed."""
 NO_LOG: Final = "not-a-training-log"
@@ -100,8 +102,8 @@ def _infer_outcome_without_end(
     """Infer the outcome where nothing reports an end."""
     if "traceback-cut" in known:
         return "failed"
-    is_counting = "lines-count" in known or "closing-words" in known
-    if any(extract.records.values()) or (is_counting and not _has_troubles(seen)):
+    is_counting = bool(_WORKS.intersection(known)) and not _has_troubles(seen)
+    if any(extract.records.values()) or is_counting:
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if known.keys() & _OPEN else "running"

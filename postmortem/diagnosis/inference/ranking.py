@@ -27,6 +27,7 @@ from postmortem.diagnosis.inference.raised import (
 )
 from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS, ScoredCause
 from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.exception_rules import Advice
 from postmortem.rules.traits import Trait, get_id, has_trait
 
 _NO_FAULT: Final = (Trait.UNEXPLAINED, Trait.SOUND, Trait.PEER_FAILURE)
@@ -103,23 +104,31 @@ def _add_fallbacks(scores: dict[str, ScoredCause], case: Case, knowledge: Knowle
     One that the user's own code raised is the user's, unless something narrower is known of it. A
     log without any evidence is unknown.
     """
-    failed = case.first.traceback if case.first is not None else None
-    own = own_exception(case)
-    user_exception = get_id(Trait.USER_EXCEPTION)
-    if own is not None and not has_narrower(scores.values(), knowledge):
-        _add(scores, user_exception, _build_unexplained_exception(own, is_own=True))
-    elif failed is not None and not _is_explained(failed, case):
-        if failed.exception:
-            is_own = is_misuse(failed, case, knowledge)
-            _add(scores, user_exception, _build_unexplained_exception(failed, is_own=is_own))
-        elif not failed.frames:
-            _add(scores, get_id(Trait.NO_CAUSE_SHOWN), _build_unexplained_line(failed))
+    _point_to_exception(scores, case, knowledge)
     failing = failing_traceback(case)
     if failing is not None and failing.exception and failing.own_frame() is not None:
         _point_to_own_code(scores, failing)
     if not scores or max(cause.score for cause in scores.values()) < -1.0:
         nothing = Evidence("shape", "nothing-found", "absence", _NOTHING, WEIGHTS["moderate"])
         _add(scores, get_id(Trait.NO_CAUSE_SHOWN), nothing)
+
+
+def _point_to_exception(
+    scores: dict[str, ScoredCause], case: Case, knowledge: KnowledgeBase
+) -> None:
+    """Point to an exception of the user's own code, or to one that no signature explains."""
+    failed = case.first.traceback if case.first is not None else None
+    own = own_exception(case)
+    if own is not None and not has_narrower(scores.values(), knowledge):
+        item = _build_unexplained_exception(own, is_own=True)
+        _add(scores, get_id(Trait.USER_EXCEPTION), item)
+    elif failed is not None and not _is_explained(failed, case):
+        if failed.exception:
+            is_own = is_misuse(failed, case, knowledge)
+            item = _build_unexplained_exception(failed, is_own=is_own)
+            _add(scores, get_id(Trait.USER_EXCEPTION), item)
+        elif not failed.frames:
+            _add(scores, get_id(Trait.NO_CAUSE_SHOWN), _build_unexplained_line(failed))
 
 
 def _point_to_own_code(scores: dict[str, ScoredCause], failing: Traceback) -> None:
@@ -155,24 +164,48 @@ def _follow_known_message(
         return
     failed, known = found
     best = max(scores.values(), key=lambda cause: cause.score)
-    place = (failed.source, failed.where, failed.line, failed.end_line)
-    message = cut((failed.message.splitlines() or [""])[0], 240)
-    text = quote(f"{failed.exception}: {message}")
-    says = Evidence("traceback", known.id, "traceback", text, WEIGHTS["strong"], *place)
     is_last = has_trait(known.main_cause, Trait.USER_EXCEPTION)
     if best.id == known.main_cause and not (is_last and has_narrower(scores.values(), knowledge)):
-        _add(scores, best.id, says)
+        _add(scores, best.id, _build_known_message(failed, known))
     if is_last or best.id in known.causes or rests_on_message(best, knowledge):
         return
+    says = _build_known_message(failed, known)
     _add(scores, known.main_cause, says)
-    against = Evidence(
-        "traceback", known.id, "counterevidence", _OTHER_MESSAGE, -WEIGHTS["moderate"], *place
+    against = dataclasses.replace(
+        says, group="counterevidence", text=_OTHER_MESSAGE, weight=-WEIGHTS["moderate"]
     )
-    for cause in list(scores.values()):
-        is_suggested = cause.id not in known.causes and not rests_on_message(cause, knowledge)
-        if is_suggested and any(item.weight > 0 for item in cause.evidence):
-            score = cause.score + against.weight
-            scores[cause.id] = ScoredCause(cause.id, score, (*cause.evidence, against))
+    suggested = [
+        cause
+        for cause in scores.values()
+        if cause.id not in known.causes and not rests_on_message(cause, knowledge)
+    ]
+    _hold_against(scores, suggested, against)
+
+
+def _hold_against(
+    scores: dict[str, ScoredCause], causes: Iterable[ScoredCause], item: Evidence[Message]
+) -> None:
+    """Count an item against those of the causes for which something speaks."""
+    for cause in causes:
+        if any(known.weight > 0 for known in cause.evidence):
+            evidence = (*cause.evidence, item)
+            scores[cause.id] = ScoredCause(cause.id, cause.score + item.weight, evidence)
+
+
+def _build_known_message(failed: Traceback, known: Advice) -> Evidence[Message]:
+    """Point to a message that the rules of exceptions know."""
+    message = cut((failed.message.splitlines() or [""])[0], 240)
+    return Evidence(
+        "traceback",
+        known.id,
+        "traceback",
+        quote(f"{failed.exception}: {message}"),
+        WEIGHTS["strong"],
+        failed.source,
+        failed.where,
+        failed.line,
+        failed.end_line,
+    )
 
 
 def _build_unexplained_exception(failed: Traceback, *, is_own: bool) -> Evidence[Message]:
