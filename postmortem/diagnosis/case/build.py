@@ -82,7 +82,13 @@ def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
     first = ended_by[0] if ended_by else None
     is_over = spoken is None or spoken.is_end
     outcome = (
-        outcomes.infer_outcome(extract, _drop_nonfatal_findings(left, passed), ended_by, known)
+        outcomes.infer_outcome(
+            extract,
+            _drop_nonfatal_findings(left, passed),
+            ended_by,
+            known,
+            is_begun=bool(attempt.seen or attempt.tracebacks),
+        )
         if is_over
         else "unknown"
     )

@@ -102,6 +102,14 @@ _FINISHED: Final = compile_lazily(
     r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
     re.IGNORECASE,
 )
+_LAST_LINE: Final = compile_lazily(
+    r"^[\W_]{0,40}(?!(?:[\w-]{1,20} ){0,2}(?:sav|upload|sync|copy|cop|build|setup)\w{0,8} )"
+    rf"(?:[A-Za-z][\w-]{{0,20}} ){{0,3}}{_VERB}(?=[\s.!,:;]{{0,3}}(?:$|\s))"
+    r"|^[\W_]{0,40}(?:[A-Za-z][\w.]{0,30} ){0,2}[\u4e00-\u9fff]{0,8}"
+    r"(?:完成|结束|完毕)(?=[\s，。；：！,;:!]|$)",
+    re.IGNORECASE,
+)
+"""What whatever work it was says of its end, where nothing stands behind it."""
 _AFTER_ALL: Final = compile_lazily(
     r"\b(?:after|in|all)(?: \d[\d,]*)? (?:epoch|step|iteration|update|round)s?\b"
     r"|\b(?:fail\w*|errors?)(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
@@ -109,7 +117,7 @@ _AFTER_ALL: Final = compile_lazily(
 )
 """How much was done, and that nothing failed: no sign that it is not the end."""
 _NOT_THE_END: Final = compile_lazily(
-    r"\b(?:not|un\w+|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
+    r"\b(?:not|un(?:able|done|finished|complete\w*|success\w*)|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
     r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*"
     r"|emergency|crash\w*|rescue\w*|partial\w*)\b"
     r"|失败|退出码\W{1,3}[1-9]|\bexit (?:code|status)\W{1,3}[1-9]",
@@ -242,6 +250,7 @@ def _is_broken(match: re.Match[str]) -> bool:
 
 def _end(lines: list[_Line]) -> Iterator[Anomaly]:
     """Detect the words with which a program states that it is complete."""
+    last = lines[-1] if lines else None
     for line in reversed(lines[-_LAST:]):
         text = line.raw if line.raw.startswith(_VERBS) else line.text
         message = _LEVEL.sub("", text, count=1) if text.startswith(_LEVELS) else text
@@ -249,7 +258,8 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
             text = _LOGGER.sub("", message, count=1)
         if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue
-        if any(words.search(text) for words in (_CLOSING, _SAVED, _STEPPED, _FINISHED)):
+        forms = (_CLOSING, _SAVED, _STEPPED, _FINISHED, *((_LAST_LINE,) if line is last else ()))
+        if any(words.search(text) for words in forms):
             yield _build_anomaly("closing-words", line)
             return
 

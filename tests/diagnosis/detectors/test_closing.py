@@ -28,6 +28,11 @@ def told(*lines: str) -> list[str]:
         "final checkpoint written",
         "Finished training after 25 epochs; failed jobs: 0",
         "done: 3 epochs, 9 samples skipped",
+        "unpacking finished: 10 files, 1 archive skipped",
+        "report complete: 3 figures",
+        "[train] finished",
+        "INFO root: done, results in knn.json",
+        "10:00:00 INFO root 分词完成,共处理 3 句",
     ],
 )
 def test_a_program_says_that_it_is_through(line: str) -> None:
@@ -47,11 +52,24 @@ def test_a_program_says_that_it_is_through(line: str) -> None:
         "done downloading 3 files",
         "Finished training epoch 4",
         "Finished training, 2 jobs failed",
+        "训练完成，退出码: 1",
+        "unpacking finished with exit code 2",
     ],
 )
 def test_a_part_of_it_is_not_the_end(line: str) -> None:
     """An evaluation, an epoch, a download, or what failed."""
     assert told(line) == []
+
+
+def test_words_of_any_work_close_a_log_only_as_its_last_line() -> None:
+    """What follows shows that they closed a part of it."""
+    assert told("unpacking finished: 10 files", "reading 10 files") == []
+
+
+def test_closing_words_count_without_a_record() -> None:
+    """A script that measures nothing ends too."""
+    observed = Observed(tails={0: (1, "reading\nall done\n")}, last_records={})
+    assert [shape.id for shape in closing.detect_after_last_record(observed)] == ["closing-words"]
 
 
 @pytest.mark.parametrize(
