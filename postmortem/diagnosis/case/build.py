@@ -23,6 +23,7 @@ from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exc
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors import registry
+from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import build_observed
 from postmortem.extraction.extract import (
     Extract,
@@ -81,17 +82,8 @@ def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
     )
     first = ended_by[0] if ended_by else None
     is_over = spoken is None or spoken.is_end
-    outcome = (
-        outcomes.infer_outcome(
-            extract,
-            _drop_nonfatal_findings(left, passed),
-            ended_by,
-            known,
-            is_begun=bool(attempt.seen or attempt.tracebacks),
-        )
-        if is_over
-        else "unknown"
-    )
+    counted = _drop_nonfatal_findings(left, passed)
+    outcome = _infer_outcome(attempt, counted, ended_by, known) if is_over else "unknown"
     return Case(
         events=tuple(
             standing.build_occurrences(
@@ -110,6 +102,20 @@ def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
         anomaly_types=knowledge.anomalies,
         gathered=extract,
     )
+
+
+def _infer_outcome(
+    attempt: _LastAttempt,
+    counted: Sequence[Sighting],
+    ended_by: Sequence[failures.Failure],
+    known: Mapping[str, Anomaly],
+) -> str:
+    """Infer how the run ended; one that survived an error is a log, whatever else it lacks."""
+    outcome = outcomes.infer_outcome(attempt.gathered, counted, ended_by, known)
+    has_errors = bool(attempt.seen or attempt.tracebacks)
+    if outcome == outcomes.NO_LOG and has_errors and not outcomes.is_without_log(attempt.gathered):
+        return "incomplete"
+    return outcome
 
 
 def _collect_findings(extract: Extract, knowledge: KnowledgeBase) -> list[Sighting]:

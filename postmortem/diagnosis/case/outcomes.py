@@ -62,13 +62,10 @@ def infer_outcome(
     seen: Sequence[Sighting],
     failures: Sequence[Failure],
     known: Mapping[str, Anomaly],
-    *,
-    is_begun: bool,
 ) -> str:
     """Infer how the run ended.
 
-    Failed, completed, stalled, running, incomplete, or that this is no training log, which is said
-    of none that has begun.
+    Failed, completed, stalled, running, incomplete, or that this is no training log.
     """
     if _has_failure_status(extract):
         return "failed"
@@ -79,9 +76,7 @@ def infer_outcome(
         return "failed"
     if known.keys() & _STILL or any(_is_stalled(found, extract, known) for found in seen):
         return "stalled"
-    outcome = _infer_outcome_without_end(extract, seen, known)
-    is_survivor = outcome == NO_LOG and is_begun and not is_without_log(extract)
-    return "incomplete" if is_survivor else outcome
+    return _infer_outcome_without_end(extract, seen, known)
 
 
 def _is_end(found: Sighting, extract: Extract) -> bool:
