@@ -58,14 +58,23 @@ def test_each_stored_analysis_is_expected_here() -> None:
     assert names == set(ANALYSES)
 
 
+def _select_former(now: Any, former: Any) -> Any:
+    """Keep of a value what the former one has: a field that was added holds nothing yet."""
+    if isinstance(now, dict) and isinstance(former, dict):
+        return {key: _select_former(now[key], former[key]) for key in former if key in now}
+    if isinstance(now, list) and isinstance(former, list) and len(now) == len(former):
+        return [_select_former(one, other) for one, other in zip(now, former, strict=True)]
+    return now
+
+
 @pytest.mark.parametrize("name", ANALYSES)
 def test_a_stored_analysis_is_read_whole(name: str) -> None:
-    """It says the same verdict, and is written again without loss."""
+    """It says the same verdict, and is written again without loss; fields may have been added."""
     text = unpack(f"analyses/{name}.analysis.json.gz")
     analysis = from_json(text, name)
     verdict = analysis.verdict
     assert (verdict.cause, verdict.status, analysis.outcome) == ANALYSES[name]
-    assert json.loads(to_json(analysis)) == json.loads(text)
+    assert _select_former(json.loads(to_json(analysis)), json.loads(text)) == json.loads(text)
 
 
 @pytest.mark.parametrize("form", FORMS)

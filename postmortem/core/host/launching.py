@@ -96,9 +96,11 @@ def _start_process(
     signals.add_sidecars(inside=Sidecar(command), outside=reader)
     try:
         child = signals.start(command, stdout=ends[0][1], stderr=ends[1][1])
-    except OSError as error:
+    except (OSError, ValueError) as error:
         for stream in streams:
             stream.close()
+        if isinstance(error, ValueError):  # a word that the system cannot encode
+            raise
         raise UsageError(
             f"the command cannot be started: {error.strerror}",
             command[0],

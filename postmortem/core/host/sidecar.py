@@ -21,6 +21,9 @@ from postmortem.core.host import sidecar_main
 _PATIENCE: Final = 5.0
 """Seconds for an answer: on a busy machine the process may still be starting."""
 
+_END_WITHIN: Final = 0.5
+"""Seconds for its end once nothing more comes from here."""
+
 
 class Sidecar:
     """One such process."""
@@ -45,12 +48,13 @@ class Sidecar:
         self._control, theirs = socket.socketpair()
         self._control.settimeout(_PATIENCE)
         self._is_lost = False
+        self._process: subprocess.Popen[bytes] | None = None
         kept = os.open(os.devnull, os.O_WRONLY) if log is None else os.dup(log)
         numbers = (theirs.fileno(), kept, *pipes)
         python = getattr(sys, "_base_executable", None) or sys.executable
         try:
             with open(sidecar_main.__file__, "rb") as script:  # noqa: PTH123 -- the path would stand in the command line
-                subprocess.Popen(
+                self._process = subprocess.Popen(
                     [python, "-I", "-S", "-", ",".join(map(str, numbers)), *words],
                     pass_fds=numbers,
                     stdin=script,
@@ -59,7 +63,7 @@ class Sidecar:
                     start_new_session=is_apart,
                     cwd="/",
                 )
-        except OSError:  # no process to be had: the command runs without
+        except (OSError, ValueError):  # no process to be had: the command runs without
             self.close()
         finally:
             theirs.close()
@@ -80,6 +84,16 @@ class Sidecar:
         return float(sidecar_main.ANSWER.unpack(answer)[0])
 
     def close(self) -> None:
-        """Let it read the pipes to their end, and end."""
+        """Let it read the pipes to their end, and end.
+
+        As a rule that is at once. It is not waited for any longer: what the command started may
+        hold its pipes, and then it outlives this process on purpose.
+        """
         with suppress(OSError):
             self._control.close()
+        if self._process is None:
+            return
+        try:
+            self._process.wait(_END_WITHIN)
+        except subprocess.TimeoutExpired:
+            self._process.returncode = 0  # else Python warns that it still runs

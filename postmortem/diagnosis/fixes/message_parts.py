@@ -39,7 +39,7 @@ _NEEDED: Final = compile_lazily(
     r"(?:^|\b)(?:expect(?:ed|s|ing)?(?: an?)?|requires?|needs?|(?:must|should|has to"
     r"|have to|can only) be"
     r"|should have|only (?:accepts?|supports?|takes?))(?: to be)?(?: an?"
-    r"| of)? (?P<needed>[^\n]{1,120}?)"
+    r"| of)? (?P<needed>[^\n]{1,36}?)"
     r"(?:,? but|,? and|[,;:.(]|,? instead)? ?(?:i?t? ?(?:got|gets|received|found|saw"
     r"|was given|given|not|was|is|had|has)\b)"
     r":? (?:(?:an?|of|input|type|object|value) ){0,2}(?P<received>[^\n]{1,100})",
@@ -52,10 +52,10 @@ _NEEDED_AND_WAS: Final = compile_lazily(
     _IGNORECASE,
 )
 _RECEIVED_FIRST: Final = compile_lazily(
-    r"(?:\bgot|\bfound|\breceived|\bgiven):? (?P<received>[^\n]{1,80}?)[,;:]? (?:but )?"
+    r"(?:\bgot|\bfound|\breceived|\bgiven):? (?P<received>[^\n]{1,40}?)[,;:]? (?:but )?"
     r"(?:(?:is |was )?expected|needs?|wanted|should be"
     r"|required)(?: to be)?:? (?P<needed>[^\n]{1,80})"
-    r"|\bgot (?P<came>[^\n]{1,80}?),? but (?P<due>[^\n]{1,80}?) (?:is|are|was"
+    r"|\bgot (?P<came>[^\n]{1,40}?),? but (?P<due>[^\n]{1,40}?) (?:is|are|was"
     r"|were) (?:expected|required|needed)",
     _IGNORECASE,
 )

@@ -455,7 +455,7 @@ def test_a_log_whose_disk_fails_is_waited_for(
     def story() -> Iterator[float]:
         yield 1
         with monkeypatch.context() as patched:
-            patched.setattr("postmortem.reading.follow.Followed._added", fail)
+            patched.setattr("postmortem.reading.follow.FollowedFile._read_added", fail)
             yield 1
         with log.open("a") as stream:
             stream.write(steps(41, 60) + "step 61 loss nan lr 0.001\n")
