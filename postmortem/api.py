@@ -5,7 +5,7 @@ The command line is a thin shell over it.
 In: paths. Out: `Report`. Not here: anything that the rooms below can do.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,8 @@ def analyze(
     'numerics.loss-scale-exhausted'
     """
     _require(paths)
-    _require_one_job(paths)
+    refuse_several_jobs(paths if isinstance(paths, (list, tuple)) else [paths])
+    refuse_several_jobs(env)
     shown = None if replay is None else _run_replay(replay, trust=trust_code)
     given: Any = {"env_files": env, "facts": facts or {}, "progress": progress, "workers": workers}
     return Report(
@@ -70,10 +71,13 @@ def _require(paths: object) -> None:
         raise UsageError("no log was named", "", "postmortem analyze run.log")
 
 
-def _require_one_job(paths: LogSource | Sequence[LogSource]) -> None:
-    """Refuse a folder of several jobs."""
-    named = paths if isinstance(paths, (list, tuple)) else (paths,)
-    folders = [path for path in named if isinstance(path, (str, Path)) and Path(path).is_dir()]
+def refuse_several_jobs(sources: Iterable[object]) -> None:
+    """Refuse a folder that holds several jobs; all other sources are taken as they are.
+
+    Raises:
+        InputError: a folder holds several.
+    """
+    folders = [path for path in sources if isinstance(path, (str, Path)) and Path(path).is_dir()]
     if folders:
         # Who names a file does not pay for the rules of folders.
         from postmortem.fleet.search.several_jobs import require_one_job  # noqa: PLC0415

@@ -67,6 +67,8 @@ class SurvivedErrors:
         all_tracebacks = [traceback for traceback, _ in tracebacks]
         self._tracebacks, self._found = _group_by_source(all_tracebacks), _group_by_source(seen)
         self._seen, self._rules = seen, rules
+        self._last_uncaught = _find_last_uncaught(all_tracebacks)
+        self._last_trouble = _find_last_trouble(seen)
         self._is_of_many = any(
             found.finding.signature.startswith(_OF_MANY) or found.finding.where != NOWHERE
             for found in seen
@@ -189,18 +191,11 @@ class SurvivedErrors:
             and traceback.was_caught()
             and traceback.aside in {"", LOGGED, REPORTED}
             and not self._has_uncaught_behind(traceback)
-            and not any(
-                found.finding.line > traceback.end_line
-                and found.finding.role in {"cause", "consequence"}
-                for found in self._found.get(traceback.source, ())
-            )
+            and self._last_trouble.get(traceback.source, 0) <= traceback.end_line
         )
 
     def _has_uncaught_behind(self, traceback: Traceback) -> bool:
-        return any(
-            other.line > traceback.line and other.aside not in ASIDE and not other.was_caught()
-            for other in self._tracebacks.get(traceback.source, ())
-        )
+        return self._last_uncaught.get(traceback.source, 0) > traceback.line
 
     def _is_end_behind(self, traceback: Traceback) -> bool:
         """Say whether the run announces its end later on, by an end marker or in closing words."""
@@ -225,6 +220,25 @@ def _group_by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
         source = item.finding.source if isinstance(item, Sighting) else item.source
         groups.setdefault(source, []).append(item)
     return groups
+
+
+def _find_last_uncaught(tracebacks: Iterable[Traceback]) -> dict[int, int]:
+    """Find the last line, by source, at which an exception that nobody caught begins."""
+    last: dict[int, int] = {}
+    for traceback in tracebacks:
+        if traceback.aside not in ASIDE and not traceback.was_caught():
+            last[traceback.source] = max(last.get(traceback.source, 0), traceback.line)
+    return last
+
+
+def _find_last_trouble(seen: Iterable[Sighting]) -> dict[int, int]:
+    """Find the last line, by source, that a rule takes for a cause or its consequence."""
+    last: dict[int, int] = {}
+    for sighting in seen:
+        finding = sighting.finding
+        if finding.role in {"cause", "consequence"}:
+            last[finding.source] = max(last.get(finding.source, 0), finding.line)
+    return last
 
 
 def _is_within(finding: Finding, traceback: Traceback) -> bool:

@@ -22,7 +22,7 @@ from postmortem.interfaces.cli.options import (
     SOURCE,
     TRUST,
     add_model_options,
-    check_sources,
+    check_standard_input,
     report_options,
 )
 from postmortem.interfaces.cli.progress_line import ProgressLine
@@ -80,7 +80,7 @@ def command(
     All PATHs are one job: files (also .gz .bz2 .xz .zst), folders, or - for standard input.
     """
     check_output(output, form, open_=open_)
-    check_sources(*paths, *env_files)
+    check_standard_input(*paths, *env_files)
     _get_ready(model, patterns)
     with closing(ProgressLine()) as progress:
         report = analyze(

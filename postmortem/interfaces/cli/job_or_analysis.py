@@ -11,7 +11,7 @@ from postmortem.api import Report, analyze
 from postmortem.core.errors import InputError
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.names import ANALYSIS_SCHEMA, SHIPPED
-from postmortem.interfaces.cli.options import check_sources
+from postmortem.interfaces.cli.options import check_standard_input
 from postmortem.reading.opener import open_log
 from postmortem.reading.readable import fill
 from postmortem.report.lossless import from_json
@@ -37,7 +37,7 @@ def report_on(
     Raises:
         InputError: it cannot be read.
     """
-    check_sources(*paths, *env)
+    check_standard_input(*paths, *env)
     if len(paths) == 1 and not env and _is_kept(paths[0]):
         return load_stored_report(paths[0])
     return analyze(

@@ -39,22 +39,29 @@ OUTPUT: Final = _NonEmptyPath(path_type=Path, dir_okay=False)
 FOLDER: Final = _NonEmptyPath(path_type=Path)
 
 
-def check_sources(*paths: str) -> None:
-    """Refuse standard input where it would be read twice, and a folder of several jobs.
+def check_standard_input(*paths: str) -> None:
+    """Refuse standard input where it would be read twice.
 
     Raises:
-        InputError: a folder holds several jobs.
         UsageError: it is named more than once.
     """
     if paths.count(STDIN) > 1:
         raise UsageError(
             "standard input is named more than once", STDIN, "it can be read once only"
         )
-    if any(Path(path).is_dir() for path in paths):
-        # Who names a file does not pay for the rules of folders.
-        from postmortem.fleet.search.several_jobs import require_one_job  # noqa: PLC0415
 
-        require_one_job(paths)
+
+def check_sources(*paths: str) -> None:
+    """Refuse what `analyze` refuses too, where it is not called: as above, and several jobs.
+
+    Raises:
+        InputError: a folder holds several jobs.
+        UsageError: standard input is named more than once.
+    """
+    from postmortem.api import refuse_several_jobs  # noqa: PLC0415 -- not every command analyses
+
+    check_standard_input(*paths)
+    refuse_several_jobs(paths)
 
 
 _LONGEST_LINK: Final = 500
