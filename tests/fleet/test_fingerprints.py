@@ -24,7 +24,7 @@ from postmortem.pipeline import run_pipeline
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 PINNED = {
-    "accelerate/healthy-loop-0.log": "g1-2acb28184ed5",
+    "accelerate/healthy-loop-0.log": "g1-374675a1760f",
     "deepspeed/port-taken-0.log": "g1-c63a7166dd9f",
     "lightning/shape-mismatch-0.log": "g1-b2cd60de86e6",
     "pytorch/code-best-model-0.log": "p1-56f05c63-fa5d43fe",
@@ -33,7 +33,10 @@ PINNED = {
     "pytorch/slurm-memory-0.log": "g1-85d8f354fa14",
     "pytorch/unknown-wrapper-0.log": "o1-eef1ecf2-1216239e",
 }
-"""Ids of samples. Where one changes, groups of all stores do: raise FINGERPRINT_VERSION with it."""
+"""Ids of samples.
+
+Where one changes though its verdict stays, groups of all stores do: raise FINGERPRINT_VERSION with it.
+"""
 OOM = FailureSummary(
     cause="memory.cuda-oom",
     rule="memory.cuda-oom.allocator",

@@ -96,4 +96,7 @@ def _run_guarded(settings: JobSettings, work: Callable[[], Any]) -> TaskOutcome:
 def _get_ready(settings: JobSettings) -> None:
     """Load rules and model once in a process, and limit its memory."""
     prepare(settings.patterns, settings.model)
+    # Short of memory, a library that is loaded then fails as if it were not installed.
+    import numpy  # noqa: F401, PLC0415 -- only a worker with a limit needs it this early
+
     restrict_memory(settings.memory)
