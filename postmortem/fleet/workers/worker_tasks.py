@@ -97,6 +97,6 @@ def _get_ready(settings: JobSettings) -> None:
     """Load rules and model once in a process, and limit its memory."""
     prepare(settings.patterns, settings.model)
     # Short of memory, a library that is loaded then fails as if it were not installed.
-    import numpy  # noqa: F401, PLC0415 -- only a worker with a limit needs it this early
+    import numpy as np  # noqa: F401, PLC0415 -- only a limited worker needs it now
 
     restrict_memory(settings.memory)
