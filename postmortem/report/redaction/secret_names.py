@@ -253,7 +253,11 @@ def is_code(value: str) -> bool:
     """
     return (
         bool(_CALL.match(value))
-        or (bool(_ATTRIBUTE.fullmatch(value)) and is_worded(value))
+        or (
+            bool(_ATTRIBUTE.fullmatch(value))
+            and is_worded(value)
+            and not any(map(is_random, value.split(".")))
+        )
         or (
             value.replace("_", "").isalpha()
             and value.isascii()
@@ -345,7 +349,14 @@ def _is_issued(value: str) -> bool:
     return len(value) >= _SHORTEST_OF_ISSUER and (value.isdigit() or is_random(value))
 
 
-_LOOKS: Final = {Named.LONG: _is_long, Named.ISSUED: _is_issued, Named.PERHAPS: is_random}
+def _is_drawn(value: str) -> bool:
+    """Say whether a value, or a long part of it between full stops, is drawn by lot."""
+    return is_random(value) or any(
+        len(part) >= _SHORTEST_OF_ISSUER and is_random(part) for part in value.split(".")
+    )
+
+
+_LOOKS: Final = {Named.LONG: _is_long, Named.ISSUED: _is_issued, Named.PERHAPS: _is_drawn}
 
 
 def _is_file(value: str) -> bool:
