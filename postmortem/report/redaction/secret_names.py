@@ -216,7 +216,8 @@ _NO_WORD: Final = build_alternation("""
 """)
 _NO_VALUE: Final = build_alternation(r"""
     xx+ \.{2,} \*+ #+ -+ _+ …+ your\S* my[-_]?(?:token|key|secret|password) \[[^\]]*\]? <[^>]*>?
-    \{[^}]*\}? \$\S* %\S{0,3} os\.\S* secretstr\S*
+    \{[^}]*\}? \$\S* %\S{0,3} %\w+% \([a-z ]{2,16}\)? \w{1,8}[-_]xxx+
+    (?:vault|ssm|op|file|env|secretsmanager):\S* os\.\S* secretstr\S*
     (?:self|args?|cfg|config|settings|kwargs|options|opts|environ|getenv|request|params|conf)\b\S*
 """)
 _NO_SECRET: Final = HidingPattern(rf"(?i)(?:{_NO_WORD}|{_NO_VALUE})[.:!?)\]]{{0,3}}")
