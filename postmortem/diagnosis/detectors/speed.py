@@ -99,7 +99,7 @@ def _read_pace(curves: Curves, name: str) -> _StepPace | None:
         return None
     is_time = name == names.STEP_TIME
     rates = [1 / point.value if is_time else point.value for point in points]
-    growing = sum(current <= previous for previous, current in itertools.pairwise(rates))
+    growing = sum(current < previous for previous, current in itertools.pairwise(rates))
     if growing >= _CLOCK * (len(rates) - 1) and rates[-1] < _CRAWL * rates[0]:
         return None
     slowed = _SLOWED_FEW if len(rates) < _MANY else _SLOWED
