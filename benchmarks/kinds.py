@@ -2,11 +2,11 @@
 
     python benchmarks/kinds.py [--megabytes 1 5] [--kind NAME ...] [--keep FOLDER] [--most RATIO]
 
-Makes a file of each kind (`text_kinds.py`, `log_kinds.py`), analyses it in a process of its own and
-divides its CPU time, less that of a file of one line, by that of one `re.finditer` of all numbers
-in the same text, both the less of two rounds in the same run. Exit status 1 if an analysis ends with
-an error, or a ratio at the last size is above `--most`. Not here: memory (`memory.py`), what a start
-costs (`start.py`).
+Makes a file of each kind (`text_kinds.py`, `log_kinds.py`), analyses it in a process of its own
+and divides its CPU time, less that of a file of one line, by that of one `re.finditer` of all
+numbers in the same text, both the least of the rounds in one run. Exit status 1 if an analysis ends
+with an error, or a ratio at the last size is above `--most`. Not here: memory (`memory.py`), what a
+start costs (`start.py`).
 """
 
 import argparse
@@ -58,10 +58,7 @@ def measure_analysis(path: Path) -> float:
     if done.returncode not in FOUND_OUT or not done.stdout.startswith(b"{"):
         raise RuntimeError(f"{path}: exit status {done.returncode}: {done.stderr.decode()[-500:]}")
     return (
-        after.children_user
-        + after.children_system
-        - before.children_user
-        - before.children_system
+        after.children_user + after.children_system - before.children_user - before.children_system
     )
 
 

@@ -19,7 +19,12 @@ _VERBS: Final = (
     *("converges to", "does not depend on", "is trained with", "reports", "exceeds"),
 )
 _OBJECTS: Final = (
-    *("the training error", "the loss of the baseline", "an accuracy of 91.5 percent", "NaN values"),
+    *(
+        "the training error",
+        "the loss of the baseline",
+        "an accuracy of 91.5 percent",
+        "NaN values",
+    ),
     *("the reward", "a CUDA out of memory error", "the validation set", "3 epochs of training"),
     *("the failed assertion", "the number of steps", "a timeout of 30 seconds", "the exception"),
 )
@@ -111,7 +116,8 @@ def cycle_gan(random_: random.Random) -> Iterator[str]:
             f"{name}: {random_.random():.3f}"
             for name in ("D_A", "G_A", "cycle_A", "idt_A", "D_B", "G_B", "cycle_B", "idt_B")
         )
-        yield f"(epoch: {number // 50}, iters: {number % 50 * 100}, time: 0.134, data: 0.2) {losses}"
+        place = f"epoch: {number // 50}, iters: {number % 50 * 100}"
+        yield f"({place}, time: 0.134, data: 0.2) {losses}"
 
 
 def example_loop(random_: random.Random) -> Iterator[str]:
@@ -148,8 +154,8 @@ def yolo(random_: random.Random) -> Iterator[str]:
         yield "      Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size"
         yield (
             f"  {epoch:9d}/{9000:d}      {random_.random() * 9:.3g}G     {random_.random():.4f}"
-            f"     {random_.random():.4f}     {random_.random():.4f}        {random_.randint(1, 99)}"
-            "        640: 100%|##########| 74/74 [00:11<00:00,  6.53it/s]"
+            f"     {random_.random():.4f}     {random_.random():.4f}"
+            f"        {random_.randint(1, 99)}        640: 100%|##########| 74/74 [00:11<00:00,  6.53it/s]"
         )
         yield "                 Class     Images  Instances      Box(P          R      mAP50"
         yield (
@@ -189,8 +195,11 @@ def boxes(random_: random.Random) -> Iterator[str]:
     """Boxed tables of Stable-Baselines3."""
     for number in count(1):
         yield "-" * 42
-        yield f"| rollout/                |              |\n|    ep_rew_mean         | {random_.random() * 200:<12.3g} |"
-        yield f"| time/                  |              |\n|    total_timesteps     | {number * 2048:<12d} |"
+        yield "| rollout/               |              |"
+        yield f"|    ep_rew_mean         | {random_.random() * 200:<12.3g} |"
+        yield "| time/                  |              |"
+        yield f"|    total_timesteps     | {number * 2048:<12d} |"
+        yield "| train/                 |              |"
         for name in ("approx_kl", "entropy_loss", "loss", "value_loss"):
             yield f"|    {name:<19} | {random_.random():<12.4g} |"
         yield "-" * 42
@@ -222,7 +231,8 @@ def comma_lines(random_: random.Random) -> Iterator[str]:
     """A file of comma-separated values that was printed."""
     yield "step,train_loss,val_loss,lr,time"
     for number in count():
-        yield f"{number},{random_.random() * 3},{random_.random() * 3},{random_.random() / 1e4},{number * 3}"
+        losses = f"{random_.random() * 3},{random_.random() * 3}"
+        yield f"{number},{losses},{random_.random() / 1e4},{number * 3}"
 
 
 def json_lines(random_: random.Random) -> Iterator[str]:
@@ -326,7 +336,8 @@ def tracebacks(random_: random.Random) -> Iterator[str]:
         yield f"2024-05-01 12:00:{number % 60:02d} ERROR worker: request {number} failed"
         yield "Traceback (most recent call last):"
         for depth in range(random_.randint(3, 8)):
-            yield f'  File "/app/serve/part_{depth}.py", line {random_.randint(1, 900)}, in call_{depth}'
+            place = f"line {random_.randint(1, 900)}, in call_{depth}"
+            yield f'  File "/app/serve/part_{depth}.py", {place}'
             yield f"    return handler_{depth}(request, retries={random_.randint(0, 9)})"
         yield f"ValueError: cannot decode field {random_.randint(0, 9999)}"
 
@@ -349,8 +360,8 @@ def warnings(random_: random.Random) -> Iterator[str]:
     while True:
         yield (
             f"/opt/conda/lib/python3.10/site-packages/torch/{_word(random_)}.py:"
-            f"{random_.randint(1, 999)}: UserWarning: {_words(random_, 4, 9)} is deprecated and will"
-            " be removed in a future release."
+            f"{random_.randint(1, 999)}: UserWarning: {_words(random_, 4, 9)} is deprecated and"
+            " will be removed in a future release."
         )
         yield f"  warnings.warn({_word(random_)!r}, UserWarning)"
 
@@ -359,7 +370,7 @@ def nonfinite_notes(random_: random.Random) -> Iterator[str]:
     """Notes of figures that are no numbers, between records."""
     for number in count():
         yield f"NaN detected after softmax in layer {random_.randint(0, 31)}, step {number}"
-        yield f"step {number} loss {random_.random() * 3:.4f} skipped batch {random_.randint(0, 99)}"
+        yield f"step {number} loss {random_.random() * 3:.4f} skipped {random_.randint(0, 99)}"
 
 
 def out_of_memory(random_: random.Random) -> Iterator[str]:

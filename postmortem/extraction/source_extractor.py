@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.columnar.cut_regions import CutRegions
 from postmortem.extraction.columnar.line_shapes import LineShapes
+from postmortem.extraction.columnar.record_units import RecordUnits
 from postmortem.extraction.columnar.rule_trials import RuleTrials
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
+from postmortem.extraction.columnar.unit_making import UnitMaker
+from postmortem.extraction.columnar.unit_reading import UnitReader
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.ends import Ends
 from postmortem.extraction.extract import Extract
@@ -139,10 +142,10 @@ class SourceExtractor:
         facts = FactLines(machine.facts, points, searches)
         trials = RuleTrials(machine, budget, facts.is_enough, srun=cursor.sight.srun)
         shapes = LineShapes(trials, self._metrics.quick.paths, srun=cursor.sight.srun)
-        shaped = ShapedLines(
-            shapes, self._metrics.quick, findings, points, lambda: self._metrics.read_until
-        )
-        cursor.shaped = CutRegions(machine, shaped, points)
+        shaped = ShapedLines(shapes, self._metrics.quick, findings, points)
+        reader = UnitReader(machine, budget, srun=cursor.sight.srun)
+        units = RecordUnits(UnitMaker(reader, trials, srun=cursor.sight.srun))
+        cursor.shaped = CutRegions(machine, shaped, units, points)
         return {
             "signature": findings.take,
             "metric": self._metrics.take,

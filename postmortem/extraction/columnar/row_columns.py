@@ -124,7 +124,7 @@ class SeriesRows:
 
         path, reader = column.path, column.path.reader
         if isinstance(reader, Layout):
-            until = self._lines.read_until() - self._base
+            until = self._lines.quick.read_until - self._base
             start = max(start, bisect.bisect_left(column.begins, until))
             values = [column.values[group][start:stop] for _, group in reader.columns]
             steps: Any = np.full(len(values[0]), math.nan)
@@ -246,7 +246,7 @@ class RowColumns(SeriesRows):
 
     def _count(self, end: int, where: ProcessId) -> int:
         """Count the records of a process, and those without one, that are not yet put."""
-        until, count = self._lines.read_until() - self._base, 0
+        until, count = self._lines.quick.read_until - self._base, 0
         for column in self._columns:
             start = column.at
             if isinstance(column.path.reader, Layout):
@@ -262,11 +262,21 @@ class RowColumns(SeriesRows):
         if not due:
             return
         self._state(due)
+        read = [piece for piece in due if not piece[0].is_idle]
         if sum(stop - start for _, start, stop in due) <= _FEW:
-            self.put_few([piece for piece in due if not piece[0].is_idle])
-            return
-        for run in _split_into_runs([piece for piece in due if not piece[0].is_idle]):
-            (self.put_serial if run[0][0].is_serial else self.put_plain)(run)
+            self.put_few(read)
+        else:
+            for run in _split_into_runs(read):
+                (self.put_serial if run[0][0].is_serial else self.put_plain)(run)
+        self._advance(read)
+
+    def _advance(self, due: list[Due]) -> None:
+        """Note where the last of these rows end that are records of several lines."""
+        quick = self._lines.quick
+        for column, _, stop in due:
+            if column.rows.until is not None:
+                end = int(column.rows.until[stop - 1]) + self._base
+                quick.read_until = max(quick.read_until, end)
 
     def _state(self, due: list[Due]) -> None:
         """Take the figures of the machine that rows state."""

@@ -6,7 +6,7 @@ Not here: the shapes (`line_shapes`), many lines at once (`row_cutter`).
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from postmortem.extraction.columnar.line_shapes import LineShapes
@@ -34,13 +34,8 @@ class ShapedLines:
         quick: TemplateReader,
         findings: FindingLines,
         points: Points,
-        read_until: Callable[[], int],
     ) -> None:
-        """Store the known shapes, and the readers of figures, findings and facts.
-
-        `read_until` tells up to which offset records of several lines have been read.
-        """
-        self.read_until = read_until
+        """Store the known shapes, and the readers of figures, findings and facts."""
         self.shapes, self.quick, self.findings, self._points = shapes, quick, findings, points
         self.end = 0
         """Where the line ends that was taken last."""
@@ -99,7 +94,7 @@ class ShapedLines:
         """Read a few lines one by one: where each begins and ends, and its raw number."""
         for begin, path, groups, end, line in rows:
             self.quick.taken(path, groups, data, end, (line, begin + base))
-            self.quick.settle(self.read_until())
+            self.quick.settle()
 
     def learn(self, opening: int, data: bytes, start: int) -> None:
         """Learn from the line around its first literal, which was read otherwise."""

@@ -23,7 +23,7 @@ _DECIMAL: Final = (
 )
 _NUMBER: Final = compile_lazily(
     rf"(?P<bad>{_BAD})|(?P<clock>{_CLOCK})|(?P<percent>\d{{1,3}}(?=%))|(?P<decimal>{_DECIMAL})"
-    r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>\d+)"
+    r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>(?:(?<=[\s:=,(\[])-)?\d+)"
 )
 _DIGITS: Final = str.maketrans("0123456789", "1234567893")
 _MOST_DIGITS: Final = 7
@@ -54,7 +54,8 @@ class Number(NamedTuple):
                 else (rb"-?" if self.may_be_negative else b"")
                 + rb"\d{1,7}(?:\.\d{1,20}(?:[eE][+-]?\d{1,3})?|[eE][+-]?\d{1,3})"
             )
-        return {
+        sign = b"-?" if self.text.startswith("-") else b""
+        return sign + {
             "clock": rb"\d{%d}" % len(self.text),
             "percent": rb"\d{1,3}",
             "grouped": rb"\d{1,3}(?:,\d{3})+",
@@ -90,7 +91,7 @@ class Number(NamedTuple):
             choice, (1, self.most())[trial] if trial < 2 else choice.randint(1, self.most())
         )
         if self.kind != "decimal":
-            return whole
+            return choice.choice(["", "-"]) + whole if self.text.startswith("-") else whole
         plain, power = (
             f"{whole}.{_generate_digits(choice, choice.randint(1, 20))}",
             f"e-{_generate_digits(choice, 2)}",
