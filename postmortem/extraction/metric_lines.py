@@ -103,9 +103,9 @@ class MetricLines:
         for found in self._take_unknown(view, base, own):
             self.quick.put(found, place)
         if own is not None:  # of a longer record, maybe: it has no meaning of its own
-            self._cursor.shaped.units.note(
-                view.data, base, max(view.end, self.quick.read_until - base)
-            )
+            end = max(view.end, self.quick.read_until - base)
+            is_record = self._generic.has_read
+            self._cursor.shaped.units.note(view.data, base, end, is_record=is_record)
             return
         if self._generic.has_read:
             self.quick.paths.learn(opening, view, None)

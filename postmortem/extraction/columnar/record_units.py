@@ -17,6 +17,7 @@ FIRST_TRY, NEXT_TRY = 8, 4
 more at which it is looked for again."""
 _MOST_RECORDS: Final = 4
 """Records of a unit."""
+_MOST_IDLE: Final = 16
 _LONGEST: Final = 2000
 _MOST_SEEN: Final = 512
 CREDIT: Final = 4000.0
@@ -37,15 +38,20 @@ class RecordUnits:
         self._seen: dict[bytes, tuple[int, int]] = {}
         """How often a unit came, by what it has in common with others, and when it is tried."""
         self._credit = CREDIT
+        self._idle = _MOST_IDLE
+        """Lines that might be records since the last that is one."""
         self.used: dict[int, tuple[UnitShape, int]] = {}
         """By identity: shapes and how many units of them were read since somebody last asked."""
 
-    def note(self, data: bytes, base: int, end: int) -> None:
-        """Note the end of a line that is a record, or of a record that begins there."""
+    def note(self, data: bytes, base: int, end: int, *, is_record: bool) -> None:
+        """Note the end of a record, or of a line that might be one, where there are no records."""
         end = data.find(b"\n", end) + 1 + base
         if end <= base or (self._ends and end <= self._ends[-1]):
             return
         self._credit = min(CREDIT, self._credit + _PAID)
+        self._idle = 0 if is_record else self._idle + 1
+        if 0 < self._idle < _MOST_IDLE:
+            return
         self._ends = [*self._ends[-3 * _MOST_RECORDS :], end]
         for count in range(1, _MOST_RECORDS + 1):
             if len(self._ends) <= 3 * count:

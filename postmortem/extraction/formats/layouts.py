@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from postmortem.extraction.formats.generic import LineFigures, parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import Layout
 from postmortem.extraction.formats.printed_numbers import (
+    FIGURE,
     MOST,
     TRIALS,
     Number,
@@ -34,6 +35,7 @@ from postmortem.extraction.formats.templates import (
 from postmortem.reading.windows import View
 
 VALUE: Final = "@value "
+_OPEN_KINDS: Final = frozenset({"whole", "decimal"})
 ReadValues = Callable[[str], Mapping[str, str] | None]
 """Gives all that is found in a text, as `collect_values` does; None if it is none of its kind."""
 
@@ -93,7 +95,13 @@ def find_roles(
     for number in numbers:
         other = number.changed()
         after = read(replace_numbers(text, [(number, other)]))
-        found.append(NumberRoles(number, _compare_answers(answer, after, number.text, other)))
+        roles = _compare_answers(answer, after, number.text, other)
+        if roles and number.kind in _OPEN_KINDS and all(name.startswith(VALUE) for name in roles):
+            figure = NumberRoles(number._replace(kind=FIGURE), roles)
+            if _is_consistent(text, answer, [figure], read, is_plain=False):
+                found.append(figure)
+                continue
+        found.append(NumberRoles(number, roles))
     return found
 
 

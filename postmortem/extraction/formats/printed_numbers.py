@@ -28,6 +28,9 @@ _NUMBER: Final = compile_lazily(
 _DIGITS: Final = str.maketrans("0123456789", "1234567893")
 _MOST_DIGITS: Final = 7
 _BEFORE_SIGN: Final = frozenset(" \t:=,([")
+FIGURE: Final = "figure"
+"""The kind of a number that may be whole or not: what prints few digits drops a zero behind the
+point."""
 MOST: Final = 60
 """Numbers on a line that may have a template."""
 TRIALS: Final = 8
@@ -53,6 +56,12 @@ class Number(NamedTuple):
                 if is_plain
                 else (rb"-?" if self.may_be_negative else b"")
                 + rb"\d{1,7}(?:\.\d{1,20}(?:[eE][+-]?\d{1,3})?|[eE][+-]?\d{1,3})"
+            )
+        if self.kind == FIGURE:
+            return (
+                (b"-?" if self.may_be_negative and not is_plain else b"")
+                + rb"\d{1,7}(?:\.\d{1,20})?"
+                + (b"" if is_plain else rb"(?:[eE][+-]?\d{1,3})?")
             )
         sign = b"-?" if self.text.startswith("-") else b""
         return sign + {
@@ -90,8 +99,10 @@ class Number(NamedTuple):
         whole = _generate_digits(
             choice, (1, self.most())[trial] if trial < 2 else choice.randint(1, self.most())
         )
-        if self.kind != "decimal":
+        if self.kind not in {"decimal", FIGURE}:
             return choice.choice(["", "-"]) + whole if self.text.startswith("-") else whole
+        if self.kind == FIGURE and trial % 3 == 0:
+            return whole
         plain, power = (
             f"{whole}.{_generate_digits(choice, choice.randint(1, 20))}",
             f"e-{_generate_digits(choice, 2)}",

@@ -39,7 +39,7 @@ from postmortem.rules.engine import Budget, Match
 
 _VALUE: Final = rb"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
-_BEGINNING: Final = compile_lazily(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[hms](?:$|\W))")
+_BEGINNING: Final = compile_lazily(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[A-Za-z]{1,6}(?:$|\W))")
 """A figure with something else behind it."""
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
