@@ -155,7 +155,8 @@ def yolo(random_: random.Random) -> Iterator[str]:
         yield (
             f"  {epoch:9d}/{9000:d}      {random_.random() * 9:.3g}G     {random_.random():.4f}"
             f"     {random_.random():.4f}     {random_.random():.4f}"
-            f"        {random_.randint(1, 99)}        640: 100%|##########| 74/74 [00:11<00:00,  6.53it/s]"
+            f"        {random_.randint(1, 99)}        640: 100%|##########| 74/74"
+            " [00:11<00:00,  6.53it/s]"
         )
         yield "                 Class     Images  Instances      Box(P          R      mAP50"
         yield (

@@ -20,7 +20,7 @@ from postmortem.extraction.columnar.unit_making import UnitShape
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.points import MOST_POINTS, MOST_SERIES, Points
+from postmortem.extraction.points import MOST_SERIES, Points
 from postmortem.extraction.process_registry import MOST_PROCESSES
 from postmortem.reading.block_reader import Block
 
@@ -236,7 +236,7 @@ class CutRegions:
         series = sum(column.fresh * len(column.own) for column in columns)
         return (
             not points.is_crowded
-            and points.count + figures <= MOST_POINTS
+            and points.has_room(figures)
             and points.processes.count + sum(column.fresh for column in columns) < MOST_PROCESSES
             and len(points.result.series) + series < MOST_SERIES
         )

@@ -71,6 +71,19 @@ def _split_into_runs(due: list[Due]) -> list[list[Due]]:
     return found
 
 
+def _mark_shared_counters(columns: Sequence[RowColumn]) -> None:
+    """Read rows of several shapes in their turn whose steps are counted together, in each epoch."""
+    counted: dict[str, list[RowColumn]] = {}
+    for column in columns:
+        reader = column.path.reader
+        if isinstance(reader, Layout) and reader.counted is not None and reader.step is not None:
+            counted.setdefault(reader.looked.found.layout, []).append(column)
+    for sharing in counted.values():
+        if len(sharing) > 1:
+            for column in sharing:
+                column.is_serial = True
+
+
 def _get_phase(shape: LineShape) -> str:
     """Give the phase of the run that lines of a shape state, if they state nothing else."""
     figures = [(figure.name, figure.before, figure.span) for figure in shape.verdict.figures]
@@ -150,11 +163,11 @@ class SeriesRows:
         found = []
         for chosen in every:
             groups = column.wheres[0 if codes is None else codes[chosen[0]]]
-            columns, steps = self._lines.columns(column.path, groups, whole.steps[chosen])
+            values = [figures[chosen] for figures in whole.values]
+            columns, steps = self._lines.columns(column.path, groups, whole.steps[chosen], values)
             if columns is None:  # two of its figures have got one name
                 self.put_few([(column, start + row, start + row + 1) for row in chosen.tolist()])
                 continue
-            values = [figures[chosen] for figures in whole.values]
             part = Part(columns, whole.keys[chosen], steps, values, whole.lines[chosen])
             found.append((int(chosen[0]), part))
         found.sort(key=lambda part: part[0])  # series are kept in the order of the log
@@ -211,6 +224,7 @@ class RowColumns(SeriesRows):
         """Take the rows of each shape."""
         super().__init__(lines, points, block)
         self._columns = columns
+        _mark_shared_counters(columns)
         self._next = min(column.begins[0] for column in self._columns)
         self._is_countable = not any(column.is_serial or column.fresh for column in self._columns)
         self._stops: list[tuple[int, RowColumn, int]] = []

@@ -6,7 +6,7 @@ Not here: the shapes (`line_shapes`), many lines at once (`row_cutter`).
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from postmortem.extraction.columnar.line_shapes import LineShapes
@@ -57,18 +57,22 @@ class ShapedLines:
         return shape.known_at(data, begin, end)
 
     def columns(
-        self, path: TemplatePath, groups: tuple[bytes, ...], steps: "np.ndarray[Any, Any]"
+        self,
+        path: TemplatePath,
+        groups: tuple[bytes, ...],
+        steps: "np.ndarray[Any, Any]",
+        values: "Sequence[np.ndarray[Any, Any]]",
     ) -> "tuple[Columns | None, np.ndarray[Any, Any]]":
         """Give the rows of the process of such a line, and the steps that count."""
         where, reader = path.where(groups, self._points), path.reader
         if not isinstance(reader, Layout):
             return None if reader is None else self.quick.rows_of(path, reader, where), steps
-        found = reader.looked.found
-        is_counted = self.quick.generic.acceptance.is_counted(found.layout, where)
-        if found.is_numbered and not is_counted:
-            steps = steps * math.nan
+        rows = self.quick.late_rows(LearntFigures(reader, where, math.nan, [], 0))
+        if rows is None:
+            return None, steps
         self._points.total(reader.looked.found.record.total)
-        return self.quick.late_rows(LearntFigures(reader, where, math.nan, [], 0)), steps
+        epochs = None if reader.counted is None else values[reader.counted]
+        return rows, self.quick.generic.compute_run_steps(reader, where, steps, epochs)
 
     def read_serial(
         self, path: TemplatePath, groups: tuple[bytes, ...], line: int, offsets: tuple[int, int]

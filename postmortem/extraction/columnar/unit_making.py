@@ -96,10 +96,10 @@ class UnitMaker:
 
         answer = _collect_answer(records) or {}
         roles = find_roles(text, answer, numbers, read)
-        is_plain = find_spelling(text, answer, roles, read)
-        if is_plain is None or not self._is_alone(before, unit, behind, answer):
+        spelled = find_spelling(text, answer, roles, read)
+        if spelled is None or not self._is_alone(before, unit, behind, answer):
             return None
-        return self._build(lines, text, records, roles, is_plain=is_plain)
+        return self._build(lines, text, records, spelled[0], is_plain=spelled[1])
 
     @property
     def costs(self) -> int:

@@ -60,10 +60,10 @@ def infer_layout(view: View) -> Layout | None:
     if len(numbers) > MOST:
         return None
     roles = find_roles(text, answer, numbers, _read_values)
-    is_plain = find_spelling(text, answer, roles, _read_values)
-    if is_plain is None:
+    spelled = find_spelling(text, answer, roles, _read_values)
+    if spelled is None:
         return None
-    return _build_layout(view, raw, line, looked, roles, is_plain=is_plain)
+    return _build_layout(view, raw, line, looked, spelled[0], is_plain=spelled[1])
 
 
 class NumberRoles(NamedTuple):
@@ -96,13 +96,18 @@ def find_roles(
         other = number.changed()
         after = read(replace_numbers(text, [(number, other)]))
         roles = _compare_answers(answer, after, number.text, other)
-        if roles and number.kind in _OPEN_KINDS and all(name.startswith(VALUE) for name in roles):
-            figure = NumberRoles(number._replace(kind=FIGURE), roles)
-            if _is_consistent(text, answer, [figure], read, is_plain=False):
-                found.append(figure)
-                continue
         found.append(NumberRoles(number, roles))
     return found
+
+
+def _open_figures(numbers: Sequence[NumberRoles]) -> list[NumberRoles]:
+    """Let values be whole or not, however they are spelled here."""
+    return [
+        NumberRoles(number._replace(kind=FIGURE), roles)
+        if roles and number.kind in _OPEN_KINDS and all(map(_is_value, roles))
+        else NumberRoles(number, roles)
+        for number, roles in numbers
+    ]
 
 
 def _compare_answers(
@@ -152,17 +157,26 @@ def collect_values(looked: LineFigures) -> dict[str, str]:
     }
 
 
+def _is_value(role: str) -> bool:
+    """Say whether a role is that of a value, which an epoch is not."""
+    return role.startswith(VALUE) and not role.startswith(f"{VALUE}epoch")
+
+
 def find_spelling(
     text: str, answer: Mapping[str, str], numbers: Sequence[NumberRoles], read: ReadValues
-) -> bool | None:
-    """Say whether numbers may be spelled plainly alone; None if even then a reader disagrees."""
+) -> tuple[list[NumberRoles], bool] | None:
+    """Give how numbers may be spelled, and whether plainly alone; None if a reader disagrees."""
     if not _is_open(answer, numbers):
         return None
     return next(
         (
-            is_plain
-            for is_plain in (False, True)
-            if _is_consistent(text, answer, numbers, read, is_plain=is_plain)
+            (spelled, is_plain)
+            for spelled, is_plain in (
+                (_open_figures(numbers), False),
+                (list(numbers), False),
+                (list(numbers), True),
+            )
+            if _is_consistent(text, answer, spelled, read, is_plain=is_plain)
         ),
         None,
     )
