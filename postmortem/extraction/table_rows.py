@@ -8,6 +8,7 @@ pattern, which knows how many cells a row has. A table ends where another begins
 had no row for many lines.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -52,7 +53,9 @@ class TableRows:
         if not columns:
             return ()
         has_prefix = len(text) < view.end - view.start or grids.is_labelled(text)
-        found = grids.build_grid(columns, view.following(_AHEAD)[1:], has_prefix=has_prefix)
+        behind = (view.following(count)[count - 1 :] for count in range(2, _AHEAD + 1))
+        lines = itertools.chain.from_iterable(behind)
+        found = grids.build_grid(columns, lines, has_prefix=has_prefix)
         if found is None:
             return columns[0]
         self._read(view.data, base, view.start)

@@ -12,7 +12,7 @@ follows that has as many cells; a row is one only if it has as many cells as the
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
@@ -20,7 +20,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.csv_metrics import list_metric_names
 from postmortem.extraction.formats.metric_names import STEPS
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import parse_value
+from postmortem.extraction.formats.spelling import MAY_HOLD_FIGURE, parse_value
 
 PRODUCER: Final = "table"
 _BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
@@ -108,7 +108,7 @@ class Grid(NamedTuple):
 
 
 def build_grid(
-    ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: bool
+    ways: Sequence[Sequence[str]], lines: Iterable[str], *, has_prefix: bool
 ) -> Grid | None:
     """Make a table of the columns that a line may name, and of a few lines behind it."""
     row = next((line for line in lines if not _RULE.match(line)), "")
@@ -198,6 +198,8 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
 
     A name may begin on the line above. One that names no loss has bars.
     """
+    if not ("|" in line or "┃" in line or "│" in line or "║" in line or _LOSS.search(line)):
+        return []
     text = (
         _LABEL.sub("", _join_two_line_heading(above, line), count=1)
         .translate(_BARS)
@@ -233,6 +235,8 @@ def _join_two_line_heading(above: str, line: str) -> str:
 
 def _split_cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
+    if not MAY_HOLD_FIGURE.search(text):
+        return None
     text = _IN_BRACKETS.sub(r"\1", text.translate(_BARS))
     before = _BEFORE.match(text)
     body = text[before.end() if before else 0 :]
