@@ -123,6 +123,7 @@ class SourceExtractor:
             if key in claimed:
                 continue
             claimed.add(key)
+            self._cursor.sieve.count((kind, index))
             if not cursor.admission.may_look(kind, view, base):
                 if view.is_spent:
                     return
@@ -145,7 +146,7 @@ class SourceExtractor:
         shaped = ShapedLines(shapes, self._metrics.quick, findings, points)
         reader = UnitReader(machine, budget, srun=cursor.sight.srun)
         units = RecordUnits(UnitMaker(reader, trials, srun=cursor.sight.srun))
-        cursor.shaped = CutRegions(machine, shaped, units, points)
+        cursor.shaped = CutRegions(machine, shaped, units, points, cursor.sieve)
         return {
             "signature": findings.take,
             "metric": self._metrics.take,

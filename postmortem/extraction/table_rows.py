@@ -23,7 +23,7 @@ from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
 
-_AHEAD: Final = 4
+TABLE_AHEAD: Final = 4
 """Lines of a heading and what may stand between it and its first row."""
 _HEAD: Final = 2000
 _MOST_BETWEEN: Final = 256 << 10
@@ -53,7 +53,7 @@ class TableRows:
         if not columns:
             return ()
         has_prefix = len(text) < view.end - view.start or grids.is_labelled(text)
-        behind = (view.following(count)[count - 1 :] for count in range(2, _AHEAD + 1))
+        behind = (view.following(count)[count - 1 :] for count in range(2, TABLE_AHEAD + 1))
         lines = itertools.chain.from_iterable(behind)
         found = grids.build_grid(columns, lines, has_prefix=has_prefix)
         if found is None:

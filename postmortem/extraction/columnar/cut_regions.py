@@ -22,6 +22,7 @@ from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.points import MOST_SERIES, Points
 from postmortem.extraction.process_registry import MOST_PROCESSES
+from postmortem.extraction.rule_sieve import RuleSieve
 from postmortem.reading.block_reader import Block
 
 LONG: Final = 256 << 10
@@ -80,11 +81,17 @@ class CutRegions:
     """Cuts the regions of one source."""
 
     def __init__(
-        self, machine: Matcher, lines: ShapedLines, units: RecordUnits, points: Points
+        self,
+        machine: Matcher,
+        lines: ShapedLines,
+        units: RecordUnits,
+        points: Points,
+        sieve: RuleSieve,
     ) -> None:
         """Start without shapes."""
         self.lines, self.units = lines, units
         """Take one line, and know those that come again as a whole."""
+        self._sieve = sieve
         self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
         self._cutter: RowCutter | None = None
         self._region = self._missed = self._most_missed = 0
@@ -110,7 +117,9 @@ class CutRegions:
         if not columns or not self._has_room(columns):
             return None
         cut = [column.rows for column in columns]
-        between = RowGaps(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
+        between = RowGaps(
+            self._machine, block, cut, self._open, self._sieve, self.lines.shapes.is_vain
+        )
         return Cut(between, RowColumns(columns, self.lines, self._points, block))
 
     def _build_columns(self, found: UnitRows, data: bytes) -> list[RowColumn]:

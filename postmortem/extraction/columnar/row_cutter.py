@@ -22,6 +22,7 @@ from postmortem.extraction.columnar.unit_making import UnitShape
 from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
+from postmortem.extraction.rule_sieve import RuleSieve
 from postmortem.reading.block_reader import Block
 
 if TYPE_CHECKING:
@@ -196,13 +197,14 @@ class RowGaps:
         block: Block,
         rows: Sequence[ShapeRows],
         open_literals: OpenLiterals,
+        sieve: RuleSieve,
         is_vain: Callable[[LineShape, int, bytes], bool],
     ) -> None:
         """Find the literals; `is_vain` says whether one in a row has no effect."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         self._machine, self._block, self._is_vain = machine, block, is_vain
-        self._open = open_literals
+        self._open, self._sieve = open_literals, sieve
         self.rows = rows
         """By shape."""
         begins = np.concatenate([shape_rows.begins for shape_rows in rows])
@@ -264,7 +266,7 @@ class RowGaps:
 
         return until
 
-    def _find_in_gaps(self) -> list[Hit]:
+    def _find_in_gaps(self) -> Sequence[Hit]:
         """Find the literals between rows."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -276,11 +278,12 @@ class RowGaps:
         numbers, places = find_literal_hits(
             self._machine.filter, data, starts[wide], stops[wide], behind=behind
         )
-        return [
+        hits = [
             (number, start)
             for number, start in zip(numbers.tolist(), places.tolist(), strict=True)
             if data.startswith(literals[number], start)
         ]
+        return self._sieve.select(self._block, hits)
 
     def _find_in_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""

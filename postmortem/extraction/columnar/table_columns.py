@@ -166,7 +166,10 @@ def _build_shape(grid: Grid, text: str) -> RowShape | None:
 
 
 def _open_spans(
-    numbers: Sequence[NumberRoles], is_plain: bool, *, group: bytes  # noqa: FBT001
+    numbers: Sequence[NumberRoles],
+    is_plain: bool,  # noqa: FBT001
+    *,
+    group: bytes,
 ) -> tuple[Span, ...]:
     """Give what is left open of a row, what is read of it within such groups."""
     return tuple(

@@ -41,6 +41,11 @@ _IN_BRACKETS: Final = compile_lazily(r"\[\s{0,8}([^\s|,\[\]]{1,40})\s{0,8}\]")
 _LABEL: Final = compile_lazily(r"\s{0,8}(?:INFO|DEBUG): ")
 """A level that the logger puts before headings and rows alike."""
 _BEFORE: Final = compile_lazily(rf"(?:{_LABEL.pattern})?[\s|]*")
+_BAR_SIGN: Final = compile_lazily(r"[|│┃║]")
+_ROW_START: Final = compile_lazily(
+    rf"(?:{_LABEL.pattern})?[\s|│┃║]*\[?\s*{_CELL}:?(?=[\s|│┃║,\]]|$)", re.IGNORECASE
+)
+"""What a row begins with: its first cell."""
 _RULE: Final = compile_lazily(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
 _COLUMN: Final = compile_lazily(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
@@ -198,7 +203,7 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
 
     A name may begin on the line above. One that names no loss has bars.
     """
-    if not ("|" in line or "┃" in line or "│" in line or "║" in line or _LOSS.search(line)):
+    if not may_be_heading(line):
         return []
     text = (
         _LABEL.sub("", _join_two_line_heading(above, line), count=1)
@@ -216,6 +221,16 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
     ]
     ways.append(_OF_SPLIT.sub(r"\1_", text).split())
     return [names for names in ways if len(names) >= 2 and all(map(_COLUMN.match, names))]
+
+
+def may_be_heading(line: str) -> bool:
+    """Say whether a line may name columns, whatever stands above it."""
+    return bool(_BAR_SIGN.search(line) or _LOSS.search(line))
+
+
+def may_be_row(line: str) -> bool:
+    """Say whether a line may be a row of some table, or stand between its heading and its rows."""
+    return _ROW_START.match(line) is not None or _RULE.match(line) is not None
 
 
 def is_labelled(line: str) -> bool:

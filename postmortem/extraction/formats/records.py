@@ -90,6 +90,11 @@ class MetricReader:
         """Whether a record is complete on its own line."""
         return self._lines == 1 and not self._cells
 
+    @property
+    def is_named_above(self) -> bool:
+        """Whether a heading above a record names its figures."""
+        return bool(self._cells)
+
     def read(
         self, view: View, budget: Budget | None = None, columns: Sequence[str] = ()
     ) -> Record | None:
