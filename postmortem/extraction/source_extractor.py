@@ -104,6 +104,7 @@ class SourceExtractor:
     def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
         self._metrics.settle()
+        self._tracebacks.settle()
         for series in self.result.series.values():
             series.settle()
         for kept in self.result.findings.values():
@@ -138,7 +139,7 @@ class SourceExtractor:
     ) -> Mapping[str, Callable[[int, View, int], None]]:
         """Give who takes lines of each kind."""
         machine, points, cursor = self._machine, self._points, self._cursor
-        tracebacks = TracebackLines(points, cursor, line_break)
+        tracebacks = self._tracebacks = TracebackLines(points, cursor, line_break)
         findings = FindingLines(machine.signatures, points, searches, cursor.sight, line_break)
         facts = FactLines(machine.facts, points, searches)
         trials = RuleTrials(machine, budget, facts.is_enough, srun=cursor.sight.srun)
