@@ -28,7 +28,7 @@ from postmortem.rules.engine import Pattern, compile_for_many_lines
 
 OFTEN: Final = 200
 """Looks of a rule after which it is asked about many lines at once."""
-_FEWEST: Final = 64
+FEWEST: Final = 64
 """Lines with literals in a region that are worth it."""
 _MOST_LEFT: Final = 0.25
 """Part of its lines that a rule may leave."""
@@ -79,7 +79,7 @@ class RuleSieve:
     def select(self, block: Block, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Give those of the literals in a region, in order, whose lines are worth a look."""
         region = _Region(block, hits, self._sight)
-        if len(region.lines) < _FEWEST or not region.is_plain:
+        if len(region.lines) < FEWEST or not region.is_plain:
             return hits
         consumers = self._machine.consumers
         wanted: dict[Wanted, list[int]] = {}

@@ -23,7 +23,7 @@ from postmortem.extraction.formats.templates import Span
 if TYPE_CHECKING:
     import numpy as np
 
-_FIRST_TRY, _NEXT_TRY = 16, 4
+FIRST_TRY, NEXT_TRY = 16, 4
 """Rows read in their turn at which a shape is looked for, and how many times more the next time."""
 _MOST: Final = 4
 """Shapes of one table."""
@@ -68,14 +68,14 @@ class TableColumns:
         """Know no shape."""
         self._grid = grid
         self._shapes: list[RowShape] = []
-        self._count, self._tried = 0, _FIRST_TRY
+        self._count, self._tried = 0, FIRST_TRY
 
     def learn(self, text: str) -> None:
         """Learn from a row that was read in its turn."""
         self._count += 1
         if self._count < self._tried:
             return
-        self._tried *= _NEXT_TRY
+        self._tried *= NEXT_TRY
         shape = _build_shape(self._grid, text) if text.isascii() else None
         if shape is not None:
             self._shapes = [shape, *self._shapes][:_MOST]
