@@ -75,3 +75,21 @@ def _find_starts_across_folders(
         for path, number in numbers.items()
         if number < last
     }
+
+
+def list_ends(extract: Extract, source: int) -> list[int]:
+    """List the raw lines of a source at which something ended, in order."""
+    found = [
+        line
+        for traceback, _ in extract.tracebacks
+        if traceback.source == source
+        for line in (traceback.line, traceback.end_line)
+    ]
+    found += [
+        sighting.finding.line
+        for kept in extract.findings.values()
+        for sighting in kept.all()
+        if sighting.finding.source == source
+        and (sighting.finding.role in {"cause", "consequence"})
+    ]
+    return sorted(set(found))

@@ -1,0 +1,254 @@
+"""Find where the training program starts anew within one source.
+
+In: the lines of a source whose wording comes again, its series, what ended something. Out: the raw
+lines at which a start begins, the first among them. Not here: which attempt is judged
+(`case.attempts`).
+
+What stands before the first record of a start is its opening. Another start begins where an opening
+comes again, its first line and a good part of the rest, and a second witness says so: something
+ended right before, a launcher speaks, the counter of the records falls, another process prints, or
+a while passed. Any of these alone misleads.
+"""
+
+import bisect
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.extract import Extract
+from postmortem.extraction.facts.clock import parse_time
+from postmortem.extraction.facts.series import Series
+from postmortem.extraction.recurring_lines import RecurringLine, get_wording
+from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis
+
+_LONGEST_OPENING: Final = 80
+"""Lines of an opening that are compared."""
+_SHARE: Final = 0.5
+"""Share of an opening that must come again."""
+_WHOLE: Final = 0.9
+"""The same where it begins with an error."""
+_LONG, _VERY_LONG = 8, 20
+"""Lines of an opening that says that a run was resumed: behind an end, and by itself."""
+_NEAR: Final = 15
+"""Lines before a start in which what ended the run before it stands."""
+_TOGETHER: Final = 3
+"""Lines between two openings of one start."""
+_GAP, _WORK_GAP = 20.0, 15.0
+"""Seconds without output between two runs; seconds of work between two starts."""
+_DATE: Final = compile_lazily(
+    r"\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+(?P<month>[JFMASOND][a-z]{2})\s+(?P<day>\d{1,2})\s+"
+    r"(?P<clock>\d\d:\d\d:\d\d)\s+(?:[A-Z]{2,5}\s+)?(?P<year>\d{4})"
+)
+"""What `date` prints."""
+_MONTHS: Final = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_CLOCKS: Final = 12
+"""Lines of an opening that are searched for a clock."""
+_AROUND: Final = 60
+"""Lines on either side in which process ids are looked for."""
+_MOST_SERIES: Final = 40
+_END: Final = compile_lazily(
+    r"(?i)\b(?:Killed|Terminated|Aborted|KeyboardInterrupt|core dumped|Segmentation fault"
+    r"|CANCELLED|DUE TO TIME LIMIT|exit(?:ed|ing)?\b.{0,20}\d|finished|completed?|done|exiting)\b"
+    r"|\w(?:Error|Exception)\b:?"
+)
+_LAUNCH: Final = compile_lazily(
+    r"(?i)^\s*(?:nohup: |\+ |\$ |srun:|sbatch|Submitted batch|starting job|job[ _]?id\b"
+    r"|={3,}.*\b(?:start|run|job|launch)|>{3,}.*\bstart|.*\b(?:torchrun|accelerate launch"
+    r"|deepspeed\.launcher|torch\.distributed\.(?:run|launch)|python3? (?:-\w |\S+\.py)"
+    r"|will restart worker group|SLURM_JOB_?ID|jobid|hostname)\b)"
+)
+_COUNT: Final = compile_lazily(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\D{0,4}(\d{1,9})")
+_PID: Final = compile_lazily(r"(?i)\bpid[ =:]{0,3}(\d{2,8})\b|\((?:pid|PID) ?(\d{2,8})\)")
+
+
+class _Opening(NamedTuple):
+    """What a start prints before its first record."""
+
+    rest: frozenset[bytes]
+    span: int
+    """Lines from its first to its last."""
+
+
+def find_starts(extract: Extract, source: int, ends: Sequence[int]) -> list[int]:
+    """Give the raw lines at which starts of the program begin in a source, 1 the first of them.
+
+    Args:
+        extract: what was read.
+        source: its index.
+        ends: raw lines at which something in it ended, in order.
+    """
+    lines = extract.recurring.get(source, ())
+    return _Splitter(lines, _select_series(extract, source), ends).split() if lines else [1]
+
+
+def _select_series(extract: Extract, source: int) -> list[Series]:
+    """Give the longest series of a source."""
+    found = [curve for curve in extract.series.values() if curve.source == source and curve.lines]
+    return sorted(found, key=lambda curve: -len(curve.lines))[:_MOST_SERIES]
+
+
+class _Splitter:
+    def __init__(
+        self, lines: Sequence[RecurringLine], series: Sequence[Series], ends: Sequence[int]
+    ) -> None:
+        self._lines, self._series, self._ends = lines, series, ends
+        self._numbers = [line.line for line in lines]
+        self._wordings = [get_wording(line.text) for line in lines]
+        self._starts = [0]
+        """Indexes of the lines with which starts begin."""
+
+    def split(self) -> list[int]:
+        known: dict[bytes, list[_Opening]] = {}
+        self._learn(0, known)
+        for index, wording in enumerate(self._wordings):
+            if self._numbers[index] <= self._numbers[self._starts[-1]] + _TOGETHER:
+                continue
+            if any(self._is_start(index, opening) for opening in known.get(wording, ())):
+                self._starts.append(index)
+                self._learn(index, known)
+        return [1, *(self._numbers[index] for index in self._starts[1:])]
+
+    def _learn(self, index: int, known: dict[bytes, list[_Opening]]) -> None:
+        """Take note of the opening that begins with a line."""
+        begin = self._numbers[index]
+        until = min(self._next_record(begin), self._next_end(begin))
+        end = bisect.bisect_left(self._numbers, until, index + 1, min(len(self._lines), index + _LONGEST_OPENING))
+        wordings = [wording for wording in self._wordings[index:end] if wording]
+        if not wordings:
+            return
+        opening = _Opening(
+            frozenset(wordings[1:]) - {wordings[0]}, self._numbers[end - 1] - self._numbers[index]
+        )
+        group = known.setdefault(wordings[0], [])
+        if opening not in group:
+            group.append(opening)
+
+    def _next_end(self, line: int) -> int:
+        """Give the line behind one at which something ends."""
+        at = bisect.bisect_right(self._ends, line)
+        return self._ends[at] if at < len(self._ends) else 1 << 62
+
+    def _next_record(self, line: int) -> int:
+        """Give the line of the first record from a line on."""
+        found = (
+            curve.lines[at]
+            for curve in self._series
+            if (at := bisect.bisect_left(curve.lines, line)) < len(curve.lines)
+        )
+        return min(found, default=1 << 62)
+
+    def _is_start(self, index: int, opening: _Opening) -> bool:
+        line = self._numbers[index]
+        if not self._has_work(index) or self._is_same_run(index):
+            return False
+        stop = bisect.bisect_right(self._numbers, line + 2 * opening.span + 20, index)
+        window = set(self._wordings[index + 1 : stop])
+        matched = len(opening.rest & window)
+        counter = self._compare_counters(line)
+        if not opening.rest:
+            return counter < 0 and self._has_end(index)
+        if matched < _SHARE * len(opening.rest):
+            return False
+        gap = self._measure_gap(index) >= _GAP
+        if self._is_error(index):
+            return self._next_record(self._numbers[self._starts[-1]]) < line and matched >= _WHOLE * len(opening.rest)
+        if counter > 0:
+            fewest = _LONG if self._is_between_runs(index, stop) else _VERY_LONG
+            return gap or matched >= fewest
+        return counter < 0 or gap or self._is_between_runs(index, stop)
+
+    def _is_same_run(self, index: int) -> bool:
+        """Say whether a line is of the process that runs, of another rank, or counts on."""
+        line, begin = self._lines[index], self._starts[-1]
+        ours = clean(line.text, srun=True).where
+        theirs = clean(self._lines[begin].text, srun=True).where
+        if ours.rank != theirs.rank or (ours.pid is not None and ours.pid == theirs.pid):
+            return True
+        counted, before = _COUNT.search(line.text), _COUNT.search(self._lines[begin].text)
+        if counted and before and int(counted[1]) > int(before[1]):
+            return True
+        pids = _find_pids(self._lines[max(begin, index - _AROUND) : index])
+        return bool(pids & _find_pids(self._lines[index : index + _AROUND]))
+
+    def _has_work(self, index: int) -> bool:
+        """Say whether anything was done since the last start."""
+        begin, line = self._numbers[self._starts[-1]], self._numbers[index]
+        return (
+            self._next_record(begin + 1) < line
+            or self._has_end_between(begin, line)
+            or self._measure_time(self._starts[-1], index) >= _WORK_GAP
+        )
+
+    def _is_error(self, index: int) -> bool:
+        """Say whether an error is all that a line begins."""
+        line = self._numbers[index]
+        return self._lines[index].text.lstrip().startswith("Traceback (most") or line in self._ends
+
+    def _has_end_between(self, begin: int, line: int) -> bool:
+        return self._next_end(begin) < line
+
+    def _has_end(self, index: int) -> bool:
+        """Say whether something ended right before a line."""
+        line = self._numbers[index]
+        return self._has_end_between(line - _NEAR, line) or any(
+            _END.search(text) for text in self._lines[index].before[-3:]
+        )
+
+    def _is_between_runs(self, index: int, stop: int) -> bool:
+        """Say whether something ended right before a line, or a launcher speaks behind it."""
+        return self._has_end(index) or self._is_launch(index, stop)
+
+    def _is_launch(self, index: int, stop: int) -> bool:
+        texts = [*self._lines[index].before[-3:], *(line.text for line in self._lines[index : min(stop, index + 10)])]
+        return any(_LAUNCH.search(text) for text in texts)
+
+    def _compare_counters(self, line: int) -> int:
+        """Say whether the steps of the records fall (-1) or go on (1) at a line; 0 if unknown."""
+        begin = self._numbers[self._starts[-1]]
+        answers = []
+        for curve in self._series:
+            at = bisect.bisect_left(curve.lines, line)
+            first = bisect.bisect_left(curve.lines, begin)
+            if not first < at < len(curve.lines):
+                continue
+            before, after = max(curve.steps[first:at], default=0), curve.steps[at]
+            if before == before and after == after:
+                answers.append(-1 if after < before or after == curve.steps[first] else 1)
+        return min(answers, default=0)
+
+    def _measure_gap(self, index: int) -> float:
+        """Give the seconds between a line and the one before it; 0 if unknown."""
+        line = self._lines[index]
+        before = line.before or ([self._lines[index - 1].text] if index else [])
+        later = [line.text, *(other.text for other in self._lines[index + 1 : index + _CLOCKS])]
+        return _measure_seconds(reversed(before), later)
+
+    def _measure_time(self, first: int, last: int) -> float:
+        """Give the seconds between two kept lines."""
+        return _measure_seconds(
+            (line.text for line in self._lines[first : first + _CLOCKS]),
+            (line.text for line in self._lines[last : last + _CLOCKS]),
+        )
+
+
+def _find_pids(lines: Iterable[RecurringLine]) -> set[str]:
+    """Give the process ids that lines print."""
+    return {found[1] or found[2] for line in lines if (found := _PID.search(line.text))}
+
+
+def _parse_time(text: str) -> str | None:
+    """Give the time that a line begins with, or is."""
+    found = _DATE.match(text)
+    if found is None:
+        return parse_time(text)
+    month = _MONTHS.find(found["month"]) // 3 + 1
+    return f"{found['year']}-{month:02}-{int(found['day']):02}T{found['clock']}"
+
+
+def _measure_seconds(first: Iterable[str], last: Iterable[str]) -> float:
+    """Give the seconds between the first clocks of two stretches; 0 if unknown."""
+    begin = next(filter(None, map(_parse_time, first)), None)
+    end = next(filter(None, map(_parse_time, last)), None)
+    if begin is None or end is None or get_time_basis(begin) != get_time_basis(end):
+        return 0.0
+    return max(0.0, convert_to_seconds(end) - convert_to_seconds(begin))
