@@ -9,12 +9,11 @@ and marks, so that clocks, addresses and counters do not matter.
 """
 
 import string
-from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from postmortem.reading.block_reader import Block
 
-_PREFIX: Final = 28
+_PREFIX: Final = 20
 """Characters of a wording by which it is known; what follows is often a name or a value."""
 MOST_TEXT: Final = 160
 """Characters of a line that are kept."""
@@ -29,7 +28,9 @@ _RECENT: Final = 1000
 _LONGEST: Final = 4096
 _BEFORE: Final = 6
 """Lines right before one that are kept with it where they are of other kinds."""
-_IGNORED: Final = (string.digits + "abcdefABCDEF" + string.whitespace + ".,:;-+_#=*%|/()[]").encode()
+_IGNORED: Final = (
+    string.digits + "abcdefABCDEF" + string.whitespace + ".,:;-+_#=*%|/()[]"
+).encode()
 
 
 class RecurringLine(NamedTuple):

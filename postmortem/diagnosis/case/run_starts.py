@@ -11,7 +11,9 @@ a while passed. Any of these alone misleads.
 """
 
 import bisect
-from collections.abc import Iterable, Sequence
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
@@ -94,6 +96,7 @@ class _Splitter:
         self._lines, self._series, self._ends = lines, series, ends
         self._numbers = [line.line for line in lines]
         self._wordings = [get_wording(line.text) for line in lines]
+        self._pids: dict[int, str] = {}
         self._starts = [0]
         """Indexes of the lines with which starts begin."""
 
@@ -112,7 +115,9 @@ class _Splitter:
         """Take note of the opening that begins with a line."""
         begin = self._numbers[index]
         until = min(self._next_record(begin), self._next_end(begin))
-        end = bisect.bisect_left(self._numbers, until, index + 1, min(len(self._lines), index + _LONGEST_OPENING))
+        end = bisect.bisect_left(
+            self._numbers, until, index + 1, min(len(self._lines), index + _LONGEST_OPENING)
+        )
         wordings = [wording for wording in self._wordings[index:end] if wording]
         if not wordings:
             return
@@ -139,19 +144,21 @@ class _Splitter:
 
     def _is_start(self, index: int, opening: _Opening) -> bool:
         line = self._numbers[index]
-        if not self._has_work(index) or self._is_same_run(index):
+        if not self._has_work(index):
             return False
         stop = bisect.bisect_right(self._numbers, line + 2 * opening.span + 20, index)
         window = set(self._wordings[index + 1 : stop])
         matched = len(opening.rest & window)
         counter = self._compare_counters(line)
         if not opening.rest:
-            return counter < 0 and self._has_end(index)
-        if matched < _SHARE * len(opening.rest):
+            return counter < 0 and self._has_end(index) and not self._is_same_run(index)
+        if matched < _SHARE * len(opening.rest) or self._is_same_run(index):
             return False
         gap = self._measure_gap(index) >= _GAP
         if self._is_error(index):
-            return self._next_record(self._numbers[self._starts[-1]]) < line and matched >= _WHOLE * len(opening.rest)
+            return self._next_record(
+                self._numbers[self._starts[-1]]
+            ) < line and matched >= _WHOLE * len(opening.rest)
         if counter > 0:
             fewest = _LONG if self._is_between_runs(index, stop) else _VERY_LONG
             return gap or matched >= fewest
@@ -164,11 +171,19 @@ class _Splitter:
         theirs = clean(self._lines[begin].text, srun=True).where
         if ours.rank != theirs.rank or (ours.pid is not None and ours.pid == theirs.pid):
             return True
-        counted, before = _COUNT.search(line.text), _COUNT.search(self._lines[begin].text)
-        if counted and before and int(counted[1]) > int(before[1]):
+        counted, first = _COUNT.search(line.text), _COUNT.search(self._lines[begin].text)
+        if counted and first and int(counted[1]) > int(first[1]):
             return True
-        pids = _find_pids(self._lines[max(begin, index - _AROUND) : index])
-        return bool(pids & _find_pids(self._lines[index : index + _AROUND]))
+        before = {self._find_pid(at) for at in range(max(begin, index - _AROUND), index)}
+        behind = {self._find_pid(at) for at in range(index, min(index + _AROUND, len(self._lines)))}
+        return bool((before & behind) - {""})
+
+    def _find_pid(self, index: int) -> str:
+        """Give the process id that a line prints; empty without one."""
+        if index not in self._pids:
+            found = _PID.search(self._lines[index].text)
+            self._pids[index] = (found[1] or found[2]) if found else ""
+        return self._pids[index]
 
     def _has_work(self, index: int) -> bool:
         """Say whether anything was done since the last start."""
@@ -199,7 +214,10 @@ class _Splitter:
         return self._has_end(index) or self._is_launch(index, stop)
 
     def _is_launch(self, index: int, stop: int) -> bool:
-        texts = [*self._lines[index].before[-3:], *(line.text for line in self._lines[index : min(stop, index + 10)])]
+        texts = [
+            *self._lines[index].before[-3:],
+            *(line.text for line in self._lines[index : min(stop, index + 10)]),
+        ]
         return any(_LAUNCH.search(text) for text in texts)
 
     def _compare_counters(self, line: int) -> int:
@@ -212,16 +230,20 @@ class _Splitter:
             if not first < at < len(curve.lines):
                 continue
             before, after = max(curve.steps[first:at], default=0), curve.steps[at]
-            if before == before and after == after:
+            if not math.isnan(before + after):
                 answers.append(-1 if after < before or after == curve.steps[first] else 1)
         return min(answers, default=0)
 
     def _measure_gap(self, index: int) -> float:
         """Give the seconds between a line and the one before it; 0 if unknown."""
-        line = self._lines[index]
-        before = line.before or ([self._lines[index - 1].text] if index else [])
-        later = [line.text, *(other.text for other in self._lines[index + 1 : index + _CLOCKS])]
-        return _measure_seconds(reversed(before), later)
+        behind = (line.text for line in self._lines[index : index + _CLOCKS])
+        return _measure_seconds(itertools.islice(self._iter_back(index), _CLOCKS), behind)
+
+    def _iter_back(self, index: int) -> Iterator[str]:
+        """Yield the lines before one, the nearest first, as far as they are kept."""
+        for at in range(index, self._starts[-1], -1):
+            yield from reversed(self._lines[at].before)
+            yield self._lines[at - 1].text
 
     def _measure_time(self, first: int, last: int) -> float:
         """Give the seconds between two kept lines."""
@@ -229,11 +251,6 @@ class _Splitter:
             (line.text for line in self._lines[first : first + _CLOCKS]),
             (line.text for line in self._lines[last : last + _CLOCKS]),
         )
-
-
-def _find_pids(lines: Iterable[RecurringLine]) -> set[str]:
-    """Give the process ids that lines print."""
-    return {found[1] or found[2] for line in lines if (found := _PID.search(line.text))}
 
 
 def _parse_time(text: str) -> str | None:
