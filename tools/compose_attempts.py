@@ -60,7 +60,7 @@ def main() -> int:
         if args.out is not None:
             args.out.mkdir(parents=True, exist_ok=True)
             (args.out / f"{name}.log").write_text(text, "utf-8")
-        report = analyze(Stream(text.encode(), f"{name}.log"))
+        report = analyze(Stream(f"{name}.log", text.encode()))
         found = len(report.analysis.attempts)
         right += found == count
         if found != count:

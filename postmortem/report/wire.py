@@ -203,7 +203,7 @@ def _build_report(
         "signatures": [_build_signature(signature) for signature in shown.signatures],
         "first_failure": None if first is None else _build_failure(first),
         "timeline": [_build_event(event) for event in shown.timeline],
-        "series": [curve(series) for series in (*shown.series, *shown.other_series)],
+        "series": [curve(series) for series in _order_by_attempt(shown)],
         "environment": _build_environment(shown.environment),
         "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),
@@ -213,6 +213,11 @@ def _build_report(
     if shown.replay is not None:
         wire["replay"] = dataclasses.asdict(shown.replay)
     return wire
+
+
+def _order_by_attempt(shown: Diagnosis) -> list[SeriesView]:
+    """List the curves of all attempts, the earlier ones first."""
+    return sorted((*shown.other_series, *shown.series), key=lambda series: series.attempt)
 
 
 def _build_failure(first: FirstFailure) -> dict[str, Any]:

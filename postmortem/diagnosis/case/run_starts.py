@@ -43,6 +43,8 @@ _DATE: Final = compile_lazily(
 )
 """What `date` prints."""
 _MONTHS: Final = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_BACK: Final = 60
+"""Lines before a start that are searched for a clock."""
 _CLOCKS: Final = 12
 """Lines of an opening that are searched for a clock."""
 _AROUND: Final = 60
@@ -237,7 +239,7 @@ class _Splitter:
     def _measure_gap(self, index: int) -> float:
         """Give the seconds between a line and the one before it; 0 if unknown."""
         behind = (line.text for line in self._lines[index : index + _CLOCKS])
-        return _measure_seconds(itertools.islice(self._iter_back(index), _CLOCKS), behind)
+        return _measure_seconds(itertools.islice(self._iter_back(index), _BACK), behind)
 
     def _iter_back(self, index: int) -> Iterator[str]:
         """Yield the lines before one, the nearest first, as far as they are kept."""
