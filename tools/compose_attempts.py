@@ -6,6 +6,7 @@ one program or of several, with or without what a scheduler prints between them.
 
 import argparse
 import random
+import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,20 @@ from postmortem.reading.sources import Stream  # noqa: E402
 _COUNTS: Final = (2, 2, 2, 3, 3, 4, 5, 6, 8, 10, 12, 16, 20, 30, 50)
 _LEAST, _MOST = 12, 400
 """Lines of a sample that is used."""
+
+
+_DAY: Final = re.compile(
+    r"(?<=\d{4}-\d\d-)\d\d|(?<=\b[01]\d/)\d\d(?=/\d{4} )|(?<=[WIE]11)\d\d(?= \d\d:)"
+)
+_PROCESS: Final = re.compile(
+    r"(?<=pid[ =:])\d{3,6}|(?<=pid: )\d{3,6}|(?<=process )\d{3,6}|(?<=\d\.\d{6} )\d{3,6}"
+)
+
+
+def _move(text: str, number: int) -> str:
+    """Give the text of a run as a later one would print it: on another day, by other processes."""
+    text = _DAY.sub(lambda found: f"{(int(found[0]) + number - 1) % 28 + 1:02}", text)
+    return _PROCESS.sub(lambda found: str(int(found[0]) + 211 * number), text)
 
 
 def compose_logs(seed: int, number: int) -> list[tuple[str, int, str]]:
@@ -39,7 +54,7 @@ def compose_logs(seed: int, number: int) -> list[tuple[str, int, str]]:
         )
         header = "Submitted batch job {}\n" if way in {1, 3} else ""
         texts = [
-            header.format(1000 + 7 * n) + run.read_text("utf-8", "replace").rstrip("\n")
+            header.format(1000 + 7 * n) + _move(run.read_text("utf-8", "replace"), n).rstrip("\n")
             for n, run in enumerate(runs)
         ]
         kinds = "same" if way < 2 else "mixed"

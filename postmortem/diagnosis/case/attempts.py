@@ -44,7 +44,8 @@ def list_spans(extract: Extract) -> list[Span]:
         if path in folders:
             found.append(Span(source, order.index(folders[path]) + 1, 1, last))
             continue
-        starts = find_starts(extract, source, list_ends(extract, source))
+        ends, crashes = list_ends(extract, source), _list_crashes(extract, source)
+        starts = find_starts(extract, source, ends, crashes)
         borders = zip(starts, [*(start - 1 for start in starts[1:]), last], strict=True)
         found += [Span(source, number, *border) for number, border in enumerate(borders, 1)]
     return found
@@ -56,7 +57,7 @@ def list_ends(extract: Extract, source: int) -> list[int]:
         line
         for traceback, _ in extract.tracebacks
         if traceback.source == source
-        for line in (traceback.line, traceback.end_line)
+        for line in (traceback.line, traceback.exception_line)
     }
     found |= {
         sighting.finding.line
@@ -66,6 +67,15 @@ def list_ends(extract: Extract, source: int) -> list[int]:
         if sighting.finding.role in _ENDS
     }
     return sorted(found)
+
+
+def _list_crashes(extract: Extract, source: int) -> list[int]:
+    """List the last lines of the exceptions that came up to the outermost frame of a script."""
+    return sorted(
+        traceback.exception_line
+        for traceback, _ in extract.tracebacks
+        if traceback.source == source and not (traceback.aside or traceback.was_caught())
+    )
 
 
 def count_attempts(spans: Sequence[Span]) -> int:

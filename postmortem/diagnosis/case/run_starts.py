@@ -47,6 +47,11 @@ _BACK: Final = 60
 """Lines before a start that are searched for a clock."""
 _CLOCKS: Final = 12
 """Lines of an opening that are searched for a clock."""
+_COUNTS: Final = 8
+"""Lines before and behind that are searched for a count."""
+_TAIL: Final = 6
+"""Lines that an exception may print behind its name."""
+_MOST_CRASHES: Final = 200
 _AROUND: Final = 60
 """Lines on either side in which process ids are looked for."""
 _MOST_SERIES: Final = 40
@@ -55,12 +60,19 @@ _END: Final = compile_lazily(
     r"|CANCELLED|DUE TO TIME LIMIT|exit(?:ed|ing)?\b.{0,20}\d|finished|completed?|done|exiting)\b"
     r"|\w(?:Error|Exception)\b:?"
 )
+_MARK: Final = compile_lazily(
+    r"(?i)\s*(?:nohup: ignoring input|submitted batch job \d|slurm_job_?id\b"
+    r"|[+$] (?:python|torchrun|srun|accelerate)\b|(?:job|run)[ _](?:started|begins)\b)"
+)
+"""A line by which a launcher or scheduler begins."""
 _LAUNCH: Final = compile_lazily(
     r"(?i)^\s*(?:nohup: |\+ |\$ |srun:|sbatch|Submitted batch|starting job|job[ _]?id\b"
     r"|={3,}.*\b(?:start|run|job|launch)|>{3,}.*\bstart|.*\b(?:torchrun|accelerate launch"
     r"|deepspeed\.launcher|torch\.distributed\.(?:run|launch)|python3? (?:-\w |\S+\.py)"
     r"|will restart worker group|SLURM_JOB_?ID|jobid|hostname)\b)"
 )
+_ERROR: Final = compile_lazily(r"\s|.{0,40}Traceback \(most|Error\b|Exception\b|During\b|The above")
+"""How a line begins that belongs to an exception."""
 _COUNT: Final = compile_lazily(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\D{0,4}(\d{1,9})")
 _PID: Final = compile_lazily(r"(?i)\bpid[ =:]{0,3}(\d{2,8})\b|\((?:pid|PID) ?(\d{2,8})\)")
 
@@ -68,21 +80,27 @@ _PID: Final = compile_lazily(r"(?i)\bpid[ =:]{0,3}(\d{2,8})\b|\((?:pid|PID) ?(\d
 class _Opening(NamedTuple):
     """What a start prints before its first record."""
 
+    begin: int
+    """Index of its first line."""
     rest: frozenset[bytes]
     span: int
     """Lines from its first to its last."""
 
 
-def find_starts(extract: Extract, source: int, ends: Sequence[int]) -> list[int]:
+def find_starts(
+    extract: Extract, source: int, ends: Sequence[int], crashes: Sequence[int] = ()
+) -> list[int]:
     """Give the raw lines at which starts of the program begin in a source, 1 the first of them.
 
     Args:
         extract: what was read.
         source: its index.
         ends: raw lines at which something in it ended, in order.
+        crashes: the last lines of exceptions that end a script.
     """
     lines = extract.recurring.get(source, ())
-    return _Splitter(lines, _select_series(extract, source), ends).split() if lines else [1]
+    series = _select_series(extract, source)
+    return _Splitter(lines, series, ends, crashes).split() if lines else [1]
 
 
 def _select_series(extract: Extract, source: int) -> list[Series]:
@@ -93,9 +111,14 @@ def _select_series(extract: Extract, source: int) -> list[Series]:
 
 class _Splitter:
     def __init__(
-        self, lines: Sequence[RecurringLine], series: Sequence[Series], ends: Sequence[int]
+        self,
+        lines: Sequence[RecurringLine],
+        series: Sequence[Series],
+        ends: Sequence[int],
+        crashes: Iterable[int],
     ) -> None:
         self._lines, self._series, self._ends = lines, series, ends
+        self._crashes = frozenset(itertools.islice(crashes, _MOST_CRASHES))
         self._numbers = [line.line for line in lines]
         self._wordings = [get_wording(line.text) for line in lines]
         self._pids: dict[int, str] = {}
@@ -105,13 +128,33 @@ class _Splitter:
     def split(self) -> list[int]:
         known: dict[bytes, list[_Opening]] = {}
         self._learn(0, known)
+        found, crash = {0}, -_TAIL - 1
         for index, wording in enumerate(self._wordings):
             if self._numbers[index] <= self._numbers[self._starts[-1]] + _TOGETHER:
                 continue
-            if any(self._is_start(index, opening) for opening in known.get(wording, ())):
+            openings = (one for one in known.get(wording, ()) if self._is_start(index, one))
+            opening = next(openings, None)
+            if opening is not None:
+                found |= {index, opening.begin}
                 self._starts.append(index)
+            is_new = self._numbers[index] > crash >= self._numbers[index] - _TAIL
+            if is_new and not _ERROR.match(self._lines[index].text):
+                crash = -_TAIL - 1
                 self._learn(index, known)
-        return [1, *(self._numbers[index] for index in self._starts[1:])]
+            elif opening is not None:
+                self._learn(index, known)
+            if self._numbers[index] in self._crashes:
+                crash = self._numbers[index]
+        return [1, *self._drop_empty(sorted(found))]
+
+    def _drop_empty(self, found: Sequence[int]) -> Iterator[int]:
+        """Yield the lines of the starts behind the first, but those of a start without work."""
+        for index, behind in itertools.pairwise([*found, len(self._lines)]):
+            line = self._numbers[index]
+            until = self._numbers[behind] if behind < len(self._lines) else 1 << 62
+            has_work = self._next_record(line) < until or self._has_end_between(line, until)
+            if index and (index in self._starts or has_work):
+                yield line
 
     def _learn(self, index: int, known: dict[bytes, list[_Opening]]) -> None:
         """Take note of the opening that begins with a line."""
@@ -124,10 +167,12 @@ class _Splitter:
         if not wordings:
             return
         opening = _Opening(
-            frozenset(wordings[1:]) - {wordings[0]}, self._numbers[end - 1] - self._numbers[index]
+            index,
+            frozenset(wordings[1:]) - {wordings[0]},
+            self._numbers[end - 1] - self._numbers[index],
         )
         group = known.setdefault(wordings[0], [])
-        if opening not in group:
+        if all(opening[1:] != other[1:] for other in group):
             group.append(opening)
 
     def _next_end(self, line: int) -> int:
@@ -145,22 +190,33 @@ class _Splitter:
         return min(found, default=1 << 62)
 
     def _is_start(self, index: int, opening: _Opening) -> bool:
-        line = self._numbers[index]
+        """Say whether a start begins at a line that an opening begins with."""
         if not self._has_work(index):
             return False
+        line = self._numbers[index]
         stop = bisect.bisect_right(self._numbers, line + 2 * opening.span + 20, index)
-        window = set(self._wordings[index + 1 : stop])
-        matched = len(opening.rest & window)
-        counter = self._compare_counters(line)
-        if not opening.rest:
-            return counter < 0 and self._has_end(index) and not self._is_same_run(index)
-        if matched < _SHARE * len(opening.rest) or self._is_same_run(index):
+        matched = len(opening.rest.intersection(self._wordings[index + 1 : stop]))
+        is_mark = _MARK.match(self._lines[index].text) and opening.begin in self._starts
+        if not is_mark and matched < _SHARE * len(opening.rest):
             return False
-        gap = self._measure_gap(index) >= _GAP
+        if self._is_same_run(index):
+            return False
+        return bool(is_mark) or self._has_witness(index, opening, matched, stop)
+
+    def _has_witness(self, index: int, opening: _Opening, matched: int, stop: int) -> bool:
+        """Say whether more than its opening says that a start begins at a line."""
+        line = self._numbers[index]
+        counter, gap = self._compare_counters(line), self._measure_gap(index) >= _GAP
+        if not opening.rest:
+            counter = counter or self._compare_printed_counts(line)
+            return counter < 0 and self._has_end(index)
+        if opening.begin not in self._starts and not (
+            counter <= 0 and (gap or counter) and self._is_behind_crash(line)
+        ):
+            return False
         if self._is_error(index):
-            return self._next_record(
-                self._numbers[self._starts[-1]]
-            ) < line and matched >= _WHOLE * len(opening.rest)
+            has_records = self._next_record(self._numbers[self._starts[-1]]) < line
+            return has_records and matched >= _WHOLE * len(opening.rest)
         if counter > 0:
             fewest = _LONG if self._is_between_runs(index, stop) else _VERY_LONG
             return gap or matched >= fewest
@@ -196,10 +252,15 @@ class _Splitter:
             or self._measure_time(self._starts[-1], index) >= _WORK_GAP
         )
 
+    def _is_behind_crash(self, line: int) -> bool:
+        """Say whether an exception ended a script right before a line."""
+        return any(at in self._crashes for at in range(line - _TAIL, line))
+
     def _is_error(self, index: int) -> bool:
         """Say whether an error is all that a line begins."""
         line = self._numbers[index]
-        return self._lines[index].text.lstrip().startswith("Traceback (most") or line in self._ends
+        at = bisect.bisect_left(self._ends, line)
+        return "Traceback (most" in self._lines[index].text or self._ends[at : at + 1] == [line]
 
     def _has_end_between(self, begin: int, line: int) -> bool:
         return self._next_end(begin) < line
@@ -236,6 +297,19 @@ class _Splitter:
                 answers.append(-1 if after < before or after == curve.steps[first] else 1)
         return min(answers, default=0)
 
+    def _compare_printed_counts(self, line: int) -> int:
+        """Do the same by the first counts in the lines around, where no series has steps."""
+        index = bisect.bisect_left(self._numbers, line)
+        before = _find_count(itertools.islice(self._iter_back(index), _COUNTS))
+        after = _find_count(
+            text
+            for other in self._lines[index : index + _COUNTS]
+            for text in (other.text, other.after)
+        )
+        if before is None or after is None or before == after:
+            return 0
+        return -1 if after < before else 1
+
     def _measure_gap(self, index: int) -> float:
         """Give the seconds between a line and the one before it; 0 if unknown."""
         behind = (line.text for line in self._lines[index : index + _CLOCKS])
@@ -255,6 +329,12 @@ class _Splitter:
         )
 
 
+def _find_count(texts: Iterable[str]) -> int | None:
+    """Give the first epoch or step that some lines print."""
+    found = next(filter(None, map(_COUNT.search, texts)), None)
+    return None if found is None else int(found[1])
+
+
 def _parse_time(text: str) -> str | None:
     """Give the time that a line begins with, or is."""
     found = _DATE.match(text)
@@ -270,4 +350,4 @@ def _measure_seconds(first: Iterable[str], last: Iterable[str]) -> float:
     end = next(filter(None, map(_parse_time, last)), None)
     if begin is None or end is None or get_time_basis(begin) != get_time_basis(end):
         return 0.0
-    return max(0.0, convert_to_seconds(end) - convert_to_seconds(begin))
+    return abs(convert_to_seconds(end) - convert_to_seconds(begin))
