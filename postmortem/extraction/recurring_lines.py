@@ -66,6 +66,8 @@ class RecurringLines:
         self._break, self._line, self._partial = line_break, 0, b""
         self._known: dict[int, list[_Kept] | None] = {}
         """Kept lines by the hash of their wording; None for one that comes too often."""
+        self._latest: dict[int, tuple[int, bytes]] = {}
+        """The last line of each wording that comes too often."""
         self._often, self._count = _OFTEN, 0
         self._last: list[bytes] = []
         self._waiting: _Kept | None = None
@@ -84,6 +86,7 @@ class RecurringLines:
             if group is not None and (len(group) > 1 or group[0].line <= HEAD)
             for kept in group
         ]
+        found += [_Kept(line, raw[-_LONGEST:], []) for line, raw in self._latest.values()]
         found.sort(key=lambda kept: kept.line)
         return tuple(
             RecurringLine(
@@ -102,6 +105,7 @@ class RecurringLines:
             key = hash(wording[:_PREFIX])
             group = known.get(key, ())
             if group is None:
+                self._latest[key] = (start + number, raws[number])
                 if self._waiting is not None:
                     self._waiting.after, self._waiting = raws[number][-_LONGEST:], None
                 was_kept = False
