@@ -27,6 +27,7 @@ from postmortem.extraction.formats.records import Record
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
+from postmortem.extraction.recurring_lines import RecurringLines
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
 from postmortem.extraction.text_sample import Sampler
@@ -70,6 +71,7 @@ class SourceExtractor:
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
+        self._recurring = RecurringLines(line_break)
         self._takers = self._map_readers_by_kind(Searches(own), line_break, own)
         self.result.stamps[source] = self._cursor.sight.stamps
 
@@ -89,6 +91,7 @@ class SourceExtractor:
         self._points.flush()
         self._ends.feed(block)
         self._sampler.feed(block)
+        self._recurring.feed(block)
 
     def take_state(
         self, records: Iterable[tuple[Record, int]], producer: str, framework: str
@@ -111,6 +114,7 @@ class SourceExtractor:
             kept.settle()
         self._ends.put(self.result, self._source, self.line)
         self.result.samples[self._source] = self._sampler.sample(self.line)
+        self.result.recurring[self._source] = self._recurring.lines()
         return self.result
 
     def _look(self, number: int, view: View, base: int) -> None:
