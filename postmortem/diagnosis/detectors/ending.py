@@ -164,7 +164,8 @@ def detect_completion(observed: Observed) -> Iterable[Anomaly]:
     if marker is not None:
         message = quote(cut(marker.text, _MOST_TEXT))
         return [Anomaly("finished", message, marker.source, NOWHERE, marker.line)]
-    ends = (observed.known.get(name) for name in ("last-step", "closing-words", "last-epoch"))
+    names_of_ends = ("last-step", "closing-words", "last-epoch", "planned-end")
+    ends = (observed.known.get(name) for name in names_of_ends)
     end = next((anomaly for anomaly in ends if anomaly is not None), None)
     source, line = _find_last_record(observed)
     return [
