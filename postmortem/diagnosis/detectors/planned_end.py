@@ -61,7 +61,7 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
         is_due = count[-1] + interval <= observed.total_steps
         if not is_due and _NEARLY * observed.total_steps <= count[-1] <= observed.total_steps:
             yield say(
-                "the last record is of step {step:g} of {total:g}, and one comes every {interval:g}",
+                "the last record is of step {step:g} of {total:g}, with one every {interval:g}",
                 "最后一条记录是第 {step:g} 步，共 {total:g} 步，每 {interval:g} 步一条",
                 step=count[-1],
                 total=observed.total_steps,
