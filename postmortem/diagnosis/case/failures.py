@@ -21,6 +21,8 @@ from postmortem.rules.traits import Trait, has_trait
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
+_NEAR: Final = 8
+"""Lines behind a traceback within which the next one begins that has torn it."""
 QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", CAUGHT})
 CONSEQUENCE_EXCEPTIONS: Final = (
     "ChildFailedError",
@@ -147,6 +149,8 @@ def _list_finding_suspects(
 def _list_traceback_suspects(
     tracebacks: Iterable[tuple[Traceback, int]], extract: Extract
 ) -> list[_Suspect]:
+    tracebacks = list(tracebacks)
+    named = [traceback for traceback, _ in tracebacks if traceback.exception]
     return [
         _Suspect(
             build_from_traceback(traceback),
@@ -154,8 +158,16 @@ def _list_traceback_suspects(
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks
-        if not is_consequence(traceback)
+        if not (is_consequence(traceback) or _is_torn(traceback, named))
     ]
+
+
+def _is_torn(traceback: Traceback, named: Iterable[Traceback]) -> bool:
+    """Say whether a traceback without an exception is torn by another one, which names its own."""
+    return not traceback.exception and any(
+        other.source == traceback.source and 0 <= other.line - traceback.end_line <= _NEAR
+        for other in named
+    )
 
 
 def is_consequence(traceback: Traceback) -> bool:

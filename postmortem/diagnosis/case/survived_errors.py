@@ -154,6 +154,11 @@ class SurvivedErrors:
     def _is_later(self, traceback: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
         end = max(traceback.end_line, traceback.went_on)
+        own = {
+            found.finding.signature
+            for found in self._found.get(traceback.source, ())
+            if _is_within(found.finding, traceback)
+        }
         return any(
             other.line > end
             and other.aside not in ASIDE
@@ -163,6 +168,7 @@ class SurvivedErrors:
             for other in self._tracebacks.get(traceback.source, ())
         ) or any(
             found.finding.line > end
+            and found.finding.signature not in own
             and self._is_failure(found.finding, is_any=is_any)
             and is_same_process(traceback.where, found.finding.where)
             and not self._is_aside(found.finding)

@@ -145,7 +145,8 @@ _FEWEST_BEFORE: Final = 4
 """Lines before the last record that show what is printed all along."""
 _FIGURE: Final = compile_lazily(r"[-+]?\d[\d.,:e+-]*")
 _LOGGER: Final = compile_lazily(
-    r"^(?:(?!(?:step|epoch)\b|[A-Za-z]+ing:)[A-Za-z_][\w.]{0,40}(?::| -)|\[[A-Za-z][\w.-]{0,30}\]) (?=[A-Za-z])"
+    r"^(?:(?!(?:step|epoch)\b|[A-Za-z]+ing:)[A-Za-z_][\w.]{0,40}(?::| -)"
+    r"|\[[A-Za-z][\w.-]{0,30}\]) (?=[A-Za-z])"
 )
 """The name of a logger behind the time, or a tag in brackets."""
 _LEVEL: Final = compile_lazily(

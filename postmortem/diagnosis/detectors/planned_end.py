@@ -11,7 +11,7 @@ run that is cut anywhere stands at one in ten of them at most.
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
@@ -87,9 +87,13 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
                 )
 
 
-def _iter_counts(curves: Iterable[Series]) -> Iterator[list[float]]:
-    """Yield the counts that only rise from the beginning of the run on, evenly at last."""
-    for curve in curves:
+def _iter_counts(curves: Sequence[Series]) -> Iterator[list[float]]:
+    """Yield the counts that only rise from the beginning of the run on, evenly at last.
+
+    Within its only epoch a count may be that of the epoch.
+    """
+    epochs = {value for curve in curves if curve.name == names.EPOCH for value in curve.values}
+    for curve in curves if len(epochs) != 1 else ():
         is_epoch = curve.name == names.EPOCH
         column = list(curve.values if is_epoch else curve.steps)
         if is_epoch and not _is_last_as_long(column):
