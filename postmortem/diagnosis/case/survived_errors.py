@@ -154,11 +154,8 @@ class SurvivedErrors:
     def _is_later(self, traceback: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
         end = max(traceback.end_line, traceback.went_on)
-        own = {
-            found.finding.signature
-            for found in self._found.get(traceback.source, ())
-            if _is_within(found.finding, traceback)
-        }
+        found_in_source = self._found.get(traceback.source, ())
+        own = _collect_own_signatures(found_in_source, traceback)
         return any(
             other.line > end
             and other.aside not in ASIDE
@@ -172,7 +169,7 @@ class SurvivedErrors:
             and self._is_failure(found.finding, is_any=is_any)
             and is_same_process(traceback.where, found.finding.where)
             and not self._is_aside(found.finding)
-            for found in self._found.get(traceback.source, ())
+            for found in found_in_source
         )
 
     def _is_failure(self, finding: Finding, *, is_any: bool) -> bool:
@@ -245,6 +242,11 @@ def _find_last_trouble(seen: Iterable[Sighting]) -> dict[int, int]:
         if finding.role in {"cause", "consequence"}:
             last[finding.source] = max(last.get(finding.source, 0), finding.line)
     return last
+
+
+def _collect_own_signatures(seen: Iterable[Sighting], traceback: Traceback) -> set[str]:
+    """Collect what is found within a traceback; told once more it is no other failure."""
+    return {found.finding.signature for found in seen if _is_within(found.finding, traceback)}
 
 
 def _is_within(finding: Finding, traceback: Traceback) -> bool:

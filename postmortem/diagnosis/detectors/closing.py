@@ -277,10 +277,7 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
     """Detect the words with which a program states that it is complete."""
     last = lines[-1] if lines else None
     for line in reversed(lines[-_LAST:]):
-        text = line.raw if line.raw.startswith(_VERBS) else line.text
-        message = _LEVEL.sub("", text, count=1) if _LEVEL.match(text) else text
-        if message != line.raw or message.startswith("["):
-            text = _LOGGER.sub("", message, count=1)
+        text = _strip_logger(line)
         if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue
         is_last = line is last or _FRAMED.match(line.raw) is not None
@@ -288,6 +285,14 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
         if any(words.search(text) for words in forms) or _TRACKER.match(line.raw):
             yield _build_anomaly("closing-words", line)
             return
+
+
+def _strip_logger(line: _Line) -> str:
+    """Give a line without its level and the name of its logger."""
+    text = line.raw if line.raw.startswith(_VERBS) else line.text
+    message = _LEVEL.sub("", text, count=1) if _LEVEL.match(text) else text
+    has_prefix = message != line.raw or message.startswith("[")
+    return _LOGGER.sub("", message, count=1) if has_prefix else message
 
 
 def _detect_results(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]:

@@ -35,7 +35,9 @@ _NEARLY: Final = 0.9
 """Share of the planned steps from which on the last record may be the last one."""
 _OFTEN: Final = 1.2
 """Records for each number of a count from which on it begins anew in each epoch."""
-_SPENT: Final = 0.05
+_UNEVEN: Final = 0.1
+"""Share by which two falls of a rate in a line may differ."""
+_SPENT: Final = 0.1
 """Share of the highest rate below which a schedule may be at its end."""
 
 
@@ -98,7 +100,7 @@ def _iter_counts(curves: Sequence[Series]) -> Iterator[list[float]]:
         column = list(curve.values if is_epoch else curve.steps)
         if is_epoch and not _is_last_as_long(column):
             continue
-        count = list(dict.fromkeys(column))
+        count = list(dict.fromkeys(column)) if is_epoch else column
         if _is_even_count(count):
             yield count
 
@@ -140,13 +142,19 @@ def _find_round_number(count: Sequence[float]) -> float | None:
 
 def _is_rate_spent(rates: Sequence[float]) -> bool:
     """Say whether a rate that falls in a line, or in a half wave, is 0 before the next record."""
-    if len(rates) < _FEWEST or not all(map(math.isfinite, rates)):
+    if len(rates) < _FEWEST or not all(map(math.isfinite, rates)) or min(rates) < 0:
         return False
-    before, last = rates[-2:]
-    highest = max(rates)
-    is_lowest = 0 <= last < before <= _SPENT * highest
+    highest, last = max(rates), rates[-1]
+    is_lowest = last < rates[-2] and last <= _SPENT * highest
     is_once = min(rates[rates.index(highest) :]) == last
-    return is_lowest and is_once and (2 * last <= before or 2 * last**0.5 <= before**0.5)
+    near = rates[-3:]
+    return is_lowest and is_once and (_is_next_zero(near) or _is_next_zero([x**0.5 for x in near]))
+
+
+def _is_next_zero(values: Sequence[float]) -> bool:
+    """Say whether three values lie in a line that has come to 0 at the next one."""
+    before, fall = values[0] - values[1], values[1] - values[2]
+    return abs(before - fall) <= _UNEVEN * fall and values[2] <= (1 + _UNEVEN) * fall
 
 
 def _is_full_count(observed: Observed, source: int) -> bool:
