@@ -104,7 +104,7 @@ class SurvivedErrors:
             return True
         return any(
             (traceback.source, traceback.offset) in self._passed
-            or (self.has(traceback) and self._is_explained(first))
+            or (self.has(traceback) and (is_handled(traceback) or self._is_explained(first)))
             for traceback in self._iter_around(finding)
             if first is None or not _is_enclosing(traceback, first)
         )
@@ -214,6 +214,11 @@ class SurvivedErrors:
             and found.finding.offset > traceback.offset
             for found in self._found.get(traceback.source, ())
         )
+
+
+def is_handled(traceback: Traceback) -> bool:
+    """Say whether the run itself, no exit handler or thread, goes on behind an exception."""
+    return traceback.went_on > 0 and traceback.aside not in ASIDE
 
 
 def _group_by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:

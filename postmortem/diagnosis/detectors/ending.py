@@ -202,12 +202,12 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     count = sum(observed.records.values())
     if (
         observed.outcome not in {"running", "stalled"}
-        or not (count or _has_counting_lines(observed))
+        or not (count or _find_signs_of_work(observed))
         or any(observed.anomaly_types[name].is_bad for name in observed.known)
     ):
         return []
     if not count:
-        return [observed.known["lines-count"]._replace(id="no-failure-shown")]
+        return [_find_signs_of_work(observed)[0]._replace(id="no-failure-shown")]
     source, line = _find_last_record(observed)
     message = say(
         "{count} metric records up to line {line}, no failure shown",
@@ -219,9 +219,10 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     return [shown, shown._replace(id="steady-records")] if count >= _SEVERAL else [shown]
 
 
-def _has_counting_lines(observed: Observed) -> bool:
-    """Say whether lines count up in a run that is not reported to stand still."""
-    return observed.outcome == "running" and "lines-count" in observed.known
+def _find_signs_of_work(observed: Observed) -> list[Anomaly]:
+    """Find what shows without records that a run goes on: lines that count, an error it handled."""
+    names_of_signs = ("lines-count", "handled-error") if observed.outcome == "running" else ()
+    return [observed.known[name] for name in names_of_signs if name in observed.known]
 
 
 def _find_last_record(observed: Observed) -> tuple[int, int]:

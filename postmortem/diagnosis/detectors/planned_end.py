@@ -70,7 +70,9 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
                 interval=interval,
             )
     for curve in curves:
-        if curve.name == names.LEARNING_RATE and _is_rate_spent(list(curve.values)):
+        if curve.name == names.LEARNING_RATE and _is_rate_spent(
+            [rate for rate, _ in itertools.groupby(curve.values)]
+        ):
             yield say(
                 "the schedule of the learning rate is at its end: {rate:g}",
                 "学习率调度已到终点：{rate:g}",
@@ -100,7 +102,7 @@ def _iter_counts(curves: Sequence[Series]) -> Iterator[list[float]]:
         column = list(curve.values if is_epoch else curve.steps)
         if is_epoch and not _is_last_as_long(column):
             continue
-        count = list(dict.fromkeys(column)) if is_epoch else column
+        count = [value for value, _ in itertools.groupby(column)]
         if _is_even_count(count):
             yield count
 
