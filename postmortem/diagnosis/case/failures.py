@@ -150,7 +150,7 @@ def _list_traceback_suspects(
     tracebacks: Iterable[tuple[Traceback, int]], extract: Extract
 ) -> list[_Suspect]:
     tracebacks = list(tracebacks)
-    named = [traceback for traceback, _ in tracebacks if traceback.exception]
+    torn = _find_torn([traceback for traceback, _ in tracebacks])
     return [
         _Suspect(
             build_from_traceback(traceback),
@@ -158,16 +158,23 @@ def _list_traceback_suspects(
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks
-        if not (is_consequence(traceback) or _is_torn(traceback, named))
+        if not is_consequence(traceback) and (traceback.source, traceback.line) not in torn
     ]
 
 
-def _is_torn(traceback: Traceback, named: Iterable[Traceback]) -> bool:
-    """Say whether a traceback without an exception is torn by another one, which names its own."""
-    return not traceback.exception and any(
-        other.source == traceback.source and 0 <= other.line - traceback.end_line <= _NEAR
-        for other in named
-    )
+def _find_torn(tracebacks: Iterable[Traceback]) -> set[tuple[int, int]]:
+    """Find the tracebacks without an exception that others tear, of which one names its own."""
+    torn: set[tuple[int, int]] = set()
+    starts: dict[int, int] = {}
+    """By source, where the next traceback begins that is whole or torn by a whole one."""
+    for traceback in sorted(tracebacks, key=lambda item: item.line, reverse=True):
+        start = starts.get(traceback.source)
+        is_torn = start is not None and start - traceback.end_line <= _NEAR
+        if not traceback.exception and is_torn:
+            torn.add((traceback.source, traceback.line))
+        if traceback.exception or is_torn:
+            starts[traceback.source] = traceback.line
+    return torn
 
 
 def is_consequence(traceback: Traceback) -> bool:

@@ -201,7 +201,15 @@ class SurvivedErrors:
         return self._last_uncaught.get(traceback.source, 0) > traceback.line
 
     def _is_end_behind(self, traceback: Traceback) -> bool:
-        """Say whether the run announces its end later on, by an end marker or in closing words."""
+        """Say whether the run announces its end later on, by an end marker or in closing words.
+
+        Behind the shutdown of its interpreter somebody else speaks: the script that started it.
+        """
+        if any(
+            other.aside == EXIT and other.line > traceback.end_line
+            for other in self._tracebacks.get(traceback.source, ())
+        ):
+            return False
         return self._is_success_behind(traceback) or (
             self._closing is not None
             and self._closing[0] == traceback.source
