@@ -16,7 +16,9 @@ from postmortem.extraction.facts.fact_store import STATED_BY_CALLER, FactStore
 from postmortem.rules.stack_rules import StackRules
 from postmortem.rules.traits import Trait, has_trait
 
-_ENDS: Final = frozenset({"last-step", "last-epoch", "planned-end", "closing-words"})
+_ENDS: Final = frozenset(
+    {"last-step", "last-epoch", "planned-end", "closing-words", "closing-results"}
+)
 """Shapes of a run that is through though no line of known wording says so."""
 _OPEN: Final = frozenset({"trouble-at-end", "shell-prompt"})
 """Shapes of a run that has ended in a way that nothing tells."""

@@ -147,7 +147,7 @@ class SurvivedErrors:
         if not is_going_on or traceback.aside not in {"", LOGGED, REPORTED}:
             return False
         if traceback.aside == LOGGED:
-            return behind > 0
+            return behind > 0 or before == 0
         is_printed_in_order = before > 0 or is_caught
         return self._is_end_behind(traceback) and is_printed_in_order and behind > 0
 

@@ -1,8 +1,8 @@
 """Detect what a log says after its last record: that all is well, or that it is not.
 
 In: the end of each source, the line of its last record, what rules know of its lines. Out: the
-anomalies `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
-known wording (`patterns/signatures`), exceptions (`case.final_errors`).
+anomalies `closing-words`, `closing-results`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`.
+Not here: lines of known wording (`patterns/signatures`), exceptions (`case.final_errors`).
 """
 
 import re
@@ -282,7 +282,7 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
             continue
         is_last = line is last or _FRAMED.match(line.raw) is not None
         forms = (_CLOSING, _SAVED, _STEPPED, _FINISHED, *((_LAST_LINE,) if is_last else ()))
-        if any(words.search(text) for words in forms) or _TRACKER.match(line.raw):
+        if any(words.search(text) for words in forms):
             yield _build_anomaly("closing-words", line)
             return
 
@@ -296,7 +296,10 @@ def _strip_logger(line: _Line) -> str:
 
 
 def _detect_results(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]:
-    """Detect results behind the last record, of a kind that no line before it is of."""
+    """Detect results behind the last record, of a kind that no line before it is of.
+
+    A program that has failed may save them too, or close its tracker: they excuse no error.
+    """
     if not lines or lines[-1].level in LOUD:
         return
     source = lines[-1].source
@@ -307,8 +310,9 @@ def _detect_results(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]
     usual = {_build_skeleton(clean(row[:2000]).text) for row in before}
     for line in lines[-_LAST:]:
         is_result = _RESULT.search(line.text) is not None and line.level not in LOUD
-        if is_result and _build_skeleton(line.text) not in usual:
-            yield _build_anomaly("closing-words", line)
+        is_new = is_result and _build_skeleton(line.text) not in usual
+        if is_new or _TRACKER.match(line.raw):
+            yield _build_anomaly("closing-results", line)
             return
 
 

@@ -22,6 +22,7 @@ from postmortem.diagnosis.detectors.stalled_output import STEP
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.traits import Trait, has_trait
 
+_ENDS: Final = ("last-step", "closing-words", "last-epoch", "planned-end", "closing-results")
 _FEWEST: Final = 10
 _FEWEST_STEPS: Final = 3
 """Different steps that the end of a log names where training is going on."""
@@ -164,8 +165,7 @@ def detect_completion(observed: Observed) -> Iterable[Anomaly]:
     if marker is not None:
         message = quote(cut(marker.text, _MOST_TEXT))
         return [Anomaly("finished", message, marker.source, NOWHERE, marker.line)]
-    names_of_ends = ("last-step", "closing-words", "last-epoch", "planned-end")
-    ends = (observed.known.get(name) for name in names_of_ends)
+    ends = (observed.known.get(name) for name in _ENDS)
     end = next((anomaly for anomaly in ends if anomaly is not None), None)
     source, line = _find_last_record(observed)
     return [
