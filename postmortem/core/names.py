@@ -19,6 +19,10 @@ SKIPPED_STEPS: Final = "skipped_steps"
 
 SO_FAR: Final = "_so_far"
 """Ends the name of a score that an evaluation prints while it is on its way."""
+OF_SPLIT: Final = " of "
+"""Stands between a name and the split of its line, until it is known whether both print it."""
+OF_BATCH: Final = f"_of_batch{SO_FAR}"
+"""Ends the name of a figure of one batch of an evaluation that prints its result, too."""
 
 COLLECTIVES: Final = "collectives"
 """The testimony that holds group, rank and how many collectives it had enqueued."""

@@ -17,7 +17,7 @@ from postmortem.extraction.columnar.rule_trials import RuleTrials
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.ends import Ends
-from postmortem.extraction.extract import Extract
+from postmortem.extraction.extract import Extract, name_evaluations
 from postmortem.extraction.fact_lines import FactLines
 from postmortem.extraction.finding_lines import FindingLines
 from postmortem.extraction.formats.records import Record
@@ -96,10 +96,14 @@ class SourceExtractor:
 
     def snapshot(self) -> Extract:
         """Give what was gathered so far, as a value of its own: feeding on leaves it as it is."""
-        return self.finished().copy()
+        return name_evaluations(self._settle().copy())
 
     def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
+        return name_evaluations(self._settle())
+
+    def _settle(self) -> Extract:
+        """Bring the result up to date."""
         self._metrics.settle()
         for series in self.result.series.values():
             series.settle()
