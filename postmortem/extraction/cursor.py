@@ -68,13 +68,13 @@ class Cursor(LineBeginnings):
 
     def _cut(self, block: Block) -> Cut | None:
         """Cut a region at lines of known shapes, if it begins with a line."""
-        if self.covered > block.lo or self.points.is_crowded:
+        if self.covered > block.lo or self.points.is_crowded or self.learnt.filter is not None:
             return None
         return self.shaped.cut(block, self.line, self.line_break)
 
     def _scan(self, block: Block) -> Scan:
         """Scan for literals where their lines may be inspected."""
-        scan = self.machine.scan(block.data, block.lo, block.hi)
+        scan = self.machine.scan(block.data, block.lo, block.hi, self.learnt.filter)
         if self.view is not None and self.view.is_spent:
             scan.until = self.covered
         return scan

@@ -24,6 +24,7 @@ from postmortem.extraction.formats.records import Record
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
+from postmortem.extraction.position_lines import PositionLines
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
 from postmortem.extraction.text_sample import Sampler
@@ -65,6 +66,7 @@ class SourceExtractor:
         self._cursor = Cursor(machine, self._points, line_break, srun=srun)
         self._rows = TableRows(self._points, line_break)
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
+        self._positions = PositionLines(line_break)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
         self._takers = self._map_readers_by_kind(Searches(own), line_break, own)
@@ -77,13 +79,15 @@ class SourceExtractor:
 
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
-        metrics = self._metrics
+        metrics, first = self._metrics, self._cursor.line
+        self._cursor.learnt.learn(block)
         for part in split_block(block):
             looks = self._cursor.looks(part, metrics.quick.take, metrics.end_line)
             for number, view, base in looks:
                 self._look(number, view, base)
         self._rows.feed(block)
         self._points.flush()
+        self._positions.fill(self.result.series, block, first)
         self._ends.feed(block)
         self._sampler.feed(block)
 

@@ -48,7 +48,7 @@ _OF_RUN: Final = "train_runtime"
 """Stands in the closing summary of the Trainer, whose loss is the mean of the run."""
 _STEPS: Final = (
     "global_step", "num_timesteps", "total_timesteps", "timesteps_total", "timesteps",
-    "total_env_steps", "totalenvinteracts", "step", "iteration", "iterations",
+    "total_env_steps", "totalenvinteracts", "total_steps", "step", "iteration", "iterations",
     "training_iteration", "iter", "update", "n_updates", "episode", "steps",
 )  # fmt: skip
 """Names within a record that tell its step, the first that stands there: beside an episode, `steps`
@@ -105,7 +105,10 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
         own: what it holds.
         back_to: offset in the data before which lines belong to another record.
     """
-    is_objective = parse_losses(f"{own.name}: {own.value}").values or _REWARD.search(own.name)
+    is_row = view.cleaned.text.lstrip().startswith("|")
+    is_objective = (
+        is_row or parse_losses(f"{own.name}: {own.value}").values or _REWARD.search(own.name)
+    )
     if not is_objective and not _ACCURACY.search(own.name):
         return None
     above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
@@ -229,7 +232,11 @@ def _is_group(text: str) -> bool:
 def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
     """Write a record on one line, its step before anything else."""
     own = _find_step_entry(entries)
-    rest = [entry for entry in entries if entry is not own and not _NUMBER_OF.search(entry.name)]
+    rest = [
+        entry
+        for entry in entries
+        if entry is not own and not (entry.value.isdecimal() and _NUMBER_OF.search(entry.name))
+    ]
     figures = ", ".join(f"{entry.name}: {entry.value}" for entry in rest)
     of_run = _GLOBAL.search(heading)
     step = of_run["value"] if of_run else ""

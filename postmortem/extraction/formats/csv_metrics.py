@@ -32,7 +32,6 @@ _PLACE: Final = compile_lazily(rf"(?:{STEPS.pattern}|(?:[\w ]{{1,20}}/)?(?:epoch
 """A column that says where in the run a row stands."""
 _FEWEST_COLUMNS: Final = 3
 """Of a table that names no loss."""
-_FEWEST_ROWS: Final = 4
 _MOST_COLUMNS: Final = 400
 _WIDEST: Final = 500_000
 """Characters of a heading."""
@@ -55,8 +54,7 @@ def is_metrics_table(head: str) -> bool:
     return (
         place is not None
         and has_metric
-        and all(_is_row(line, len(columns)) for line in lines[1:_FEWEST_ROWS] if line)
-        and lines[1].split(",")[place:][:1] != [""]
+        and _is_row(lines[1], len(columns))
         and not any(_is_prose_line(line, len(columns)) for line in lines[2:-1])
     )
 

@@ -133,6 +133,14 @@ _IN_SCORES: Final = ("acc", "iou", "dice", "f1", "map", "psnr", "ssim")
 _OF_SPLIT: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:val(?:id(?:ation)?)?|test|dev|eval|train(?:ing)?)(?:$|[_/ .-])", re.IGNORECASE
 )
+_RESTATED: Final = compile_lazily(
+    r"\b(?:sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
+    re.IGNORECASE,
+)
+"""Words of a message that says again what has been printed."""
+_SPLIT_BEFORE: Final = compile_lazily(
+    r"^(?:val(?:id(?:ation)?)?|test|dev|eval(?:uation)?)[_/-]", re.IGNORECASE
+)
 _OF_LOOP: Final = frozenset(
     {names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME, names.DATA_TIME, names.MEMORY}
 )
@@ -234,7 +242,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
         losses = losses if losses.values else parse_split_losses(text, _get_place_end(named))
     if named:
         losses = take_only_objective(losses)
-    if not losses.values:
+    if not losses.values or (not named and _RESTATED.search(text, 0, losses.start)):
         return None
     values, printed, start, end = losses
     place = find_position(text, named, start)
@@ -364,8 +372,7 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     end = names.SO_FAR if sample or named.epoch is None else ""
     split = find_label_split(text, len(text)) or "val"
     values = {
-        f"{name if _OF_SPLIT.search(name) else f'{split}_{name}'}{end}": value
-        for name, value in scores.items()
+        f"{split}_{_SPLIT_BEFORE.sub('', name)}{end}": value for name, value in scores.items()
     }
     if not end:
         values["epoch"], step = step, math.nan
@@ -387,7 +394,7 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
     """
     losses = take_only_objective(parse_objectives(text))
     if not losses.printed or not _LABEL.match(text[: losses.start]) or not is_of_training(text):
-        values = parse_entries(text)
+        values = {} if _RESTATED.search(text) else parse_entries(text)
         return _build_provisional_record(values, where, text, line) if values else None
     values = losses.values
     units = add_metric_pairs(text, values, losses.printed)

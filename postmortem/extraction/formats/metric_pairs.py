@@ -78,11 +78,17 @@ _SINGLE: Final = compile_lazily(
     rf"\s?[:=]\s{{0,6}}(?P<value>(?={DECIMAL}){FIGURE})\.?\s*$"
 )
 """One name and its decimal, and nothing else behind a step."""
-_BEFORE_ENTRIES: Final = compile_lazily(r"[^A-Za-z\n]{0,40}")
+_BEFORE_ENTRIES: Final = compile_lazily(
+    r"(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:INFO\W{1,8})?[^A-Za-z\n]{0,8}"
+)
 _ENTRY: Final = compile_lazily(
     r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
     rf"\s{{0,12}}[:=]\s{{0,8}}(?P<value>{FIGURE})(?:\s?%|\s?[A-Za-z/]{{1,8}})?(?=$|[\s,;|])"
 )
+_IS_BOUND: Final = compile_lazily(
+    r"(?:the |a |an |in |best|min|max|lowest|highest|target|threshold)", re.IGNORECASE
+)
+"""What no curve is called: a bound, a setting, the middle of a sentence."""
 _KNOWN: Final = frozenset({"learning_rate", "grad_norm"})
 _DECIMALS: Final = compile_lazily(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
 _BARE: Final = compile_lazily(
@@ -297,7 +303,9 @@ def parse_entries(text: str) -> dict[str, float]:
     start = _BEFORE_ENTRIES.match(text)
     end = start.end() if start else 0
     while (match := _ENTRY.match(text, end)) and len(values) < _MOST_PAIRS:
-        end, name = match.end(), "_".join(match["name"].split())
+        if _IS_BOUND.match(match["name"]):
+            break
+        end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
         name = find_known_name(name) or name
         value = parse_value(match["value"])
         if value is not None and (not _PASSED.search(name) or name in _KNOWN):
@@ -323,11 +331,12 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
         if (
             not _PASSED.search(match["name"])
             and not _PLACE.match(text, max(0, match.start() - 1))
-            and normalise_name(match["name"]) != printed
             and not (_IS_SPLIT.match(match["name"]) and names.EVAL_LOSS in values)
             and (value := parse_value(match["value"])) is not None
         ):
-            values.setdefault(_expand_pair_name(text, match), value)
+            name = _expand_pair_name(text, match)
+            if printed not in {normalise_name(name), normalise_name(match["name"])}:
+                values.setdefault(name, value)
     if "%" in text:
         _add_shares(text, values)
     if "(" in text:
