@@ -33,6 +33,7 @@ _FEWEST: Final = 4
 _MOST_NAMES: Final = 24
 _MOST_TRIED: Final = 64
 _LONGEST: Final = 1000
+_BOX: Final = 4000
 _KINDS: Final = frozenset({"metric", "generic"})
 
 
@@ -85,17 +86,15 @@ class LearntLiterals:
         if name in self._tried or max(len(self._tried) - _MOST_TRIED, 0) >= _MOST_TRIED:
             return
         self._tried.add(name)
-        start = data.rfind(b"\n", 0, place) + 1
-        end = data.find(b"\n", place)
-        end = len(data) if end < 0 else end
-        if (
-            end - start > _LONGEST
-            or len(self._names) >= _MOST_NAMES
-            or self._is_led_to(data[start:end])
-        ):
+        start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
+        line = data[start : len(data) if end < 0 else end]
+        if len(line) > _LONGEST or len(self._names) >= _MOST_NAMES:
             return
-        text = clean(data[start:end].decode("utf-8", "replace").strip("\r"), srun=False).text
+        text = clean(line.decode("utf-8", "replace").strip("\r"), srun=False).text
         is_row = text.lstrip().startswith("|") and parse_entry(text) is not None
+        unit = _get_box(data, start) if is_row else line
+        if self._is_led_to(unit) or any(name in unit for name in self._names):
+            return
         if is_row or parse_metric_line(text) is not None:
             self._names.append(name)
 
@@ -118,3 +117,16 @@ def _iter_windows(block: Block) -> Iterator[tuple[int, int]]:
     for number in range(_WINDOWS):
         lo = block.lo + (fresh - _WINDOW) * number // (_WINDOWS - 1)
         yield lo, lo + _WINDOW
+
+
+def _get_box(data: bytes, start: int) -> bytes:
+    """Give the rows of a box around a line: they are read as one record."""
+    low, end = start, start
+    while low > 0 and (above := data.rfind(b"\n", 0, low - 1) + 1) >= start - _BOX:
+        if data[above : above + 1] != b"|":
+            break
+        low = above
+    while data[end : end + 1] == b"|" and end < start + _BOX:
+        close = data.find(b"\n", end)
+        end = len(data) if close < 0 else close + 1
+    return data[low:end]

@@ -18,6 +18,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import ProcessId
 from postmortem.extraction.facts.series import Series
 from postmortem.reading.block_reader import Block
 
@@ -50,7 +51,9 @@ class PositionLines:
         self._last: dict[bytes, tuple[int, float]] = {}
         """The last line of each kind in the blocks before."""
 
-    def fill(self, every: Mapping[Hashable, Series], block: Block, line: int) -> None:
+    def fill(
+        self, every: Mapping[tuple[str, str, int, ProcessId], Series], block: Block, line: int
+    ) -> None:
         """Fill in steps of the points of a block, which begins at a raw line."""
         bare = list[tuple[Series, int]]()
         for key, series in every.items():

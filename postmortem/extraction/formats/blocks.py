@@ -59,6 +59,8 @@ _DIGIT: Final = compile_lazily(r"\d")
 _REWARD: Final = compile_lazily(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
 _ACCURACY: Final = compile_lazily(r"(?:^|_)accuracy$", re.IGNORECASE)
 """What stands below a heading without any loss: it names a record there, and nowhere else."""
+_FEWEST_ENTRIES: Final = 3
+"""Of a record in which nothing is known to be an objective."""
 _MOST_LINES: Final = 60
 _MOST_BYTES: Final = 6000
 _LONGEST: Final = 240
@@ -106,21 +108,21 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
         back_to: offset in the data before which lines belong to another record.
     """
     is_row = view.cleaned.text.lstrip().startswith("|")
-    is_objective = (
-        is_row or parse_losses(f"{own.name}: {own.value}").values or _REWARD.search(own.name)
-    )
-    if not is_objective and not _ACCURACY.search(own.name):
-        return None
+    losses = parse_losses(f"{own.name}: {own.value}").values
+    is_objective = bool(is_row or losses or _REWARD.search(own.name))
     above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
     behind, end = _collect_entries_below(view, {entry.name for entry in above})
     entries = [*above, *behind]
-    if not behind:
+    is_told = is_objective or len(entries) >= _FEWEST_ENTRIES
+    if not behind or not (is_told or (_ACCURACY.search(own.name) and heading)):
         return None
-    is_bare = len(entries) < 2 or not is_objective
-    if _CLOSING.search(heading) or (is_bare and not heading):
+    if _CLOSING.search(heading) or (len(entries) < 2 and not heading):
         return None
-    losses = (entry.name for entry in entries if "loss" in entry.name.lower())
-    return FigureBlock(_join_entries(heading, entries), " ".join(["block", *losses]), end)
+    if is_row and _find_step_entry(entries) is not None:
+        return FigureBlock(_join_entries(heading, entries), "box", end)
+    named = (entry.name for entry in entries if "loss" in entry.name.lower())
+    kind = " ".join(["block" if is_objective else own.name, *named])
+    return FigureBlock(_join_entries(heading, entries), kind, end)
 
 
 class _LinesAbove:

@@ -133,6 +133,9 @@ _IN_SCORES: Final = ("acc", "iou", "dice", "f1", "map", "psnr", "ssim")
 _OF_SPLIT: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:val(?:id(?:ation)?)?|test|dev|eval|train(?:ing)?)(?:$|[_/ .-])", re.IGNORECASE
 )
+BAR_END: Final = "end of bar "
+"""Begins the layout of an evaluation's bar that has come to its end."""
+_SET: Final = compile_lazily(r"\b(train(?:ing)?|val(?:idation)?|test|dev) set\b", re.IGNORECASE)
 _RESTATED: Final = compile_lazily(
     r"\b(?:sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
     re.IGNORECASE,
@@ -193,9 +196,12 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     if len(text) > _LONGEST or _CLOSING.search(text):
         return None
     text = convert_to_ascii(text)
+    if " set " in text:
+        text = _SET.sub(r"\1", text)
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
-        return _parse_bar(bar, where, line) if is_of_training(bar.label) else None
+        is_training = is_of_training(bar.label)
+        return _parse_bar(bar, where, line) if is_training or bar.now == bar.total else None
     found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
         ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
@@ -212,6 +218,8 @@ def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
     )
     if found is None:
         return None
+    if not is_of_training(bar.label):
+        return _build_evaluation(found, bar)
     values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
     return LineFigures(
         found._replace(record=found.record._replace(values=values)),
@@ -219,6 +227,21 @@ def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
         _NUMBER.sub("#", bar.label)[:60],
         parse_epoch_label(bar.label),
     )
+
+
+def _build_evaluation(found: Found, bar: Draw) -> LineFigures:
+    """Give the figures of an evaluation whose bar has come to its end."""
+    values = {
+        f"{name.removesuffix(names.OF_BATCH)}{names.OF_BATCH}": value
+        for name, value in found.record.values
+        if name not in _OF_LOOP and name not in {names.LOSS, names.EPOCH}
+    }
+    record = found.record._replace(step=math.nan, values=list(values.items()))
+    label = _NUMBER.sub("#", bar.label)[:60]
+    found = found._replace(
+        record=record, printed="", has_step=False, has_place=False, layout=f"{BAR_END}{label}"
+    )
+    return LineFigures(found, None, label, "")
 
 
 def _parse_after_bar(bar: Draw, where: ProcessId, line: int) -> Found | None:
@@ -274,9 +297,9 @@ def _qualify_names(
     counts |= named.epoch is not None and not math.isnan(place.length)
     is_batch = counts and bool(find_label_split(text, _get_step_start(named)))
     end = names.OF_BATCH if is_batch else ""
-    is_named = lambda name: name in _OF_LOOP or _OF_SPLIT.search(name)  # noqa: E731
+    named = {name: name in _OF_LOOP or _OF_SPLIT.search(name) for name in values}
     return {
-        f"{name if is_named(name) else f'{name}{names.OF_SPLIT}{split}'}{end}": value
+        f"{name if named[name] else f'{name}{names.OF_SPLIT}{split}'}{end}": value
         for name, value in values.items()
         if not (end and name.endswith(names.SO_FAR))
     }
@@ -394,8 +417,10 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
     """
     losses = take_only_objective(parse_objectives(text))
     if not losses.printed or not _LABEL.match(text[: losses.start]) or not is_of_training(text):
-        values = {} if _RESTATED.search(text) else parse_entries(text)
-        return _build_provisional_record(values, where, text, line) if values else None
+        entries, end = parse_entries(text)
+        if not entries or _RESTATED.search(text):
+            return None
+        return _build_provisional_record(entries, where, text[:end], line)
     values = losses.values
     units = add_metric_pairs(text, values, losses.printed)
     return Found(

@@ -202,7 +202,8 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
         .strip("|")
         .strip()
     )
-    if len(text) > _LONGEST or not (_LOSS.search(text) or ("|" in text and _SCORE.search(text))):
+    is_split = any(sign in text for sign in "|,\t")
+    if len(text) > _LONGEST or not (_LOSS.search(text) or (is_split and _SCORE.search(text))):
         return []
     ways = [
         [name.strip(" |*") for name in re.split(split, text)]

@@ -30,7 +30,7 @@ _PASSED: Final = compile_lazily(
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
     r"|^(?:data|reader|batch|step|iter)_cost$"
-    r"|(?<!success_)(?<!win_)(?<!error_)(?<!hit_)rate$|scale$|norm$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
+    r"|(?<!success_)(?<!win_)(?<!error_)(?<!hit_)rate$|scale$|norm$|^grdn$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
     re.IGNORECASE,
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
@@ -103,7 +103,7 @@ _RATE: Final = compile_lazily(
 )
 _NORM: Final = compile_lazily(
     r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=])"
-    r"|\|{1,2}g(?:rad)?\|{1,2})"
+    r"|grdn|\|{1,2}g(?:rad)?\|{1,2})"
     rf"{_SIGN}[\"']?(?P<value>{FIGURE})(?!\w)",
     re.IGNORECASE,
 )
@@ -294,10 +294,11 @@ def parse_single_metric(text: str, start: int) -> dict[str, float]:
     return {} if value is None else {found["name"]: value}
 
 
-def parse_entries(text: str) -> dict[str, float]:
+def parse_entries(text: str) -> tuple[dict[str, float], int]:
     """Give the figures of a line that begins with a name and its figure: `Validation acc: 44.6`.
 
-    Others may follow behind commas, bars or blanks. None is given unless one has decimals.
+    Others may follow behind commas, bars or blanks. None is given unless one has decimals. Also
+    gives where the last of them ends.
     """
     values, end, has_decimals = dict[str, float](), 0, False
     start = _BEFORE_ENTRIES.match(text)
@@ -311,7 +312,7 @@ def parse_entries(text: str) -> dict[str, float]:
         if value is not None and (not _PASSED.search(name) or name in _KNOWN):
             values.setdefault(name, value)
             has_decimals |= not match["value"].isdecimal()
-    return values if has_decimals else {}
+    return (values if has_decimals else {}), end
 
 
 def _add_ratios(text: str, values: dict[str, float]) -> None:
@@ -335,7 +336,10 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             and (value := parse_value(match["value"])) is not None
         ):
             name = _expand_pair_name(text, match)
-            if printed not in {normalise_name(name), normalise_name(match["name"])}:
+            if name.lower() not in values and printed not in {
+                normalise_name(name),
+                normalise_name(match["name"]),
+            }:
                 values.setdefault(name, value)
     if "%" in text:
         _add_shares(text, values)
