@@ -65,17 +65,20 @@ class LearntLiterals:
 
     def learn(self, block: Block) -> None:
         """Learn from samples of a block."""
-        texts = dict[bytes, set[bytes]]()
+        texts, rows = dict[bytes, set[bytes]](), set[bytes]()
         count, places = Counter[bytes](), dict[bytes, int]()
         for lo, hi in _iter_windows(block):
             for entry in _ENTRY.finditer(block.data, lo, hi):
                 name, figure = entry.groups()
+                if b"|" in name:
+                    name = name.rstrip(b" |") + b" "  # whatever the width of the box
+                    rows.add(name)
                 count[name] += 1
                 texts.setdefault(name, set()).add(figure)
                 places[name] = entry.start()
         known = len(self._names)
         for name, times in count.most_common(_MOST_TRIED):
-            has_decimals = any(b"." in figure for figure in texts[name]) or b"|" in name
+            has_decimals = name in rows or any(b"." in figure for figure in texts[name])
             if times >= _FEWEST and len(texts[name]) > 1 and has_decimals:
                 self._try(name, block.data, places[name])
         if len(self._names) > known:

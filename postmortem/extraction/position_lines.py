@@ -4,10 +4,9 @@ In: the blocks of a source, once their records are in the series. Out: steps of 
 none. Not here: positions on the line of a record (`formats.positions`), those of bars
 (`formats.bars`).
 
-`Iteration 200, Testing net` before the figures of a test and `Epoch [3/100]` before those of an
-epoch say where they stand. A kind of such lines is believed for a series if no two of its points
-follow the same one and the position grows from point to point. Blocks are searched only where
-points have no step.
+`Iteration 200, Testing net` before the figures of a test says where they stand. A kind of such
+lines is believed for a series if no two of its points follow the same one and the position grows
+from point to point. Blocks are searched only where points have no step. An epoch is no step.
 """
 
 import bisect
@@ -24,10 +23,10 @@ from postmortem.reading.block_reader import Block
 
 _HEADING: Final = compile_lazily(
     rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?<![\w.-])"
-    rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode)"
+    rb"(?P<kind>[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode)"
     rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,3}(?P<value>\d{1,10})(?![\d.]|\w)"
 )
-_KINDS: Final = (b"iter", b"step", b"episode", b"round", b"epoch")
+_KINDS: Final = (b"iter", b"step", b"episode", b"round")
 """What is counted, the finest first."""
 _FALLS: Final = 0.1
 """The share of points at which a position may begin anew."""
