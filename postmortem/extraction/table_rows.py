@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem.core.lines import NOWHERE
+from postmortem.core.names import ASSUMED_LOOP
 from postmortem.extraction.formats import grids
 from postmortem.extraction.formats.grids import Grid
 from postmortem.extraction.points import Points
@@ -26,7 +27,6 @@ _HEAD: Final = 2000
 _MOST_BETWEEN: Final = 256 << 10
 """Bytes without a row behind which a table has ended."""
 _LONGEST: Final = 1000
-_FRAMEWORK: Final = "pytorch"
 
 
 class TableRows:
@@ -100,7 +100,7 @@ class TableRows:
         if record is not None:
             self._row = offset
             self._points.record(
-                record, grids.PRODUCER, _FRAMEWORK, (self._line, offset), math.nan, record.units
+                record, grids.PRODUCER, ASSUMED_LOOP, (self._line, offset), math.nan, record.units
             )
 
 

@@ -297,9 +297,12 @@ def _qualify_names(
     counts |= named.epoch is not None and not math.isnan(place.length)
     is_batch = counts and bool(find_label_split(text, _get_step_start(named)))
     end = names.OF_BATCH if is_batch else ""
-    named = {name: name in _OF_LOOP or _OF_SPLIT.search(name) for name in values}
+    behind = {
+        name: "" if name in _OF_LOOP or _OF_SPLIT.search(name) else f"{names.OF_SPLIT}{split}"
+        for name in values
+    }
     return {
-        f"{name if named[name] else f'{name}{names.OF_SPLIT}{split}'}{end}": value
+        f"{name}{behind[name]}{end}": value
         for name, value in values.items()
         if not (end and name.endswith(names.SO_FAR))
     }
