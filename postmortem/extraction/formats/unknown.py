@@ -65,7 +65,7 @@ class GenericReader:
         if looked.bar is None:
             is_owned = self._owners.is_owned(where)
             accepted = self.acceptance.take(looked.found, is_owned=is_owned)
-            self.has_read = bool(accepted)
+            self.has_read = bool(accepted) and not looked.found.layout.startswith(BAR_END)
             return [self._settle_record(found) for found in accepted]
         self.has_read = looked.has_metrics()
         return self._list_settled(self.bars.read(looked, looked.bar, where))
