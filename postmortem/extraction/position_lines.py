@@ -6,7 +6,8 @@ none. Not here: positions on the line of a record (`formats.positions`), those o
 
 `Iteration 200, Testing net` before the figures of a test says where they stand. A kind of such
 lines is believed for a series if no two of its points follow the same one and the position grows
-from point to point. Blocks are searched only where points have no step. An epoch is no step.
+from point to point. Blocks are searched only where points have no step. An epoch stands for a step
+where nothing else of the source has one.
 """
 
 import bisect
@@ -18,15 +19,16 @@ from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
+from postmortem.core.names import EPOCH, PLAIN_LOOP
 from postmortem.extraction.facts.series import Series
 from postmortem.reading.block_reader import Block
 
 _HEADING: Final = compile_lazily(
     rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?<![\w.-])"
-    rb"(?P<kind>[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode)"
+    rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode)"
     rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,3}(?P<value>\d{1,10})(?![\d.]|\w)"
 )
-_KINDS: Final = (b"iter", b"step", b"episode", b"round")
+_KINDS: Final = (b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""
 _FALLS: Final = 0.1
 """The share of points at which a position may begin anew."""
@@ -54,17 +56,22 @@ class PositionLines:
         self, every: Mapping[tuple[str, str, int, ProcessId], Series], block: Block, line: int
     ) -> None:
         """Fill in steps of the points of a block, which begins at a raw line."""
-        bare = list[tuple[Series, int]]()
+        bare, has_steps = list[tuple[Series, int]](), False
         for key, series in every.items():
             start = self._done.get(key, 0)
             self._done[key] = len(series.steps)
-            if start < len(series.steps) and all(map(math.isnan, series.steps[start:])):
+            if start >= len(series.steps):
+                continue
+            if all(map(math.isnan, series.steps[start:])):
                 bare.append((series, start))
+            else:
+                has_steps |= key[0] != EPOCH
         if not bare:
             return
         positions = self._find(block, line)
         for series, start in bare:
-            for kind in _KINDS:
+            is_epoch_step = series.producer == PLAIN_LOOP and not has_steps
+            for kind in _KINDS[: None if is_epoch_step else -1]:
                 steps = (
                     _look_up(positions[kind], series.lines[start:]) if kind in positions else None
                 )
