@@ -160,12 +160,22 @@ def _is_next_zero(values: Sequence[float]) -> bool:
 
 
 def _is_full_count(observed: Observed, source: int) -> bool:
-    """Say whether all counts such as `99/99` of the last record are full, and only now."""
+    """Say whether all counts such as `99/99` of the last record are full, and only now.
+
+    Beside an epoch of an unknown number of them, the steps of one epoch may be what is full.
+    """
     rows = _list_rows(observed, source)
     parts = [
         (int(part["now"]), int(part["of"])) for part in PART.finditer(rows[-1] if rows else "")
     ]
     if not parts or any(now < of for now, of in parts):
+        return False
+    epochs = [
+        curve.last.value
+        for curve in observed.series
+        if curve.source == source and curve.name == names.EPOCH and curve.last is not None
+    ]
+    if epochs and not any(now == epoch for now, _ in parts for epoch in epochs):
         return False
     others = {int(part["now"]) for row in rows[:-1] for part in [PART.search(row)] if part}
     _, whole = parts[0]
