@@ -11,15 +11,17 @@ run that is cut anywhere stands at one in ten of them at most.
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import Message, say
 from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.ending import PART
+from postmortem.diagnosis.detectors.ending import EPOCH_PART, PART
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series
 
@@ -31,6 +33,7 @@ _FEWEST_INTERVALS: Final = 40
 """Intervals of a count that is not taken for short: those end at any number."""
 _BEHIND: Final = 8
 """Lines behind the last record with which a file still ends at it."""
+_EPOCH: Final = compile_lazily(r"(?<![a-z])ep(?:och)?s?\W{0,8}\d", re.IGNORECASE)
 _NEARLY: Final = 0.9
 """Share of the planned steps from which on the last record may be the last one."""
 _OFTEN: Final = 1.2
@@ -42,7 +45,8 @@ _SPENT: Final = 0.1
 
 
 def detect_planned_end(observed: Observed) -> Iterator[Anomaly]:
-    """Find the sources whose counts show that no further record was due."""
+    """Find a run of which every source with records shows that no further one was due."""
+    found: list[Anomaly] = []
     for source, last in observed.last_records.items():
         curves = [
             curve
@@ -50,9 +54,10 @@ def detect_planned_end(observed: Observed) -> Iterator[Anomaly]:
             if curve.source == source and curve.last and curve.last.line >= last - _BEHIND
         ]
         message = next(_iter_reasons(observed, source, curves), None)
-        if message is not None:
-            yield Anomaly("planned-end", message, source, NOWHERE, last)
+        if message is None:
             return
+        found.append(Anomaly("planned-end", message, source, NOWHERE, last))
+    yield from found[:1]
 
 
 def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> Iterator[Message]:
@@ -162,20 +167,14 @@ def _is_next_zero(values: Sequence[float]) -> bool:
 def _is_full_count(observed: Observed, source: int) -> bool:
     """Say whether all counts such as `99/99` of the last record are full, and only now.
 
-    Beside an epoch of an unknown number of them, the steps of one epoch may be what is full.
+    Beside an epoch of which no last one is printed they count its steps.
     """
     rows = _list_rows(observed, source)
-    parts = [
-        (int(part["now"]), int(part["of"])) for part in PART.finditer(rows[-1] if rows else "")
-    ]
-    if not parts or any(now < of for now, of in parts):
+    row = rows[-1] if rows else ""
+    if _EPOCH.search(row) and not EPOCH_PART.search(row):
         return False
-    epochs = [
-        curve.last.value
-        for curve in observed.series
-        if curve.source == source and curve.name == names.EPOCH and curve.last is not None
-    ]
-    if epochs and not any(now == epoch for now, _ in parts for epoch in epochs):
+    parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(row)]
+    if not parts or any(now < of for now, of in parts):
         return False
     others = {int(part["now"]) for row in rows[:-1] for part in [PART.search(row)] if part}
     _, whole = parts[0]
