@@ -70,7 +70,7 @@ class Acceptance:
             return self._accept(key, waiting if _is_rate(found) else waiting[:1], found)
         if not waiting:
             self._wait(key, found)
-        elif not found.must_rise and (_is_precise(found) or _is_rate(found)):
+        elif _may_stand_still(found):
             waiting.append(found)
             if len(waiting) == (_OFTEN_LONG if _count_digits(found) >= _LONG else _OFTEN):
                 return self._accept(key, waiting[:-1], found)
@@ -110,6 +110,11 @@ def _is_again(waiting: Found, found: Found) -> bool:
         or (waiting.record.step != found.record.step and found.has_step)
         or _is_bad(found)
     )
+
+
+def _may_stand_still(found: Found) -> bool:
+    """Say whether a line that comes again and again may be a metric line, not a setting."""
+    return not found.must_rise and (_is_precise(found) or _is_rate(found))
 
 
 def _is_rate(found: Found) -> bool:

@@ -113,16 +113,21 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
     above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
     behind, end = _collect_entries_below(view, {entry.name for entry in above})
     entries = [*above, *behind]
-    is_told = is_objective or len(entries) >= _FEWEST_ENTRIES
-    if not behind or not (is_told or (_ACCURACY.search(own.name) and heading)):
+    is_shown = is_objective or (bool(heading) and bool(_ACCURACY.search(own.name)))
+    fewest = (1 if heading else 2) if is_shown else _FEWEST_ENTRIES
+    if not behind or len(entries) < fewest or _CLOSING.search(heading):
         return None
-    if _CLOSING.search(heading) or (len(entries) < 2 and not heading):
-        return None
+    kind = "block" if is_objective else own.name
+    return FigureBlock(
+        _join_entries(heading, entries), _name_kind(kind, entries, is_row=is_row), end
+    )
+
+
+def _name_kind(first: str, entries: Sequence[FigureEntry], *, is_row: bool) -> str:
+    """Name a kind of record: boxes that tell their step are one, others go by their losses."""
     if is_row and _find_step_entry(entries) is not None:
-        return FigureBlock(_join_entries(heading, entries), "box", end)
-    named = (entry.name for entry in entries if "loss" in entry.name.lower())
-    kind = " ".join(["block" if is_objective else own.name, *named])
-    return FigureBlock(_join_entries(heading, entries), kind, end)
+        return "box"
+    return " ".join([first, *(entry.name for entry in entries if "loss" in entry.name.lower())])
 
 
 class _LinesAbove:

@@ -9,7 +9,7 @@ whatever quotes are open. Not here: tables in notebooks (`formats.table`).
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
@@ -49,14 +49,17 @@ def is_metrics_table(head: str) -> bool:
     columns = [column.strip().lower() for column in lines[0].split(",")]
     if not all(_COLUMN.match(column) for column in columns[:_MOST_COLUMNS]):
         return False
-    place = next((index for index, column in enumerate(columns) if _PLACE.fullmatch(column)), None)
-    has_metric = any("loss" in column for column in columns) or len(columns) >= _FEWEST_COLUMNS
     return (
-        place is not None
-        and has_metric
+        _has_place_and_metric(columns)
         and _is_row(lines[1], len(columns))
         and not any(_is_prose_line(line, len(columns)) for line in lines[2:-1])
     )
+
+
+def _has_place_and_metric(columns: Sequence[str]) -> bool:
+    """Say whether columns tell where a row stands, and something else."""
+    has_metric = any("loss" in column for column in columns) or len(columns) >= _FEWEST_COLUMNS
+    return has_metric and any(_PLACE.fullmatch(column) for column in columns)
 
 
 def _is_row(line: str, columns: int) -> bool:

@@ -128,7 +128,7 @@ _OF_SAMPLES: Final = compile_lazily(
     re.IGNORECASE,
 )
 """What an evaluation counts where it prints its scores on its way."""
-_IN_SCORES: Final = ("acc", "iou", "dice", "f1", "map", "psnr", "ssim")
+_IN_SCORES: Final = compile_lazily(r"acc|iou|dice|f1|map|psnr|ssim", re.IGNORECASE)
 """A line that holds none of them has no score: cheaper to look for than the scores."""
 _OF_SPLIT: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:val(?:id(?:ation)?)?|test|dev|eval|train(?:ing)?)(?:$|[_/ .-])", re.IGNORECASE
@@ -195,13 +195,10 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or not MAY_HOLD_FIGURE.search(text) or _CLOSING.search(text):
         return None
-    text = convert_to_ascii(text)
-    if " set " in text:
-        text = _SET.sub(r"\1", text)
+    text = _SET.sub(r"\1", convert_to_ascii(text)) if " set " in text else convert_to_ascii(text)
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
-        is_training = is_of_training(bar.label)
-        return _parse_bar(bar, where, line) if is_training or bar.now == bar.total else None
+        return _parse_bar(bar, where, line)
     found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
         ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
@@ -212,13 +209,16 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
 
 
 def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
-    """Look at a bar that carries metrics of the training."""
+    """Look at a bar that carries metrics: of an evaluation at its end alone."""
+    is_training = is_of_training(bar.label)
+    if not is_training and bar.now != bar.total:
+        return None
     found = _parse_loss_line(f"{bar.label}, {bar.inside}", where, line) or _parse_after_bar(
         bar, where, line
     )
     if found is None:
         return None
-    if not is_of_training(bar.label):
+    if not is_training:
         return _build_evaluation(found, bar)
     values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
     return LineFigures(
@@ -293,10 +293,7 @@ def _qualify_names(
     split = find_label_split(text, digit.start() if digit else start)
     if not split or names.LOSS in values:
         return values
-    counts = named.step is not None and not math.isnan(place.epoch)
-    counts |= named.epoch is not None and not math.isnan(place.length)
-    is_batch = counts and bool(find_label_split(text, _get_step_start(named)))
-    end = names.OF_BATCH if is_batch else ""
+    end = names.OF_BATCH if _is_of_batch(text, named, place) else ""
     behind = {
         name: "" if name in _OF_LOOP or _OF_SPLIT.search(name) else f"{names.OF_SPLIT}{split}"
         for name in values
@@ -306,6 +303,13 @@ def _qualify_names(
         for name, value in values.items()
         if not (end and name.endswith(names.SO_FAR))
     }
+
+
+def _is_of_batch(text: str, named: StepAndEpoch, place: Position) -> bool:
+    """Say whether a line counts the batches of an evaluation: its split stands before them."""
+    counts = named.step is not None and not math.isnan(place.epoch)
+    counts |= named.epoch is not None and not math.isnan(place.length)
+    return counts and bool(find_label_split(text, _get_step_start(named)))
 
 
 def _get_step_start(named: StepAndEpoch) -> int:
@@ -385,8 +389,7 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
 
     Those without an epoch are of the samples so far: no points of the run's course.
     """
-    lower = text.lower()
-    if not any(word in lower for word in _IN_SCORES):
+    if not _IN_SCORES.search(text):
         return None
     sample, named = _OF_SAMPLES.search(text), parse_step_and_epoch(text)
     count = sample or named.epoch or named.step
