@@ -188,20 +188,23 @@ class _Region:
 
     def find(self, rule: _ManyLineRule, lines: Sequence[int]) -> set[int]:
         """Give the lines on which a rule may hold."""
-        left = list(lines)
+        left = lines
         for pattern in rule.needed:
-            windows = {begin: self._list_window(begin, rule.lines) for begin in left}
-            every = sorted(set(itertools.chain.from_iterable(windows.values())))
-            hit = set[int]()
-            for first, last in self._search(pattern, every):
-                hit.update(every[first : last + 1])
-            left = [begin for begin, window in windows.items() if not hit.isdisjoint(window)]
+            left = self._find_near(pattern, rule.lines, left)
         if rule.unless is not None and left:
-            excluded = {
-                left[first] for first, last in self._search(rule.unless, left) if first == last
-            }
+            found = self._search(rule.unless, left)
+            excluded = {left[first] for first, last in found if first == last}
             left = [begin for begin in left if begin not in excluded]
         return {*left, *(begin for begin in lines if self._must_be_read(begin, rule.lines))}
+
+    def _find_near(self, pattern: Pattern, count: int, lines: Sequence[int]) -> list[int]:
+        """Give those of some lines on which, or on one of those behind, a pattern matches."""
+        windows = {begin: self._list_window(begin, count) for begin in lines}
+        every = sorted(set(itertools.chain.from_iterable(windows.values())))
+        hit = set[int]()
+        for first, last in self._search(pattern, every):
+            hit.update(every[first : last + 1])
+        return [begin for begin, window in windows.items() if not hit.isdisjoint(window)]
 
     def _search(self, pattern: Pattern, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield the first and the last line of each match in some lines, as their numbers."""

@@ -6,7 +6,7 @@ puts the rows between them into series in time. Not here: lines of other shapes
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.extraction.columnar.open_literals import OpenLiterals
@@ -77,6 +77,14 @@ class Cut:
     def __iter__(self) -> Iterator[Hit]:
         """Yield the literals that are to be looked at."""
         return self._hits
+
+
+def _subtract(
+    shapes: Sequence[LineShape | UnitShape], others: Sequence[LineShape | UnitShape]
+) -> list[LineShape | UnitShape]:
+    """Give those of some shapes that are not among others."""
+    known = {id(shape) for shape in others}
+    return [shape for shape in shapes if id(shape) not in known]
 
 
 class CutRegions:
@@ -150,10 +158,8 @@ class CutRegions:
         if self._missed < self._most_missed or self._cutter is None:
             return False
         self._missed, self._most_missed = 0, _AGAIN * self._most_missed
-        known = {id(shape) for shape in (*self._cutter.shapes, *self._cutter.units)}
-        return any(
-            id(shape) not in known for shape in self._list_frequent_shapes(block.offset + start)
-        )
+        often = self._list_frequent_shapes(block.offset + start)
+        return bool(_subtract(often, self._cutter.every))
 
     def _list_frequent_shapes(self, at: int) -> list[LineShape | UnitShape]:
         """Give the shapes that were frequent since the last choice, up to a place."""
@@ -175,16 +181,11 @@ class CutRegions:
         if not often:
             self._cutter = None
             return
-        before = [*self._cutter.shapes, *self._cutter.units] if self._cutter is not None else []
-        known, wanted = ({id(shape) for shape in some} for some in (before, often))
-        fresh = [shape for shape in often if id(shape) not in known]
-        if not fresh:
-            return
-        chosen = [*(shape for shape in before if id(shape) in wanted), *fresh][-_MOST_SHAPES:]
-        self._cutter = RowCutter(
-            [shape for shape in chosen if isinstance(shape, LineShape)],
-            [shape for shape in chosen if isinstance(shape, UnitShape)],
-        )
+        before = self._cutter.every if self._cutter is not None else []
+        fresh = _subtract(often, before)
+        if fresh:
+            kept = _subtract(before, _subtract(before, often))
+            self._cutter = RowCutter([*kept, *fresh][-_MOST_SHAPES:])
 
     def _is_fit(self, column: RowColumn) -> bool:
         """Say whether rows of a shape may be read as columns."""

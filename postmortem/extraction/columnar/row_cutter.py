@@ -76,13 +76,16 @@ class UnitRows(NamedTuple):
 class RowCutter:
     """Cuts the regions of one source at these shapes."""
 
-    def __init__(self, shapes: Sequence[LineShape], units: Sequence[UnitShape]) -> None:
-        """Take the shapes."""
-        self.shapes, self.units = shapes, units
-        self._every: list[UnitShape | LineShape] = [*units, *shapes]
-        self._row = b"(?:%b)" % b"|".join(shape.line + rb"(?=([\r\n]))" for shape in self._every)
+    def __init__(self, shapes: Sequence[LineShape | UnitShape]) -> None:
+        """Take the shapes, of which those of units are tried first."""
+        self._units = [shape for shape in shapes if isinstance(shape, UnitShape)]
+        self.every: list[LineShape | UnitShape] = [
+            *self._units,
+            *(shape for shape in shapes if isinstance(shape, LineShape)),
+        ]
+        self._row = b"(?:%b)" % b"|".join(shape.line + rb"(?=([\r\n]))" for shape in self.every)
         """What stands behind a line break."""
-        self._widths = [shape.pattern.groups + 1 for shape in self._every]
+        self._widths = [shape.pattern.groups + 1 for shape in self.every]
 
     def cut(self, block: Block, line: int, line_break: bytes) -> list[UnitRows]:
         """Give the rows of the fresh region of a block, which begins in this raw line."""
@@ -108,7 +111,7 @@ class RowCutter:
         for groups in self._widths:
             every.append(_match_columns(pieces, width, column, groups))
             column += groups
-        for shape, (chosen, _) in zip(self.units, every, strict=False):
+        for shape, (chosen, _) in zip(self._units, every, strict=False):
             behind = np.array(chosen, dtype=np.int64) + 1
             passed[behind[behind < len(passed)]] += shape.breaks[-1]
         borders = _Borders(breaks + first, line + counted, np.cumsum(passed) - 1)
@@ -117,7 +120,7 @@ class RowCutter:
             _build_unit_rows(shape, *found, borders, is_touching)
             if isinstance(shape, UnitShape)
             else _build_rows(shape, *found, borders)
-            for shape, found in zip(self._every, every, strict=True)
+            for shape, found in zip(self.every, every, strict=True)
             if found[0]
         ]
 

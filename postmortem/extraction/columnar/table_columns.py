@@ -129,16 +129,20 @@ def _show(record: Record) -> str:
     return repr((float(record.step), [(name, float(value)) for name, value in record.values]))
 
 
+def _collect_values(record: Record | None) -> dict[str, str] | None:
+    """Give all that a row says, figures under a name that begins with @."""
+    if record is None:
+        return None
+    names = [name for name, _ in record.values]
+    values = {VALUE + name: repr(float(value)) for name, value in record.values}
+    return {"@step": repr(float(record.step)), "names": repr(names), **values}
+
+
 def _build_shape(grid: Grid, text: str) -> RowShape | None:
     """Make the shape of a row; None if its numbers do not keep apart."""
 
     def read(other: str) -> Mapping[str, str] | None:
-        record = grid.record(other, NOWHERE)
-        if record is None:
-            return None
-        names = [name for name, _ in record.values]
-        values = {VALUE + name: repr(float(value)) for name, value in record.values}
-        return {"@step": repr(float(record.step)), "names": repr(names), **values}
+        return _collect_values(grid.record(other, NOWHERE))
 
     answer, numbers = read(text), list(find_numbers(text))
     if answer is None or len(numbers) > MOST:

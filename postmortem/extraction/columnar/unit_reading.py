@@ -5,7 +5,7 @@ here: which lines are a unit (`record_units`), what is kept from line to line
 (`extraction.metric_lines`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from postmortem.extraction.columnar.line_literals import LineLiterals
@@ -13,7 +13,7 @@ from postmortem.extraction.formats import grids
 from postmortem.extraction.formats.blocks import parse_entry, read_block
 from postmortem.extraction.formats.generic import LineFigures, parse_metric_line
 from postmortem.extraction.formats.unfinished import UnfinishedBars
-from postmortem.extraction.literals import Matcher
+from postmortem.extraction.literals import Matcher, Wanted
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
@@ -56,35 +56,42 @@ class UnitReader:
                 known (`back_to`).
         """
         data, found, read_until = before + unit + behind, list[UnitRecord](), back_to or 0
-        start = 0 if back_to is None else len(before)
-        lines = list(_iter_lines(data, start, len(before) + len(unit)))
+        begin = 0 if back_to is None else len(before)
+        lines = list(_iter_lines(data, begin, len(before) + len(unit)))
         literals = self._literals.of_each([data[start:end] for start, end in lines])
         first = sum(start < len(before) for start, _ in lines)
         self.read_count += len(lines)
         for number, ((start, _), own) in enumerate(zip(lines, literals, strict=True)):
-            consumers = {one for literal in own for one in self._machine.consumers[literal]}
-            kinds = {kind for kind, _ in consumers}
-            if not kinds <= _OF_FIGURES | _OF_RULES:
-                return None
             if number == first:
                 self.back_to = read_until
             view = View(data, start, number, srun=self._srun)
-            if any(
-                self._machine.metrics[index].read(view, self._budget) is not None
-                for kind, index in consumers
-                if kind == "metric"
-            ):
-                return None
-            if "generic" not in kinds or start < read_until:
-                continue
-            line = _read_line(view, read_until)
-            if line is None or (line.looked is not None and line.looked.bar is not None):
+            line = self._read_line(view, own, read_until)
+            if line is None:
                 return None
             read_until = max(read_until, line.end)
             if number >= first and line.looked is not None:
                 last = -1 if not line.end else sum(end < line.end for _, end in lines) - first
                 found.append(UnitRecord(number - first, line.looked, last))
         return found
+
+    def _read_line(self, view: View, literals: set[int], read_until: int) -> "_ReadLine | None":
+        """Read a line; None if anything but its figures counts there."""
+        consumers = {one for literal in literals for one in self._machine.consumers[literal]}
+        kinds = {kind for kind, _ in consumers}
+        if not kinds <= _OF_FIGURES | _OF_RULES or self._is_of_known_format(view, consumers):
+            return None
+        if "generic" not in kinds or view.start < read_until:
+            return _NOTHING
+        line = _read_unknown_line(view, read_until)
+        is_bar = line is not None and line.looked is not None and line.looked.bar is not None
+        return None if is_bar else line
+
+    def _is_of_known_format(self, view: View, consumers: Iterable[Wanted]) -> bool:
+        return any(
+            self._machine.metrics[index].read(view, self._budget) is not None
+            for kind, index in consumers
+            if kind == "metric"
+        )
 
 
 class _ReadLine(NamedTuple):
@@ -93,7 +100,10 @@ class _ReadLine(NamedTuple):
     """Where a record of several lines ends; 0 if there is none."""
 
 
-def _read_line(view: View, back_to: int) -> _ReadLine | None:
+_NOTHING: Final = _ReadLine(None, 0)
+
+
+def _read_unknown_line(view: View, back_to: int) -> _ReadLine | None:
     """Read a line of no known format; None if it begins what is more than a record."""
     text, where = view.cleaned.text, view.cleaned.where
     own = parse_entry(text)

@@ -201,11 +201,14 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
         return _parse_bar(bar, where, line)
     found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
-        ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
-        found = next(
-            (record for way in ways if (record := way(text, where, line)) is not None), None
-        )
+        found = _parse_other_line(text, where, line)
     return LineFigures(found, None, "", "") if found is not None else None
+
+
+def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a line that names no loss in the first way that finds any."""
+    ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
+    return next((record for way in ways if (record := way(text, where, line)) is not None), None)
 
 
 def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
