@@ -150,6 +150,7 @@ class SignatureEntry(AdviceEntry):
     group: str = "signature"
     told_by: Literal["launcher", "peer"] | None = None
     broad: bool = False
+    keeps_changes: bool = True
     source: str = ""
     references: list[str] = []
     status: Literal["stable", "experimental", "deprecated"] = "stable"
