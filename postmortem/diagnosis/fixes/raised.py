@@ -64,6 +64,16 @@ def explained(
     )
 
 
+def find_exception_rule(text: str, knowledge: KnowledgeBase) -> str:
+    """Give the id of the rule that explains a line alone, or nothing."""
+    raised = _raised_in(text)
+    for one in _without_labels(raised):
+        found = fitting(one, knowledge.exceptions)
+        if found is not None and not found[0].advice.is_last_resort:
+            return found[0].advice.id
+    return ""
+
+
 def _fit(candidate: "_Candidate", knowledge: KnowledgeBase) -> Iterator[Explained]:
     """Yield the advice that fits what may be the failure."""
     (source, first, last), raised, frame = candidate
@@ -81,9 +91,7 @@ _Candidate = tuple[tuple[int, int, int], Raised, Frame | None]
 """Source and raw lines, both inclusive; what they show; the frame of the user's own code."""
 
 
-def _candidates(
-    case: Case, source: int, line: int
-) -> tuple[list[_Candidate], list[_Candidate]]:
+def _candidates(case: Case, source: int, line: int) -> tuple[list[_Candidate], list[_Candidate]]:
     """Give what may be the failure, the likeliest first: what stands at its line, and the others.
 
     There are others only where no traceback stands at its line.
@@ -126,10 +134,13 @@ def _of_traceback(one: Traceback) -> _Candidate:
 
 
 def _of_finding(one: Finding) -> _Candidate:
-    found = _LAST_PART.search(one.text)
+    return (one.source, one.line, one.end_line), _raised_in(one.text), None
+
+
+def _raised_in(text: str) -> Raised:
+    found = _LAST_PART.search(text)
     exception = found["exception"] if found else ""
-    message = (found["message"] or "") if found else one.text
-    return (one.source, one.line, one.end_line), raised_as(exception, message, ()), None
+    return raised_as(exception, (found["message"] or "") if found else text, ())
 
 
 def _without_labels(raised: Raised) -> Iterator[Raised]:
