@@ -3,9 +3,9 @@
 In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures",
 "exceptions", "anomalies", "causes", "conditions", "fixes", "stacks", "advisories", "formats",
 "taxonomy", "actions", "gpus", "keys", "metrics"}, ready for `json.dump`, in which a condition
-holds no name of another any more. Not here: checks (`rules.check`); the compiled form of a faulty folder is faulty
-too. A build hook writes this value into the wheel, without what a run does not need, so that a
-start needs no YAML.
+holds no name of another any more. Not here: checks (`rules.check`); the compiled form of a faulty
+folder is faulty too. A build hook writes this value into the wheel, without what a run does not
+need, so that a start needs no YAML.
 """
 
 import hashlib

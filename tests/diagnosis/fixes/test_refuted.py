@@ -18,7 +18,7 @@ Traceback (most recent call last):
   File "C:\\env\\Lib\\site-packages\\torch\\distributed\\rendezvous.py", line 189, in _create_c10d_store
     return TCPStore(hostname, port, world_size, start_daemon)
 torch.distributed.DistStoreError: use_libuv was requested but PyTorch was build without libuv support, run with USE_LIBUV=0 to disable it.
-"""  # noqa: E501
+"""
 RATE = "{{'loss': nan, 'grad_norm': nan, 'learning_rate': {first}, 'epoch': 0.01}}\n" * 2
 
 
