@@ -46,6 +46,7 @@ from postmortem.diagnosis.detectors import (
     only_notices,
     out_of_memory,
     package_list,
+    planned_end,
     policy,
     precision,
     precisions,
@@ -62,6 +63,7 @@ from postmortem.diagnosis.detectors import (
     torch_build,
     uneven_pace,
     unproved_end,
+    validation,
     version_pairs,
     waiting_places,
     warned_data,
@@ -112,6 +114,8 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     one_sided.detect_dominant_discriminator,
     one_sided.detect_silenced_generator,
     one_sided.detect_representation_collapse,
+    validation.detect_overfitting,
+    validation.detect_validation_at_chance,
     scores.detect_lost_score,
     scores.detect_chance_accuracy,
     scores.detect_constant_chance_accuracy,
@@ -184,6 +188,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     ending.detect_last_step,
     ending.detect_last_epoch,
     ending.detect_last_epoch_heading,
+    planned_end.detect_planned_end,
     closing.detect_after_last_record,
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (
