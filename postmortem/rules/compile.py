@@ -2,10 +2,10 @@
 
 In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures",
 "exceptions", "anomalies", "causes", "conditions", "fixes", "stacks", "advisories", "formats",
-"taxonomy", "gpus", "keys", "metrics"}, ready for `json.dump`, in which a condition holds no name of
-another any more. Not here: checks (`rules.check`); the compiled form of a faulty folder is faulty
-too. A build hook writes this value into the wheel, without what a run does not need, so that a
-start needs no YAML.
+"taxonomy", "actions", "gpus", "keys", "metrics"}, ready for `json.dump`, in which a condition
+holds no name of another any more. Not here: checks (`rules.check`); the compiled form of a faulty
+folder is faulty too. A build hook writes this value into the wheel, without what a run does not
+need, so that a start needs no YAML.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ KINDS = (
     "advisories",
     "formats",
 )
-TABLES = ("gpus", "keys", "metrics")
+TABLES = ("actions", "gpus", "keys", "metrics")
 """Files of rows, which a further folder only adds to."""
 _NESTING = ("all", "any", "not")
 """What in a predicate holds predicates."""

@@ -170,14 +170,14 @@ def type_rules(entries: Sequence[Mapping[str, Any]]) -> tuple[ExceptionRule, ...
 
 
 def advice(entry: Mapping[str, Any]) -> Advice:
-    """Type the advice of a rule or of a signature."""
+    """Type the advice of a rule, or of a signature, which keeps general changes by default."""
     return Advice(
         entry["id"],
         entry.get("meaning"),
         tuple(_fixes(entry)),
         frozenset(entry.get("causes") or entry.get("suggests") or ()),
         next(iter(entry.get("causes") or ()), ""),
-        bool(entry.get("keeps_changes")),
+        bool(entry.get("keeps_changes", "suggests" in entry)),
         bool(entry.get("last_resort")),
     )
 

@@ -48,8 +48,14 @@ class Names:
             {str(entry.get("id")): entry for entry in rules["conditions"]},
             frozenset(str(entry.get("id")) for entry in rules["anomalies"]),
             frozenset(_iter_cause_ids(folders)),
-            frozenset([*asking, *inner]),
+            frozenset([*asking, *inner, *_iter_action_conditions(folders)]),
         )
+
+
+def _iter_action_conditions(folders: Iterable[Path]) -> Iterator[str]:
+    for path in (root / "actions.yaml" for root in folders):
+        if path.is_file():
+            yield from (name for row in read_yaml(path) or [] for name in row["refuted_by"])
 
 
 def _list_rules(folders: Iterable[Path], kind: str) -> list[dict[str, Any]]:

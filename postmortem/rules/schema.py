@@ -150,6 +150,7 @@ class SignatureEntry(AdviceEntry):
     group: str = "signature"
     told_by: Literal["launcher", "peer"] | None = None
     broad: bool = False
+    keeps_changes: bool = True
     source: str = ""
     references: list[str] = []
     status: Literal["stable", "experimental", "deprecated"] = "stable"
@@ -462,6 +463,15 @@ class MetricRow(Strict):
         return self
 
 
+class ActionRow(Strict):
+    """One row of `actions.yaml`."""
+
+    id: ConditionId
+    pattern: Annotated[str, Field(min_length=4)]
+    area: str = ""
+    refuted_by: Annotated[list[str], Field(min_length=1)]
+
+
 class TaxonomyFile(Strict):
     """`taxonomy.yaml`."""
 
@@ -472,6 +482,7 @@ class TaxonomyFile(Strict):
 
 TABLES: Final[dict[str, TypeAdapter[Any]]] = {
     "taxonomy": TypeAdapter(TaxonomyFile),
+    "actions": TypeAdapter(list[ActionRow]),
     "gpus": TypeAdapter(list[GpuRow]),
     "keys": TypeAdapter(list[KeyRow]),
     "metrics": TypeAdapter(list[MetricRow]),
