@@ -7,6 +7,7 @@ which needs the matching engine (`extraction.proof`), and whether conditions hol
 
 import collections
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,10 @@ _NOT_SHOWN = (".definition: Field required", ".examples: Field required")
 _REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 
-def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
-    """Check all rules in `folders` against the schema.
+def find_faults(
+    folders: Iterable[Path], known: Iterable[Path] = (), only: AbstractSet[str] | None = None
+) -> list[PatternError]:
+    """Check rules in `folders` against the schema: all, or those of the files named in `only`.
 
     `known` folders are only consulted for the ids that rules refer to. Conditions that nothing
     names are looked for where all else is well: a file that cannot be read names nothing.
@@ -48,9 +51,9 @@ def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[Pat
     seen: dict[tuple[str, str], Path] = {}
     for root in folders:
         for kind in KINDS:
-            found += _find_folder_faults(root, kind, names, seen)
+            found += _find_folder_faults(root, kind, names, seen, only)
     return found or [
-        *find_unused_conditions(folders, names),
+        *find_unused_conditions(folders, names, only),
         *find_undetected_anomalies(folders, known),
     ]
 
@@ -78,13 +81,23 @@ def find_malformed_rules(folder: Path) -> Iterator[PatternError]:
 
 
 def _find_folder_faults(
-    root: Path, kind: str, names: Names, seen: dict[tuple[str, str], Path]
+    root: Path,
+    kind: str,
+    names: Names,
+    seen: dict[tuple[str, str], Path],
+    only: AbstractSet[str] | None,
 ) -> list[PatternError]:
     found: list[PatternError] = []
+    if only is not None and not any(name.startswith(f"{kind}/") for name in only):
+        return found
     try:
         rules = list(iter_rules(root / kind))
     except PatternError as error:
         return [error]
+    if only is not None:
+        others = [rule for rule in rules if _get_file_name(rule[0], root) not in only]
+        seen |= {(kind, str(entry.get("id"))): path for path, entry in others}
+        rules = [rule for rule in rules if _get_file_name(rule[0], root) in only]
     for path, entry in rules:
         name = str(entry.get("id"))
         where = f"{path}:{find_line(path, name)}"
@@ -98,6 +111,10 @@ def _find_folder_faults(
             or _find_rule_faults(kind, entry, names)
         ]
     return found
+
+
+def _get_file_name(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
 
 
 def _find_schema_faults(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:

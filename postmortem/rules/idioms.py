@@ -5,7 +5,7 @@ words, which are looked at when a fix is chosen (`fixes.stack_selection`).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from postmortem.core.errors import PatternError
@@ -19,18 +19,25 @@ from postmortem.rules.stack_rules import (
 )
 
 
-def find_idiom_faults(rules: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[PatternError]:
-    """Yield what is wrong between fixes and stacks: names that are not there, foreign words."""
+def find_idiom_faults(
+    rules: Mapping[str, Sequence[Mapping[str, Any]]], only: Container[str] | None = None
+) -> Iterator[PatternError]:
+    """Yield what is wrong between fixes and stacks: names that are not there, foreign words.
+
+    Fixes and stacks of all files are looked at, or those of the files `only`.
+    """
     stacks = StackRules(build_stack_rule(entry) for entry in rules["stacks"])
     files = {entry["id"]: str(entry.get("file", "")) for entry in rules["stacks"]}
     fixes = {entry["id"]: entry for entry in rules["fixes"]}
     seen = {entry.get("framework") for entry in rules["formats"]}
     for entry in rules["stacks"]:
-        yield from _find_stack_faults(entry, stacks, seen, fixes, files)
+        if only is None or files[entry["id"]] in only:
+            yield from _find_stack_faults(entry, stacks, seen, fixes, files)
     words = _Vocabulary(stacks)
     for fix in fixes.values():
-        yield from _find_fix_faults(fix, words, files)
-    for stack in stacks:
+        if only is None or str(fix.get("file", "")) in only:
+            yield from _find_fix_faults(fix, words, files)
+    for stack in stacks if only is None else [one for one in stacks if files[one.id] in only]:
         for name, own in stack.snippets.items():
             yield from words.foreign(
                 f"{name} for {stack.id}", own.code, [stack.id], files[stack.id]

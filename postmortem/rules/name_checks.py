@@ -4,7 +4,7 @@ In: rules of well formed files, and all ids that there are. Out: faults. Not her
 item may give (`rules.schema`), what a condition asks (`rules.questions`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,10 +85,15 @@ def find_name_faults(
             yield "it names itself in the end", "name another condition, or write its predicate"
 
 
-def find_unused_conditions(folders: Iterable[Path], names: Names) -> Iterator[PatternError]:
-    """Yield a fault for each condition of these folders that nothing names."""
+def find_unused_conditions(
+    folders: Iterable[Path], names: Names, only: Container[str] | None = None
+) -> Iterator[PatternError]:
+    """Yield a fault for each condition of these folders, or of the files `only`, not named."""
     for path, entry in (
-        rule for root in folders for rule in _list_readable_rules(root / "conditions")
+        rule
+        for root in folders
+        for rule in _list_readable_rules(root / "conditions")
+        if only is None or rule[0].relative_to(root).as_posix() in only
     ):
         name = str(entry.get("id"))
         if name not in names.used:
