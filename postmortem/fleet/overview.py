@@ -195,7 +195,7 @@ def iter_result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[
             "locations": list(job.locations),
             "scheduler_id": job.scheduler_id,
             "attempt": job.attempt,
-            "attempts": job.attempts,
+            "attempts": job.attempt_count,
             "state": row.state,
             "reason": build_translations(Message(row.reason_en, row.reason_zh)),
             **_build_verdict_values(job, found.summaries.get(row.key) or _UNTOLD, redactor),

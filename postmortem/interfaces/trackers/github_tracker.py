@@ -122,7 +122,7 @@ class GithubTracker:
         return None if number is None else IssuePlace(project, ISSUE, number)
 
     def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
-        """Read the logs of the jobs that failed in the last attempt."""
+        """Read the logs of the jobs that failed when the workflow last ran."""
         path = f"/repos/{project}/actions/runs/{_parse_id(run)}/jobs"
         jobs = self._calls.pages(path, project, "jobs", filter="latest")
         failed = [job for job in jobs if job.get("conclusion") in FAILURES]

@@ -44,7 +44,7 @@ def test_a_place_is_granted_once_and_in_order(store: Store) -> None:
     assert store.answers.keep(replace(first, comment="c1", labels=("cause: oom",)))
     again = store.answers.claim("you", 60, ALL)
     assert again is not None
-    assert (again.comment, again.labels, again.attempts) == ("c1", ("cause: oom",), 0)
+    assert (again.comment, again.labels, again.failed_tries) == ("c1", ("cause: oom",), 0)
     assert [row.delivery for row in store.deliveries.waiting(THERE)] == ["d4"]
 
 
@@ -74,7 +74,7 @@ def test_a_place_waits_as_long_as_it_is_told(store: Store) -> None:
     assert store.answers.claim("me", 60, ALL) is None
     kept = store.answers.answer(HERE)
     assert kept is not None
-    assert (kept.attempts, kept.claim) == (1, "")
+    assert (kept.failed_tries, kept.claim) == (1, "")
 
 
 def test_a_run_is_answered_where_it_turns_out_to_belong(store: Store) -> None:
