@@ -4,7 +4,7 @@
 
 In: folders of cases (NAME.log or a folder NAME, beside NAME.yaml). Out: hits, each with the stack,
 the fix and the word, never a text or a name of a log. Not here: thresholds
-(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`rules.idioms`).
+(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`rules.foreign_words`).
 """
 
 import re

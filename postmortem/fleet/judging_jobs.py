@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from postmortem.diagnosis.classifier.text_model import TextModel
+from postmortem.fleet.analysis_keys import compute_analysis_key
 from postmortem.fleet.found_jobs import FAILED, JUDGED, FoundJob
-from postmortem.fleet.keys import compute_analysis_key
 from postmortem.fleet.store.analysis_records import AnalysisRecords
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow

@@ -15,7 +15,6 @@ from postmortem.core.errors import UsageError
 from postmortem.core.message import Message
 from postmortem.fleet.found_jobs import JUDGED
 from postmortem.fleet.grouping.job_groups import VERSION, JobGroup, group_summaries
-from postmortem.fleet.plain_figures import build_translations, normalize_hours
 from postmortem.fleet.scheduler.allocations import Allocation
 from postmortem.fleet.scheduler.earlier_allocations import iter_earlier_allocations
 from postmortem.fleet.scheduler.joining import Joined, join_jobs
@@ -25,8 +24,9 @@ from postmortem.fleet.scheduler.scheduler_figures import compute_scheduler_stati
 from postmortem.fleet.search.locations import remove_location_secrets
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import AnalysisSummary, GroupRow, JobRow
+from postmortem.fleet.triage_values import build_translations, normalize_hours
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.rules.skeleton import write_skeleton_for_lines
+from postmortem.rules.signature_draft import write_skeleton_for_lines
 from postmortem.rules.traits import Trait, has_trait
 
 SCHEMA: Final = "postmortem.triage/1"

@@ -1,7 +1,7 @@
 """Fit the weights of a model of text.
 
 In: sampled cases. Out: the content of a model's file. Not here: its calibration
-(`learn.calibrating`), reading it (`classifier.text_model`).
+(`learn.calibration`), reading it (`classifier.text_model`).
 
 A linear support vector machine, one cause against the rest; of weights and rarities bytes are kept.
 Only hashes of words are in it. The same cases give the same bytes.

@@ -49,8 +49,10 @@ def find_faults(
     names = Names.of([*known, *folders])
     found: list[PatternError] = []
     seen: dict[tuple[str, str], Path] = {}
+    named = KINDS if only is None else {name.partition("/")[0] for name in only}
+    kinds = [kind for kind in KINDS if kind in named]
     for root in folders:
-        for kind in KINDS:
+        for kind in kinds:
             found += _find_folder_faults(root, kind, names, seen, only)
     return found or [
         *find_unused_conditions(folders, names, only),
@@ -88,17 +90,13 @@ def _find_folder_faults(
     only: AbstractSet[str] | None,
 ) -> list[PatternError]:
     found: list[PatternError] = []
-    if only is not None and not any(name.startswith(f"{kind}/") for name in only):
-        return found
     try:
         rules = list(iter_rules(root / kind))
     except PatternError as error:
         return [error]
-    if only is not None:
-        others = [rule for rule in rules if _get_file_name(rule[0], root) not in only]
-        seen |= {(kind, str(entry.get("id"))): path for path, entry in others}
-        rules = [rule for rule in rules if _get_file_name(rule[0], root) in only]
-    for path, entry in rules:
+    checked, others = _split_rules(rules, root, only)
+    seen |= {(kind, str(entry.get("id"))): path for path, entry in others}
+    for path, entry in checked:
         name = str(entry.get("id"))
         where = f"{path}:{find_line(path, name)}"
         if (kind, name) in seen:
@@ -113,8 +111,17 @@ def _find_folder_faults(
     return found
 
 
-def _get_file_name(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix()
+def _split_rules(
+    rules: list[tuple[Path, dict[str, Any]]], root: Path, only: AbstractSet[str] | None
+) -> tuple[list[tuple[Path, dict[str, Any]]], list[tuple[Path, dict[str, Any]]]]:
+    """Part rules into those of the files `only`, and the others."""
+    if only is None:
+        return rules, []
+    names = [path.relative_to(root).as_posix() for path, _ in rules]
+    return (
+        [rule for rule, name in zip(rules, names, strict=True) if name in only],
+        [rule for rule, name in zip(rules, names, strict=True) if name not in only],
+    )
 
 
 def _find_schema_faults(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Check the names within rules: all are known, all are used, no condition refers to itself.
 
 In: rules of well formed files, and all ids that there are. Out: faults. Not here: how many names an
-item may give (`rules.schema`), what a condition asks (`rules.questions`).
+item may give (`rules.schema`), what a condition asks (`rules.predicate_schema`).
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping

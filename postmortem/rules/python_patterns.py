@@ -34,16 +34,20 @@ def _find_required_words(nodes: Iterable[tuple[Any, Any]]) -> tuple[str, ...]:
         if code is codes.LITERAL:
             word += chr(value)
             continue
-        if len(word) >= _SHORTEST:
-            candidates.append((word,))
+        candidates += [(word,)] if len(word) >= _SHORTEST else []
+        candidates.append(_find_words_of_part(code, value))
         word = ""
-        if code is codes.BRANCH:
-            choices = [_find_required_words(choice) for choice in value[1]]
-            if all(choices):
-                candidates.append(tuple(each for choice in choices for each in choice))
-        elif code is codes.SUBPATTERN and not value[1] & re.IGNORECASE:
-            candidates.append(_find_required_words(value[3]))
-        elif code in {codes.MAX_REPEAT, codes.MIN_REPEAT} and value[0]:
-            candidates.append(_find_required_words(value[2]))
     known = [words for words in candidates if words]
     return max(known, key=lambda words: min(map(len, words)), default=())
+
+
+def _find_words_of_part(code: Any, value: Any) -> tuple[str, ...]:
+    """Give the words of a group, of a choice or of what stands once or more."""
+    if code is codes.BRANCH:
+        choices = [_find_required_words(choice) for choice in value[1]]
+        return tuple(word for words in choices for word in words) if all(choices) else ()
+    if code is codes.SUBPATTERN and not value[1] & re.IGNORECASE:
+        return _find_required_words(value[3])
+    if code in {codes.MAX_REPEAT, codes.MIN_REPEAT} and value[0]:
+        return _find_required_words(value[2])
+    return ()

@@ -34,7 +34,7 @@ from postmortem.fleet.search.run_folders import (
     list_earlier_runs,
 )
 from postmortem.reading.discover import is_configuration
-from postmortem.reading.left_out import get_skip_reason
+from postmortem.reading.unread_files import get_skip_reason
 
 
 class Draft(NamedTuple):

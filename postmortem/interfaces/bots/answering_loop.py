@@ -19,8 +19,8 @@ from postmortem.fleet.store.answer_rows import AnswerRow
 from postmortem.fleet.store.opened_store import Store
 from postmortem.interfaces.bots.answering import Answering, ClaimedThread
 from postmortem.interfaces.bots.bot_settings import BotSettings
+from postmortem.interfaces.bots.delivery_intake import RUN_PLACE
 from postmortem.interfaces.bots.judged_log import Judge
-from postmortem.interfaces.bots.reception import RUN_PLACE
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TryLater
 from postmortem.interfaces.trackers.tracker_protocol import Tracker
 

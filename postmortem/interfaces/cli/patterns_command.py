@@ -17,7 +17,7 @@ from postmortem.interfaces.cli.drafting import read_cluster_lines, select_draft_
 from postmortem.interfaces.cli.messages import print_message, show
 from postmortem.interfaces.cli.options import LANGUAGE, OUTPUT, PATTERNS, SOURCE
 from postmortem.rules import check as checking
-from postmortem.rules import idioms
+from postmortem.rules import foreign_words
 from postmortem.rules.anomaly_type import build_anomaly_types
 from postmortem.rules.base import load
 from postmortem.rules.compile import KINDS, compile_folders
@@ -25,7 +25,7 @@ from postmortem.rules.conditions import Conditions
 from postmortem.rules.metric_proof import find_metric_errors
 from postmortem.rules.schema import build_json_schema
 from postmortem.rules.selection import RuleSelection, select_rules
-from postmortem.rules.skeleton import write_skeleton, write_skeleton_for_lines
+from postmortem.rules.signature_draft import write_skeleton, write_skeleton_for_lines
 
 
 @click.group("patterns")
@@ -67,7 +67,7 @@ def check(paths: tuple[Path, ...], *, attacks: bool) -> int:
             faults += find_metric_errors(compiled["metrics"], whole["metrics"], attacks=attacks)
         faults += [
             *proof.find_stack_errors({**whole, "stacks": chosen["stacks"]}),
-            *idioms.find_idiom_faults(whole, selection.files),
+            *foreign_words.find_foreign_words(whole, selection.files),
         ]
         count = sum(map(len, chosen.values()))
     for fault in faults:

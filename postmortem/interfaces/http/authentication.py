@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
-from postmortem.interfaces.http.refusals import build_rate_limit_refusal, build_token_refusal
+from postmortem.interfaces.http.api_errors import build_rate_limit_refusal, build_token_refusal
 from postmortem.interfaces.http.service_state import ServiceState
 
 COOKIE: Final = "postmortem_reader"

@@ -1,7 +1,7 @@
 """Rate limits for each client, and the limit of concurrent work.
 
 In: a client, a clock. Out: whether work may start now, else after how many seconds. Not here: who a
-client is (`http.authentication`), its response (`http.refusals`).
+client is (`http.authentication`), its response (`http.api_errors`).
 """
 
 import time

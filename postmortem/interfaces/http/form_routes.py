@@ -11,13 +11,13 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.interfaces.http.authentication import COOKIE, Reader, Service, get_client_address
-from postmortem.interfaces.http.page_policies import get_form_policy
-from postmortem.interfaces.http.refusals import (
+from postmortem.interfaces.http.api_errors import (
     Refusal,
     build_rate_limit_refusal,
     describe_error_responses,
 )
+from postmortem.interfaces.http.authentication import COOKIE, Reader, Service, get_client_address
+from postmortem.interfaces.http.page_policies import get_form_policy
 from postmortem.interfaces.http.request_guard import select_language
 from postmortem.interfaces.http.triage_answers import LanguageQuery, TriagesQuery, read_triages_page
 from postmortem.report.page.service_page import (

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from fastapi import Request
 
 from postmortem.core.host.work_pool import WorkerLost, WorkPool
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from postmortem.interfaces.http.access_tokens import AccessTokens, ReaderSessions
-from postmortem.interfaces.http.client_rate import ClientBuckets, WorkSlots
-from postmortem.interfaces.http.refusals import (
+from postmortem.interfaces.http.api_errors import (
     UNDONE,
     build_busy_refusal,
     build_rate_limit_refusal,
     build_shutdown_refusal,
     convert_to_refusal,
 )
+from postmortem.interfaces.http.client_rate import ClientBuckets, WorkSlots
 from postmortem.interfaces.http.request_worker import JudgeSettings, get_ready
 from postmortem.interfaces.http.service_settings import ServiceSettings
 

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from postmortem.core.message import Message, say
-from postmortem.fleet.store.entrance import open_store
 from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.opening import open_store
 from postmortem.fleet.store.stored_rows import JobRow, TriageRow
 from postmortem.fleet.stored_triage import (
     build_stored_overview,
     load_stored_analysis,
     load_stored_triage,
 )
-from postmortem.interfaces.http.refusals import build_not_found_refusal
+from postmortem.interfaces.http.api_errors import build_not_found_refusal
 from postmortem.interfaces.http.request_worker import (
     JudgeSettings,
     ReportOptions,

@@ -15,7 +15,7 @@ from postmortem.fleet.found_jobs import JUDGED
 from postmortem.fleet.store.job_listing import ListedJob, WantedJobs
 from postmortem.fleet.store.opened_store import Store
 from postmortem.interfaces.http.analyze_routes import ShownForm
-from postmortem.interfaces.http.refusals import Refusal, build_not_found_refusal
+from postmortem.interfaces.http.api_errors import Refusal, build_not_found_refusal
 from postmortem.interfaces.http.service_state import ServiceState
 
 _LARGEST: Final = 2**31 - 1

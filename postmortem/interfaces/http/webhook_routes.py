@@ -18,16 +18,16 @@ from postmortem.core.host.work_pool import WorkPoolFull
 from postmortem.core.message import say
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
+from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.bots.judged_log import JudgeBusy, JudgedLog, NotJudged
-from postmortem.interfaces.bots.reception import Reception
-from postmortem.interfaces.http.authentication import Service
-from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
-from postmortem.interfaces.http.refusals import (
+from postmortem.interfaces.http.api_errors import (
     ErrorAnswer,
     Refusal,
     build_busy_refusal,
     convert_to_refusal,
 )
+from postmortem.interfaces.http.authentication import Service
+from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.service_settings import ServiceSettings
 from postmortem.interfaces.http.service_state import ServiceState
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
+from postmortem.replay.recorder.recorded_objects import Subject, strip_optimizer_wrappers
 from postmortem.replay.recorder.recording import Options, Recording
 from postmortem.replay.recorder.sample_order import track_samples
-from postmortem.replay.recorder.subject import Subject, strip_optimizer_wrappers
 from postmortem.replay.recorder.tape import Tape
 
 

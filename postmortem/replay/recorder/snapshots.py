@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from postmortem.replay.recorder.host_copies import count_bytes, create_host_buffer, get_local_tensor
-from postmortem.replay.recorder.subject import Subject
+from postmortem.replay.recorder.recorded_objects import Subject
 
 _NUMBERS = (bool, int, float, str, type(None))
 

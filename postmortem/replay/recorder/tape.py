@@ -14,9 +14,9 @@ import torch
 from postmortem.replay.capsule import trees
 from postmortem.replay.capsule.manifest import Reason
 from postmortem.replay.recorder.host_copies import count_bytes, get_rng_states, to_host
-from postmortem.replay.recorder.readings import Reading, compute_gradient_norm
+from postmortem.replay.recorder.loss_readings import Reading, compute_gradient_norm
+from postmortem.replay.recorder.recorded_objects import Subject
 from postmortem.replay.recorder.snapshots import SnapshotRing
-from postmortem.replay.recorder.subject import Subject
 
 COLLAPSED: Final = 1.0
 """Below this a loss scale has nothing more to give: it makes gradients smaller."""

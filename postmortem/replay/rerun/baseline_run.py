@@ -12,10 +12,10 @@ from typing import Any, Final
 from postmortem.replay.rerun import inspecting
 from postmortem.replay.rerun.batches import count_samples, find_attention_masks, select_samples
 from postmortem.replay.rerun.bench import Bench
-from postmortem.replay.rerun.culprits import find_failing_alone, find_single_culprit
+from postmortem.replay.rerun.faulty_samples import find_failing_alone, find_single_culprit
+from postmortem.replay.rerun.module_peaks import Peaks, measure_peaks
 from postmortem.replay.rerun.operations import Operation, Watch
 from postmortem.replay.rerun.passes import run_pass
-from postmortem.replay.rerun.peaks import Peaks, measure_peaks
 from postmortem.replay.rerun.regime import MicroPlace, Regime, WindowRun
 from postmortem.replay.rerun.running import AS_RECORDED, run
 

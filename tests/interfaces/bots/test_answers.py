@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy import text
 
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker

@@ -9,7 +9,7 @@ import pytest
 from postmortem.fleet.store.opened_store import Store
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.interfaces.bots.reception import Reception
+from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.trackers.bot_comment import mark_of
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from tests.interfaces.bots.conftest import HereJudge

@@ -14,7 +14,7 @@ from postmortem.replay.recorder.criteria import Criterion, describe_user_loss  #
 from postmortem.replay.recorder.loop_hooks import find_loss, name_inputs  # noqa: E402
 from postmortem.replay.recorder.module_trees import NoTreeError, build_module_tree  # noqa: E402
 from postmortem.replay.recorder.recipes import build_model_recipe, convert_to_json  # noqa: E402
-from postmortem.replay.recorder.subject import (  # noqa: E402
+from postmortem.replay.recorder.recorded_objects import (  # noqa: E402
     Subject,
     strip_model_wrappers,
     strip_optimizer_wrappers,

@@ -10,7 +10,7 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from postmortem.replay.recorder.host_copies import as_tensor, get_rng_states, to_host  # noqa: E402
-from postmortem.replay.recorder.readings import Reading, compute_gradient_norm  # noqa: E402
+from postmortem.replay.recorder.loss_readings import Reading, compute_gradient_norm  # noqa: E402
 from postmortem.replay.recorder.sample_order import track_samples  # noqa: E402
 
 

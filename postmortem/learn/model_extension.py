@@ -1,7 +1,7 @@
 """Extend a model with logs of the user's own.
 
 In: a model, sampled cases. Out: the content of a model's file. Not here: training from nothing
-(`learn.training`), reading labels (`learn.labelled`).
+(`learn.training`), reading labels (`learn.labelled_logs`).
 
 The logs that a model was trained on are not available. But it holds how rare each bucket was, and
 which ones indicate a cause: logs drawn from these stand for all others, and so does the first half

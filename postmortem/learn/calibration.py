@@ -1,7 +1,7 @@
 """Calibrate the shares of a text classifier on cases that it was not trained on.
 
 In: sampled cases. Out: `Calibration`, and each case with a model that has not seen its group. Not
-here: weights (`learn.fitting`), how far a verdict may be believed (`learn.believing`).
+here: weights (`learn.fitting`), how far a verdict may be believed (`learn.evidence_fit`).
 """
 
 import math

@@ -5,7 +5,7 @@ words, which are looked at when a fix is chosen (`fixes.stack_selection`).
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from postmortem.core.errors import PatternError
@@ -19,7 +19,7 @@ from postmortem.rules.stack_rules import (
 )
 
 
-def find_idiom_faults(
+def find_foreign_words(
     rules: Mapping[str, Sequence[Mapping[str, Any]]], only: Container[str] | None = None
 ) -> Iterator[PatternError]:
     """Yield what is wrong between fixes and stacks: names that are not there, foreign words.
@@ -30,18 +30,22 @@ def find_idiom_faults(
     files = {entry["id"]: str(entry.get("file", "")) for entry in rules["stacks"]}
     fixes = {entry["id"]: entry for entry in rules["fixes"]}
     seen = {entry.get("framework") for entry in rules["formats"]}
-    for entry in rules["stacks"]:
-        if only is None or files[entry["id"]] in only:
-            yield from _find_stack_faults(entry, stacks, seen, fixes, files)
+    checked = _select(rules["stacks"], only)
+    for entry in checked:
+        yield from _find_stack_faults(entry, stacks, seen, fixes, files)
     words = _Vocabulary(stacks)
-    for fix in fixes.values():
-        if only is None or str(fix.get("file", "")) in only:
-            yield from _find_fix_faults(fix, words, files)
-    for stack in stacks if only is None else [one for one in stacks if files[one.id] in only]:
-        for name, own in stack.snippets.items():
-            yield from words.foreign(
-                f"{name} for {stack.id}", own.code, [stack.id], files[stack.id]
-            )
+    for fix in _select(rules["fixes"], only):
+        yield from _find_fix_faults(fix, words, files)
+    for name in (entry["id"] for entry in checked):
+        for fix_id, own in stacks.get(name).snippets.items():
+            yield from words.foreign(f"{fix_id} for {name}", own.code, [name], files[name])
+
+
+def _select(
+    entries: Iterable[Mapping[str, Any]], only: Container[str] | None
+) -> list[Mapping[str, Any]]:
+    """Select the entries of these files; without files, all."""
+    return [entry for entry in entries if only is None or entry.get("file") in only]
 
 
 def _find_stack_faults(
