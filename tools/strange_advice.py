@@ -114,8 +114,8 @@ def _backend(text: str) -> str:
 def _near(names: frozenset[str]) -> frozenset[str]:
     """Name the stacks whose words may be said: those of the job, beneath, taken and beside."""
     stacks = load().stacks
-    near = names.union(*(stacks.below(name) for name in names))
-    near |= {taken for name in near for taken in stacks.taken(name)}
+    near = names.union(*(stacks.list_below(name) for name in names))
+    near |= {taken for name in near for taken in stacks.list_taken(name)}
     return frozenset(near | {neighbour for name in near for neighbour in stacks.get(name).beside})
 
 

@@ -76,7 +76,7 @@ class JudgedTriage:
         """Say whether a job has an analysis."""
         return self.jobs[identity].state == JUDGED
 
-    def members(self) -> dict[str, list[JudgedJob]]:
+    def get_members(self) -> dict[str, list[JudgedJob]]:
         """Give the jobs of each group, by id; both sorted."""
         found: dict[str, list[JudgedJob]] = {name: [] for name in self.groups}
         for job in self.joined.jobs:
@@ -108,15 +108,15 @@ def as_stored(
     store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
 ) -> JudgedTriage:
     """Read a triage from the store, and change nothing there."""
-    jobs = {row.identity: row for row in store.jobs.of_triage(triage)}
-    summaries = {record.key: record for record in store.analyses.of_triage(triage)}
-    of_key, groups = group_summaries(summaries.values(), store.groups.known())
-    before = store.triages.earlier(triage, same)
-    row = store.triages.row(before) if before is not None else None
+    jobs = {row.identity: row for row in store.jobs.iter_triage_jobs(triage)}
+    summaries = {record.key: record for record in store.analyses.iter_triage_analyses(triage)}
+    of_key, groups = group_summaries(summaries.values(), store.groups.list_known())
+    before = store.triages.find_earlier(triage, same)
+    row = store.triages.get_row(before) if before is not None else None
     earlier = (
         None
         if before is None
-        else {record.identity: record for record in store.groups.of_triage(before)}
+        else {record.identity: record for record in store.groups.list_triage_groups(before)}
     )
     return JudgedTriage(
         jobs,
@@ -304,7 +304,7 @@ def _list_causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]
 
 
 def _list_groups(found: JudgedTriage, links: Mapping[str, str], redactor: Redactor) -> list[Value]:
-    members = found.members()
+    members = found.get_members()
     rows = [
         _group(found.groups[name], members[name], found, links, redactor)
         for name in sorted(found.groups)

@@ -28,7 +28,7 @@ def iter_out_of_fold(
         held_out = [sample for sample in wanted if sample.fold(folds) == fold]
         rest = [sample for sample in train if sample.fold(folds) != fold]
         if held_out and len({sample.label.cause for sample in rest}) > 1:
-            packed = fit_weights(rest, seed).packed(UNFITTED)
+            packed = fit_weights(rest, seed).pack(UNFITTED)
             model = parse_text_model(packed, Path("fold"))
             yield from ((sample, model) for sample in held_out)
 

@@ -37,7 +37,7 @@ class Weights(NamedTuple):
     own: Sequence[str] = ()
     """Causes that a user has taught."""
 
-    def packed(self, calibration: Calibration) -> bytes:
+    def pack(self, calibration: Calibration) -> bytes:
         """Write them as safetensors; our part of the header is one entry, so its order is fixed."""
         meta = {
             "format": FORMAT,

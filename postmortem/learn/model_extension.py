@@ -85,7 +85,7 @@ def _fit_new_causes(
     stored = np.ascontiguousarray(np.round(weights / scale[:, None]).astype(np.int8).T)
     own = sorted({sample.label.cause for sample in samples} | base.own)
     scale, bias = _shorten_numbers(scale), _shorten_numbers(bias)
-    return Weights(causes, stored, scale, bias, model.rarity, own).packed(base.calibration)
+    return Weights(causes, stored, scale, bias, model.rarity, own).pack(base.calibration)
 
 
 def _shorten_numbers(row: Any) -> list[float]:

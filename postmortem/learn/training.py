@@ -79,7 +79,7 @@ def train_model(
         )
     pairs = list(iter_out_of_fold(samples, samples, FOLDS, seed))
     calibration = fit_calibration(pairs)
-    content = fit_weights(samples, seed).packed(calibration)
+    content = fit_weights(samples, seed).pack(calibration)
     evidence = fit_evidence_model(_collect_answers(pairs, calibration, patterns))
     return Trained(
         content,

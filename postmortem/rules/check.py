@@ -46,7 +46,7 @@ def find_faults(
     broken = [fault for root in folders for fault in _find_table_faults(root)]
     if broken:
         return broken
-    names = Names.of([*known, *folders])
+    names = Names.collect([*known, *folders])
     found: list[PatternError] = []
     seen: dict[tuple[str, str], Path] = {}
     named = KINDS if only is None else {name.partition("/")[0] for name in only}

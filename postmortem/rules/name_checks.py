@@ -31,7 +31,7 @@ class Names:
     """Names of conditions that a rule or another condition gives."""
 
     @classmethod
-    def of(cls, folders: Iterable[Path]) -> "Names":
+    def collect(cls, folders: Iterable[Path]) -> "Names":
         """Collect them from folders, as far as these can be read."""
         folders = list(folders)
         rules = {kind: _list_rules(folders, kind) for kind in KINDS}
@@ -111,7 +111,7 @@ def find_undetected_anomalies(
 
     Detectors are code, and find those of the built-in rules.
     """
-    detected = Names.of(known).anomalies
+    detected = Names.collect(known).anomalies
     for path, entry in (
         one for root in folders for one in _list_readable_rules(root / "anomalies")
     ):

@@ -74,7 +74,7 @@ class AnswerRecords:
         later = {"attempts": row.failed_tries + 1, "not_before": Seconds() + seconds}
         return self._change(row.claim, {**FREE, **later})
 
-    def answer(self, place: AskedPlace) -> AnswerRow | None:
+    def get_answer(self, place: AskedPlace) -> AnswerRow | None:
         """Give what is kept of a place."""
         with self._database.reading() as connection:
             found = connection.execute(
@@ -82,9 +82,9 @@ class AnswerRecords:
             ).one_or_none()
         return None if found is None else _build_row(found._asdict())
 
-    def owners(self) -> list[str]:
+    def list_owners(self) -> list[str]:
         """Give who holds leases now, sorted."""
-        return self._leases.owners()
+        return self._leases.list_owners()
 
     def release(self, owner: str) -> int:
         """Give back all that an owner has not finished; give the number."""

@@ -124,7 +124,7 @@ class AnsweringLoop:
                 return
 
     def _take_over(self) -> None:
-        for owner in self._store.answers.owners():
+        for owner in self._store.answers.list_owners():
             if is_gone(owner):
                 self._store.answers.release(owner)
 
@@ -136,7 +136,7 @@ class AnsweringLoop:
 
     def _answer(self, row: AnswerRow) -> None:
         """Answer a place; errors are recorded in the store and never end the thread."""
-        waiting = tuple(self._store.deliveries.waiting(row.place))
+        waiting = tuple(self._store.deliveries.list_waiting(row.place))
         tracker = self._trackers[row.place.tracker]
         claimed = ClaimedThread(
             tracker, row, waiting, lambda: self._store.answers.holds(row.claim, _LEASE)

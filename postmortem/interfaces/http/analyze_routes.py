@@ -132,7 +132,7 @@ async def analyze_logs(
         options = ReportOptions(
             chosen.format, chosen.lang or select_language(request.scope), chosen.redact
         )
-        text = await service.done(request, handle_analyze_request, upload.files, options)
+        text = await service.run(request, handle_analyze_request, upload.files, options)
     return report_answer(text, chosen.format)
 
 

@@ -116,9 +116,9 @@ async def sign_in(request: Request, service: Service) -> Response:
     form = await request.form(max_files=0, max_fields=4)
     token, to = (str(form.get(name, "")) for name in ("token", "to"))
     to = to if _WITHIN.match(to) else "/triages"
-    holder = service.tokens.holder(token.strip())
+    holder = service.tokens.find_holder(token.strip())
     if holder is None:
-        if seconds := service.buckets.taken(f"guessing {get_client_address(request.scope)}"):
+        if seconds := service.buckets.take(f"guessing {get_client_address(request.scope)}"):
             raise build_rate_limit_refusal(seconds)
         text = render_sign_in(language=select_language(request.scope), to=to, is_wrong=True)
         return build_page_response(text, 401)

@@ -92,7 +92,7 @@ class ServiceBot:
         body = await self._body(request)
         headers = {name.lower(): value for name, value in request.headers.items()}
         reception = Reception(service.store.deliveries, self._trackers, self._settings)
-        reply = await asyncio.to_thread(reception.received, tracker, headers, body)
+        reply = await asyncio.to_thread(reception.receive, tracker, headers, body)
         if reply.status >= 400:
             raise Refusal(reply.status, reply.what, f"/hooks/{tracker}")
         if reply.status == 202 and self._loop is not None:
@@ -143,12 +143,12 @@ class _PoolJudge:
     def __init__(self, service: ServiceState, loop: asyncio.AbstractEventLoop) -> None:
         self._service, self._loop = service, loop
 
-    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
+    def judge(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge logs."""
         found: JudgedLog = self._done(run_bot_analysis, tuple(logs), language_code, longest)
         return found
 
-    def explained(self, name: str, language_code: str) -> str | None:
+    def explain(self, name: str, language_code: str) -> str | None:
         """Give an article."""
         found: str | None = self._done(render_article_for_bot, name, language_code)
         return found
@@ -159,9 +159,7 @@ class _PoolJudge:
         Raises:
             NotJudged: it was not done.
         """
-        doing: Coroutine[Any, Any, Any] = self._service.pool.done(
-            work, self._service.judging, *args
-        )
+        doing: Coroutine[Any, Any, Any] = self._service.pool.run(work, self._service.judging, *args)
         try:
             waiting = asyncio.run_coroutine_threadsafe(doing, self._loop)
         except RuntimeError:  # the service has ended

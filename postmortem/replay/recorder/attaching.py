@@ -55,7 +55,7 @@ def attach_criterion_hooks(recording: Recording, criterion: Any) -> None:
 
     def before(_: Any, arguments: Any, keywords: Any) -> None:
         if torch.is_grad_enabled():
-            call_safely(recording, recording.passing.of_criterion, arguments, keywords)
+            call_safely(recording, recording.passing.keep_target, arguments, keywords)
 
     def after(_: Any, _arguments: Any, computed: Any) -> None:
         if torch.is_grad_enabled():

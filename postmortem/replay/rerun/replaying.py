@@ -103,7 +103,7 @@ def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
         direction=words.get_failure_direction(baseline),
         operation=baseline.operation.name if baseline.operation else "",
         culprits=_build_culprits(baseline),
-        peaks=shown.shown() if shown is not None else (),
+        peaks=shown.get_figures() if shown is not None else (),
         limit=torch.finfo(getattr(torch, bench.computes_in)).max,
         limit_of=bench.computes_in,
         peaks_of=words.describe_peak_run(is_wide=shown is wide and wide is not None),
@@ -211,7 +211,7 @@ def _build_culprits(baseline: BaselineRun) -> tuple[FaultySample[Message], ...]:
         return ()
     window_step = bench.steps[place.step]
     samples = window_step.micro_batches[place.micro].samples or ()
-    batch = bench.batch(place)
+    batch = bench.get_batch(place)
     return tuple(
         FaultySample(
             window_step.step,

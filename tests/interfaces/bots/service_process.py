@@ -54,7 +54,7 @@ class ServiceProcess:
     def rows(self) -> list[Any]:
         """All deliveries in the store."""
         with open_store(self.store) as store:
-            return store.deliveries.of_tracker("github")
+            return store.deliveries.list_for_tracker("github")
 
     def settled(self) -> list[str]:
         """Wait until nothing waits; gives what became of the deliveries."""

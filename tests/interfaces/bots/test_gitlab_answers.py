@@ -48,8 +48,10 @@ def told(
 
         def deliver(event: str, value: dict[str, Any], **headers: str) -> int:
             key = {"idempotency-key": f"delivery-{next(_NUMBERS)}"}
-            status = reception.received("gitlab", *sent.delivery(event, value, **key, **headers))
-            while any(row.state == "waiting" for row in store.deliveries.of_tracker("gitlab")):
+            status = reception.receive("gitlab", *sent.delivery(event, value, **key, **headers))
+            while any(
+                row.state == "waiting" for row in store.deliveries.list_for_tracker("gitlab")
+            ):
                 loop.answer_one()
             return status.status
 

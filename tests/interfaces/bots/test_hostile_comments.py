@@ -120,7 +120,7 @@ def test_a_hostile_log_is_shown_and_nothing_more(bot: Bot, spoken: str) -> None:
     for name, attack in ATTACKS.items():
         logs = (NamedLog(build_log_label(attack), log_with(attack)),)
         gathered = GatheredLogs(logs, (quote(attack),), is_chinese=False)
-        said = finder.of_issue(bot.tracker, gathered, spoken)
+        said = finder.judge_issue(bot.tracker, gathered, spoken)
         if wrong := dangers(said.text):
             found[name] = wrong
     assert found == {}
