@@ -80,7 +80,7 @@ def test_it_ends_with_its_parent(tmp_path: Path) -> None:
         "from postmortem.core.host.helper_process import HelperProcess\n"
         "helper = HelperProcess(functools.partial(functools.partial, time.sleep))\n"
         "print(helper._process.pid, flush=True)\n"
-        "helper.done(3600)\n"
+        "helper.run(3600)\n"
     )
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
