@@ -56,6 +56,13 @@ class Failure(NamedTuple):
         reporter = self.finding or self.traceback
         return NOWHERE if reporter is None else reporter.where
 
+    @property
+    def kind(self) -> str:
+        """What failed: the signature or the exception, wherever it stands."""
+        if self.finding is not None:
+            return self.finding.signature
+        return "" if self.traceback is None else self.traceback.exception
+
     def format_line(self) -> str:
         """Give what a copy of it in another file says as well."""
         if self.traceback is not None:

@@ -14,6 +14,7 @@ from typing import Final
 
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import ProcessId
+from postmortem.diagnosis.case.attempts import START
 from postmortem.diagnosis.case.failures import QUOTED, SURVIVED_RECORDS
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
@@ -82,7 +83,12 @@ def _find_repeatedly_survived(
 def _iter_handled(
     seen: Iterable[Sighting], extract: Extract, ends: Mapping[int, int]
 ) -> Iterator[Finding]:
-    """Yield errors that were handled: the run completed or trained on after them."""
+    """Yield errors that were handled: the run completed, began or trained on after them."""
+    begun = {
+        sighting.finding.source: sighting.finding.line
+        for sighting in seen
+        if sighting.finding.signature.startswith(START)
+    }
     for sighting in seen:
         finding = sighting.finding
         is_of_values = has_trait(finding.signature, Trait.ABOUT_VALUES) and not goes_on(
@@ -95,7 +101,8 @@ def _iter_handled(
         is_between = sighting.records_before > 0 and behind > 0
         is_survived = is_through and (is_between or is_handled(finding.text, finding.level))
         is_quiet = finding.level in {"", *QUOTED} and goes_on(finding.text)
-        if is_survived or (is_quiet and behind):
+        is_earlier = finding.line < begun.get(finding.source, 0)
+        if is_survived or ((is_quiet or is_earlier) and behind):
             yield finding
 
 

@@ -38,6 +38,8 @@ _USUAL: Final = 0.7
 _LASTING: Final = 0.9
 _PARTS: Final = 5
 _DWINDLED: Final = 0.4
+_CLOCK: Final = 0.95
+"""Share of the records at which a time since the start grows, but for one that begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +91,16 @@ def _is_crawling(pace: _StepPace) -> bool:
 def _read_pace(curves: Curves, name: str) -> _StepPace | None:
     """Read the speed from a series of speeds or step times; None where records are too few.
 
-    A time since the start, printed beside each record, grows at every one of them and is no time a
-    step.
+    A time since the start, printed beside each record, grows at nearly every one of them and is no
+    time a step.
     """
     points = [point for point in curves.finite(name) if point.value > 0]
     if len(points) < _FEWEST:
         return None
     is_time = name == names.STEP_TIME
     rates = [1 / point.value if is_time else point.value for point in points]
-    if all(current < previous for previous, current in itertools.pairwise(rates)):
+    growing = sum(current < previous for previous, current in itertools.pairwise(rates))
+    if growing >= _CLOCK * (len(rates) - 1) and rates[-1] < _CRAWL * rates[0]:
         return None
     slowed = _SLOWED_FEW if len(rates) < _MANY else _SLOWED
     return _StepPace(name, curves.by_name[name].unit, points, rates, slowed)

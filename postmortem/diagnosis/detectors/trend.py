@@ -38,6 +38,8 @@ _DECAYED: Final = 0.01
 """Share of its highest below which a rate moves nothing any more."""
 _HARDLY: Final = 0.98
 _LAST: Final = 5
+_GOOD: Final = 0.75
+"""A share of right answers that no guess has, but for classes of very uneven size."""
 """Records of one value with which a frozen curve ends."""
 
 
@@ -69,6 +71,8 @@ def detect_loss_plateau(observed: Observed) -> Iterator[Anomaly]:
         return
     if is_rise_expected(curves) or not _may_be_from_the_beginning(curves, loss.points):
         return
+    if _has_learnt(curves):
+        return
     level = _compute_level(loss)
     message = say(
         "loss stays at {level:.4g} over {count} records",
@@ -85,6 +89,16 @@ def detect_loss_plateau(observed: Observed) -> Iterator[Anomaly]:
             last=loss.values[-1],
         )
         yield curves.shape("plateau-from-start", message, loss.points[0].line)
+
+
+def _has_learnt(curves: Curves) -> bool:
+    """Say whether an accuracy is good and moves: what it shows was learnt before the records."""
+    for name in curves.of("accuracy"):
+        values = [point.value for point in curves.finite(name)]
+        late = statistics.median(values[len(values) // 2 :]) if len(values) >= _LEVEL_FROM else 0.0
+        if late >= (_GOOD if max(values, default=0.0) <= 1 else 100 * _GOOD):
+            return len(set(values)) > len(values) // 4 and late > values[0]
+    return False
 
 
 def detect_frozen_loss(observed: Observed) -> Iterable[Anomaly]:

@@ -76,15 +76,16 @@ def get_max_probability(cause: str, evidence: Sequence[Evidence[Message]]) -> fl
 
 
 def _find_survived_failure(case: Case) -> Evidence[Message] | None:
-    """Point to a failure that several records follow: it was caught, or the log is of two runs."""
+    """Point to a failure among the records that several follow: it was caught."""
+    first = case.gathered.first_record
     for event in case.events:
-        if event.is_fatal and event.because == "survived":
-            finding = event.finding
+        finding = event.finding
+        is_amid = first.get(finding.source, (0, 0))[0] < finding.line
+        if event.is_fatal and event.because == "survived" and is_amid:
             return _build_counterevidence("signature", finding.signature, finding.text, finding)
     for traceback, before in case.gathered.tracebacks:
         after = count_records_after(case.gathered, traceback, before)
-        is_own = traceback.line >= case.begins.get(traceback.source, 0)
-        if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
+        if after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
             text = f"{traceback.exception}: {traceback.message}"
             return _build_counterevidence("traceback", "survived-exception", text, traceback)
     return None

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core.answer import Evidence
+from postmortem.core.findings import Finding
 from postmortem.core.message import NOTHING, Message, cut, say
 from postmortem.diagnosis.case.reporter_rank import ROOT_CAUSE
 from postmortem.diagnosis.case.values import Case
@@ -107,7 +108,7 @@ def _combine(
         return _set_fitted_probability(ranking, opinion)
     again = rank(case, knowledge, [*extra, *_iter_evidence(ranking, knowledge, opinion)])
     if _is_open(ranking) and _is_put_forward(again):
-        is_echo = _is_echo(again.causes[0], case, opinion)
+        is_echo = _is_echo(again.causes[0], case, knowledge, opinion)
         return ranking if is_echo else _put_forward(again, ranking, opinion, case, knowledge)
     is_moved = again.verdict.cause != ranking.verdict.cause
     if is_moved and _is_firm(ranking, again) and not _is_taught(again, ranking, opinion):
@@ -290,19 +291,33 @@ def _is_put_forward(ranking: Ranking) -> bool:
     return any(item.kind == "classifier" for item in ranking.causes[0].evidence)
 
 
-def _is_echo(best: RankedCause, case: Case, opinion: Opinion) -> bool:
-    """Say whether only a line that reports another failure supports a cause."""
+def _is_echo(best: RankedCause, case: Case, knowledge: KnowledgeBase, opinion: Opinion) -> bool:
+    """Say whether only a line supports a cause that reports another failure, or is known to a rule.
+
+    What a rule knows of a wording, it says: it suggests other causes.
+    """
     carried = opinion.carried_by(best.id)
     return (
         carried is not None
         and not _is_shown(best)
         and any(
-            (event.finding.role == "consequence" or event.finding.signature == ROOT_CAUSE)
+            (
+                event.finding.role == "consequence"
+                or event.finding.signature == ROOT_CAUSE
+                or _suggests_others(event.finding, best.id, knowledge)
+            )
             and event.finding.source == carried.source
             and event.finding.line <= (carried.line or 0) <= event.finding.end_line
             for event in case.events
         )
     )
+
+
+def _suggests_others(finding: Finding, cause: str, knowledge: KnowledgeBase) -> bool:
+    """Say whether the rule of a finding names causes, and not this one."""
+    rule = knowledge.by_id.get(finding.signature)
+    suggested = rule.suggests if rule is not None and finding.role == "cause" else {}
+    return bool(suggested) and cause not in suggested
 
 
 def _put_forward(

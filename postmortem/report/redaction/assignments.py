@@ -65,7 +65,8 @@ _TOLD: Final = build_linear_pattern(
     r"(?P<s>[ \t]{1,4}(?:to[ \t]{1,4})?)"
 )
 _CHINESE_SAID: Final = build_linear_pattern(
-    rf"(?P<n>{CHINESE})[”」』】]?[ \t]{{0,4}}(?:[“「『‘【'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】'\"]"
+    rf"(?P<n>{CHINESE})[”」』】]?[ \t]{{0,4}}"
+    rf"(?:[“「『‘【（'\"](?P<v>[!-~ ]{{4,128}}?)[”」』’】）'\"]"
     r"|(?P<w>[!-~]{4,128}))"
 )
 """A Chinese name with its value right behind it: in quotes, or of letters and digits."""

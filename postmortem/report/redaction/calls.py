@@ -124,6 +124,8 @@ _CONNECTOR: Final = HidingPattern(
 _PLAIN_WORD: Final = HidingPattern(r"[A-Za-z]+(?:[_-][A-Za-z]+)*_?\d{0,2}")
 _ADDRESS: Final = HidingPattern(r"[\w.+-]+@[\w.-]+|[\w.-]+:\d{2,5}")
 """Arguments that are none of the first ones if they are an address."""
+_ACCESS_KEY: Final = HidingPattern(r"(?=(?:[A-Z]*\d){2})(?=\d*[A-Z])[A-Z0-9]{16,40}")
+"""What no machine is called."""
 _MOST_ARGUMENTS: Final = 12
 _NO_SECRET: Final = HidingPattern(
     r"(?i)\d{1,5}|[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?"
@@ -245,7 +247,10 @@ def _select_after_machine(
     return [
         one
         for one in may_be
-        if one.place > (_ADDRESS.fullmatch(one.text) is not None)
+        if (
+            one.place > (_ADDRESS.fullmatch(one.text) is not None)
+            or _ACCESS_KEY.fullmatch(one.text)
+        )
         and (is_long or is_random(one.text) or (is_machine and not _PLAIN_WORD.fullmatch(one.text)))
     ]
 

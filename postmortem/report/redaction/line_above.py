@@ -112,7 +112,21 @@ def _is_secret_at(code: str, column: int, value: str) -> bool:
     return takes is Takes.SECRETS or not code[column + len(name[0] if name else "") :].strip(" )")
 
 
+_ANSWERED: Final = build_linear_pattern(
+    r"(?im)\b(?:password|passphrase|passcode|口令|密码)(?: for [^\n]{1,120})?[ \t]?[:：]"
+    r"[ \t]*\n(?:[^\n]{0,80}[ \t\]:>])?(?P<v>[^\s]{6,128})[ \t]*$"
+)
+"""A prompt that ends its line, and what was typed there."""
+
+
+def _is_typed(match: Any) -> bool:
+    value = match["v"]
+    kinds = (str.islower, str.isupper, str.isdigit, lambda char: not char.isalnum())
+    return sum(any(map(kind, value)) for kind in kinds) > 2 and not value.endswith((":", ">", ")"))
+
+
 LINES_ABOVE: Final = (
+    build_rule("secret", "(?i:password|passphrase|passcode|口令|密码)", _ANSWERED, _is_typed),
     HidingRule("secret", NAME_HINT, _find_values_below_names),
     build_rule("secret", "(?i)value:", _NAME_BELOW, _is_named_below),
     HidingRule("secret", "└", _find_values_under_code),

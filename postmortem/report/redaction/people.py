@@ -116,7 +116,7 @@ _CLUSTER_MOUNT: Final = (
 )
 """File systems of clusters, in which folders are somebody's."""
 _BETWEEN: Final = (
-    r"(?:/(?:gpfs|lustre|user|users|home|homes|scratch|people|staff|students?|members|shared|public"
+    r"(?:/(?:gpfs|lustre|work|user|users|home|homes|scratch|people|staff|students?|members|shared|public"
     r"|[a-z](?=/)|(?:project|proj|group|grp)[\w-]{0,30}|\w{1,24}(?:lab|group|team)"
     r"|g[a-z]{2,8}(?=/[a-z]{4,20}/)))"
 )
@@ -141,12 +141,12 @@ _LAYOUTS: Final = build_alternation(r"""
     /(?:raven|viper|cobra)/u /cluster/work/[a-z]{2,8}
     /home/projects/\w{2,20} /(?:efs|ptmp|netscratch|ssdwork)
     /fs/(?:ess|scratch)/\w{3,12} /users/[A-Z]{2,5}\d{2,6}
-    /scratch/client /mnt/bn/[\w-]{1,30}
+    /scratch/client /scratch/gpfs /mnt/bn/[\w-]{1,30}
     /flash/project_\d{4,12} /gs/\w{1,4}/[\w-]{1,20} /hwfile/[a-z]{2,8}
 """)
 """Where well-known clusters keep the folders of users."""
 _LAYOUT_HINT: Final = re.sub(r"\{\d+,?\d*\}", "+", f"(?:{_LAYOUTS})/[a-z]")
-_MEMBER: Final = r"(?P<v>[a-z][a-z]{2,20}(?:[._-][a-z]{2,20})?\d{0,6}|[a-z]{1,3}\d{2,8})"
+_MEMBER: Final = r"(?P<v>[a-z][a-z]{2,20}(?:[._-][a-z]{2,20})?\d{0,6}|[a-z]{1,3}\d{2,8}[a-z]?)"
 _DOES: Final = (
     "cannot|can't|could not|couldn't|may not|is not|isn't|was not|does not|doesn't|did not|has no"
     "|has exceeded|has reached|exceeded|exceeds|lacks|logged (?:in|out)|not allowed|not found"
@@ -335,7 +335,7 @@ PEOPLE: Final = (
     _build_user_rule(
         _CLUSTER_MOUNT,
         rf"(?<![\w./-])(?:/[\w.-]{{1,40}}){{0,3}}/{_CLUSTER_MOUNT}{_BETWEEN}{{0,3}}"
-        rf"/(?P<v>[a-z][a-z]{{1,20}}(?:\.[a-z]{{2,20}})?\d{{0,4}}){_END}",
+        rf"/(?P<v>[a-z][a-z]{{1,20}}(?:\.[a-z]{{2,20}})?\d{{0,4}}|[a-z]{{1,3}}\d{{2,8}}[a-z]?){_END}",
         _is_folder,
     ),
     _build_user_rule(

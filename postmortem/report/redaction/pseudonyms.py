@@ -34,6 +34,7 @@ _EVERYWHERE: Final = (
     ),
     ("user", 4, "(?:^|[^A-Za-z0-9])", ")(?:[^A-Za-z0-9]|$)"),
     ("secret", 8, "(?:^|[^A-Za-z0-9])", ")(?:[^A-Za-z0-9]|$)"),
+    ("phone", 11, "(?:^|[^A-Za-z0-9.])", ")(?:[^A-Za-z0-9]|$)"),
 )
 
 
@@ -142,6 +143,7 @@ def _may_be_quoted(name: str) -> bool:
 
 _STANDS_ALONE: Final[dict[str, Callable[[str], bool]]] = {
     "host": bool,
+    "phone": bool,
     "secret": is_random,
     "user": _is_no_word,
 }

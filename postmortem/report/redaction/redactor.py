@@ -216,7 +216,7 @@ class Redactor:
             elif addresses or _RULES[number - 1].kind not in _ADDRESS_KINDS:
                 text = self._without(_RULES[number - 1], text)
         text = self._replaced("secret", self._replaced("user", text))
-        return self._replaced("secret", text, QUOTED)
+        return self._replaced("phone", self._replaced("secret", text, QUOTED))
 
     def lines(
         self, lines: Sequence[str], *, before: Sequence[str] = (), behind: Sequence[str] = ()

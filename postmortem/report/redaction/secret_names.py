@@ -216,7 +216,8 @@ _NO_WORD: Final = build_alternation("""
 """)
 _NO_VALUE: Final = build_alternation(r"""
     xx+ \.{2,} \*+ #+ -+ _+ …+ your\S* my[-_]?(?:token|key|secret|password) \[[^\]]*\]? <[^>]*>?
-    \{[^}]*\}? \$\S* %\S{0,3} os\.\S* secretstr\S*
+    \{[^}]*\}? \$\S* %\S{0,3} %\w+% \([a-z ]{2,16}\)? \w{1,8}[-_]xxx+
+    (?:vault|ssm|op|file|env|secretsmanager):\S* os\.\S* secretstr\S*
     (?:self|args?|cfg|config|settings|kwargs|options|opts|environ|getenv|request|params|conf)\b\S*
 """)
 _NO_SECRET: Final = HidingPattern(rf"(?i)(?:{_NO_WORD}|{_NO_VALUE})[.:!?)\]]{{0,3}}")
@@ -253,7 +254,11 @@ def is_code(value: str) -> bool:
     """
     return (
         bool(_CALL.match(value))
-        or (bool(_ATTRIBUTE.fullmatch(value)) and is_worded(value))
+        or (
+            bool(_ATTRIBUTE.fullmatch(value))
+            and is_worded(value)
+            and not any(map(is_random, value.split(".")))
+        )
         or (
             value.replace("_", "").isalpha()
             and value.isascii()
@@ -345,7 +350,14 @@ def _is_issued(value: str) -> bool:
     return len(value) >= _SHORTEST_OF_ISSUER and (value.isdigit() or is_random(value))
 
 
-_LOOKS: Final = {Named.LONG: _is_long, Named.ISSUED: _is_issued, Named.PERHAPS: is_random}
+def _is_drawn(value: str) -> bool:
+    """Say whether a value, or a long part of it between full stops, is drawn by lot."""
+    return is_random(value) or any(
+        len(part) >= _SHORTEST_OF_ISSUER and is_random(part) for part in value.split(".")
+    )
+
+
+_LOOKS: Final = {Named.LONG: _is_long, Named.ISSUED: _is_issued, Named.PERHAPS: _is_drawn}
 
 
 def _is_file(value: str) -> bool:

@@ -447,6 +447,15 @@ BAD = {
             id="a plateau",
         ),
         pytest.param(
+            {
+                "loss": [0.34 + 0.001 * (index % 3) for index in range(30)],
+                "acc": [0.86 + 0.0005 * (index % 9) for index in range(30)],
+            },
+            set(),
+            {"plateau", "plateau-from-start"},
+            id="learnt in the first records",
+        ),
+        pytest.param(
             {"loss": [*falling(20), *[0.693147] * 8]},
             {"collapse"},
             {"nan-loss"},
@@ -521,6 +530,12 @@ BAD = {
             {"slow-down"},
             set(),
             id="the same as time a step",
+        ),
+        pytest.param(
+            {"step_time": [20.0 * index for index in range(1, 31)] + [600.0, 620.0, 640.0]},
+            set(),
+            {"slow-down"},
+            id="a clock, which stands still once",
         ),
         pytest.param(
             {"throughput": [900.0 if index % 2 else 100.0 for index in range(60)]},

@@ -1,0 +1,62 @@
+"""What validation tells beside training: overfitting, and guessing while training learns."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from tests.diagnosis.detectors.made_curves import found
+
+FALLING = [2.0 * 0.85**epoch for epoch in range(12)]
+TURNED = [1.5, 1.1, 0.9, 0.85, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6]
+GENTLE = [1.5, 1.1, 0.9, 0.85, 0.86, 0.88, 0.9, 0.92, 0.94, 0.95, 0.97, 0.98]
+RISING = [0.4 + 0.04 * epoch for epoch in range(12)]
+SUNK = [0.5, 0.6, 0.7, 0.71, 0.7, 0.69, 0.69, 0.68, 0.68, 0.67, 0.67, 0.66]
+CHANCE = [0.1, 0.1001, 0.0999, 0.1, 0.1002, 0.1, 0.0998, 0.1, 0.1, 0.1, 0.1001, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("series", "has"),
+    [
+        pytest.param({"loss": FALLING, "eval_loss": TURNED}, "overfits", id="the loss alone"),
+        pytest.param(
+            {"loss": FALLING, "eval_loss": TURNED, "val_acc": SUNK}, "overfits", id="with a score"
+        ),
+        pytest.param(
+            {"loss": FALLING, "test_loss": TURNED}, "overfits", id="a validation of another name"
+        ),
+        pytest.param(
+            {"loss": FALLING, "train_acc": RISING, "val_acc": CHANCE},
+            "validation-at-chance",
+            id="a validation that guesses",
+        ),
+    ],
+)
+def test_what_validation_shows(series: Mapping[str, Sequence[float | None]], has: str) -> None:
+    """The anomaly is found."""
+    assert has in found(series)
+
+
+@pytest.mark.parametrize(
+    "series",
+    [
+        pytest.param({"loss": FALLING, "eval_loss": GENTLE}, id="within what sound runs reach"),
+        pytest.param(
+            {"loss": FALLING, "eval_loss": TURNED, "val_acc": RISING}, id="the score improves still"
+        ),
+        pytest.param({"loss": [2.0] * 12, "eval_loss": TURNED}, id="training learns nothing"),
+        pytest.param(
+            {"loss": FALLING, "eval_loss": [*TURNED[:10], 0.86, 0.85]}, id="it comes back"
+        ),
+        pytest.param({"loss": FALLING[:4], "eval_loss": TURNED[:4]}, id="too few evaluations"),
+        pytest.param(
+            {"loss": FALLING, "eval_loss": TURNED, "entropy": RISING, "policy_loss": FALLING},
+            id="a policy",
+        ),
+        pytest.param(
+            {"loss": FALLING, "train_acc": RISING, "val_acc": RISING}, id="validation learns too"
+        ),
+    ],
+)
+def test_what_validation_does_not_show(series: Mapping[str, Sequence[float | None]]) -> None:
+    """Sound courses are silent."""
+    assert not found(series) & {"overfits", "validation-at-chance"}
