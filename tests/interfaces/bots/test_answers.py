@@ -502,7 +502,10 @@ def test_an_app_writes_under_its_own_name(
     (tmp_path / "key.pem").write_text("no key")
     other = Bot(store, create_tracker("github", app), bot.settings)
     assert other.told("issues", opened(standin, number, "edited"))[-1] == "failed"
-    assert "id and private key cannot be used" in store.deliveries.list_for_tracker("github")[-1].reason
+    assert (
+        "id and private key cannot be used"
+        in store.deliveries.list_for_tracker("github")[-1].reason
+    )
 
 
 def test_a_comment_without_a_store(bot: Any, standin: StandIn) -> None:
