@@ -4,7 +4,7 @@
 
 In: folders of cases (NAME.log or a folder NAME, beside NAME.yaml). Out: hits, each with the stack,
 the fix and the word, never a text or a name of a log. Not here: thresholds
-(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`rules.idioms`).
+(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`rules.foreign_words`).
 """
 
 import re
@@ -121,8 +121,8 @@ def _backend(text: str) -> str:
 def _near(names: frozenset[str]) -> frozenset[str]:
     """Name the stacks whose words may be said: those of the job, beneath, taken and beside."""
     stacks = load().stacks
-    near = names.union(*(stacks.below(name) for name in names))
-    near |= {taken for name in near for taken in stacks.taken(name)}
+    near = names.union(*(stacks.list_below(name) for name in names))
+    near |= {taken for name in near for taken in stacks.list_taken(name)}
     return frozenset(near | {neighbour for name in near for neighbour in stacks.get(name).beside})
 
 

@@ -31,8 +31,8 @@ from postmortem.extraction.literals import Matcher
 from postmortem.extraction.non_log_files import ReadSource
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import Block, iter_blocks
+from postmortem.reading.byte_streams import LineCounter, fill, iter_lines
 from postmortem.reading.decode import SNIFF, Text
-from postmortem.reading.readable import LineCounter, fill, iter_lines
 from postmortem.reading.sources import Readable
 
 _ROW_BYTES: Final = 1 << 20

@@ -12,7 +12,7 @@ more memory than any other.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.reading.readable import fill
+from postmortem.reading.byte_streams import fill
 from postmortem.reading.sources import Readable
 
 MARGIN: Final = 64 << 10

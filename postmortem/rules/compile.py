@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from postmortem.core.errors import PatternError
+from postmortem.rules.exception_rules import PATTERNS
+from postmortem.rules.python_patterns import find_required_words
 from postmortem.rules.yamlfile import read_yaml
 
 KINDS = (
@@ -58,7 +60,12 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
         kind: [rules[kind][key] for key in sorted(rules[kind])] for kind in KINDS
     }
     value |= {"taxonomy": taxonomy, **tables}
-    return {"hash": _hash(value), **value, "conditions": expand_conditions(rules["conditions"])}
+    return {
+        "hash": _hash(value),
+        **value,
+        "conditions": expand_conditions(rules["conditions"]),
+        "exceptions": [_add_required_words(entry) for entry in value["exceptions"]],
+    }
 
 
 def strip_examples(
@@ -143,6 +150,13 @@ def iter_rules(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
                 raise PatternError(
                     "a rule must be a mapping", path, "see patterns/README.md for the shape"
                 )
+
+
+def _add_required_words(entry: dict[str, Any]) -> dict[str, Any]:
+    """Add the words without which a pattern of an exception rule need not be compiled."""
+    patterns = {field: entry[field] for field in PATTERNS if entry.get(field)}
+    words = {field: find_required_words(str(pattern)) for field, pattern in patterns.items()}
+    return {**entry, "words": {field: list(found) for field, found in words.items() if found}}
 
 
 def _get_rule_id(path: Path, entry: dict[str, Any]) -> str:

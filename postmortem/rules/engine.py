@@ -201,7 +201,7 @@ class _Linear:
 
     def search(self, text: str, _: Budget | None = None, /) -> Match | None:
         found = self._engine.search(
-            text.encode() if text.isascii() else get_byte_encoding(self._own).of(text)
+            text.encode() if text.isascii() else get_byte_encoding(self._own).encode(text)
         )
         return None if found is None else _Re2Match(text, found, self._numbers)
 
@@ -209,7 +209,7 @@ class _Linear:
         return (
             _Re2Match(text, found, self._numbers)
             for found in self._engine.finditer(
-                text.encode() if text.isascii() else get_byte_encoding(self._own).of(text)
+                text.encode() if text.isascii() else get_byte_encoding(self._own).encode(text)
             )
         )
 

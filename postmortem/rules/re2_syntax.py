@@ -46,7 +46,7 @@ def convert_to_re2(pattern: str, own: str) -> bytes:
     written = _TOKEN.sub(
         lambda found: _convert_token(found[0], own, is_first=found.start() == 0), pattern
     )
-    return get_byte_encoding(own).of(written)
+    return get_byte_encoding(own).encode(written)
 
 
 def drop_look_around(pattern: str) -> str:

@@ -1,9 +1,9 @@
 """The shape of every rule, as pydantic models: the linter of `patterns check`.
 
-In: plain values read from YAML. Out: faults, through `rules.check`; the JSON Schema of each
-kind of file, for editors. Not here: the shape of a predicate (`rules.questions`); loading rules
-for a run, which trusts the checked form and does without pydantic. Pydantic, since its messages
-name the field and the reason, and it gives editors a JSON Schema.
+In: plain values read from YAML. Out: faults, through `rules.check`; the JSON Schema of each kind of
+file, for editors. Not here: the shape of a predicate (`rules.predicate_schema`); loading rules for
+a run, which trusts the checked form and does without pydantic. Pydantic, since its messages name
+the field and the reason, and it gives editors a JSON Schema.
 """
 
 import datetime as dt
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, TypeAdapter, model_validator
 
 from postmortem.rules.conditions import INLINE, MOST_NAMES
-from postmortem.rules.questions import CaseEntry, PredicateEntry, Strict
+from postmortem.rules.predicate_schema import CaseEntry, PredicateEntry, Strict
 
 Level = Literal["decisive", "strong", "moderate", "weak"]
 RuleId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$")]

@@ -57,7 +57,7 @@ def get_framework_versions(extract: Extract, stacks: StackRules) -> dict[str, st
         counts[names.PLAIN_LOOP] = counts.get(names.PLAIN_LOOP, 0) + assumed
 
     def order(name: str) -> tuple[int, int, str]:
-        return -len(stacks.below(name)), -counts[name], name
+        return -len(stacks.list_below(name)), -counts[name], name
 
     return {
         name: _find_framework_version(name, facts, stacks) for name in sorted(counts, key=order)

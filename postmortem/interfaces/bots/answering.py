@@ -84,7 +84,7 @@ class Answering:
             TrackerError: it could not be done.
         """
         tracker = claimed.tracker
-        thread = tracker.thread(claimed.place)
+        thread = tracker.read_thread(claimed.place)
         allowed = [
             delivery for delivery in claimed.waiting if self._may_ask(tracker, thread, delivery)
         ]
@@ -93,7 +93,7 @@ class Answering:
         if not allowed:
             return claimed.row
         users = [TrackerUser(delivery.asker, delivery.asker_name) for delivery in allowed]
-        comments = list(tracker.comments(claimed.place))
+        comments = list(tracker.iter_comments(claimed.place))
         gathered = collect_logs(tracker, self._settings, thread, comments, users)
         articles = [delivery for delivery in allowed if delivery.ask == EXPLAIN]
         self._explain(claimed, articles, self._finder.choose_language(gathered))
@@ -108,7 +108,7 @@ class Answering:
             update_or_create_comment(
                 claimed.tracker,
                 claimed.place,
-                self._finder.explanation(request.about, language_code),
+                self._finder.explain(request.about, language_code),
                 key=f"explain:{request.comment}",
                 may_write=claimed.may_write,
             )
@@ -164,10 +164,10 @@ class Answering:
         """Judge what there is; None if it was a run, and its logs are gone."""
         tracker, language_code = claimed.tracker, self._finder.choose_language(gathered)
         if run:
-            found = self._finder.of_run(tracker, claimed.place.project, run, language_code)
+            found = self._finder.judge_run(tracker, claimed.place.project, run, language_code)
             if found is not None or not is_commanded:
                 return found
-        return self._finder.of_issue(tracker, gathered, language_code)
+        return self._finder.judge_issue(tracker, gathered, language_code)
 
     def _relabelled(
         self, claimed: ClaimedThread, thread: IssueThread, row: AnswerRow, wanted: frozenset[str]

@@ -77,16 +77,16 @@ class GitlabTracker:
             return False
         return self._signing is None or _is_signed(self._signing, headers, body)
 
-    def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
+    def parse_event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         """Read a delivery."""
         return parse_event(headers, body)
 
-    def linked_files(self, place: IssuePlace, text: str) -> Sequence[LinkedFile]:
+    def find_linked_files(self, place: IssuePlace, text: str) -> Sequence[LinkedFile]:
         """Give what is uploaded."""
         found = iter_uploads(text, place.project, self._server, self._calls.base)
         return list(dict.fromkeys(found))
 
-    def myself(self) -> TrackerUser:
+    def get_own_user(self) -> TrackerUser:
         """Ask once who this is."""
         with self._lock:
             if self._myself is None:
@@ -104,13 +104,13 @@ class GitlabTracker:
         is_active = answer.get("state", "active") == "active"
         return is_active and isinstance(level, int) and level >= _REPORTER
 
-    def thread(self, place: IssuePlace) -> IssueThread:
+    def read_thread(self, place: IssuePlace) -> IssueThread:
         """Read an issue or a merge request."""
         return parse_thread(place, self._calls.get(_build_issue_path(place)))
 
-    def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
+    def iter_comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Read all comments, the oldest first."""
-        found = self._calls.pages(
+        found = self._calls.iter_pages(
             f"{_build_issue_path(place)}/notes", order_by="created_at", sort="asc"
         )
         for value in found:
@@ -118,7 +118,7 @@ class GitlabTracker:
             if note is not None:
                 yield note
 
-    def comment(self, place: IssuePlace, identity: str) -> IssueComment:
+    def read_comment(self, place: IssuePlace, identity: str) -> IssueComment:
         """Read one comment."""
         return self._note(place, self._calls.get(_note_path(place, identity)))
 
@@ -133,7 +133,7 @@ class GitlabTracker:
         commit = str(answer.get("sha", ""))
         if not (commit.isascii() and commit.isalnum()):
             raise TrackerError("an answer of GitLab cannot be read: sha")
-        found = self._calls.pages(f"{path}/repository/commits/{commit}/merge_requests")
+        found = self._calls.iter_pages(f"{path}/repository/commits/{commit}/merge_requests")
         numbers = [
             request["iid"]
             for request in found
@@ -144,14 +144,14 @@ class GitlabTracker:
     def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
         """Read the logs of the jobs of a pipeline that failed and must not."""
         path = project_path(project)
-        jobs = self._calls.pages(f"{path}/pipelines/{_parse_id(run)}/jobs", scope="failed")
+        jobs = self._calls.iter_pages(f"{path}/pipelines/{_parse_id(run)}/jobs", scope="failed")
         failed = [job for job in jobs if not job.get("allow_failure")]
         for job in failed[:_MOST_JOBS]:
             where = f"{self._calls.base}{path}/jobs/{_parse_id(str(job.get('id')))}/trace"
             with suppress(NotThere):  # logs can be erased
                 yield NamedLog(str(job.get("name", "")), self._fetched(where, most, end=True))
 
-    def fetched(self, file: LinkedFile, most: int) -> bytes:
+    def fetch_file(self, file: LinkedFile, most: int) -> bytes:
         """Fetch what is uploaded."""
         return self._fetched(file.url, most)
 
@@ -188,7 +188,9 @@ class GitlabTracker:
 
     def _fetched(self, url: str, most: int, *, end: bool = False) -> bytes:
         """Fetch a file of the server itself; the token goes nowhere else."""
-        return self._files.fetch(url, most, headers=self._calls.credentials(), is_end_wanted=end)
+        return self._files.fetch(
+            url, most, headers=self._calls.get_credentials(), is_end_wanted=end
+        )
 
 
 def _load_webhook_signer(named: str) -> standardwebhooks.Webhook:

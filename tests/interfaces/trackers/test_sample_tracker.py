@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import UsageError
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.interfaces.bots.reception import Reception
+from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
@@ -68,21 +68,21 @@ def test_deliveries_are_read(board: Tracker) -> None:
     assert board.is_authentic(headers, body)
     assert not board.is_authentic({}, body)
     assert not board.is_authentic(headers, body + b" ")
-    event = board.event(headers, body)
+    event = board.parse_event(headers, body)
     assert (event.delivery, event.kind, event.place) == ("d-1", OPENED, PLACE)
     written = {"issue": 7, "author": "ada", "comment": 3, "text": "@postmortem analyze"}
-    assert board.event(headers, json.dumps(written).encode()).kind == COMMENTED
+    assert board.parse_event(headers, json.dumps(written).encode()).kind == COMMENTED
     with pytest.raises(TrackerError):
-        board.event(headers, b"[]")
+        board.parse_event(headers, b"[]")
 
 
 def test_labels_of_others_stay(board: Tracker, file: Path) -> None:
     """Only those that are named change."""
     board.relabel(PLACE, ["kept", "dropped"], [])
     board.relabel(PLACE, ["new"], ["dropped"])
-    assert board.thread(PLACE).labels == ("kept", "new")
+    assert board.read_thread(PLACE).labels == ("kept", "new")
     with pytest.raises(NotThere):
-        board.thread(IssuePlace("board", ISSUE, 8))
+        board.read_thread(IssuePlace("board", ISSUE, 8))
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_the_bot_answers_there(board: Tracker, file: Path, tmp_path: Path) -> No
     with open_store(tmp_path / "store.sqlite") as store:
         reception = Reception(store.deliveries, {"board": board}, settings)
         headers = {"x-board-signature": signature, "x-board-delivery": "d-1"}
-        assert reception.received("board", headers, body).status == 202
-        assert reception.received("board", {**headers, "x-board-signature": ""}, body).status == 401
+        assert reception.receive("board", headers, body).status == 202
+        assert reception.receive("board", {**headers, "x-board-signature": ""}, body).status == 401
         loop = AnsweringLoop(store, {"board": board}, HereJudge(), settings)
         assert loop.answer_one()
         assert not loop.answer_one()

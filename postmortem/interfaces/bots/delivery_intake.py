@@ -45,7 +45,7 @@ class Reception:
     ) -> None:
         self._deliveries, self._trackers, self._settings = deliveries, trackers, settings
 
-    def received(self, name: str, headers: Mapping[str, str], body: bytes) -> ReceptionReply:
+    def receive(self, name: str, headers: Mapping[str, str], body: bytes) -> ReceptionReply:
         """Take a delivery.
 
         Args:
@@ -59,7 +59,7 @@ class Reception:
         if not tracker.is_authentic(headers, body):
             return ReceptionReply(401, say("the signature is missing or wrong", "签名缺失或错误"))
         try:
-            event = tracker.event(headers, body)
+            event = tracker.parse_event(headers, body)
         except TrackerError as error:
             return ReceptionReply(400, quote(str(error)))
         row = self._row(name, event)
