@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.diagnosis.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
@@ -33,6 +34,11 @@ _HANDLED: Final = "handled-error"
 """Shape of a program that goes on behind an error that it has caught."""
 _NO_OUTPUT: Final = frozenset({"environment", "ignored"})
 """Kinds of sources that no run has printed."""
+_TORCH: Final = compile_lazily(
+    r"(?i:pytorch)|(?<![\w.-])torch==|(?<![A-Za-z.-])torch(?:\.[a-z]|/(?:nn|utils|cuda|distributed"
+    r"|optim|autograd|_\w|jit|fx|amp|functional|serialization|multiprocessing|backends|storage)\b)"
+)
+"""Names PyTorch, not the Torch of Lua."""
 NO_LOG: Final = "not-a-training-log"
 
 
@@ -46,6 +52,9 @@ def get_framework_versions(extract: Extract, stacks: StackRules) -> dict[str, st
     for key in facts.facts:
         if key.startswith("framework."):
             counts.setdefault(key.removeprefix("framework."), 1)
+    assumed = counts.pop(names.ASSUMED_LOOP, 0)
+    if assumed:
+        counts[names.PLAIN_LOOP] = counts.get(names.PLAIN_LOOP, 0) + assumed
 
     def order(name: str) -> tuple[int, int, str]:
         return -len(stacks.below(name)), -counts[name], name
@@ -53,6 +62,22 @@ def get_framework_versions(extract: Extract, stacks: StackRules) -> dict[str, st
     return {
         name: _find_framework_version(name, facts, stacks) for name in sorted(counts, key=order)
     }
+
+
+def count_framework_lines(name: str, extract: Extract) -> int:
+    """Count the lines that show a stack: its own, and for plain PyTorch any that name torch."""
+    own = extract.facts.framework_lines.get(name, 0)
+    if own or name != names.PLAIN_LOOP:
+        return own
+    texts = (
+        line for sample in extract.samples.values() for _, line in (*sample.telling, *sample.last)
+    )
+    lines = sum(bool(_TORCH.search(line)) for line in texts)
+    lines += sum(
+        any(_TORCH.search(frame.file) for frame in found.frames) for found, _ in extract.tracebacks
+    )
+    lines += sum(bool(_TORCH.search(seen.finding.text)) for seen in extract.seen())
+    return lines + bool(extract.facts.get("package.torch"))
 
 
 def _find_framework_version(name: str, facts: FactStore, stacks: StackRules) -> str | None:
