@@ -33,7 +33,7 @@ _FEWEST_EPOCHS: Final = 3
 _NEARLY: Final = 0.9
 """Share of the planned steps behind which no further record may be due."""
 PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
-EPOCH_PART: Final = compile_lazily(
+_EPOCH_PART: Final = compile_lazily(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
     re.IGNORECASE,
 )
@@ -85,7 +85,7 @@ def detect_last_epoch(observed: Observed) -> Iterator[Anomaly]:
         first, text = observed.tails.get(source, (1, ""))
         rows = text.split("\n")
         line = rows[last - first] if 0 <= last - first < len(rows) else ""
-        part = EPOCH_PART.search(line)
+        part = _EPOCH_PART.search(line)
         epochs = _list_epochs(observed, source)
         if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
             continue
@@ -140,7 +140,7 @@ def is_cut_short(observed: Observed, source: int) -> bool:
     if last is None or not 0 <= last - first < len(rows):
         return False
     row = get_last_draw(rows[last - first])
-    part = EPOCH_PART.search(row) or PART.search(row)
+    part = _EPOCH_PART.search(row) or PART.search(row)
     return part is not None and int(part["now"]) < min(
         int(part["of"]) - 1, _NEARLY * int(part["of"])
     )

@@ -11,17 +11,15 @@ run that is cut anywhere stands at one in ten of them at most.
 
 import itertools
 import math
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
-from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import Message, say
 from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.ending import EPOCH_PART, PART
+from postmortem.diagnosis.detectors.ending import PART
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series
 
@@ -33,7 +31,6 @@ _FEWEST_INTERVALS: Final = 40
 """Intervals of a count that is not taken for short: those end at any number."""
 _BEHIND: Final = 8
 """Lines behind the last record with which a file still ends at it."""
-_EPOCH: Final = compile_lazily(r"(?<![a-z])ep(?:och)?s?\W{0,8}\d", re.IGNORECASE)
 _NEARLY: Final = 0.9
 """Share of the planned steps from which on the last record may be the last one."""
 _OFTEN: Final = 1.2
@@ -167,14 +164,19 @@ def _is_next_zero(values: Sequence[float]) -> bool:
 def _is_full_count(observed: Observed, source: int) -> bool:
     """Say whether all counts such as `99/99` of the last record are full, and only now.
 
-    Beside an epoch of which no last one is printed they count its steps.
+    Beside an epoch of an unknown number of them, the steps of one epoch may be what is full.
     """
     rows = _list_rows(observed, source)
     row = rows[-1] if rows else ""
-    if _EPOCH.search(row) and not EPOCH_PART.search(row):
-        return False
     parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(row)]
     if not parts or any(now < of for now, of in parts):
+        return False
+    epochs = [
+        curve.last.value
+        for curve in observed.series
+        if curve.source == source and curve.name == names.EPOCH and curve.last is not None
+    ]
+    if epochs and not any(now == epoch for now, _ in parts for epoch in epochs):
         return False
     others = {int(part["now"]) for row in rows[:-1] for part in [PART.search(row)] if part}
     _, whole = parts[0]

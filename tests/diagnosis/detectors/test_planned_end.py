@@ -83,7 +83,6 @@ def test_the_schedule_of_the_rate_is_at_its_end(rates: Sequence[float], *, is_en
     [
         ("97/99 0.31\n98/99 0.30\n99/99 0.29", True),
         ("97/99 0.31\n98/99 0.30", False),
-        ("epoch 1 98/99 0.30\nepoch 1 99/99 0.29", False),
     ],
 )
 def test_the_only_count_of_a_line_is_full(rows: str, *, is_end: bool) -> None:
