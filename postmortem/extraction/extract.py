@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from postmortem.core import names
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
@@ -20,6 +21,7 @@ from postmortem.core.message import Message
 from postmortem.extraction.copies import Copies
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import ENVELOPE, Series
+from postmortem.extraction.recurring_lines import RecurringLine
 from postmortem.extraction.text_sample import TextSample
 from postmortem.extraction.trailing_context import TEST
 from postmortem.reading.sources import Origin
@@ -208,6 +210,8 @@ class Extract:
     """The beginning of each source."""
     samples: dict[int, TextSample] = field(default_factory=dict)
     """The few lines of each source that tell most, whatever the rules know."""
+    recurring: dict[int, tuple[RecurringLine, ...]] = field(default_factory=dict)
+    """Lines of each source whose wording comes again, and its first ones."""
     lines: dict[int, int] = field(default_factory=dict)
     stamps: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
     """Printed times beside what may be a failure, by source: (byte offset, time)."""
@@ -288,6 +292,8 @@ class Extract:
         self.tails.update(other.tails)
         for source, sample in other.samples.items():
             self.samples[source] = self.samples.get(source, TextSample()).joined(sample)
+        for source, recurring in other.recurring.items():
+            self.recurring[source] = self.recurring.get(source, ()) + recurring
         self.lines.update(other.lines)
         self.error_files |= other.error_files
 
@@ -317,6 +323,7 @@ class Extract:
             tails={**self.tails},
             heads={**self.heads},
             samples={**self.samples},
+            recurring={**self.recurring},
             lines={**self.lines},
             stamps={source: [*stamps] for source, stamps in self.stamps.items()},
             error_files={*self.error_files},
@@ -348,6 +355,26 @@ def _add_records(extract: Extract, other: Extract) -> None:
             extract.first_record.setdefault(source, other.first_record[source])
     for process, count in other.records_of.items():
         extract.records_of[process] = extract.records_of.get(process, 0) + count
+
+
+def name_evaluations(extract: Extract) -> Extract:
+    """Name the figures of evaluations, now that it is known what else is printed.
+
+    Those of batches are the result where no other is printed; the split is put before a name that
+    the training prints, too.
+    """
+    printed = {(name, source, where) for name, _, source, where in extract.series}
+    for key in list(extract.series):
+        name, producer, source, where = key
+        whole = name.removesuffix(names.OF_BATCH)
+        bare, _, split = whole.partition(names.OF_SPLIT)
+        called = f"{split}_{bare}" if split and (bare, source, where) in printed else bare
+        if whole != name and (whole, source, where) in printed:
+            called += names.OF_BATCH
+        if called != name and (called, producer, source, where) not in extract.series:
+            extract.series[key].name = called
+            extract.series[called, producer, source, where] = extract.series.pop(key)
+    return extract
 
 
 def bound_series_points(every: Collection[Series], most: int) -> int:

@@ -20,13 +20,15 @@ from postmortem.extraction.columnar.unit_making import UnitMaker
 from postmortem.extraction.columnar.unit_reading import UnitReader
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.ends import Ends
-from postmortem.extraction.extract import Extract
+from postmortem.extraction.extract import Extract, name_evaluations
 from postmortem.extraction.fact_lines import FactLines
 from postmortem.extraction.finding_lines import FindingLines
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
+from postmortem.extraction.position_lines import PositionLines
+from postmortem.extraction.recurring_lines import RecurringLines
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
 from postmortem.extraction.text_sample import Sampler
@@ -68,8 +70,10 @@ class SourceExtractor:
         self._cursor = Cursor(machine, self._points, line_break, srun=srun)
         self._rows = TableRows(self._points, line_break)
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
+        self._positions = PositionLines(line_break)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
+        self._recurring = RecurringLines(line_break)
         self._takers = self._map_readers_by_kind(Searches(own), line_break, own)
         self.result.stamps[source] = self._cursor.sight.stamps
 
@@ -80,15 +84,18 @@ class SourceExtractor:
 
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
-        metrics = self._metrics
+        metrics, first = self._metrics, self._cursor.line
+        self._cursor.learnt.learn(block)
         for part in split_block(block):
             looks = self._cursor.looks(part, metrics.quick.take, metrics.end_line)
             for number, view, base in looks:
                 self._look(number, view, base)
         self._rows.feed(block)
         self._points.flush()
+        self._positions.fill(self.result.series, block, first)
         self._ends.feed(block)
         self._sampler.feed(block)
+        self._recurring.feed(block)
 
     def take_state(
         self, records: Iterable[tuple[Record, int]], producer: str, framework: str
@@ -99,10 +106,14 @@ class SourceExtractor:
 
     def snapshot(self) -> Extract:
         """Give what was gathered so far, as a value of its own: feeding on leaves it as it is."""
-        return self.finished().copy()
+        return name_evaluations(self._settle().copy())
 
     def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
+        return name_evaluations(self._settle())
+
+    def _settle(self) -> Extract:
+        """Bring the result up to date."""
         self._metrics.settle()
         self._tracebacks.settle()
         for series in self.result.series.values():
@@ -111,6 +122,7 @@ class SourceExtractor:
             kept.settle()
         self._ends.put(self.result, self._source, self.line)
         self.result.samples[self._source] = self._sampler.sample(self.line)
+        self.result.recurring[self._source] = self._recurring.lines()
         return self.result
 
     def _look(self, number: int, view: View, base: int) -> None:
