@@ -31,6 +31,7 @@ def analyze(
     replay: str | Path | None = None,
     trust_code: bool = False,
     workers: int = 1,
+    attempt: int | None = None,
 ) -> Report:
     """Name the cause of a failed (or doubtful) training run.
 
@@ -44,12 +45,13 @@ def analyze(
         replay: a capsule of its steps, run again for evidence; needs torch.
         trust_code: execute the code that the capsule names.
         workers: processes that may read large files, this one among them; the result is the same.
+        attempt: the number of the attempt to judge, where a log holds several; else the last.
         progress: called with a source's path, its bytes and its lines read so far, now and then.
 
     Raises:
         InputError: nothing could be read, a folder holds several jobs, or the capsule is refused.
         PatternError: a pattern folder is missing or invalid.
-        UsageError: no path; the capsule needs code that is not trusted.
+        UsageError: no path; no such attempt; the capsule needs code that is not trusted.
 
     >>> import postmortem
     >>> postmortem.analyze("sample_logs/deepspeed/scale-exhausted-yi.log").verdict.cause
@@ -61,7 +63,9 @@ def analyze(
     shown = None if replay is None else _run_replay(replay, trust=trust_code)
     given: Any = {"env_files": env, "facts": facts or {}, "progress": progress, "workers": workers}
     return Report(
-        pipeline.run_pipeline(paths, patterns=patterns, model=model, replayed=shown, **given)
+        pipeline.run_pipeline(
+            paths, patterns=patterns, model=model, replayed=shown, attempt=attempt, **given
+        )
     )
 
 

@@ -42,21 +42,23 @@ def run_pipeline(
     model: str | Path | None = SHIPPED,
     replayed: Replayed[Message] | None = None,
     workers: int = 1,
+    attempt: int | None = None,
     **given: Any,
 ) -> Analysis:
     """Read and judge one job.
 
     The arguments are those of `read`, further pattern folders, a model, what a replay has shown,
-    and how many processes may read.
+    how many processes may read, and which attempt is judged.
 
     Raises:
         InputError: nothing could be read, or the model cannot be used.
         PatternError: a pattern folder is missing or invalid.
+        UsageError: there is no such attempt.
     """
     folders = tuple(Path(folder) for folder in patterns)
     machine, chosen = get_matcher(folders), open_model(model)
     gathered = read(paths, machine, helpers=ParallelReaders(workers, folders), **given)
-    return judge(gathered, machine.knowledge, chosen, replayed)
+    return judge(gathered, machine.knowledge, chosen, replayed, attempt)
 
 
 def judge(
@@ -64,12 +66,13 @@ def judge(
     knowledge: KnowledgeBase,
     model: TextModel | None = None,
     replayed: Replayed[Message] | None = None,
+    attempt: int | None = None,
 ) -> Analysis:
-    """Judge what was read, and what a replay of its steps has shown.
+    """Judge an attempt of what was read, the last one, and what a replay of its steps has shown.
 
     A model of text is heard where the log does not prove its cause.
     """
-    case = build_case(gathered, knowledge)
+    case = build_case(gathered, knowledge, attempt)
     shown = () if replayed is None else tuple(iter_evidence(replayed))
     ranking = rank(case, knowledge, shown)
     if model is not None:

@@ -59,6 +59,8 @@ class Diagnosis(Generic[Text]):
     classifier: str | None = None
     replay: Replayed[Text] | None = None
     """What running a capsule of its steps again has shown."""
+    other_series: tuple[SeriesView, ...] = ()
+    """Of the attempts that are not judged, with few samples."""
 
 
 Analysis: TypeAlias = Diagnosis[Message]

@@ -95,6 +95,8 @@ class SeriesView:
     interleaved: bool
     samples: tuple[tuple[float | None, float, int], ...]
     """(step, value, raw line), at most a few hundred, extremes and changes of finiteness kept"""
+    attempt: int = 1
+    """The number of the attempt within its source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,11 @@ class Progress:
     the last one."""
     first_bad: tuple[float | None, int] | None = None
     """(step, raw line) of the first value that is not finite, or of where the curve goes wrong."""
+    last_step: float | None = None
+    planned_steps: float | None = None
+    epoch: float | None = None
+    planned_epochs: float | None = None
+    """How far the attempt came and how far it was to go, as printed."""
 
 
 @dataclass(frozen=True, slots=True)

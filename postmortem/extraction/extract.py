@@ -21,6 +21,7 @@ from postmortem.core.message import Message
 from postmortem.extraction.copies import Copies
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import ENVELOPE, Series
+from postmortem.extraction.recurring_lines import RecurringLine
 from postmortem.extraction.text_sample import TextSample
 from postmortem.extraction.trailing_context import TEST
 from postmortem.reading.sources import Origin
@@ -209,6 +210,8 @@ class Extract:
     """The beginning of each source."""
     samples: dict[int, TextSample] = field(default_factory=dict)
     """The few lines of each source that tell most, whatever the rules know."""
+    recurring: dict[int, tuple[RecurringLine, ...]] = field(default_factory=dict)
+    """Lines of each source whose wording comes again, and its first ones."""
     lines: dict[int, int] = field(default_factory=dict)
     stamps: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
     """Printed times beside what may be a failure, by source: (byte offset, time)."""
@@ -289,6 +292,8 @@ class Extract:
         self.tails.update(other.tails)
         for source, sample in other.samples.items():
             self.samples[source] = self.samples.get(source, TextSample()).joined(sample)
+        for source, recurring in other.recurring.items():
+            self.recurring[source] = self.recurring.get(source, ()) + recurring
         self.lines.update(other.lines)
         self.error_files |= other.error_files
 
@@ -318,6 +323,7 @@ class Extract:
             tails={**self.tails},
             heads={**self.heads},
             samples={**self.samples},
+            recurring={**self.recurring},
             lines={**self.lines},
             stamps={source: [*stamps] for source, stamps in self.stamps.items()},
             error_files={*self.error_files},

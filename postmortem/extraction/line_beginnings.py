@@ -14,6 +14,7 @@ from postmortem.extraction.columnar.rule_verdicts import NOTHING_KNOWN
 from postmortem.extraction.learnt_literals import LearntLiterals
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.points import Points
+from postmortem.extraction.rule_sieve import RuleSieve
 from postmortem.reading.windows import LONG, View, ViewContext
 
 CLAIMED: Final = hash(("claimed",))
@@ -51,6 +52,8 @@ class LineBeginnings:
         self.sight = ViewContext(srun=srun)
         self.admission = Admission(machine, points, self.sight)
         """Says which lines may be looked at."""
+        self.sieve = RuleSieve(machine, self.sight)
+        """Chooses the literals whose lines are worth a look."""
         self.machine, self.points, self.line_break = machine, points, line_break
         self.learnt = LearntLiterals(machine)
         """Names that the source teaches."""

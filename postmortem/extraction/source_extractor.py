@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.columnar.cut_regions import CutRegions
 from postmortem.extraction.columnar.line_shapes import LineShapes
+from postmortem.extraction.columnar.record_units import RecordUnits
 from postmortem.extraction.columnar.rule_trials import RuleTrials
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
+from postmortem.extraction.columnar.unit_making import UnitMaker
+from postmortem.extraction.columnar.unit_reading import UnitReader
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.ends import Ends
 from postmortem.extraction.extract import Extract, name_evaluations
@@ -25,6 +28,7 @@ from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
 from postmortem.extraction.position_lines import PositionLines
+from postmortem.extraction.recurring_lines import RecurringLines
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
 from postmortem.extraction.text_sample import Sampler
@@ -69,6 +73,7 @@ class SourceExtractor:
         self._positions = PositionLines(line_break)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
+        self._recurring = RecurringLines(line_break)
         self._takers = self._map_readers_by_kind(Searches(own), line_break, own)
         self.result.stamps[source] = self._cursor.sight.stamps
 
@@ -90,6 +95,7 @@ class SourceExtractor:
         self._positions.fill(self.result.series, block, first)
         self._ends.feed(block)
         self._sampler.feed(block)
+        self._recurring.feed(block)
 
     def take_state(
         self, records: Iterable[tuple[Record, int]], producer: str, framework: str
@@ -109,12 +115,14 @@ class SourceExtractor:
     def _settle(self) -> Extract:
         """Bring the result up to date."""
         self._metrics.settle()
+        self._tracebacks.settle()
         for series in self.result.series.values():
             series.settle()
         for kept in self.result.findings.values():
             kept.settle()
         self._ends.put(self.result, self._source, self.line)
         self.result.samples[self._source] = self._sampler.sample(self.line)
+        self.result.recurring[self._source] = self._recurring.lines()
         return self.result
 
     def _look(self, number: int, view: View, base: int) -> None:
@@ -128,6 +136,7 @@ class SourceExtractor:
             if key in claimed:
                 continue
             claimed.add(key)
+            self._cursor.sieve.count((kind, index))
             if not cursor.admission.may_look(kind, view, base):
                 if view.is_spent:
                     return
@@ -142,15 +151,15 @@ class SourceExtractor:
     ) -> Mapping[str, Callable[[int, View, int], None]]:
         """Give who takes lines of each kind."""
         machine, points, cursor = self._machine, self._points, self._cursor
-        tracebacks = TracebackLines(points, cursor, line_break)
+        tracebacks = self._tracebacks = TracebackLines(points, cursor, line_break)
         findings = FindingLines(machine.signatures, points, searches, cursor.sight, line_break)
         facts = FactLines(machine.facts, points, searches)
         trials = RuleTrials(machine, budget, facts.is_enough, srun=cursor.sight.srun)
         shapes = LineShapes(trials, self._metrics.quick.paths, srun=cursor.sight.srun)
-        shaped = ShapedLines(
-            shapes, self._metrics.quick, findings, points, lambda: self._metrics.read_until
-        )
-        cursor.shaped = CutRegions(machine, shaped, points)
+        shaped = ShapedLines(shapes, self._metrics.quick, findings, points)
+        reader = UnitReader(machine, budget, srun=cursor.sight.srun)
+        units = RecordUnits(UnitMaker(reader, trials, srun=cursor.sight.srun))
+        cursor.shaped = CutRegions(machine, shaped, units, points, cursor.sieve)
         return {
             "signature": findings.take,
             "metric": self._metrics.take,

@@ -57,6 +57,8 @@ class TemplateReader:
         self._waiting: tuple[Layout, ProcessId, tuple[bytes, ...], int, int] | None = None
         """A line of unknown layout that a template has matched: its process, figures, raw line and
         offset."""
+        self.read_until = 0
+        """Offset up to which records of several lines have been read."""
 
     def take(self, opening: int, data: bytes, start: int, base: int, line: int) -> int:
         """Take the line around a literal with a template.
@@ -108,12 +110,12 @@ class TemplateReader:
         self._waiting = (path.reader, where, groups, *place)
         return True
 
-    def settle(self, read_until: int) -> None:
+    def settle(self) -> None:
         """Read the line of unknown layout that waits, unless it is part of a longer record."""
         if self._waiting is None:
             return
         (layout, where, groups, line, offset), self._waiting = self._waiting, None
-        if offset >= read_until:
+        if offset >= self.read_until:
             for record in self.generic.read_learnt(layout, where, groups, line):
                 self.put(record, offset)
 

@@ -157,6 +157,10 @@ def get_tool_version() -> str:
         return "0+unknown"
 
 
+_STEPS: Final = ("last_good_step", "last_step", "planned_steps", "epoch", "planned_epochs")
+"""Fields of the progress that are written as whole numbers where they are."""
+
+
 def to_wire(diagnosis: Diagnosis, redactor: Redactor | None = None) -> dict[str, Any]:
     """Turn a diagnosis into the plain values of the JSON report; a redactor hides in it."""
     return {
@@ -199,7 +203,7 @@ def _build_report(
         "signatures": [_build_signature(signature) for signature in shown.signatures],
         "first_failure": None if first is None else _build_failure(first),
         "timeline": [_build_event(event) for event in shown.timeline],
-        "series": [curve(series) for series in shown.series],
+        "series": [curve(series) for series in _order_by_attempt(shown)],
         "environment": _build_environment(shown.environment),
         "settings": {name: _get_fields(setting) for name, setting in shown.settings.items()},
         "progress": _build_progress(shown.progress),
@@ -209,6 +213,11 @@ def _build_report(
     if shown.replay is not None:
         wire["replay"] = dataclasses.asdict(shown.replay)
     return wire
+
+
+def _order_by_attempt(shown: Diagnosis) -> list[SeriesView]:
+    """List the curves of all attempts, the earlier ones first."""
+    return sorted((*shown.other_series, *shown.series), key=lambda series: series.attempt)
 
 
 def _build_failure(first: FirstFailure) -> dict[str, Any]:
@@ -287,7 +296,7 @@ def _build_environment(environment: Environment) -> dict[str, Any]:
 def _build_progress(progress: Progress) -> dict[str, Any]:
     bad = progress.first_bad
     return _get_fields(progress) | {
-        "last_good_step": convert_whole_step(progress.last_good_step),
+        **{name: convert_whole_step(getattr(progress, name)) for name in _STEPS},
         "first_bad": None if bad is None else [convert_whole_step(bad[0]), bad[1]],
     }
 

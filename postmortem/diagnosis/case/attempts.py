@@ -1,77 +1,137 @@
-"""Choose the attempt that is judged: the last one, in one file or over a launcher's folders.
+"""Tell the attempts of a job apart, in one file or over a launcher's folders.
 
-In: start markers, lines of failures, the sources' paths. Out: the line of each source at which the
-last attempt begins. Not here: what happened in it (`case.order`).
+In: what was read. Out: `Span`s, the part of the extract that belongs to one attempt. Not here:
+where a start stands in a file (`case.run_starts`), what happened in it (`case.order`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
-from postmortem.core.findings import Finding
-from postmortem.core.job_facts import Source
-from postmortem.core.message import Message
+from postmortem.core.errors import UsageError
+from postmortem.diagnosis.case.run_starts import find_starts
 from postmortem.extraction.extract import Extract
+from postmortem.extraction.one_attempt import select_lines
 from postmortem.reading.file_names import parse_attempts
 
 START: Final = "context.training-start"
 COMMAND: Final = "context.command"
+_ENDS: Final = frozenset({"cause", "consequence"})
 
 
-def begin_of_the_last(
-    extract: Extract,
-    starts: Iterable[Finding],
-    fatal_lines: Mapping[int, Sequence[int]],
-    sources: Sequence[Source[Message]] = (),
-) -> dict[int, int]:
-    """Give the line at which the last attempt of each source begins; absent: at its first.
+class Span(NamedTuple):
+    """The lines of an attempt in one source."""
 
-    Args:
-        extract: tells how many lines each source has.
-        starts: start markers and commands of the shell.
-        fatal_lines: by source, where something failed.
-        sources: the files of the job.
-    """
-    return _find_starts_within_files(extract, starts, fatal_lines) | _find_starts_across_folders(
-        extract, sources
+    source: int
+    number: int
+    """Of the attempt, from 1."""
+    first: int
+    last: int
+
+
+def list_spans(extract: Extract) -> list[Span]:
+    """List the attempts of each log, in the order of the sources and lines."""
+    mirrored = {source for source, _ in extract.copies.mirrored}
+    logs = [
+        index
+        for index, source in enumerate(extract.sources)
+        if source.kind in {"log", "notebook"} and index not in mirrored and source.lines
+    ]
+    folders = parse_attempts(source.path for source in extract.sources if source.kind != "ignored")
+    order = sorted(set(folders.values()))
+    found = []
+    for source in logs:
+        last, path = extract.sources[source].lines, extract.sources[source].path
+        if path in folders:
+            found.append(Span(source, order.index(folders[path]) + 1, 1, last))
+            continue
+        ends, crashes = list_ends(extract, source), _list_crashes(extract, source)
+        starts = find_starts(extract, source, ends, crashes)
+        borders = zip(starts, [*(start - 1 for start in starts[1:]), last], strict=True)
+        found += [Span(source, number, *border) for number, border in enumerate(borders, 1)]
+    return found
+
+
+def list_ends(extract: Extract, source: int) -> list[int]:
+    """List the raw lines of a source at which something ended, in order."""
+    found = {
+        line
+        for traceback, _ in extract.tracebacks
+        if traceback.source == source
+        for line in (traceback.line, traceback.exception_line)
+    }
+    found |= {
+        sighting.finding.line
+        for (_, index, _), kept in extract.findings.items()
+        if index == source
+        for sighting in kept.all()
+        if sighting.finding.role in _ENDS
+    }
+    return sorted(found)
+
+
+def _list_crashes(extract: Extract, source: int) -> list[int]:
+    """List the last lines of the exceptions that came up to the outermost frame of a script."""
+    return sorted(
+        traceback.exception_line
+        for traceback, _ in extract.tracebacks
+        if traceback.source == source and not (traceback.aside or traceback.was_caught())
     )
 
 
-def _find_starts_within_files(
-    extract: Extract, starts: Iterable[Finding], fatal_lines: Mapping[int, Sequence[int]]
-) -> dict[int, int]:
-    """Begin at a start marker that stands behind a failure and has something behind it."""
-    begins: dict[int, int] = {}
-    for finding in _iter_restarts(starts):
-        earlier = [line for line in fatal_lines.get(finding.source, ()) if line < finding.line]
-        has_more = extract.lines.get(finding.source, 0) > finding.line + 1
-        if earlier and has_more:
-            begins[finding.source] = max(begins.get(finding.source, 0), finding.line)
-    return begins
+def count_attempts(spans: Sequence[Span]) -> int:
+    """Count the attempts of a job."""
+    return max((span.number for span in spans), default=1)
 
 
-def _iter_restarts(starts: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the start markers; a command of the shell is one from its second time on."""
-    started: set[tuple[int, str | None]] = set()
-    for finding in starts:
-        script = (finding.source, finding.capture("script"))
-        if finding.signature == COMMAND and script not in started:
-            started.add(script)
-        else:
-            yield finding
+def choose_attempt(spans: Sequence[Span], asked: int | None) -> int:
+    """Give the number of the attempt to judge: the last, unless another one is asked for.
 
-
-def _find_starts_across_folders(
-    extract: Extract, sources: Sequence[Source[Message]]
-) -> dict[int, int]:
-    """Let the last attempt begin behind the end of the files of an earlier one.
-
-    They stand in folders of their own (attempt_0, attempt_1, ...).
+    Raises:
+        UsageError: there is no such attempt.
     """
-    read = {source.path: index for index, source in enumerate(sources) if source.kind != "ignored"}
-    numbers = parse_attempts(read)
-    last = max(numbers.values(), default=0)
-    return {
-        read[path]: extract.lines.get(read[path], 0) + 1
-        for path, number in numbers.items()
-        if number < last
+    count = count_attempts(spans)
+    if asked is None:
+        return count
+    if not 1 <= asked <= count:
+        held = "1 attempt" if count == 1 else f"{count} attempts"
+        raise UsageError(f"no attempt {asked}: the log holds {held}", "", f"name 1 to {count}")
+    return asked
+
+
+def select_attempt(
+    extract: Extract, spans: Sequence[Span], number: int
+) -> tuple[Extract, dict[int, int]]:
+    """Give the part of an extract that belongs to an attempt, and where that begins by source.
+
+    A log with a single attempt belongs to each, unless its folder names it; of one with fewer than
+    others the last is taken for the last.
+    """
+    folders = set(
+        parse_attempts(source.path for source in extract.sources if source.kind != "ignored")
+    )
+    counts: dict[int, int] = {}
+    for span in spans:
+        counts[span.source] = max(counts.get(span.source, 0), span.number)
+    total = count_attempts(spans)
+    chosen: dict[int, tuple[int, int]] = {}
+    for span in spans:
+        is_of_folder = extract.sources[span.source].path in folders
+        if not is_of_folder and counts[span.source] == 1:
+            continue
+        wanted = number if number < total or is_of_folder else counts[span.source]
+        if span.number == wanted:
+            chosen[span.source] = (span.first, span.last)
+        else:
+            chosen.setdefault(span.source, _nothing(extract, span.source))
+    parts = {
+        source: lines
+        for source, lines in chosen.items()
+        if lines != (1, extract.sources[source].lines)
     }
+    begins = {source: first for source, (first, _) in parts.items() if first > 1}
+    return select_lines(extract, parts), begins
+
+
+def _nothing(extract: Extract, source: int) -> tuple[int, int]:
+    """Give the lines behind the end of a source."""
+    return extract.lines.get(source, 0) + 1, extract.lines.get(source, 0)

@@ -8,9 +8,11 @@ report shows besides (`story`).
 
 import dataclasses
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from postmortem.core.findings import Traceback
+from postmortem.core.job_facts import Attempt
+from postmortem.core.message import cut, quote
 from postmortem.diagnosis.case import attempts, failures, order, outcomes
 from postmortem.diagnosis.case import broad_matches as in_words
 from postmortem.diagnosis.case import relevance as standing
@@ -20,7 +22,7 @@ from postmortem.diagnosis.case.forwarded import forwarding
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
 from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
-from postmortem.diagnosis.case.survived_errors import SurvivedErrors
+from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_handled
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -34,13 +36,15 @@ from postmortem.extraction.extract import (
 from postmortem.extraction.facts import fact_store as env
 from postmortem.rules.base import KnowledgeBase
 
+_MOST_TEXT: Final = 200
 
-class _LastAttempt(NamedTuple):
-    """What was found of the attempt that counts, the last one."""
+
+class _Attempt(NamedTuple):
+    """What was found of one attempt."""
 
     gathered: Extract
     begins: Mapping[int, int]
-    """The raw line at which it begins, by source."""
+    """The raw line at which it begins, by source, where that is not the first."""
     seen: Sequence[Sighting]
     tracebacks: Sequence[tuple[Traceback, int]]
     """But those that only hand on another one."""
@@ -50,12 +54,46 @@ class _LastAttempt(NamedTuple):
         return self.begins.get(source, 0) <= self.gathered.lines.get(source, 0)
 
 
-def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
-    """Bring what was gathered into order; nothing in it is changed, and no file is read."""
+def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = None) -> Case:
+    """Bring what was gathered into order; nothing in it is changed, and no file is read.
+
+    Args:
+        extract: what was read.
+        knowledge: the rules.
+        asked: the number of the attempt to judge, the last without one.
+
+    Raises:
+        UsageError: there is no such attempt.
+    """
+    spans = attempts.list_spans(extract)
+    number, count = attempts.choose_attempt(spans, asked), attempts.count_attempts(spans)
+    outcomes_of, before = [], None
+    for one in range(1, count + 1):
+        part, begins = attempts.select_attempt(extract, spans, one)
+        built = _build_attempt(part, begins, knowledge)
+        outcomes_of.append(built.outcome)
+        if one == number - 1:
+            before = built.first
+        if one == number:
+            case = built
+    return dataclasses.replace(
+        case,
+        attempts=tuple(
+            Attempt(span.source, span.first, span.last, outcomes_of[span.number - 1])
+            for span in spans
+        ),
+        attempt=number,
+        before=before,
+        whole=extract,
+    )
+
+
+def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: KnowledgeBase) -> Case:
+    """Bring what was gathered of one attempt into order."""
     about = select_sources_by_type(extract, "environment", "scheduler")
     handed_on = forwarding(extract.tracebacks)
     seen = _drop_copies(_collect_findings(extract, knowledge), extract, handed_on, knowledge)
-    attempt = _select_last_attempt(extract, seen, handed_on)
+    attempt = _select_attempt(extract, begins, seen, handed_on)
     apart = _find_clock_skews(attempt)
     clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
     observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
@@ -75,6 +113,7 @@ def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
         ends,
     )
     left = _drop_survived_tracebacks(outlived, attempt)
+    known |= _find_handled_error(outlived, attempt)
     ended_by = _list_failures(left, about, knowledge, clock)
     spoken = None if ended_by else _find_final_error(attempt)
     ended_by = ended_by or (
@@ -87,7 +126,7 @@ def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
     return Case(
         events=tuple(
             standing.build_occurrences(
-                seen, knowledge.by_id, first, extract, attempt.begins, clock, about, outlived
+                seen, knowledge.by_id, first, extract, clock, about, outlived
             )
         ),
         tracebacks=_list_unsurvived_tracebacks(left),
@@ -105,7 +144,7 @@ def build_case(extract: Extract, knowledge: KnowledgeBase) -> Case:
 
 
 def _infer_outcome(
-    attempt: _LastAttempt,
+    attempt: _Attempt,
     counted: Sequence[Sighting],
     ended_by: Sequence[failures.Failure],
     known: Mapping[str, Anomaly],
@@ -148,7 +187,7 @@ def _drop_copies(
 
 
 def _drop_nonfatal_findings(
-    attempt: _LastAttempt, passed: Container[tuple[int, int]]
+    attempt: _Attempt, passed: Container[tuple[int, int]]
 ) -> list[Sighting]:
     """Give what was found but what ended nothing."""
     return [
@@ -158,7 +197,7 @@ def _drop_nonfatal_findings(
     ]
 
 
-def _drop_survived_tracebacks(outlived: SurvivedErrors, attempt: _LastAttempt) -> _LastAttempt:
+def _drop_survived_tracebacks(outlived: SurvivedErrors, attempt: _Attempt) -> _Attempt:
     """Give the attempt without the tracebacks that it has outlived, and what they hold."""
     return attempt._replace(
         seen=[found for found in attempt.seen if not outlived.holds(found.finding)],
@@ -170,7 +209,22 @@ def _drop_survived_tracebacks(outlived: SurvivedErrors, attempt: _LastAttempt) -
     )
 
 
-def _list_unsurvived_tracebacks(attempt: _LastAttempt) -> tuple[Traceback, ...]:
+def _find_handled_error(outlived: SurvivedErrors, attempt: _Attempt) -> dict[str, Anomaly]:
+    """Find the last error that the program has caught, and behind which it goes on."""
+    handled = [
+        traceback
+        for traceback, _ in attempt.tracebacks
+        if is_handled(traceback) and outlived.has(traceback)
+    ]
+    if not handled:
+        return {}
+    last = handled[-1]
+    text = quote(cut(f"{last.exception}: {last.message}", _MOST_TEXT))
+    name = "handled-error"
+    return {name: Anomaly(name, text, last.source, last.where, last.went_on)}
+
+
+def _list_unsurvived_tracebacks(attempt: _Attempt) -> tuple[Traceback, ...]:
     """Give the tracebacks of the attempt but those that many records follow."""
     return tuple(
         traceback
@@ -179,42 +233,27 @@ def _list_unsurvived_tracebacks(attempt: _LastAttempt) -> tuple[Traceback, ...]:
     )
 
 
-def _select_last_attempt(
-    extract: Extract, seen: Sequence[Sighting], handed_on: Container[tuple[int, int]]
-) -> _LastAttempt:
-    findings = [found.finding for found in seen]
-    starts = [
-        finding
-        for finding in findings
-        if finding.signature.startswith((attempts.START, attempts.COMMAND))
+def _select_attempt(
+    extract: Extract,
+    begins: Mapping[int, int],
+    seen: Sequence[Sighting],
+    handed_on: Container[tuple[int, int]],
+) -> _Attempt:
+    tracebacks = [
+        (traceback, before)
+        for traceback, before in extract.tracebacks
+        if (traceback.source, traceback.offset) not in handed_on
     ]
-    fatal: dict[int, list[int]] = {}
-    for finding in findings:
-        if finding.role in {"cause", "consequence"}:
-            fatal.setdefault(finding.source, []).append(finding.line)
-    for traceback, _ in extract.tracebacks:
-        fatal.setdefault(traceback.source, []).append(traceback.line)
-    begins = attempts.begin_of_the_last(extract, starts, fatal, extract.sources)
-    return _LastAttempt(
-        extract,
-        begins,
-        [found for found in seen if found.finding.line >= begins.get(found.finding.source, 0)],
-        [
-            (traceback, before)
-            for traceback, before in extract.tracebacks
-            if traceback.line >= begins.get(traceback.source, 0)
-            and (traceback.source, traceback.offset) not in handed_on
-        ],
-    )
+    return _Attempt(extract, begins, seen, tracebacks)
 
 
-def _find_sources_needing_times(attempt: _LastAttempt, knowledge: KnowledgeBase) -> set[int]:
+def _find_sources_needing_times(attempt: _Attempt, knowledge: KnowledgeBase) -> set[int]:
     """Name the sources that must have times for the clock to be of use."""
     return failures.find_reporting_sources(attempt.seen, attempt.tracebacks, knowledge.by_id)
 
 
 def _list_failures(
-    attempt: _LastAttempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
+    attempt: _Attempt, about: Container[int], knowledge: KnowledgeBase, clock: Clock
 ) -> list[failures.Failure]:
     """List what could have ended the run, by the logs, else by files about the run."""
     extract = attempt.gathered
@@ -228,7 +267,7 @@ def _list_failures(
     return among(in_logs) or among(attempt.seen)
 
 
-def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
+def _find_clock_skews(attempt: _Attempt) -> dict[int, float]:
     """Find clocks that stand apart among the files of the attempt."""
     extract = attempt.gathered
     current = [source for source in extract.lines if attempt.holds(source)]
@@ -242,7 +281,7 @@ def _find_clock_skews(attempt: _LastAttempt) -> dict[int, float]:
     )
 
 
-def _find_final_error(attempt: _LastAttempt) -> FinalError | None:
+def _find_final_error(attempt: _Attempt) -> FinalError | None:
     """Find the final error of a log in which nothing else reports a failure.
 
     Of one that was not training only an exception or the last line counts: anything else may be
@@ -258,7 +297,7 @@ def _find_final_error(attempt: _LastAttempt) -> FinalError | None:
     return None
 
 
-def _collect_explained_lines(attempt: _LastAttempt) -> dict[int, set[int]]:
+def _collect_explained_lines(attempt: _Attempt) -> dict[int, set[int]]:
     """Give the lines, by source, that a rule or a traceback explains."""
     spans = [
         (found.finding.source, found.finding.line, found.finding.end_line)

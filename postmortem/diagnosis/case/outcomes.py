@@ -17,7 +17,9 @@ from postmortem.extraction.facts.fact_store import STATED_BY_CALLER, FactStore
 from postmortem.rules.stack_rules import StackRules
 from postmortem.rules.traits import Trait, has_trait
 
-_ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
+_ENDS: Final = frozenset(
+    {"last-step", "last-epoch", "planned-end", "closing-words", "closing-results"}
+)
 """Shapes of a run that is through though no line of known wording says so."""
 _OPEN: Final = frozenset({"trouble-at-end", "shell-prompt"})
 """Shapes of a run that has ended in a way that nothing tells."""
@@ -28,6 +30,8 @@ _MOVING: Final = frozenset({"slow-down", "log-goes-on"})
 _DUMPED: Final = "hang.faulthandler"
 _WORKS: Final = frozenset({"lines-count", "closing-words"})
 """Anomalies that show work in a log without metric records."""
+_HANDLED: Final = "handled-error"
+"""Shape of a program that goes on behind an error that it has caught."""
 _NO_OUTPUT: Final = frozenset({"environment", "ignored"})
 """Kinds of sources that no run has printed."""
 _TORCH: Final = compile_lazily(
@@ -128,7 +132,7 @@ def _infer_outcome_without_end(
     if "traceback-cut" in known:
         return "failed"
     is_counting = bool(_WORKS.intersection(known)) and not _has_troubles(seen)
-    if any(extract.records.values()) or is_counting:
+    if any(extract.records.values()) or is_counting or _HANDLED in known:
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if known.keys() & _OPEN else "running"

@@ -1,6 +1,6 @@
 """Weigh each finding by its relation to the first failure.
 
-A finding that came after it, was survived or belongs to an earlier attempt counts less.
+A finding that came after it or was survived counts less.
 
 In: findings of all sources, the first failure. Out: `Occurrence`s with a factor. Not here: which
 failure came first (`case.order`), weights of signatures.
@@ -26,7 +26,6 @@ _LONG_AFTER: Final = 0.35
 _NEXT_EVENT: Final = 0.75
 _SURVIVED: Final = 0.2
 _QUOTED: Final = 0.4
-_EARLIER_ATTEMPT: Final = 0.2
 _BEHIND: Final = "after-first-failure"
 _SAME_TEXT: Final = 120
 _RIGHT_BEHIND: Final = 3
@@ -40,7 +39,6 @@ class _Situation(NamedTuple):
     is_fatal: bool
     first: Failure | None
     records_after: int
-    is_of_an_earlier_attempt: bool
     is_behind: bool
     """It stands behind the first failure."""
     is_outlived: bool
@@ -59,7 +57,6 @@ def build_occurrences(
     rules: Mapping[str, Signature],
     first: Failure | None,
     extract: Extract,
-    attempt_starts: Mapping[int, int],
     clock: Clock,
     dumps: Container[int] = (),
     outlived: SurvivedErrors | None = None,
@@ -71,7 +68,6 @@ def build_occurrences(
         rules: signatures by id.
         first: the first failure, if there is one.
         extract: tells how many records followed.
-        attempt_starts: raw line by source at which the last attempt begins.
         clock: the order of events.
         dumps: sources that tell how things stand: nothing in them is before or behind the failure.
         outlived: the tracebacks that ended nothing.
@@ -83,11 +79,10 @@ def build_occurrences(
         if finding.source not in dumps:
             is_behind = first is not None and _is_behind(finding, first, clock)
             is_passed = outlived is not None and outlived.is_passed(finding, first)
-            is_earlier = finding.line < attempt_starts.get(finding.source, 0)
             after = count_records_after(extract, finding, sight.records_before)
             is_cause = is_fatal and finding.role == "cause"
             standing = _judge_relevance(
-                _Situation(finding, is_cause, first, after, is_earlier, is_behind, is_passed)
+                _Situation(finding, is_cause, first, after, is_behind, is_passed)
             )
         found.append(Occurrence(finding, *standing, is_fatal))
     return sorted(found, key=lambda event: (event.finding.source, event.finding.offset))
@@ -119,10 +114,6 @@ def _judge_relevance(it: _Situation) -> _Standing:
 
 def _is_harmless(it: _Situation) -> bool:
     return it.finding.role == "harmless"
-
-
-def _is_of_an_earlier_attempt(it: _Situation) -> bool:
-    return it.is_of_an_earlier_attempt
 
 
 def _is_survived(it: _Situation) -> bool:
@@ -199,7 +190,6 @@ def _place(event: Finding | Failure) -> tuple[int, int]:
 
 _BY_ITSELF: Final[tuple[tuple[Callable[[_Situation], bool], _Standing], ...]] = (
     (_is_harmless, _Standing(_FULL)),
-    (_is_of_an_earlier_attempt, _Standing(_EARLIER_ATTEMPT, "earlier-attempt")),
     (_is_survived, _Standing(_SURVIVED, "survived")),
     (_is_outlived, _Standing(_SURVIVED, "survived")),
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from postmortem.core.findings import Finding, Traceback
-from postmortem.core.job_facts import Environment, Setting, Source
+from postmortem.core.job_facts import Attempt, Environment, Setting, Source
 from postmortem.core.message import Message
 from postmortem.diagnosis.case.failures import Failure
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -55,12 +55,20 @@ class Case:
     first: Failure | None = None
     """What failed first over all sources and processes."""
     begins: Mapping[int, int] = field(default_factory=dict)
-    """The raw line at which the last attempt begins, of sources that hold more than one."""
+    """The raw line at which the attempt begins, of sources that hold more than one."""
     skews: Mapping[int, float] = field(default_factory=dict)
     """Seconds by which the clock of a source is ahead of the others'."""
     anomaly_types: Mapping[str, AnomalyType] = field(
         default_factory=lambda: load().anomalies, compare=False, repr=False
     )
+    attempts: tuple[Attempt, ...] = ()
+    """Of all sources, each with how it ended."""
+    attempt: int = 1
+    """The number of the one that is judged."""
+    before: Failure | None = None
+    """What failed first in the attempt before the one that is judged."""
+    whole: Extract = field(default_factory=Extract, compare=False, repr=False)
+    """What was read of all attempts; `gathered` is what belongs to the one that is judged."""
     gathered: Extract = field(default_factory=Extract, compare=False, repr=False)
     _by_signature: dict[str, list[int]] = field(
         default_factory=dict, init=False, compare=False, repr=False
@@ -87,6 +95,10 @@ class Case:
             if signature.startswith(name[:-1])
         )
         return [self.events[number] for number in sorted(itertools.chain.from_iterable(below))]
+
+    def number_at(self, source: int, line: int) -> int:
+        """Give the number of the attempt of a source to which a line belongs."""
+        return max(1, sum(one.source == source and one.first_line <= line for one in self.attempts))
 
     @property
     def sources(self) -> Sequence[Source[Message]]:

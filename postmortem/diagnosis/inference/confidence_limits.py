@@ -71,20 +71,30 @@ def get_max_probability(cause: str, evidence: Sequence[Evidence[Message]]) -> fl
     is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
     least = next((weight for trait, weight in _DOUBT if has_trait(cause, trait)), -math.inf)
     is_doubted = any(item.weight < least for item in evidence)
-    is_open = is_doubted or (has_trait(cause, Trait.RESIDUAL) and not is_proved)
+    is_open = (
+        is_doubted
+        or (has_trait(cause, Trait.RESIDUAL) and not is_proved)
+        or (has_trait(cause, Trait.COMPLETED) and not _shows_learning(evidence))
+    )
     return UNPROVED if is_open else MOST_CERTAIN
 
 
+def _shows_learning(evidence: Iterable[Evidence[Message]]) -> bool:
+    """Say whether a curve speaks for health: that a run came to its end says nothing of it."""
+    return any(item.group == "curve" and item.weight > 0 for item in evidence)
+
+
 def _find_survived_failure(case: Case) -> Evidence[Message] | None:
-    """Point to a failure that several records follow: it was caught, or the log is of two runs."""
+    """Point to a failure among the records that several follow: it was caught."""
+    first = case.gathered.first_record
     for event in case.events:
-        if event.is_fatal and event.because == "survived":
-            finding = event.finding
+        finding = event.finding
+        is_amid = first.get(finding.source, (0, 0))[0] < finding.line
+        if event.is_fatal and event.because == "survived" and is_amid:
             return _build_counterevidence("signature", finding.signature, finding.text, finding)
     for traceback, before in case.gathered.tracebacks:
         after = count_records_after(case.gathered, traceback, before)
-        is_own = traceback.line >= case.begins.get(traceback.source, 0)
-        if is_own and after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
+        if after >= SURVIVED_RECORDS and traceback.level not in QUOTED:
             text = f"{traceback.exception}: {traceback.message}"
             return _build_counterevidence("traceback", "survived-exception", text, traceback)
     return None

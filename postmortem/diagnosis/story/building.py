@@ -5,10 +5,11 @@ a report quotes. Not here: judging (`inference`), the language and the layout (`
 """
 
 from dataclasses import replace
+from typing import Final
 
 from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Analysis, Diagnosis
-from postmortem.core.job_facts import Attempt, Framework
+from postmortem.core.job_facts import Framework
 from postmortem.core.message import NOTHING, Message, parse_bilingual
 from postmortem.core.names import PLAIN_LOOP
 from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
@@ -32,8 +33,13 @@ from postmortem.diagnosis.story import (
     timeline,
 )
 from postmortem.diagnosis.story import notes as remarks
+from postmortem.extraction.extract import Extract
+from postmortem.extraction.facts.series import Series
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, get_id, has_trait
+
+_MANY_CURVES: Final = 2000
+"""Curves of other attempts that are shown."""
 
 
 def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> Analysis:
@@ -57,7 +63,7 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
     analysis = Diagnosis(
         knowledge_base=knowledge.version,
         sources=tuple(case.sources),
-        attempts=_list_attempts(case),
+        attempts=case.attempts,
         outcome=case.outcome,
         frameworks=_list_frameworks(case),
         verdict=ranking.verdict,
@@ -74,6 +80,7 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         marks=marks.list_marks(case, extract, failure, is_sound=is_sound),
         events_left=left,
         given=tuple(extract.input_names),
+        other_series=_build_other_curves(case),
     )
     settled: Analysis = convert_texts(quotes.add_quotes(analysis, extract.origins), Message.settled)
     return settled
@@ -188,25 +195,35 @@ def _build_cause(
 
 
 def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[SeriesView, ...]:
-    series = sorted(
-        case.gathered.copies.leading(case.gathered.series),
+    numbers = {source: case.number_at(source, begin) for source, begin in case.begins.items()}
+    series = _sort_series(case.gathered)
+    return tuple(
+        places.build_series_view(curve, failure, len(series), numbers.get(curve.source, 1))
+        for curve in series
+        if curve.points
+    )
+
+
+def _build_other_curves(case: Case) -> tuple[SeriesView, ...]:
+    """Give the curves of the attempts that are not judged, few samples of each."""
+    judged = {(source, case.begins.get(source, 1)) for source in range(len(case.sources))}
+    series = _sort_series(case.whole) if len(case.attempts) > 1 else []
+    found = [
+        (part, case.number_at(attempt.source, attempt.first_line))
+        for attempt in case.attempts
+        if (attempt.source, attempt.first_line) not in judged
+        for curve in series
+        if curve.source == attempt.source
+        and (part := curve.within(attempt.first_line, attempt.last_line)).points
+    ]
+    return tuple(
+        places.build_series_view(part, None, _MANY_CURVES, number)
+        for part, number in found[:_MANY_CURVES]
+    )
+
+
+def _sort_series(extract: Extract) -> list[Series]:
+    return sorted(
+        extract.copies.leading(extract.series),
         key=lambda curve: (curve.source, curve.name, curve.where.rank or 0, curve.producer),
     )
-    return tuple(
-        places.build_series_view(curve, failure, len(series)) for curve in series if curve.points
-    )
-
-
-def _list_attempts(case: Case) -> tuple[Attempt, ...]:
-    found = []
-    mirrored = {source for source, _ in case.gathered.copies.mirrored}
-    for index, source in enumerate(case.sources):
-        is_log = source.kind in {"log", "notebook"} and index not in mirrored
-        if not is_log or not source.lines:
-            continue
-        begin = case.begins.get(index, 1)
-        if begin > 1:
-            found.append(Attempt(index, 1, min(begin - 1, source.lines), "failed"))
-        if begin <= source.lines:
-            found.append(Attempt(index, begin, source.lines, case.outcome))
-    return tuple(found)

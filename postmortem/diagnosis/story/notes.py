@@ -4,10 +4,11 @@ In: the case, its ranking, the known defects. Out: sentences. Not here: what is 
 source (`extraction.job`), defects that speak for a cause (`inference.rules`).
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from postmortem.core.message import Message, say
+from postmortem.core.message import Message, join_list, say
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.inference.known_defects import describe_defect, list_matching_advisories
 from postmortem.diagnosis.inference.verdict import Ranking
@@ -59,6 +60,55 @@ def _list_matched_sources(case: Case) -> set[int]:
     return {event.finding.source for event in case.events}
 
 
+_ENDED: Final = {
+    "failed": say("failed", "失败"),
+    "completed": say("completed", "完成"),
+    "running": say("still running", "仍在运行"),
+    "stalled": say("stalled", "停滞"),
+    "incomplete": say("cut off", "日志不完整"),
+    "unknown": say("unknown", "未知"),
+    "not-a-training-log": say("no training", "未训练"),
+}
+
+
+def _iter_attempt_notes(case: Case) -> Iterator[Message]:
+    """Say how many attempts there are, how they ended and whether the last did like the one before.
+
+    Of several logs the one with the most is counted.
+    """
+    sources = Counter(attempt.source for attempt in case.attempts)
+    source, count = max(sources.items(), key=lambda item: item[1], default=(0, 0))
+    if count <= 1:
+        return
+    ended = Counter(attempt.outcome for attempt in case.attempts if attempt.source == source)
+    yield say(
+        "{path} holds {count} attempts ({ended}); number {number} is judged, --attempt N judges"
+        " another",
+        "{path} 中有 {count} 次运行（{ended}）；此处分析第 {number} 次，用 --attempt N 分析另一次",
+        path=case.sources[source].path,
+        count=count,
+        number=case.attempt,
+        ended=join_list(
+            [
+                say("{count} {outcome}", "{outcome} {count} 次", count=times, outcome=_ENDED[name])
+                for name, times in ended.most_common()
+            ],
+            ", ",
+            "，",
+        ),
+    )
+    if case.first is not None and case.before is not None:
+        if case.first.kind == case.before.kind:
+            yield say("it failed like the attempt before", "失败原因与上一次运行相同")
+        else:
+            yield say(
+                "the attempt before failed otherwise, at line {line}: {text}",
+                "上一次运行的失败不同，见第 {line} 行：{text}",
+                line=case.before.line,
+                text=case.before.format_line(),
+            )
+
+
 def iter_reading_notes(case: Case) -> Iterator[Message]:
     """Yield notes on how the log was read."""
     for source, ahead in case.skews.items():
@@ -69,6 +119,7 @@ def iter_reading_notes(case: Case) -> Iterator[Message]:
             path=case.sources[source].path,
             ahead=ahead,
         )
+    yield from _iter_attempt_notes(case)
     extract = case.gathered
     for index, dump in enumerate(case.sources):
         if (

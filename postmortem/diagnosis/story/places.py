@@ -58,9 +58,12 @@ def list_signature_hits(
 
 
 def build_series_view(
-    series: Series, failure: FirstFailure[Message] | None = None, series_count: int = 1
+    series: Series,
+    failure: FirstFailure[Message] | None = None,
+    series_count: int = 1,
+    attempt: int = 1,
 ) -> SeriesView:
-    """Give a series as the report shows it, one of so many.
+    """Give a series of an attempt as the report shows it, one of so many.
 
     All that is kept around the failure is among its samples.
     """
@@ -93,6 +96,7 @@ def build_series_view(
                 )
             ]
         ),
+        attempt,
     )
 
 

@@ -19,6 +19,7 @@ from postmortem.core.message import Message
 from postmortem.core.shown import Excerpt, FirstFailure, Progress
 from postmortem.diagnosis.case.attempts import COMMAND, START
 from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.story.printed_progress import read_progress
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts import checkpoints, clock
 from postmortem.extraction.facts.number_texts import normalise_step
@@ -114,6 +115,7 @@ def compute_progress(
         seconds_after_failure=_compute_lost_time(extract, case, failure, stamps, logs),
         resume_from=good.value if good else None,
         first_bad=(normalise_step(bad.step), bad.line) if bad else None,
+        **read_progress(extract, case.settings)._asdict(),
     )
 
 

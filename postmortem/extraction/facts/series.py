@@ -10,6 +10,7 @@ the first non-finite one, a line that is asked for, and the largest changes: els
 spike would be lost.
 """
 
+import bisect
 import copy
 import functools
 import math
@@ -224,6 +225,27 @@ class Series(Exact):
         self._settled = len(self.values)
         if len(self.values) > EXACT:
             self.thin()
+
+    def count_within(self, first: int, last: int) -> int:
+        """Count the points within some raw lines, among those that are kept."""
+        start, end = self._find_within(first, last)
+        return end - start
+
+    def within(self, first: int, last: int) -> "Series":
+        """Give a series of the kept points within some raw lines."""
+        start, end = self._find_within(first, last)
+        part = Series(self.name, self.producer, self.source, self.where, self.unit)
+        part.append_many(self.steps[start:end], self.values[start:end], self.lines[start:end])
+        part.settle()
+        return part
+
+    def get_ends(self, first: int, last: int) -> tuple[int, int]:
+        """Give the first and the last raw line with a kept point within some raw lines."""
+        start, end = self._find_within(first, last)
+        return self.lines[start], self.lines[end - 1]
+
+    def _find_within(self, first: int, last: int) -> tuple[int, int]:
+        return bisect.bisect_left(self.lines, first), bisect.bisect_right(self.lines, last)
 
     def _get_point(self, index: int) -> Point:
         return _AS_POINT((self.steps[index], self.values[index], self.lines[index]))

@@ -39,7 +39,7 @@ from postmortem.extraction.formats.positions import (
     parse_step_and_epoch,
 )
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import FIGURE, convert_to_ascii
+from postmortem.extraction.formats.spelling import FIGURE, MAY_HOLD_FIGURE, convert_to_ascii
 
 WORDS: Final = (
     b"loss",
@@ -193,7 +193,7 @@ class LineFigures(NamedTuple):
 
 def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> LineFigures | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
-    if len(text) > _LONGEST or _CLOSING.search(text):
+    if len(text) > _LONGEST or not MAY_HOLD_FIGURE.search(text) or _CLOSING.search(text):
         return None
     text = _SET.sub(r"\1", convert_to_ascii(text)) if " set " in text else convert_to_ascii(text)
     bar = draw(text) if _MAY_BE_BAR.search(text) else None

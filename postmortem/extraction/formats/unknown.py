@@ -9,7 +9,7 @@ draw of a bar counts (`formats.bar_records`).
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.acceptance import Acceptance
@@ -19,6 +19,9 @@ from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.formats.loss_owners import LossOwners
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.step_counting import StepCounting
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _MOST_KINDS: Final = 64
 
@@ -127,6 +130,21 @@ class GenericReader:
                 )
             ]
         return self._list_settled(self.bars.read_learnt(layout, looked.bar, where, groups, line))
+
+    def compute_run_steps(
+        self,
+        layout: Layout,
+        where: ProcessId,
+        steps: "np.ndarray[Any, Any]",
+        epochs: "np.ndarray[Any, Any] | None",
+    ) -> "np.ndarray[Any, Any]":
+        """Give the steps of the run of many lines of a layout, in order."""
+        found = layout.looked.found
+        if found.is_numbered and not self.acceptance.is_counted(found.layout, where):
+            return steps * math.nan
+        if epochs is None:
+            return steps
+        return self._counting.steps((found.layout, where), epochs, steps, found.length)
 
     def is_known(self, layout: Layout, where: ProcessId) -> bool:
         """Say whether lines of a layout are metric lines of this process."""

@@ -50,6 +50,12 @@ _MOST_NAMED: Final = 3
     is_flag=True,
     help="Exit with 1 if the run failed or stalled, or anything but health is found.",
 )
+@click.option(
+    "--attempt",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Judge attempt N of a log that holds several (default: the last).",
+)
 @add_model_options
 @click.option(
     "--replay",
@@ -64,6 +70,7 @@ def command(
     env_files: tuple[str, ...],
     *,
     exit_code: bool,
+    attempt: int | None,
     model: Path | None,
     capsule: Path | None,
     trust_code: bool,
@@ -92,6 +99,7 @@ def command(
             replay=capsule,
             trust_code=trust_code,
             workers=count_cores(),
+            attempt=attempt,
         ).in_language(language)
     check_not_overwriting(output, (source.path for source in report.diagnosis.sources))
     form = choose_format(form, output, open_=open_)

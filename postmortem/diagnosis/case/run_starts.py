@@ -1,0 +1,353 @@
+"""Find where the training program starts anew within one source.
+
+In: the lines of a source whose wording comes again, its series, what ended something. Out: the raw
+lines at which a start begins, the first among them. Not here: which attempt is judged
+(`case.attempts`).
+
+What stands before the first record of a start is its opening. Another start begins where an opening
+comes again, its first line and a good part of the rest, and a second witness says so: something
+ended right before, a launcher speaks, the counter of the records falls, another process prints, or
+a while passed. Any of these alone misleads.
+"""
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.extract import Extract
+from postmortem.extraction.facts.clock import parse_time
+from postmortem.extraction.facts.series import Series
+from postmortem.extraction.recurring_lines import RecurringLine, get_wording
+from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basis
+
+_LONGEST_OPENING: Final = 80
+"""Lines of an opening that are compared."""
+_SHARE: Final = 0.5
+"""Share of an opening that must come again."""
+_WHOLE: Final = 0.9
+"""The same where it begins with an error."""
+_LONG, _VERY_LONG = 8, 20
+"""Lines of an opening that says that a run was resumed: behind an end, and by itself."""
+_NEAR: Final = 15
+"""Lines before a start in which what ended the run before it stands."""
+_TOGETHER: Final = 3
+"""Lines between two openings of one start."""
+_GAP, _WORK_GAP = 20.0, 15.0
+"""Seconds without output between two runs; seconds of work between two starts."""
+_DATE: Final = compile_lazily(
+    r"\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+(?P<month>[JFMASOND][a-z]{2})\s+(?P<day>\d{1,2})\s+"
+    r"(?P<clock>\d\d:\d\d:\d\d)\s+(?:[A-Z]{2,5}\s+)?(?P<year>\d{4})"
+)
+"""What `date` prints."""
+_MONTHS: Final = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_BACK: Final = 60
+"""Lines before a start that are searched for a clock."""
+_CLOCKS: Final = 12
+"""Lines of an opening that are searched for a clock."""
+_COUNTS: Final = 8
+"""Lines before and behind that are searched for a count."""
+_TAIL: Final = 6
+"""Lines that an exception may print behind its name."""
+_MOST_CRASHES: Final = 200
+_AROUND: Final = 60
+"""Lines on either side in which process ids are looked for."""
+_MOST_SERIES: Final = 40
+_END: Final = compile_lazily(
+    r"(?i)\b(?:Killed|Terminated|Aborted|KeyboardInterrupt|core dumped|Segmentation fault"
+    r"|CANCELLED|DUE TO TIME LIMIT|exit(?:ed|ing)?\b.{0,20}\d|finished|completed?|done|exiting)\b"
+    r"|\w(?:Error|Exception)\b:?"
+)
+_MARK: Final = compile_lazily(
+    r"(?i)\s*(?:nohup: ignoring input|submitted batch job \d|slurm_job_?id\b"
+    r"|[+$] (?:python|torchrun|srun|accelerate)\b|(?:job|run)[ _](?:started|begins)\b)"
+)
+"""A line by which a launcher or scheduler begins."""
+_LAUNCH: Final = compile_lazily(
+    r"(?i)^\s*(?:nohup: |\+ |\$ |srun:|sbatch|Submitted batch|starting job|job[ _]?id\b"
+    r"|={3,}.*\b(?:start|run|job|launch)|>{3,}.*\bstart|.*\b(?:torchrun|accelerate launch"
+    r"|deepspeed\.launcher|torch\.distributed\.(?:run|launch)|python3? (?:-\w |\S+\.py)"
+    r"|will restart worker group|SLURM_JOB_?ID|jobid|hostname)\b)"
+)
+_ERROR: Final = compile_lazily(r"\s|.{0,40}Traceback \(most|Error\b|Exception\b|During\b|The above")
+"""How a line begins that belongs to an exception."""
+_COUNT: Final = compile_lazily(r"(?i)\b(?:epoch|step|iter(?:ation)?|round)s?\b\D{0,4}(\d{1,9})")
+_PID: Final = compile_lazily(r"(?i)\bpid[ =:]{0,3}(\d{2,8})\b|\((?:pid|PID) ?(\d{2,8})\)")
+
+
+class _Opening(NamedTuple):
+    """What a start prints before its first record."""
+
+    begin: int
+    """Index of its first line."""
+    rest: frozenset[bytes]
+    span: int
+    """Lines from its first to its last."""
+
+
+def find_starts(
+    extract: Extract, source: int, ends: Sequence[int], crashes: Sequence[int] = ()
+) -> list[int]:
+    """Give the raw lines at which starts of the program begin in a source, 1 the first of them.
+
+    Args:
+        extract: what was read.
+        source: its index.
+        ends: raw lines at which something in it ended, in order.
+        crashes: the last lines of exceptions that end a script.
+    """
+    lines = extract.recurring.get(source, ())
+    series = _select_series(extract, source)
+    return _Splitter(lines, series, ends, crashes).split() if lines else [1]
+
+
+def _select_series(extract: Extract, source: int) -> list[Series]:
+    """Give the longest series of a source."""
+    found = [curve for curve in extract.series.values() if curve.source == source and curve.lines]
+    return sorted(found, key=lambda curve: -len(curve.lines))[:_MOST_SERIES]
+
+
+class _Splitter:
+    def __init__(
+        self,
+        lines: Sequence[RecurringLine],
+        series: Sequence[Series],
+        ends: Sequence[int],
+        crashes: Iterable[int],
+    ) -> None:
+        self._lines, self._series, self._ends = lines, series, ends
+        self._crashes = frozenset(itertools.islice(crashes, _MOST_CRASHES))
+        self._numbers = [line.line for line in lines]
+        self._wordings = [get_wording(line.text) for line in lines]
+        self._pids: dict[int, str] = {}
+        self._starts = [0]
+        """Indexes of the lines with which starts begin."""
+
+    def split(self) -> list[int]:
+        known: dict[bytes, list[_Opening]] = {}
+        self._learn(0, known)
+        found, crash = {0}, -_TAIL - 1
+        for index, wording in enumerate(self._wordings):
+            if self._numbers[index] <= self._numbers[self._starts[-1]] + _TOGETHER:
+                continue
+            openings = (one for one in known.get(wording, ()) if self._is_start(index, one))
+            opening = next(openings, None)
+            if opening is not None:
+                found |= {index, opening.begin}
+                self._starts.append(index)
+            is_new = self._numbers[index] > crash >= self._numbers[index] - _TAIL
+            if is_new and not _ERROR.match(self._lines[index].text):
+                crash = -_TAIL - 1
+                self._learn(index, known)
+            elif opening is not None:
+                self._learn(index, known)
+            if self._numbers[index] in self._crashes:
+                crash = self._numbers[index]
+        return [1, *self._drop_empty(sorted(found))]
+
+    def _drop_empty(self, found: Sequence[int]) -> Iterator[int]:
+        """Yield the lines of the starts behind the first, but those of a start without work."""
+        for index, behind in itertools.pairwise([*found, len(self._lines)]):
+            line = self._numbers[index]
+            until = self._numbers[behind] if behind < len(self._lines) else 1 << 62
+            has_work = self._next_record(line) < until or self._has_end_between(line, until)
+            if index and (index in self._starts or has_work):
+                yield line
+
+    def _learn(self, index: int, known: dict[bytes, list[_Opening]]) -> None:
+        """Take note of the opening that begins with a line."""
+        begin = self._numbers[index]
+        until = min(self._next_record(begin), self._next_end(begin))
+        end = bisect.bisect_left(
+            self._numbers, until, index + 1, min(len(self._lines), index + _LONGEST_OPENING)
+        )
+        wordings = [wording for wording in self._wordings[index:end] if wording]
+        if not wordings:
+            return
+        opening = _Opening(
+            index,
+            frozenset(wordings[1:]) - {wordings[0]},
+            self._numbers[end - 1] - self._numbers[index],
+        )
+        group = known.setdefault(wordings[0], [])
+        if all(opening[1:] != other[1:] for other in group):
+            group.append(opening)
+
+    def _next_end(self, line: int) -> int:
+        """Give the line behind one at which something ends."""
+        at = bisect.bisect_right(self._ends, line)
+        return self._ends[at] if at < len(self._ends) else 1 << 62
+
+    def _next_record(self, line: int) -> int:
+        """Give the line of the first record from a line on."""
+        found = (
+            curve.lines[at]
+            for curve in self._series
+            if (at := bisect.bisect_left(curve.lines, line)) < len(curve.lines)
+        )
+        return min(found, default=1 << 62)
+
+    def _is_start(self, index: int, opening: _Opening) -> bool:
+        """Say whether a start begins at a line that an opening begins with."""
+        if not self._has_work(index):
+            return False
+        line = self._numbers[index]
+        stop = bisect.bisect_right(self._numbers, line + 2 * opening.span + 20, index)
+        matched = len(opening.rest.intersection(self._wordings[index + 1 : stop]))
+        is_mark = _MARK.match(self._lines[index].text) and opening.begin in self._starts
+        if not is_mark and matched < _SHARE * len(opening.rest):
+            return False
+        if self._is_same_run(index):
+            return False
+        return bool(is_mark) or self._has_witness(index, opening, matched, stop)
+
+    def _has_witness(self, index: int, opening: _Opening, matched: int, stop: int) -> bool:
+        """Say whether more than its opening says that a start begins at a line."""
+        line = self._numbers[index]
+        counter, gap = self._compare_counters(line), self._measure_gap(index) >= _GAP
+        if not opening.rest:
+            counter = counter or self._compare_printed_counts(line)
+            return counter < 0 and self._has_end(index)
+        if opening.begin not in self._starts and not (
+            counter <= 0 and (gap or counter) and self._is_behind_crash(line)
+        ):
+            return False
+        if self._is_error(index):
+            has_records = self._next_record(self._numbers[self._starts[-1]]) < line
+            return has_records and matched >= _WHOLE * len(opening.rest)
+        if counter > 0:
+            fewest = _LONG if self._is_between_runs(index, stop) else _VERY_LONG
+            return gap or matched >= fewest
+        return counter < 0 or gap or self._is_between_runs(index, stop)
+
+    def _is_same_run(self, index: int) -> bool:
+        """Say whether a line is of the process that runs, of another rank, or counts on."""
+        line, begin = self._lines[index], self._starts[-1]
+        ours = clean(line.text, srun=True).where
+        theirs = clean(self._lines[begin].text, srun=True).where
+        if ours.rank != theirs.rank or (ours.pid is not None and ours.pid == theirs.pid):
+            return True
+        counted, first = _COUNT.search(line.text), _COUNT.search(self._lines[begin].text)
+        if counted and first and int(counted[1]) > int(first[1]):
+            return True
+        before = {self._find_pid(at) for at in range(max(begin, index - _AROUND), index)}
+        behind = {self._find_pid(at) for at in range(index, min(index + _AROUND, len(self._lines)))}
+        return bool((before & behind) - {""})
+
+    def _find_pid(self, index: int) -> str:
+        """Give the process id that a line prints; empty without one."""
+        if index not in self._pids:
+            found = _PID.search(self._lines[index].text)
+            self._pids[index] = (found[1] or found[2]) if found else ""
+        return self._pids[index]
+
+    def _has_work(self, index: int) -> bool:
+        """Say whether anything was done since the last start."""
+        begin, line = self._numbers[self._starts[-1]], self._numbers[index]
+        return (
+            self._next_record(begin + 1) < line
+            or self._has_end_between(begin, line)
+            or self._measure_time(self._starts[-1], index) >= _WORK_GAP
+        )
+
+    def _is_behind_crash(self, line: int) -> bool:
+        """Say whether an exception ended a script right before a line."""
+        return any(at in self._crashes for at in range(line - _TAIL, line))
+
+    def _is_error(self, index: int) -> bool:
+        """Say whether an error is all that a line begins."""
+        line = self._numbers[index]
+        at = bisect.bisect_left(self._ends, line)
+        return "Traceback (most" in self._lines[index].text or self._ends[at : at + 1] == [line]
+
+    def _has_end_between(self, begin: int, line: int) -> bool:
+        return self._next_end(begin) < line
+
+    def _has_end(self, index: int) -> bool:
+        """Say whether something ended right before a line."""
+        line = self._numbers[index]
+        return self._has_end_between(line - _NEAR, line) or any(
+            _END.search(text) for text in self._lines[index].before[-3:]
+        )
+
+    def _is_between_runs(self, index: int, stop: int) -> bool:
+        """Say whether something ended right before a line, or a launcher speaks behind it."""
+        return self._has_end(index) or self._is_launch(index, stop)
+
+    def _is_launch(self, index: int, stop: int) -> bool:
+        texts = [
+            *self._lines[index].before[-3:],
+            *(line.text for line in self._lines[index : min(stop, index + 10)]),
+        ]
+        return any(_LAUNCH.search(text) for text in texts)
+
+    def _compare_counters(self, line: int) -> int:
+        """Say whether the steps of the records fall (-1) or go on (1) at a line; 0 if unknown."""
+        begin = self._numbers[self._starts[-1]]
+        answers = []
+        for curve in self._series:
+            at = bisect.bisect_left(curve.lines, line)
+            first = bisect.bisect_left(curve.lines, begin)
+            if not first < at < len(curve.lines):
+                continue
+            before, after = max(curve.steps[first:at], default=0), curve.steps[at]
+            if not math.isnan(before + after):
+                answers.append(-1 if after < before or after == curve.steps[first] else 1)
+        return min(answers, default=0)
+
+    def _compare_printed_counts(self, line: int) -> int:
+        """Do the same by the first counts in the lines around, where no series has steps."""
+        index = bisect.bisect_left(self._numbers, line)
+        before = _find_count(itertools.islice(self._iter_back(index), _COUNTS))
+        after = _find_count(
+            text
+            for other in self._lines[index : index + _COUNTS]
+            for text in (other.text, other.after)
+        )
+        if before is None or after is None or before == after:
+            return 0
+        return -1 if after < before else 1
+
+    def _measure_gap(self, index: int) -> float:
+        """Give the seconds between a line and the one before it; 0 if unknown."""
+        behind = (line.text for line in self._lines[index : index + _CLOCKS])
+        return _measure_seconds(itertools.islice(self._iter_back(index), _BACK), behind)
+
+    def _iter_back(self, index: int) -> Iterator[str]:
+        """Yield the lines before one, the nearest first, as far as they are kept."""
+        for at in range(index, self._starts[-1], -1):
+            yield from reversed(self._lines[at].before)
+            yield self._lines[at - 1].text
+
+    def _measure_time(self, first: int, last: int) -> float:
+        """Give the seconds between two kept lines."""
+        return _measure_seconds(
+            (line.text for line in self._lines[first : first + _CLOCKS]),
+            (line.text for line in self._lines[last : last + _CLOCKS]),
+        )
+
+
+def _find_count(texts: Iterable[str]) -> int | None:
+    """Give the first epoch or step that some lines print."""
+    found = next(filter(None, map(_COUNT.search, texts)), None)
+    return None if found is None else int(found[1])
+
+
+def _parse_time(text: str) -> str | None:
+    """Give the time that a line begins with, or is."""
+    found = _DATE.match(text)
+    if found is None:
+        return parse_time(text)
+    month = _MONTHS.find(found["month"]) // 3 + 1
+    return f"{found['year']}-{month:02}-{int(found['day']):02}T{found['clock']}"
+
+
+def _measure_seconds(first: Iterable[str], last: Iterable[str]) -> float:
+    """Give the seconds between the first clocks of two stretches; 0 if unknown."""
+    begin = next(filter(None, map(_parse_time, first)), None)
+    end = next(filter(None, map(_parse_time, last)), None)
+    if begin is None or end is None or get_time_basis(begin) != get_time_basis(end):
+        return 0.0
+    return abs(convert_to_seconds(end) - convert_to_seconds(begin))

@@ -1,0 +1,192 @@
+"""How far an attempt came and how far it was to go, as its log prints it.
+
+In: the extract of the attempt. Out: `PrintedProgress`. Not here: the last good step, checkpoints
+(`story.progress`), how it ended (`case.outcomes`).
+
+A position that is printed with its end (`Epoch 12/200`, `step 10/1882`, a bar) is read off the last
+lines of the log; else the curves know the last step, and the settings the plan.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core import names
+from postmortem.core.job_facts import Setting
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.extract import Extract
+from postmortem.extraction.facts.number_texts import normalise_step, parse_number
+from postmortem.extraction.facts.series import Series
+
+_NUMBER = r"\d[\d,]{0,14}(?:\.\d{1,4})?[KkM]?(?![\w.]*\d)"
+_GAP = r"(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}"
+_OF = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
+_EPOCH: Final = compile_lazily(rf"(?i)(?<![a-z_])epoch{_GAP}{_OF}")
+_STEP: Final = compile_lazily(
+    r"(?i)(?<![a-z_])(?:(?:global|current|training)[_ ])?"
+    rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}"
+)
+_BATCH: Final = compile_lazily(rf"(?i)(?<![a-z_])(?:batch(?:es)?|train){_GAP}{_OF}")
+_PLANS: Final = (
+    r"(?i)(?<![a-z])(?:(?:max|num(?:ber of)?|total|n)[_ ]?(?:train(?:ing)?[_ ]|optimization )?"
+    r"(?:number of )?(?:%s)|%s(?=[\"']?\s{0,20}[:=]))"
+    r"[\"']?\s{0,20}[:=]?\s{0,3}(?P<now>\d[\d,]{0,14})(?![\w.])(?P<end>)?"
+)
+_PLANNED_EPOCHS: Final = compile_lazily(_PLANS % ("epochs?", "epoche?s"))
+_PLANNED_STEPS: Final = compile_lazily(
+    _PLANS % ("steps|iters?|iterations|updates", "train_iters|(?<=\\d )max iterations")
+)
+_BAR: Final = compile_lazily(
+    r"\d{1,3}%\s{0,2}\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<end>\d{1,12})"
+    r"(?=[^\n]{0,60}(?:it/s|s/it))"
+)
+_SCALES: Final = {"k": 1e3, "m": 1e6}
+_MOST_TEXT: Final = 400
+_MOST_LOOKED_AT: Final = 600
+"""Lines that are looked at, the last ones first."""
+_FALLS: Final = 2
+"""Times that steps fall before they are counted anew in each epoch."""
+
+
+_BEYOND: Final = 1.5
+"""Times the last recorded step beyond which a printed step is another count."""
+
+
+class PrintedProgress(NamedTuple):
+    """The last position of an attempt, and its plan; None where nothing prints it."""
+
+    last_step: float | None = None
+    planned_steps: float | None = None
+    epoch: float | None = None
+    planned_epochs: float | None = None
+
+
+def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedProgress:
+    """Read how far an attempt came and how far it was to go."""
+    lines = sorted(_collect_lines(extract).items(), reverse=True)
+    texts = [text for _, text in [*lines[:_MOST_LOOKED_AT], *lines[-_MOST_LOOKED_AT:]]]
+    epoch, epochs = _find_last(_EPOCH, texts)
+    epoch = _first(_find_last_epoch(extract), epoch)
+    planned = _first(
+        None if math.isnan(extract.total_steps) else extract.total_steps,
+        _get_setting(settings, "max_steps"),
+        _find_last(_PLANNED_STEPS, texts)[0],
+    )
+    last, ends = _find_last_position(extract, texts, planned, has_epochs=epoch is not None)
+    planned = next((plan for plan in ends if plan and last is not None and plan >= last), None)
+    epochs = _first(
+        epochs, _get_setting(settings, "num_train_epochs"), _find_last(_PLANNED_EPOCHS, texts)[0]
+    )
+    if epochs is not None and epoch == epochs and _find_last(_EPOCH, texts[::-1])[0] == 0:
+        epochs += 1  # counted from 0 to the last one
+    return PrintedProgress(last, planned, epoch, epochs)
+
+
+def _find_last_position(
+    extract: Extract, texts: Sequence[str], planned: float | None, *, has_epochs: bool
+) -> tuple[float | None, tuple[float | None, ...]]:
+    """Give the last step, and what may be the last that was planned, the surest first."""
+    recorded = _find_last_step(extract, has_epochs=has_epochs)
+    step, end = _find_last(_STEP, texts)
+    if recorded is not None:
+        is_beyond = step is not None and recorded < step <= (end or planned or math.inf)
+        is_same_count = step is not None and recorded + 1 < step <= _BEYOND * recorded + 1
+        step = step if is_beyond and is_same_count else recorded
+    bars: dict[float | None, float] = {}
+    for now, total in _iter_positions(_BAR, texts):
+        bars.setdefault(total, now)
+    if planned is not None and bars.get(planned, 0.0) > (step or 0) + 1:
+        return bars[planned], (planned,)
+    if step is None:
+        longest = max((total for total in bars if total), default=None)
+        step, end = (bars[longest], longest) if longest else _find_last(_BATCH, texts)
+        return step, (end, planned)
+    printed = re.compile(rf"(?<![\d.])0*{step:.0f}\s?/\s?(\d{{1,12}})(?![\d.])")
+    found = next(filter(None, map(printed.search, texts)), None)
+    return step, (end, planned, None if found is None else float(found[1]))
+
+
+def _first(*numbers: float | None) -> float | None:
+    return next((number for number in numbers if number is not None), None)
+
+
+def _get_setting(settings: Mapping[str, Setting], name: str) -> float | None:
+    """Give a whole setting that plans something; -1 and the like plan nothing."""
+    value = settings[name].value if name in settings else None
+    if isinstance(value, str):
+        value = parse_number(value)
+    return value if isinstance(value, (int, float)) and value > 0 else None
+
+
+def _collect_lines(extract: Extract) -> dict[int, str]:
+    """Collect the lines that are kept of the logs of an attempt, by number."""
+    found: dict[int, str] = {}
+    for source, lines in extract.recurring.items():
+        if extract.sources[source].kind in {"environment", "ignored"}:
+            continue
+        for line in lines:
+            found[line.line] = line.text
+            if line.after:
+                found.setdefault(line.line + 1, line.after)
+            for back, text in enumerate(reversed(line.before), 1):
+                found.setdefault(line.line - back, text)
+        first, text = extract.tails.get(source, (1, ""))
+        for number, line_text in enumerate(text.split("\n"), first):
+            found[number] = line_text[-_MOST_TEXT:]
+    return found
+
+
+def _find_last(pattern: re.Pattern[str], texts: Iterable[str]) -> tuple[float | None, float | None]:
+    """Give the last position of a kind and its end, each as printed last."""
+    last = None
+    for now, end in _iter_positions(pattern, texts):
+        last = now if last is None else last
+        if end is not None:
+            return last, end
+    return last, None
+
+
+def _iter_positions(
+    pattern: re.Pattern[str], texts: Iterable[str]
+) -> Iterator[tuple[float, float | None]]:
+    """Yield the positions of a kind, those of a line from its end on."""
+    for text in texts:
+        for found in reversed([*pattern.finditer(text)]):
+            now = _parse(found["now"])
+            if now is not None:
+                yield now, _parse(found["end"]) if found["end"] else None
+
+
+def _parse(text: str) -> float | None:
+    scale = _SCALES.get(text[-1].lower(), 1.0)
+    number = parse_number(text.rstrip("KkM"))
+    return None if number is None else number * scale
+
+
+def _find_last_step(extract: Extract, *, has_epochs: bool) -> float | None:
+    """Give the last step that the records print, where it is counted over the run."""
+    found = [
+        (curve.name == names.LOSS, curve.lines[-1], normalise_step(curve.steps[-1]))
+        for curve in extract.series.values()
+        if curve.steps
+        and not math.isnan(curve.steps[-1])
+        and not (has_epochs and _is_within_epochs(curve))
+    ]
+    return max(found, default=(False, 0, None))[2]
+
+
+def _is_within_epochs(curve: Series) -> bool:
+    steps = curve.steps
+    return bool(sum(map(operator.lt, steps[1:], steps)) >= _FALLS)
+
+
+def _find_last_epoch(extract: Extract) -> float | None:
+    """Give the last epoch that is printed as a figure of the records."""
+    found = [
+        (curve.lines[-1], curve.values[-1])
+        for curve in extract.series.values()
+        if curve.name == names.EPOCH and math.isfinite(curve.values[-1])
+    ]
+    return max(found, default=(0, None))[1]

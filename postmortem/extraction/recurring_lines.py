@@ -1,0 +1,165 @@
+"""Keep the lines of a source whose wording comes again, but not again and again.
+
+What a program prints when it starts comes again with each start; its records come far more often,
+and other lines once. In: blocks. Out: `RecurringLine`s, bounded in number and length, and the first
+lines of the source. Not here: where a program starts (`case.attempts`).
+
+The wording of a line is what is left of it without digits, letters of hexadecimal numbers, blanks
+and marks, so that clocks, addresses and counters do not matter.
+"""
+
+import string
+from typing import Final, NamedTuple
+
+from postmortem.reading.block_reader import Block
+
+_PREFIX: Final = 20
+"""Characters of a wording by which it is known; what follows is often a name or a value."""
+MOST_TEXT: Final = 160
+"""Characters of a line that are kept."""
+HEAD: Final = 300
+"""First lines of a source that are kept in any case."""
+_OFTEN: Final = 300
+"""Times that a wording may come before it is that of records."""
+_MOST_LINES: Final = 20_000
+_MOST_WORDINGS: Final = 20_000
+_RECENT: Final = 1000
+"""Lines behind which a wording that came once is forgotten where there are too many."""
+_LONGEST: Final = 4096
+_BEFORE: Final = 6
+"""Lines right before one that are kept with it where they are of other kinds."""
+_IGNORED: Final = (
+    string.digits + "abcdefABCDEF" + string.whitespace + ".,:;-+_#=*%|/()[]"
+).encode()
+
+
+class RecurringLine(NamedTuple):
+    """A line whose wording comes again."""
+
+    line: int
+    text: str
+    before: tuple[str, ...] = ()
+    """The lines right before it, where they are of other kinds."""
+    after: str = ""
+    """The line right behind it, where it is one of many."""
+
+
+def get_wording(text: str) -> bytes:
+    """Give the beginning of a text without all that changes from time to time."""
+    return text.encode("utf-8", "replace").translate(None, _IGNORED)[:_PREFIX]
+
+
+class _Kept:
+    """A kept line while its source is read."""
+
+    __slots__ = ("after", "before", "line", "raw")
+
+    def __init__(self, line: int, raw: bytes, before: list[bytes]) -> None:
+        self.line, self.raw, self.before, self.after = line, raw, before, b""
+
+
+class RecurringLines:
+    """Keeps what recurs in one source."""
+
+    def __init__(self, line_break: bytes) -> None:
+        """Start before the first byte."""
+        self._break, self._line, self._partial = line_break, 0, b""
+        self._known: dict[int, list[_Kept] | None] = {}
+        """Kept lines by the hash of their wording; None for one that comes too often."""
+        self._latest: dict[int, tuple[int, bytes]] = {}
+        """The last line of each wording that comes too often."""
+        self._often, self._count = _OFTEN, 0
+        self._last: list[bytes] = []
+        self._waiting: _Kept | None = None
+
+    def feed(self, block: Block) -> None:
+        """Look at the lines that end in the fresh region."""
+        raws = (self._partial + block.data[block.lo : block.hi]).split(self._break)
+        self._partial = raws.pop()[-_LONGEST:]
+        self._take(raws)
+
+    def lines(self) -> tuple[RecurringLine, ...]:
+        """Give what is kept so far, in order."""
+        found = [
+            kept
+            for group in self._known.values()
+            if group is not None and (len(group) > 1 or group[0].line <= HEAD)
+            for kept in group
+        ]
+        found += [_Kept(line, raw[-_LONGEST:], []) for line, raw in self._latest.values()]
+        found.sort(key=lambda kept: kept.line)
+        return tuple(
+            RecurringLine(
+                kept.line, _decode(kept.raw), tuple(map(_decode, kept.before)), _decode(kept.after)
+            )
+            for kept in found
+        )
+
+    def _take(self, raws: list[bytes]) -> None:
+        wordings = b"\n".join(raws).translate(None, _IGNORED_IN_LINES).split(b"\n")
+        if len(wordings) != len(raws):  # lines that end otherwise
+            wordings = [raw.translate(None, _IGNORED) for raw in raws]
+        known, start = self._known, self._line + 1
+        was_kept = True
+        for number, wording in enumerate(wordings):
+            key = hash(wording[:_PREFIX])
+            group = known.get(key, ())
+            if group is None:
+                self._latest[key] = (start + number, raws[number])
+                if self._waiting is not None:
+                    self._waiting.after, self._waiting = raws[number][-_LONGEST:], None
+                was_kept = False
+            elif wording:
+                before = [] if was_kept else self._before(raws, number)
+                kept = _Kept(start + number, raws[number][-_LONGEST:], before)
+                self._waiting, was_kept = kept, bool(group)
+                self._keep(key, kept)
+        self._line += len(raws)
+        self._last = [raw[-_LONGEST:] for raw in [*self._last, *raws[-_BEFORE:]][-_BEFORE:]]
+
+    def _before(self, raws: list[bytes], number: int) -> list[bytes]:
+        """Give the lines right before one."""
+        if number >= _BEFORE:
+            return [raw[-_LONGEST:] for raw in raws[number - _BEFORE : number]]
+        return [raw[-_LONGEST:] for raw in [*self._last, *raws[:number]][-_BEFORE:]]
+
+    def _keep(self, key: int, kept: _Kept) -> None:
+        """Keep a line, and forget what has become too much."""
+        known = self._known
+        group = known.get(key)
+        if not group:
+            known[key] = [kept]
+            if len(known) > _MOST_WORDINGS:
+                self._forget_single(kept.line)
+            return
+        group.append(kept)
+        self._count += 1 + (len(group) == 2)
+        if len(group) > self._often:
+            self._count -= len(group)
+            known[key] = None
+        while self._count > _MOST_LINES:
+            self._often //= 2
+            self._forget_frequent()
+
+    def _forget_single(self, line: int) -> None:
+        """Forget the wordings that came once, long ago."""
+        for key, group in [*self._known.items()]:
+            if group is not None and len(group) == 1 and HEAD < group[0].line < line - _RECENT:
+                del self._known[key]
+
+    def _forget_frequent(self) -> None:
+        """Drop the lines of wordings that come more often than may be, the first ones' last."""
+        for key, group in self._known.items():
+            often = self._often * (4 if group and group[0].line <= HEAD else 1)
+            if group is not None and len(group) > max(1, often):
+                self._count -= len(group)
+                self._known[key] = None
+
+
+_IGNORED_IN_LINES: Final = _IGNORED.replace(b"\n", b"")
+
+
+def _decode(raw: bytes) -> str:
+    """Give the beginning of the last frame of a line."""
+    frame = raw.rstrip(b"\r").rsplit(b"\r", 1)[-1]
+    return frame[: 2 * MOST_TEXT].decode("utf-8", "replace")[:MOST_TEXT].rstrip()
