@@ -112,29 +112,33 @@ def _select_kept(kept: KeptFindings, lines: Lines) -> KeptFindings | None:
 
 def _select_records(extract: Extract, lines: Mapping[int, Lines]) -> dict[str, Any]:
     """Count the records again, and find the first and the last of them."""
-    records_of = {key: count for key, count in extract.records_of.items() if key[0] not in lines}
     counts = {key: count for key, count in _count_records(extract, lines).items() if count}
-    records_of |= counts
+    others = {key: count for key, count in extract.records_of.items() if key[0] not in lines}
     records, first, last = {**extract.records}, {**extract.first_record}, {**extract.last_record}
-    for source, (begin, end) in lines.items():
+    for source, within in lines.items():
         records[source] = sum(count for key, count in counts.items() if key[0] == source)
-        ends = [
-            curve.get_ends(begin, end)
-            for key, curve in extract.series.items()
-            if key[2] == source and curve.count_within(begin, end)
-        ]
-        for known, line in ((first, min), (last, max)):
+        ends = _find_record_ends(extract, source, within)
+        for known, at in ((first, min(ends, default=0)), (last, max(ends, default=0))):
             place = known.pop(source, (0, 0))
-            if ends:
-                at = line(border for pair in ends for border in pair)
+            if at:
                 known[source] = place if place[0] == at else (at, 0)
     return {
         "records": records,
-        "records_of": records_of,
+        "records_of": others | counts,
         "first_record": first,
         "last_record": last,
         "total_steps": extract.total_steps if last else math.nan,
     }
+
+
+def _find_record_ends(extract: Extract, source: int, lines: Lines) -> list[int]:
+    """Give the first and the last line of each curve within some lines of a source."""
+    return [
+        line
+        for key, curve in extract.series.items()
+        if key[2] == source and curve.count_within(*lines)
+        for line in curve.get_ends(*lines)
+    ]
 
 
 def _select_texts(extract: Extract, lines: Mapping[int, Lines]) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class RecurringLine(NamedTuple):
     """The lines right before it, where they are of other kinds."""
     after: str = ""
     """The line right behind it, where it is one of many."""
+    is_frequent: bool = False
+    """It is the last of a wording that comes again and again."""
 
 
 def get_wording(text: str) -> bytes:
@@ -76,6 +78,8 @@ class RecurringLines:
         """Look at the lines that end in the fresh region."""
         raws = (self._partial + block.data[block.lo : block.hi]).split(self._break)
         self._partial = raws.pop()[-_LONGEST:]
+        if any(len(raw) > _LONGEST for raw in raws):
+            raws = [raw[-_LONGEST:] for raw in raws]
         self._take(raws)
 
     def lines(self) -> tuple[RecurringLine, ...]:
@@ -86,14 +90,17 @@ class RecurringLines:
             if group is not None and (len(group) > 1 or group[0].line <= HEAD)
             for kept in group
         ]
-        found += [_Kept(line, raw[-_LONGEST:], []) for line, raw in self._latest.values()]
-        found.sort(key=lambda kept: kept.line)
-        return tuple(
+        lines = [
             RecurringLine(
                 kept.line, _decode(kept.raw), tuple(map(_decode, kept.before)), _decode(kept.after)
             )
             for kept in found
-        )
+        ]
+        lines += [
+            RecurringLine(line, _decode(raw), is_frequent=True)
+            for line, raw in self._latest.values()
+        ]
+        return tuple(sorted(lines))
 
     def _take(self, raws: list[bytes]) -> None:
         wordings = b"\n".join(raws).translate(None, _IGNORED_IN_LINES).split(b"\n")
@@ -107,21 +114,21 @@ class RecurringLines:
             if group is None:
                 self._latest[key] = (start + number, raws[number])
                 if self._waiting is not None:
-                    self._waiting.after, self._waiting = raws[number][-_LONGEST:], None
+                    self._waiting.after, self._waiting = raws[number], None
                 was_kept = False
             elif wording:
                 before = [] if was_kept else self._before(raws, number)
-                kept = _Kept(start + number, raws[number][-_LONGEST:], before)
+                kept = _Kept(start + number, raws[number], before)
                 self._waiting, was_kept = kept, bool(group)
                 self._keep(key, kept)
         self._line += len(raws)
-        self._last = [raw[-_LONGEST:] for raw in [*self._last, *raws[-_BEFORE:]][-_BEFORE:]]
+        self._last = [*self._last, *raws[-_BEFORE:]][-_BEFORE:]
 
     def _before(self, raws: list[bytes], number: int) -> list[bytes]:
         """Give the lines right before one."""
         if number >= _BEFORE:
-            return [raw[-_LONGEST:] for raw in raws[number - _BEFORE : number]]
-        return [raw[-_LONGEST:] for raw in [*self._last, *raws[:number]][-_BEFORE:]]
+            return raws[number - _BEFORE : number]
+        return [*self._last, *raws[:number]][-_BEFORE:]
 
     def _keep(self, key: int, kept: _Kept) -> None:
         """Keep a line, and forget what has become too much."""

@@ -30,11 +30,11 @@ CONTRACT = {
     "signatures": "id role because source where line end_line time time_basis count text captures",
     "first_failure": "source where line time why frame",
     "timeline": "source where line time step role text",
-    "series": "name producer source where unit points nonfinite first last min max first_nonfinite interleaved samples",
+    "series": "name producer source where attempt unit points nonfinite first last min max first_nonfinite interleaved samples",
     "series.where": "rank local_rank node pid",
     "environment": "packages python os cuda driver gpus precision world_size launcher exit_status signal",
     "environment.gpus": "name count memory_gib compute_capability",
-    "progress": "last_good_step last_checkpoint checkpoint_before_first_bad seconds_after_failure resume_from first_bad",
+    "progress": "last_good_step last_checkpoint checkpoint_before_first_bad seconds_after_failure resume_from first_bad last_step planned_steps epoch planned_epochs",
     "redactions": "count kinds",
 }
 

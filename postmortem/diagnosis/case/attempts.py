@@ -4,6 +4,7 @@ In: what was read. Out: `Span`s, the part of the extract that belongs to one att
 where a start stands in a file (`case.run_starts`), what happened in it (`case.order`).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -36,19 +37,30 @@ def list_spans(extract: Extract) -> list[Span]:
         for index, source in enumerate(extract.sources)
         if source.kind in {"log", "notebook"} and index not in mirrored and source.lines
     ]
-    folders = parse_attempts(source.path for source in extract.sources if source.kind != "ignored")
-    order = sorted(set(folders.values()))
+    folders = _number_folders(extract)
     found = []
     for source in logs:
-        last, path = extract.sources[source].lines, extract.sources[source].path
-        if path in folders:
-            found.append(Span(source, order.index(folders[path]) + 1, 1, last))
+        last = extract.sources[source].lines
+        if source in folders:
+            found.append(Span(source, folders[source], 1, last))
             continue
         ends, crashes = list_ends(extract, source), _list_crashes(extract, source)
         starts = find_starts(extract, source, ends, crashes)
         borders = zip(starts, [*(start - 1 for start in starts[1:]), last], strict=True)
         found += [Span(source, number, *border) for number, border in enumerate(borders, 1)]
     return found
+
+
+def _number_folders(extract: Extract) -> dict[int, int]:
+    """Number the attempts to which sources belong by the names of their folders, from 1."""
+    paths = {
+        source.path: index
+        for index, source in enumerate(extract.sources)
+        if source.kind != "ignored"
+    }
+    found = parse_attempts(paths)
+    order = sorted(set(found.values()))
+    return {paths[path]: order.index(number) + 1 for path, number in found.items()}
 
 
 def list_ends(extract: Extract, source: int) -> list[int]:
@@ -106,23 +118,7 @@ def select_attempt(
     A log with a single attempt belongs to each, unless its folder names it; of one with fewer than
     others the last is taken for the last.
     """
-    folders = set(
-        parse_attempts(source.path for source in extract.sources if source.kind != "ignored")
-    )
-    counts: dict[int, int] = {}
-    for span in spans:
-        counts[span.source] = max(counts.get(span.source, 0), span.number)
-    total = count_attempts(spans)
-    chosen: dict[int, tuple[int, int]] = {}
-    for span in spans:
-        is_of_folder = extract.sources[span.source].path in folders
-        if not is_of_folder and counts[span.source] == 1:
-            continue
-        wanted = number if number < total or is_of_folder else counts[span.source]
-        if span.number == wanted:
-            chosen[span.source] = (span.first, span.last)
-        else:
-            chosen.setdefault(span.source, _nothing(extract, span.source))
+    chosen = _choose_lines(extract, spans, number)
     parts = {
         source: lines
         for source, lines in chosen.items()
@@ -135,3 +131,19 @@ def select_attempt(
 def _nothing(extract: Extract, source: int) -> tuple[int, int]:
     """Give the lines behind the end of a source."""
     return extract.lines.get(source, 0) + 1, extract.lines.get(source, 0)
+
+
+def _choose_lines(
+    extract: Extract, spans: Sequence[Span], number: int
+) -> dict[int, tuple[int, int]]:
+    """Choose the lines of each log of several attempts that belong to one of them."""
+    folders = _number_folders(extract)
+    total, counts = count_attempts(spans), Counter(span.source for span in spans)
+    chosen: dict[int, tuple[int, int]] = {}
+    for source, count in counts.items():
+        if source not in folders and count == 1:
+            continue
+        wanted = number if number < total or source in folders else count
+        found = [span for span in spans if (span.source, span.number) == (source, wanted)]
+        chosen[source] = (found[0].first, found[0].last) if found else _nothing(extract, source)
+    return chosen

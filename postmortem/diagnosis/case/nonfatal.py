@@ -87,11 +87,7 @@ def _iter_handled(
     seen: Iterable[Sighting], extract: Extract, ends: Mapping[int, int]
 ) -> Iterator[Finding]:
     """Yield errors that were handled: the run completed, began or trained on after them."""
-    begun = {
-        sighting.finding.source: sighting.finding.line
-        for sighting in seen
-        if sighting.finding.signature.startswith(START)
-    }
+    begun = _find_training_starts(seen)
     for sighting in seen:
         finding = sighting.finding
         is_of_values = has_trait(finding.signature, Trait.ABOUT_VALUES) and not goes_on(
@@ -104,8 +100,8 @@ def _iter_handled(
         is_between = sighting.records_before > 0 and behind > 0
         is_survived = is_through and (is_between or is_handled(finding.text, finding.level))
         is_quiet = finding.level in {"", *QUOTED} and goes_on(finding.text)
-        is_earlier = finding.line < begun.get(finding.source, 0)
-        if is_survived or ((is_quiet or is_earlier) and behind):
+        is_quiet |= finding.line < begun.get(finding.source, 0)
+        if is_survived or (is_quiet and behind):
             yield finding
 
 
@@ -125,6 +121,12 @@ def _iter_far_from_end(
         is_last = finding.line > last.get(finding.source, 0)
         if rules[finding.signature].broad and is_last and behind >= _FAR:
             yield finding
+
+
+def _find_training_starts(seen: Iterable[Sighting]) -> dict[int, int]:
+    """Give the last line of each source at which training begins."""
+    found = (one.finding for one in seen if one.finding.signature.startswith(START))
+    return {finding.source: finding.line for finding in found}
 
 
 def _is_within(finding: Finding, tracebacks: Iterable[Traceback]) -> bool:

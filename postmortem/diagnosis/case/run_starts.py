@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.names import EPOCH
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.clock import parse_time
 from postmortem.extraction.facts.series import Series
@@ -98,7 +99,7 @@ def find_starts(
         ends: raw lines at which something in it ended, in order.
         crashes: the last lines of exceptions that end a script.
     """
-    lines = extract.recurring.get(source, ())
+    lines = [line for line in extract.recurring.get(source, ()) if not line.is_frequent]
     series = _select_series(extract, source)
     return _Splitter(lines, series, ends, crashes).split() if lines else [1]
 
@@ -109,7 +110,9 @@ def _select_series(extract: Extract, source: int) -> list[Series]:
     return sorted(found, key=lambda curve: -len(curve.lines))[:_MOST_SERIES]
 
 
-class _Splitter:
+class _Surroundings:
+    """What stands around the lines of a source that recur."""
+
     def __init__(
         self,
         lines: Sequence[RecurringLine],
@@ -124,6 +127,80 @@ class _Splitter:
         self._pids: dict[int, str] = {}
         self._starts = [0]
         """Indexes of the lines with which starts begin."""
+
+    def _next_end(self, line: int) -> int:
+        """Give the line behind one at which something ends."""
+        at = bisect.bisect_right(self._ends, line)
+        return self._ends[at] if at < len(self._ends) else 1 << 62
+
+    def _next_record(self, line: int) -> int:
+        """Give the line of the first record from a line on."""
+        found = (
+            curve.lines[at]
+            for curve in self._series
+            if (at := bisect.bisect_left(curve.lines, line)) < len(curve.lines)
+        )
+        return min(found, default=1 << 62)
+
+    def _find_pid(self, index: int) -> str:
+        """Give the process id that a line prints; empty without one."""
+        if index not in self._pids:
+            found = _PID.search(self._lines[index].text)
+            self._pids[index] = (found[1] or found[2]) if found else ""
+        return self._pids[index]
+
+    def _is_behind_crash(self, line: int) -> bool:
+        """Say whether an exception ended a script right before a line."""
+        return any(at in self._crashes for at in range(line - _TAIL, line))
+
+    def _is_error(self, index: int) -> bool:
+        """Say whether an error is all that a line begins."""
+        line = self._numbers[index]
+        at = bisect.bisect_left(self._ends, line)
+        return "Traceback (most" in self._lines[index].text or self._ends[at : at + 1] == [line]
+
+    def _has_end_between(self, begin: int, line: int) -> bool:
+        return self._next_end(begin) < line
+
+    def _has_end(self, index: int) -> bool:
+        """Say whether something ended right before a line."""
+        line = self._numbers[index]
+        return self._has_end_between(line - _NEAR, line) or any(
+            _END.search(text) for text in self._lines[index].before[-3:]
+        )
+
+    def _is_between_runs(self, index: int, stop: int) -> bool:
+        """Say whether something ended right before a line, or a launcher speaks behind it."""
+        return self._has_end(index) or self._is_launch(index, stop)
+
+    def _is_launch(self, index: int, stop: int) -> bool:
+        texts = [
+            *self._lines[index].before[-3:],
+            *(line.text for line in self._lines[index : min(stop, index + 10)]),
+        ]
+        return any(_LAUNCH.search(text) for text in texts)
+
+    def _measure_gap(self, index: int) -> float:
+        """Give the seconds between a line and the one before it; 0 if unknown."""
+        behind = (line.text for line in self._lines[index : index + _CLOCKS])
+        return _measure_seconds(itertools.islice(self._iter_back(index), _BACK), behind)
+
+    def _iter_back(self, index: int) -> Iterator[str]:
+        """Yield the lines before one, the nearest first, as far as they are kept."""
+        for at in range(index, self._starts[-1], -1):
+            yield from reversed(self._lines[at].before)
+            yield self._lines[at - 1].text
+
+    def _measure_time(self, first: int, last: int) -> float:
+        """Give the seconds between two kept lines."""
+        return _measure_seconds(
+            (line.text for line in self._lines[first : first + _CLOCKS]),
+            (line.text for line in self._lines[last : last + _CLOCKS]),
+        )
+
+
+class _Splitter(_Surroundings):
+    """Finds the starts one after the other."""
 
     def split(self) -> list[int]:
         known: dict[bytes, list[_Opening]] = {}
@@ -175,20 +252,6 @@ class _Splitter:
         if all(opening[1:] != other[1:] for other in group):
             group.append(opening)
 
-    def _next_end(self, line: int) -> int:
-        """Give the line behind one at which something ends."""
-        at = bisect.bisect_right(self._ends, line)
-        return self._ends[at] if at < len(self._ends) else 1 << 62
-
-    def _next_record(self, line: int) -> int:
-        """Give the line of the first record from a line on."""
-        found = (
-            curve.lines[at]
-            for curve in self._series
-            if (at := bisect.bisect_left(curve.lines, line)) < len(curve.lines)
-        )
-        return min(found, default=1 << 62)
-
     def _is_start(self, index: int, opening: _Opening) -> bool:
         """Say whether a start begins at a line that an opening begins with."""
         if not self._has_work(index):
@@ -210,17 +273,26 @@ class _Splitter:
         if not opening.rest:
             counter = counter or self._compare_printed_counts(line)
             return counter < 0 and self._has_end(index)
-        if opening.begin not in self._starts and not (
-            counter <= 0 and (gap or counter) and self._is_behind_crash(line)
-        ):
+        if self._is_ruled_out(index, opening, counter, matched):
             return False
-        if self._is_error(index):
-            has_records = self._next_record(self._numbers[self._starts[-1]]) < line
-            return has_records and matched >= _WHOLE * len(opening.rest)
-        if counter > 0:
-            fewest = _LONG if self._is_between_runs(index, stop) else _VERY_LONG
-            return gap or matched >= fewest
-        return counter < 0 or gap or self._is_between_runs(index, stop)
+        if counter < 0 or gap:
+            return True
+        if opening.begin in self._starts and self._is_between_runs(index, stop):
+            return counter == 0 or matched >= _LONG
+        return counter > 0 and matched >= _VERY_LONG
+
+    def _is_ruled_out(self, index: int, opening: _Opening, counter: int, matched: int) -> bool:
+        """Say whether no start begins at a line, whatever else speaks for it."""
+        line = self._numbers[index]
+        if opening.begin not in self._starts and (counter > 0 or not self._is_behind_crash(line)):
+            return True
+        return self._is_error(index) and (
+            not self._has_records(line) or matched < _WHOLE * len(opening.rest)
+        )
+
+    def _has_records(self, line: int) -> bool:
+        """Say whether the start before a line has records before it."""
+        return self._next_record(self._numbers[self._starts[-1]]) < line
 
     def _is_same_run(self, index: int) -> bool:
         """Say whether a line is of the process that runs, of another rank, or counts on."""
@@ -236,13 +308,6 @@ class _Splitter:
         behind = {self._find_pid(at) for at in range(index, min(index + _AROUND, len(self._lines)))}
         return bool((before & behind) - {""})
 
-    def _find_pid(self, index: int) -> str:
-        """Give the process id that a line prints; empty without one."""
-        if index not in self._pids:
-            found = _PID.search(self._lines[index].text)
-            self._pids[index] = (found[1] or found[2]) if found else ""
-        return self._pids[index]
-
     def _has_work(self, index: int) -> bool:
         """Say whether anything was done since the last start."""
         begin, line = self._numbers[self._starts[-1]], self._numbers[index]
@@ -251,37 +316,6 @@ class _Splitter:
             or self._has_end_between(begin, line)
             or self._measure_time(self._starts[-1], index) >= _WORK_GAP
         )
-
-    def _is_behind_crash(self, line: int) -> bool:
-        """Say whether an exception ended a script right before a line."""
-        return any(at in self._crashes for at in range(line - _TAIL, line))
-
-    def _is_error(self, index: int) -> bool:
-        """Say whether an error is all that a line begins."""
-        line = self._numbers[index]
-        at = bisect.bisect_left(self._ends, line)
-        return "Traceback (most" in self._lines[index].text or self._ends[at : at + 1] == [line]
-
-    def _has_end_between(self, begin: int, line: int) -> bool:
-        return self._next_end(begin) < line
-
-    def _has_end(self, index: int) -> bool:
-        """Say whether something ended right before a line."""
-        line = self._numbers[index]
-        return self._has_end_between(line - _NEAR, line) or any(
-            _END.search(text) for text in self._lines[index].before[-3:]
-        )
-
-    def _is_between_runs(self, index: int, stop: int) -> bool:
-        """Say whether something ended right before a line, or a launcher speaks behind it."""
-        return self._has_end(index) or self._is_launch(index, stop)
-
-    def _is_launch(self, index: int, stop: int) -> bool:
-        texts = [
-            *self._lines[index].before[-3:],
-            *(line.text for line in self._lines[index : min(stop, index + 10)]),
-        ]
-        return any(_LAUNCH.search(text) for text in texts)
 
     def _compare_counters(self, line: int) -> int:
         """Say whether the steps of the records fall (-1) or go on (1) at a line; 0 if unknown."""
@@ -292,9 +326,12 @@ class _Splitter:
             first = bisect.bisect_left(curve.lines, begin)
             if not first < at < len(curve.lines):
                 continue
-            before, after = max(curve.steps[first:at], default=0), curve.steps[at]
-            if not math.isnan(before + after):
-                answers.append(-1 if after < before or after == curve.steps[first] else 1)
+            is_epoch = curve.name == EPOCH
+            figures = curve.values if is_epoch else curve.steps
+            before, after = max(figures[first:at]), figures[at]
+            is_first = after == figures[first] and not is_epoch
+            if not math.isnan(before + after) and not (is_epoch and before == after):
+                answers.append(-1 if after < before or is_first else 1)
         return min(answers, default=0)
 
     def _compare_printed_counts(self, line: int) -> int:
@@ -309,24 +346,6 @@ class _Splitter:
         if before is None or after is None or before == after:
             return 0
         return -1 if after < before else 1
-
-    def _measure_gap(self, index: int) -> float:
-        """Give the seconds between a line and the one before it; 0 if unknown."""
-        behind = (line.text for line in self._lines[index : index + _CLOCKS])
-        return _measure_seconds(itertools.islice(self._iter_back(index), _BACK), behind)
-
-    def _iter_back(self, index: int) -> Iterator[str]:
-        """Yield the lines before one, the nearest first, as far as they are kept."""
-        for at in range(index, self._starts[-1], -1):
-            yield from reversed(self._lines[at].before)
-            yield self._lines[at - 1].text
-
-    def _measure_time(self, first: int, last: int) -> float:
-        """Give the seconds between two kept lines."""
-        return _measure_seconds(
-            (line.text for line in self._lines[first : first + _CLOCKS]),
-            (line.text for line in self._lines[last : last + _CLOCKS]),
-        )
 
 
 def _find_count(texts: Iterable[str]) -> int | None:

@@ -88,24 +88,29 @@ def _find_last_position(
     extract: Extract, texts: Sequence[str], planned: float | None, *, has_epochs: bool
 ) -> tuple[float | None, tuple[float | None, ...]]:
     """Give the last step, and what may be the last that was planned, the surest first."""
-    recorded = _find_last_step(extract, has_epochs=has_epochs)
     step, end = _find_last(_STEP, texts)
+    recorded = _find_last_step(extract, has_epochs=has_epochs)
     if recorded is not None:
-        is_beyond = step is not None and recorded < step <= (end or planned or math.inf)
-        is_same_count = step is not None and recorded + 1 < step <= _BEYOND * recorded + 1
-        step = step if is_beyond and is_same_count else recorded
-    bars: dict[float | None, float] = {}
-    for now, total in _iter_positions(_BAR, texts):
-        bars.setdefault(total, now)
+        most = min(end or planned or math.inf, _BEYOND * recorded + 1)
+        step = step if step is not None and recorded + 1 < step <= most else recorded
+    bars = _find_bars(texts)
     if planned is not None and bars.get(planned, 0.0) > (step or 0) + 1:
         return bars[planned], (planned,)
     if step is None:
-        longest = max((total for total in bars if total), default=None)
+        longest = max(bars, default=None)
         step, end = (bars[longest], longest) if longest else _find_last(_BATCH, texts)
         return step, (end, planned)
     printed = re.compile(rf"(?<![\d.])0*{step:.0f}\s?/\s?(\d{{1,12}})(?![\d.])")
     found = next(filter(None, map(printed.search, texts)), None)
     return step, (end, planned, None if found is None else float(found[1]))
+
+
+def _find_bars(texts: Iterable[str]) -> dict[float, float]:
+    """Give the last position of each bar by its end."""
+    bars: dict[float, float] = {}
+    for now, total in _iter_positions(_BAR, texts):
+        bars.setdefault(total or now, now)
+    return bars
 
 
 def _first(*numbers: float | None) -> float | None:

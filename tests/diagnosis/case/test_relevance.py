@@ -42,7 +42,6 @@ EXIT, OTHER = fatal("scheduler.")[0], fatal("environment.")[0]
     ("told", "first", "expected"),
     [
         pytest.param(finding(OTHER, 9), None, (1.0, ""), id="nothing has failed"),
-        pytest.param(finding(OTHER, 5), FIRST, (0.2, "earlier-attempt"), id="an earlier attempt"),
         pytest.param(
             finding(OTHER, 5, role="harmless"), FIRST, (1.0, ""), id="harmless, wherever it is"
         ),
@@ -90,9 +89,7 @@ def test_a_finding_counts_by_its_standing(
     told: Finding, first: Failure | None, expected: tuple[float, str]
 ) -> None:
     """In full at the failure and before it, less behind it, least if it was survived."""
-    (found,) = build_occurrences(
-        [Sighting(told, 0, (0, ""))], RULES, first, Extract(), {0: 8}, NO_CLOCK
-    )
+    (found,) = build_occurrences([Sighting(told, 0, (0, ""))], RULES, first, Extract(), NO_CLOCK)
     assert (found.factor, found.because) == expected
 
 
@@ -100,5 +97,5 @@ def test_what_a_run_went_on_behind_was_survived() -> None:
     """Three records are enough; a dump tells how things stand, whatever follows."""
     gathered = Extract(records={0: 3})
     seen = [Sighting(finding(OTHER, 9), 0, (0, ""))]
-    assert build_occurrences(seen, RULES, None, gathered, {}, NO_CLOCK)[0].because == "survived"
-    assert build_occurrences(seen, RULES, None, gathered, {}, NO_CLOCK, {0})[0].factor == 1.0
+    assert build_occurrences(seen, RULES, None, gathered, NO_CLOCK)[0].because == "survived"
+    assert build_occurrences(seen, RULES, None, gathered, NO_CLOCK, {0})[0].factor == 1.0
