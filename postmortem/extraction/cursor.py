@@ -69,16 +69,17 @@ class Cursor(LineBeginnings):
 
     def _cut(self, block: Block) -> Cut | None:
         """Cut a region at lines of known shapes, if it begins with a line."""
-        if self.covered > block.lo or self.points.is_crowded:
+        if self.covered > block.lo or self.points.is_crowded or self.learnt.filter is not None:
             return None
         return self.shaped.cut(block, self.line, self.line_break)
 
     def _scan(self, block: Block) -> "Scan | SelectedHits":
         """Scan for literals where their lines may be inspected."""
-        if self.sieve.is_of_use and self.covered <= block.lo:
+        is_learnt = self.learnt.filter is not None
+        if self.sieve.is_of_use and self.covered <= block.lo and not is_learnt:
             found = self.machine.filter.hits(block.data, block.lo, block.hi)
             return SelectedHits(self.sieve.select(block, found))
-        scan = self.machine.scan(block.data, block.lo, block.hi)
+        scan = self.machine.scan(block.data, block.lo, block.hi, self.learnt.filter)
         if self.view is not None and self.view.is_spent:
             scan.until = self.covered
         return scan

@@ -20,13 +20,14 @@ from postmortem.extraction.columnar.unit_making import UnitMaker
 from postmortem.extraction.columnar.unit_reading import UnitReader
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.ends import Ends
-from postmortem.extraction.extract import Extract
+from postmortem.extraction.extract import Extract, name_evaluations
 from postmortem.extraction.fact_lines import FactLines
 from postmortem.extraction.finding_lines import FindingLines
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
+from postmortem.extraction.position_lines import PositionLines
 from postmortem.extraction.recurring_lines import RecurringLines
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
@@ -69,6 +70,7 @@ class SourceExtractor:
         self._cursor = Cursor(machine, self._points, line_break, srun=srun)
         self._rows = TableRows(self._points, line_break)
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
+        self._positions = PositionLines(line_break)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
         self._recurring = RecurringLines(line_break)
@@ -82,13 +84,15 @@ class SourceExtractor:
 
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
-        metrics = self._metrics
+        metrics, first = self._metrics, self._cursor.line
+        self._cursor.learnt.learn(block)
         for part in split_block(block):
             looks = self._cursor.looks(part, metrics.quick.take, metrics.end_line)
             for number, view, base in looks:
                 self._look(number, view, base)
         self._rows.feed(block)
         self._points.flush()
+        self._positions.fill(self.result.series, block, first)
         self._ends.feed(block)
         self._sampler.feed(block)
         self._recurring.feed(block)
@@ -102,10 +106,14 @@ class SourceExtractor:
 
     def snapshot(self) -> Extract:
         """Give what was gathered so far, as a value of its own: feeding on leaves it as it is."""
-        return self.finished().copy()
+        return name_evaluations(self._settle().copy())
 
     def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
+        return name_evaluations(self._settle())
+
+    def _settle(self) -> Extract:
+        """Bring the result up to date."""
         self._metrics.settle()
         self._tracebacks.settle()
         for series in self.result.series.values():

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from postmortem.core.lines import NOWHERE
+from postmortem.core.names import ASSUMED_LOOP
 from postmortem.extraction.columnar.table_columns import RowRun, TableColumns
 from postmortem.extraction.facts.columns import Part
 from postmortem.extraction.formats import grids
@@ -29,7 +30,6 @@ _HEAD: Final = 2000
 _MOST_BETWEEN: Final = 256 << 10
 """Bytes without a row behind which a table has ended."""
 _LONGEST: Final = 1000
-_FRAMEWORK: Final = "pytorch"
 
 
 class TableRows:
@@ -113,7 +113,7 @@ class TableRows:
 
     def _take_run(self, run: RowRun, base: int) -> None:
         """Take rows that begin on the next line."""
-        columns = self._points.columns(run.names, grids.PRODUCER, _FRAMEWORK, NOWHERE, {})
+        columns = self._points.columns(run.names, grids.PRODUCER, ASSUMED_LOOP, NOWHERE, {})
         lines = run.lines(self._line + 1)
         self._points.add_parts([Part(columns, run.begins, run.steps, run.values, lines)], base)
         self._line = int(lines[-1]) + 1
@@ -133,7 +133,7 @@ class TableRows:
             if self._columns is not None:
                 self._columns.learn(text)
             self._points.record(
-                record, grids.PRODUCER, _FRAMEWORK, (self._line, offset), math.nan, record.units
+                record, grids.PRODUCER, ASSUMED_LOOP, (self._line, offset), math.nan, record.units
             )
 
 

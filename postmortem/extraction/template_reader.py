@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.core.lines import ProcessId
+from postmortem.core.names import ASSUMED_LOOP
 from postmortem.extraction.facts.columns import Columns
 from postmortem.extraction.formats.bars import Redraws, RunBar
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
@@ -128,7 +129,7 @@ class TemplateReader:
                 return
             found = self.generic.settled(found)
         record, line = found
-        self._points.record(record, PYTORCH, PYTORCH, (line, offset), math.nan, record.units)
+        self._points.record(record, PYTORCH, ASSUMED_LOOP, (line, offset), math.nan, record.units)
 
     def _add(
         self,
@@ -187,7 +188,11 @@ class TemplateReader:
                 late.layout,
                 (
                     self._points.columns(
-                        names, PYTORCH, PYTORCH, late.where, late.layout.looked.found.record.units
+                        names,
+                        PYTORCH,
+                        ASSUMED_LOOP,
+                        late.where,
+                        late.layout.looked.found.record.units,
                     )
                     if is_apart
                     else None

@@ -11,8 +11,10 @@ from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.core.job_facts import Framework
 from postmortem.core.message import NOTHING, Message, parse_bilingual
+from postmortem.core.names import PLAIN_LOOP
 from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
 from postmortem.core.wording import convert_texts
+from postmortem.diagnosis.case.outcomes import count_framework_lines
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.advised import add_advisory_fixes
 from postmortem.diagnosis.fixes.known import collect_captures, collect_known_numbers
@@ -113,9 +115,12 @@ def _collect_evidence_places(ranking: Ranking) -> set[tuple[int | None, int | No
 
 
 def _list_frameworks(case: Case) -> tuple[Framework, ...]:
-    lines = case.gathered.facts.framework_lines
+    """Name the stacks that a line shows; a loop that is merely assumed is not named."""
+    counted = {name: count_framework_lines(name, case.gathered) for name in case.frameworks}
     return tuple(
-        Framework(name, version, lines.get(name, 0)) for name, version in case.frameworks.items()
+        Framework(name, version, counted[name])
+        for name, version in case.frameworks.items()
+        if counted[name] or name != PLAIN_LOOP
     )
 
 

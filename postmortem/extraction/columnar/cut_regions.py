@@ -37,6 +37,8 @@ SPARSE_ALL: Final = 2 << 10
 """Bytes of which a line of any such shape is: cutting costs what a line in so many does."""
 TELLING: Final = 64 << 10
 """Bytes of a source that tell which shapes come often: the end of a block holds too little."""
+_MOST_ASKED: Final = 8
+"""Of so many units of a region one may be read again, to see whether it is so."""
 _MOST_SHAPES: Final = 12
 _WORTH_CUTTING: Final = 128
 """Lines between the rows of a region after which its rest may be cut anew."""
@@ -228,8 +230,10 @@ class CutRegions:
                 if not shapes.is_so(column.shape, raw):
                     shapes.forget(column.shape)
                     self._cutter = None
-        rows = {row for column in columns for row in column.telling_rows()} if unit else ()
-        for row in rows:
+        telling = {row for column in columns for row in column.telling_rows()} if unit else ()
+        count = len(found.borders)
+        rows = sorted(telling, key=lambda row: row not in {0, count - 1})
+        for row in rows[: max(2, count // _MOST_ASKED)]:
             before, begin, stop, end = found.borders[row].tolist()
             parts = (data[before:begin], data[begin:stop], data[stop : end + 1])
             if unit is not None and not self.units.is_so(unit, *parts):

@@ -91,8 +91,12 @@ class UnitMaker:
         if len(numbers) > _MOST_NUMBERS or not text.isascii():
             return None
 
+        back_to = self.reader.back_to
+
         def read(other: str) -> Mapping[str, str] | None:
-            return _collect_answer(self.reader.read(before, other.encode(), behind))
+            return _collect_answer(
+                self.reader.read(before, other.encode(), behind, back_to=back_to)
+            )
 
         answer = _collect_answer(records) or {}
         roles = find_roles(text, answer, numbers, read)

@@ -38,19 +38,26 @@ class UnitReader:
         """Take the rules, and what searching is taken from."""
         self._machine, self._budget, self._srun = machine, budget, srun
         self._literals = LineLiterals(machine)
+        self.back_to = 0
+        """Where the last record of several lines ended before the unit that was read last."""
         self.read_count = 0
         """About how many lines were read."""
 
-    def read(self, before: bytes, unit: bytes, behind: bytes) -> list[UnitRecord] | None:
+    def read(
+        self, before: bytes, unit: bytes, behind: bytes, *, back_to: int | None = None
+    ) -> list[UnitRecord] | None:
         """Give the records of a unit; None if anything but the figures of its lines counts there.
 
         Args:
             before: whole lines, with their breaks, as are the others.
             unit: to be read.
             behind: whole lines behind it.
+            back_to: where the last record before ends that is one of several lines, if that is
+                known (`back_to`).
         """
-        data, found, read_until = before + unit + behind, list[UnitRecord](), 0
-        lines = list(_iter_lines(data, len(before) + len(unit)))
+        data, found, read_until = before + unit + behind, list[UnitRecord](), back_to or 0
+        start = 0 if back_to is None else len(before)
+        lines = list(_iter_lines(data, start, len(before) + len(unit)))
         literals = self._literals.of_each([data[start:end] for start, end in lines])
         first = sum(start < len(before) for start, _ in lines)
         self.read_count += len(lines)
@@ -59,6 +66,8 @@ class UnitReader:
             kinds = {kind for kind, _ in consumers}
             if not kinds <= _OF_FIGURES | _OF_RULES:
                 return None
+            if number == first:
+                self.back_to = read_until
             view = View(data, start, number, srun=self._srun)
             if any(
                 self._machine.metrics[index].read(view, self._budget) is not None
@@ -107,9 +116,8 @@ def _begins_more(text: str) -> bool:
     return "|" in text or bool(grids.split_columns(text)) or bool(bars.rest(alone=True))
 
 
-def _iter_lines(data: bytes, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield where each line begins and ends, up to the one that begins at `stop`."""
-    start = 0
+def _iter_lines(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield where each line begins and ends, from one up to the one that begins at `stop`."""
     while start < stop:
         end = data.find(b"\n", start)
         end = len(data) if end < 0 else end

@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.csv_metrics import list_metric_names
-from postmortem.extraction.formats.metric_names import STEPS
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.spelling import MAY_HOLD_FIGURE, parse_value
 
@@ -167,8 +166,6 @@ def _format_headings(names: Sequence[str]) -> list[str]:
     heads = ["_".join(name.split()).strip("*") for name in names]
     if "episodes" in heads:
         heads = [f"{head}_return" if head in _OF_EPISODES else head for head in heads]
-    if "steps" in heads and not set(STEPS).intersection(map(str.lower, heads)):
-        heads[heads.index("steps")] = "step"
     return heads
 
 
@@ -212,7 +209,8 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
         .strip("|")
         .strip()
     )
-    if len(text) > _LONGEST or not (_LOSS.search(text) or ("|" in text and _SCORE.search(text))):
+    is_split = any(sign in text for sign in "|,\t")
+    if len(text) > _LONGEST or not (_LOSS.search(text) or (is_split and _SCORE.search(text))):
         return []
     ways = [
         [name.strip(" |*") for name in re.split(split, text)]

@@ -100,11 +100,13 @@ def find_roles(
     return found
 
 
-def _open_figures(numbers: Sequence[NumberRoles]) -> list[NumberRoles]:
-    """Let values be whole or not, however they are spelled here."""
+def _open_figures(numbers: Sequence[NumberRoles], *, with_idle: bool) -> list[NumberRoles]:
+    """Let values be whole or not, however they are spelled here, and what is nothing likewise."""
     return [
         NumberRoles(number._replace(kind=FIGURE), roles)
-        if roles and number.kind in _OPEN_KINDS and all(map(_is_value, roles))
+        if (roles or (with_idle and roles is not None))
+        and number.kind in _OPEN_KINDS
+        and all(map(_is_value, roles))
         else NumberRoles(number, roles)
         for number, roles in numbers
     ]
@@ -172,7 +174,8 @@ def find_spelling(
         (
             (spelled, is_plain)
             for spelled, is_plain in (
-                (_open_figures(numbers), False),
+                (_open_figures(numbers, with_idle=True), False),
+                (_open_figures(numbers, with_idle=False), False),
                 (list(numbers), False),
                 (list(numbers), True),
             )
