@@ -28,5 +28,5 @@ def build_action_rule(row: Mapping[str, Any], conditions: Conditions) -> ActionR
     Raises:
         PatternError: it names no condition that there is.
     """
-    asked = conditions.asked({"if": row["refuted_by"]}, "actions.yaml")
+    asked = conditions.read_conditions({"if": row["refuted_by"]}, "actions.yaml")
     return ActionRule(row["id"], row["pattern"], row.get("area", ""), asked.wanted)

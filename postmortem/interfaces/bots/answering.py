@@ -84,7 +84,7 @@ class Answering:
             TrackerError: it could not be done.
         """
         tracker = claimed.tracker
-        thread = tracker.read_thread(claimed.place)
+        thread = tracker.thread(claimed.place)
         allowed = [
             delivery for delivery in claimed.waiting if self._may_ask(tracker, thread, delivery)
         ]
@@ -93,7 +93,7 @@ class Answering:
         if not allowed:
             return claimed.row
         users = [TrackerUser(delivery.asker, delivery.asker_name) for delivery in allowed]
-        comments = list(tracker.iter_comments(claimed.place))
+        comments = list(tracker.comments(claimed.place))
         gathered = collect_logs(tracker, self._settings, thread, comments, users)
         articles = [delivery for delivery in allowed if delivery.ask == EXPLAIN]
         self._explain(claimed, articles, self._finder.choose_language(gathered))

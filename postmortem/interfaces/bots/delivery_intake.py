@@ -59,7 +59,7 @@ class Reception:
         if not tracker.is_authentic(headers, body):
             return ReceptionReply(401, say("the signature is missing or wrong", "签名缺失或错误"))
         try:
-            event = tracker.parse_event(headers, body)
+            event = tracker.event(headers, body)
         except TrackerError as error:
             return ReceptionReply(400, quote(str(error)))
         row = self._row(name, event)

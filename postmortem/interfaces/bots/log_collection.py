@@ -75,7 +75,7 @@ def collect_logs(
     ]
     logs = [log for label, text in apart for log in _iter_blocks(label, text)]
     prose = "\n\n".join(text.prose for _, text in apart)
-    links = list(dict.fromkeys(tracker.find_linked_files(thread.place, prose)))
+    links = list(dict.fromkeys(tracker.linked_files(thread.place, prose)))
     files, left_out = _fetch_files(tracker, settings, links)
     is_chinese = AuthoredText(f"{thread.title}\n\n{own.prose}", ()).is_chinese
     return GatheredLogs((*logs, *files), tuple(left_out), is_chinese)
@@ -104,7 +104,7 @@ def _fetch_files(
     left_out: list[Message] = []
     for link in links[: settings.files]:
         try:
-            content = tracker.fetch_file(link, int(settings.file_mib * _MIB))
+            content = tracker.fetched(link, int(settings.file_mib * _MIB))
         except TryLater:
             raise
         except TrackerError as error:

@@ -97,8 +97,8 @@ def find_marked_comments(tracker: Tracker, place: IssuePlace, key: str) -> list[
     Raises:
         TrackerError: they could not be read.
     """
-    mine = tracker.get_own_user().identity
-    found = [comment for comment in tracker.iter_comments(place) if _is_mine(comment, mine, key)]
+    mine = tracker.myself().identity
+    found = [comment for comment in tracker.comments(place) if _is_mine(comment, mine, key)]
     return sorted(found, key=lambda item: item.age)
 
 
@@ -116,10 +116,10 @@ def _find_remembered_comment(
     if not known:
         return []
     try:
-        one = tracker.read_comment(place, known)
+        one = tracker.comment(place, known)
     except NotThere:
         return []
-    return [one] if _is_mine(one, tracker.get_own_user().identity, key) else []
+    return [one] if _is_mine(one, tracker.myself().identity, key) else []
 
 
 def _is_mine(comment: IssueComment, identity: str, key: str) -> bool:

@@ -73,15 +73,15 @@ class GithubTracker:
         wanted = "sha256=" + hmac.new(self._secret, body, hashlib.sha256).hexdigest()
         return hmac.compare_digest(wanted.encode(), signature.encode("utf-8", "replace"))
 
-    def parse_event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
+    def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         """Read a delivery."""
         return parse_event(headers, body)
 
-    def find_linked_files(self, _place: IssuePlace, text: str) -> Sequence[LinkedFile]:
+    def linked_files(self, _place: IssuePlace, text: str) -> Sequence[LinkedFile]:
         """Give what is attached, and gists."""
         return list(dict.fromkeys(iter_attachments(text, self._settings.web_url)))
 
-    def get_own_user(self) -> TrackerUser:
+    def myself(self) -> TrackerUser:
         """Ask once who this is."""
         with self._lock:
             if self._myself is None:
@@ -99,16 +99,16 @@ class GithubTracker:
         is_same = parse_user(answer.get("user")).identity == account.identity
         return is_same and not held.isdisjoint(_WRITERS)
 
-    def read_thread(self, place: IssuePlace) -> IssueThread:
+    def thread(self, place: IssuePlace) -> IssueThread:
         """Read an issue or a pull request."""
         return parse_thread(place, self._calls.get(self._issue(place), place.project))
 
-    def iter_comments(self, place: IssuePlace) -> Iterator[IssueComment]:
+    def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Read all comments."""
         for value in self._calls.iter_pages(f"{self._issue(place)}/comments", place.project):
             yield parse_comment(value)
 
-    def read_comment(self, place: IssuePlace, identity: str) -> IssueComment:
+    def comment(self, place: IssuePlace, identity: str) -> IssueComment:
         """Read one comment."""
         return parse_comment(self._calls.get(_build_comment_path(place, identity), place.project))
 
@@ -134,7 +134,7 @@ class GithubTracker:
                 content = self._jobs.fetch(where, most, is_end_wanted=True)
                 yield NamedLog(str(job.get("name", "")), content)
 
-    def fetch_file(self, file: LinkedFile, most: int) -> bytes:
+    def fetched(self, file: LinkedFile, most: int) -> bytes:
         """Fetch what is attached."""
         return self._files.fetch(file.url, most)
 

@@ -77,16 +77,16 @@ class GitlabTracker:
             return False
         return self._signing is None or _is_signed(self._signing, headers, body)
 
-    def parse_event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
+    def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         """Read a delivery."""
         return parse_event(headers, body)
 
-    def find_linked_files(self, place: IssuePlace, text: str) -> Sequence[LinkedFile]:
+    def linked_files(self, place: IssuePlace, text: str) -> Sequence[LinkedFile]:
         """Give what is uploaded."""
         found = iter_uploads(text, place.project, self._server, self._calls.base)
         return list(dict.fromkeys(found))
 
-    def get_own_user(self) -> TrackerUser:
+    def myself(self) -> TrackerUser:
         """Ask once who this is."""
         with self._lock:
             if self._myself is None:
@@ -104,11 +104,11 @@ class GitlabTracker:
         is_active = answer.get("state", "active") == "active"
         return is_active and isinstance(level, int) and level >= _REPORTER
 
-    def read_thread(self, place: IssuePlace) -> IssueThread:
+    def thread(self, place: IssuePlace) -> IssueThread:
         """Read an issue or a merge request."""
         return parse_thread(place, self._calls.get(_build_issue_path(place)))
 
-    def iter_comments(self, place: IssuePlace) -> Iterator[IssueComment]:
+    def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Read all comments, the oldest first."""
         found = self._calls.iter_pages(
             f"{_build_issue_path(place)}/notes", order_by="created_at", sort="asc"
@@ -118,7 +118,7 @@ class GitlabTracker:
             if note is not None:
                 yield note
 
-    def read_comment(self, place: IssuePlace, identity: str) -> IssueComment:
+    def comment(self, place: IssuePlace, identity: str) -> IssueComment:
         """Read one comment."""
         return self._note(place, self._calls.get(_note_path(place, identity)))
 
@@ -151,7 +151,7 @@ class GitlabTracker:
             with suppress(NotThere):  # logs can be erased
                 yield NamedLog(str(job.get("name", "")), self._fetched(where, most, end=True))
 
-    def fetch_file(self, file: LinkedFile, most: int) -> bytes:
+    def fetched(self, file: LinkedFile, most: int) -> bytes:
         """Fetch what is uploaded."""
         return self._fetched(file.url, most)
 

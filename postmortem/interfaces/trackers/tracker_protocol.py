@@ -40,14 +40,14 @@ class Tracker(Protocol):
             body: as it came, before anybody has parsed it.
         """
 
-    def parse_event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
+    def event(self, headers: Mapping[str, str], body: bytes) -> TrackerEvent:
         """Read a delivery that is authentic.
 
         Raises:
             TrackerError: it is not of the form that the tracker's documents promise.
         """
 
-    def find_linked_files(self, place: IssuePlace, text: str, /) -> Sequence[LinkedFile]:
+    def linked_files(self, place: IssuePlace, text: str, /) -> Sequence[LinkedFile]:
         """Give the files that a text links to and that the tracker keeps, each once, in order.
 
         Links to anywhere else are left out: they are never followed.
@@ -55,19 +55,19 @@ class Tracker(Protocol):
 
     # What is asked of the server.
 
-    def get_own_user(self) -> TrackerUser:
+    def myself(self) -> TrackerUser:
         """Tell who writes here; may be remembered."""
 
     def is_member(self, project: str, account: TrackerUser) -> bool:
         """Say whether somebody may change the project's code or care for its issues."""
 
-    def read_thread(self, place: IssuePlace) -> IssueThread:
+    def thread(self, place: IssuePlace) -> IssueThread:
         """Read an issue as it stands now."""
 
-    def iter_comments(self, place: IssuePlace) -> Iterator[IssueComment]:
+    def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Yield all comments of a place as they stand now; pages are fetched as they are needed."""
 
-    def read_comment(self, place: IssuePlace, identity: str) -> IssueComment:
+    def comment(self, place: IssuePlace, identity: str) -> IssueComment:
         """Read one comment as it stands now."""
 
     def place_of_run(self, project: str, run: str) -> IssuePlace | None:
@@ -76,7 +76,7 @@ class Tracker(Protocol):
     def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
         """Yield the log of each failed job of a run, its last `most` bytes at least."""
 
-    def fetch_file(self, file: LinkedFile, most: int) -> bytes:
+    def fetched(self, file: LinkedFile, most: int) -> bytes:
         """Fetch a file that `linked_files` gave, as it is stored.
 
         Raises:

@@ -180,8 +180,8 @@ def test_of_very_long_comments_the_newest_count(bot: Bot, standin: StandIn) -> N
     gathered = collect_logs(
         bot.tracker,
         bot.settings,
-        bot.tracker.read_thread(IssuePlace(PROJECT, ISSUE, number)),
-        list(bot.tracker.iter_comments(IssuePlace(PROJECT, ISSUE, number))),
+        bot.tracker.thread(IssuePlace(PROJECT, ISSUE, number)),
+        list(bot.tracker.comments(IssuePlace(PROJECT, ISSUE, number))),
         [],
     )
     assert gathered.logs[-1].content.decode() + "\n" == OOM

@@ -63,7 +63,7 @@ def test_an_answer_means_what_to_do(
     number = standin.open_issue("")
     standin.fail("GET", r"/issues/\d+$", times=9, status=status, headers=headers, message=message)
     with pytest.raises(TrackerError) as raised:
-        tracker.read_thread(IssuePlace(PROJECT, ISSUE, number))
+        tracker.thread(IssuePlace(PROJECT, ISSUE, number))
     assert issubclass(type(raised.value), kind)
     assert isinstance(raised.value, TryLater) is (kind is TryLater)
     assert getattr(raised.value, "seconds", None) == seconds
@@ -76,7 +76,7 @@ def test_an_answer_that_is_none_is_told(tracker: Tracker, standin: StandIn, said
     """As a page of something between."""
     standin.files[f"/repos/{PROJECT}/issues/1"] = (200, {}, said)
     with pytest.raises(TrackerError, match=r"no JSON|cannot be read"):
-        tracker.read_thread(IssuePlace(PROJECT, ISSUE, 1))
+        tracker.thread(IssuePlace(PROJECT, ISSUE, 1))
 
 
 def test_a_post_is_never_sent_twice(tracker: Tracker, standin: StandIn) -> None:
@@ -130,9 +130,7 @@ def test_deliveries_are_read(tracker: Tracker, standin: StandIn) -> None:
 
     def kind(event: str, payload: Any) -> str:
         headers, body = signed(event, payload)
-        return tracker.parse_event(
-            {name.lower(): value for name, value in headers.items()}, body
-        ).kind
+        return tracker.event({name.lower(): value for name, value in headers.items()}, body).kind
 
     number = standin.open_issue("text", labels=[{"name": "bug", "color": "f00"}], unknown=[1])
     run = {"id": 5, "head_sha": "a" * 40, "pull_requests": []}
@@ -149,8 +147,8 @@ def test_deliveries_are_read(tracker: Tracker, standin: StandIn) -> None:
             kind("issues", wrong)
         assert "../.." not in str(raised.value)
     with pytest.raises(TrackerError):
-        tracker.parse_event({"x-github-event": "issues", "x-github-delivery": "d"}, b"\xff" * 10)
+        tracker.event({"x-github-event": "issues", "x-github-delivery": "d"}, b"\xff" * 10)
     with pytest.raises(TrackerError):
-        tracker.parse_event(
+        tracker.event(
             {"x-github-event": "issues", "x-github-delivery": "d"}, json.dumps("a" * 10).encode()
         )

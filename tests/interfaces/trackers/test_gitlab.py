@@ -119,7 +119,7 @@ def test_one_of_two_secrets_is_enough_where_one_is_set(monkeypatch: pytest.Monke
 
 def read(tracker: Tracker, event: str, value: dict[str, Any]) -> Any:
     """Read a delivery."""
-    return tracker.parse_event(*sent.delivery(event, value))
+    return tracker.event(*sent.delivery(event, value))
 
 
 def test_issues_and_notes_are_read(tracker: Tracker) -> None:
@@ -192,9 +192,9 @@ def test_what_is_no_delivery_is_refused(tracker: Tracker, body: bytes) -> None:
     """Without what stood there."""
     headers, _ = sent.delivery("Issue Hook", {})
     with pytest.raises(TrackerError, match="no delivery"):
-        tracker.parse_event(headers, body)
+        tracker.event(headers, body)
     with pytest.raises(TrackerError, match="no id"):
-        tracker.parse_event({}, b"{}")
+        tracker.event({}, b"{}")
 
 
 # What is linked to.
@@ -217,12 +217,12 @@ def test_an_upload_is_fetched_from_its_own_project(
     tracker: Tracker, server: LoopbackServer, link: str
 ) -> None:
     """Whatever project the link names, the issue's own is asked."""
-    (file,) = tracker.find_linked_files(HERE, link.replace("{server}", server.url))
+    (file,) = tracker.linked_files(HERE, link.replace("{server}", server.url))
     assert file.name == "run.log"
-    assert tracker.fetch_file(file, 1000) == b"RuntimeError: CUDA error"
+    assert tracker.fetched(file, 1000) == b"RuntimeError: CUDA error"
     assert server.asked[-1].path.startswith("/api/v4/projects/ml%2Fteam%2Ftraining/uploads/")
     with pytest.raises(TrackerError):
-        tracker.fetch_file(file, 5)
+        tracker.fetched(file, 5)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_an_upload_is_fetched_from_its_own_project(
 )
 def test_other_links_are_not_followed(tracker: Tracker, text: str) -> None:
     """Of another server, pictures, and paths that lead elsewhere."""
-    assert list(tracker.find_linked_files(HERE, text)) == []
+    assert list(tracker.linked_files(HERE, text)) == []
 
 
 # What is asked and written.
@@ -248,15 +248,15 @@ def test_other_links_are_not_followed(tracker: Tracker, text: str) -> None:
 
 def test_who_and_what(tracker: Tracker, server: LoopbackServer) -> None:
     """Its own identity is asked for once; a thread is read as it stands."""
-    assert tracker.get_own_user() == TrackerUser("77", BOT["username"], is_bot=True)
-    assert tracker.get_own_user().name == BOT["username"]
+    assert tracker.myself() == TrackerUser("77", BOT["username"], is_bot=True)
+    assert tracker.myself().name == BOT["username"]
     assert len(server.asked) == 1
     assert server.asked[0].headers["user-agent"] == "postmortem"
-    thread = tracker.read_thread(HERE)
+    thread = tracker.thread(HERE)
     assert (thread.title, thread.labels, thread.author.name) == ("It fails", ("bug",), "ada")
-    assert tracker.read_thread(THERE).text == ""
+    assert tracker.thread(THERE).text == ""
     with pytest.raises(NotThere):
-        tracker.read_thread(IssuePlace("ml/other", ISSUE, 4))
+        tracker.thread(IssuePlace("ml/other", ISSUE, 4))
 
 
 def test_members_have_a_role(tracker: Tracker) -> None:
@@ -285,10 +285,10 @@ def test_one_comment_is_written_and_edited(
     ]
     done = update_or_create_comment(tracker, place, "c", key="report")
     assert done.url.endswith(f"/{PROJECT}/-/{at}#note_{done.identity}")
-    assert tracker.read_comment(place, done.identity).text.endswith("\nc")
+    assert tracker.comment(place, done.identity).text.endswith("\nc")
     tracker.remove(place, done.identity)
     with pytest.raises(NotThere):
-        tracker.read_comment(place, done.identity)
+        tracker.comment(place, done.identity)
     with pytest.raises(NotThere):
         tracker.edit(place, done.identity, "d")
 
@@ -297,7 +297,7 @@ def test_all_pages_are_read(tracker: Tracker, gitlab: Gitlab, server: LoopbackSe
     """The server names the next page by an address of its own; the one of the settings is asked."""
     for number in range(250):
         gitlab.note("issues/4", ADA, f"note {number}")
-    found = list(tracker.iter_comments(HERE))
+    found = list(tracker.comments(HERE))
     assert [one.text for one in found] == [f"note {number}" for number in range(250)]
     assert [one.query.get("page", "1") for one in server.asked] == ["1", "2", "3"]
     assert found == sorted(found, key=lambda one: one.age)
@@ -369,10 +369,10 @@ def test_a_redirect_does_not_carry_the_token(tracker: Tracker, gitlab: Gitlab) -
     """It is refused, for requests and for files."""
     with serving(lambda _: Reply.of({})) as elsewhere:
         for way in (
-            lambda: tracker.read_thread(HERE),
+            lambda: tracker.thread(HERE),
             lambda: tracker.post(HERE, "x"),
             lambda: list(tracker.run_logs(PROJECT, "9", 10)),
-            lambda: tracker.fetch_file(tracker.find_linked_files(HERE, OWN)[0], 10),
+            lambda: tracker.fetched(tracker.linked_files(HERE, OWN)[0], 10),
         ):
             gitlab.next_reply = Reply(302, headers={"Location": elsewhere.url})
             with pytest.raises(TrackerError):
@@ -385,14 +385,14 @@ def test_an_answer_that_is_none(tracker: Tracker, gitlab: Gitlab, body: bytes) -
     """It is told as such."""
     gitlab.next_reply = Reply(200, body, {"Content-Type": "application/json"})
     with pytest.raises(TrackerError):
-        tracker.read_thread(HERE)
+        tracker.thread(HERE)
 
 
 def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may be there later."""
     found = opened(monkeypatch, "http://127.0.0.1:9")
     with pytest.raises(TryLater) as raised:
-        found.get_own_user()
+        found.myself()
     assert TOKEN not in str(raised.value)
 
 

@@ -68,21 +68,21 @@ def test_deliveries_are_read(board: Tracker) -> None:
     assert board.is_authentic(headers, body)
     assert not board.is_authentic({}, body)
     assert not board.is_authentic(headers, body + b" ")
-    event = board.parse_event(headers, body)
+    event = board.event(headers, body)
     assert (event.delivery, event.kind, event.place) == ("d-1", OPENED, PLACE)
     written = {"issue": 7, "author": "ada", "comment": 3, "text": "@postmortem analyze"}
-    assert board.parse_event(headers, json.dumps(written).encode()).kind == COMMENTED
+    assert board.event(headers, json.dumps(written).encode()).kind == COMMENTED
     with pytest.raises(TrackerError):
-        board.parse_event(headers, b"[]")
+        board.event(headers, b"[]")
 
 
 def test_labels_of_others_stay(board: Tracker, file: Path) -> None:
     """Only those that are named change."""
     board.relabel(PLACE, ["kept", "dropped"], [])
     board.relabel(PLACE, ["new"], ["dropped"])
-    assert board.read_thread(PLACE).labels == ("kept", "new")
+    assert board.thread(PLACE).labels == ("kept", "new")
     with pytest.raises(NotThere):
-        board.read_thread(IssuePlace("board", ISSUE, 8))
+        board.thread(IssuePlace("board", ISSUE, 8))
 
 
 @pytest.mark.parametrize(
