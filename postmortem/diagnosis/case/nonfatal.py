@@ -90,10 +90,7 @@ def _iter_handled(
     begun = _find_training_starts(seen)
     for sighting in seen:
         finding = sighting.finding
-        is_of_values = has_trait(finding.signature, Trait.ABOUT_VALUES) and not goes_on(
-            finding.text
-        )
-        if finding.role != "cause" or is_of_values or gives_up(finding.text, finding.level):
+        if finding.role != "cause" or not _may_be_handled(finding):
             continue
         behind = count_records_after(extract, finding, sighting.records_before)
         is_through = ends.get(finding.source, 0) > finding.line
@@ -103,6 +100,12 @@ def _iter_handled(
         is_quiet |= finding.line < begun.get(finding.source, 0)
         if is_survived or (is_quiet and behind):
             yield finding
+
+
+def _may_be_handled(finding: Finding) -> bool:
+    """Say whether an error may be handled: no value is, nor what a program gives up on."""
+    is_of_values = has_trait(finding.signature, Trait.ABOUT_VALUES) and not goes_on(finding.text)
+    return not is_of_values and not gives_up(finding.text, finding.level)
 
 
 def _iter_far_from_end(
