@@ -31,7 +31,7 @@ import yaml
 from postmortem.fleet.grouping.failure_clusters import group_templates, open_template
 from postmortem.fleet.grouping.failure_summary import summarize_failure
 from postmortem.fleet.grouping.fingerprints import Fingerprint, compute_fingerprint
-from postmortem.learn.labelled import LabelledLog, list_labelled_cases
+from postmortem.learn.labelled_logs import LabelledLog, list_labelled_cases
 from postmortem.pipeline import run_pipeline
 from postmortem.rules.traits import Trait, has_trait
 

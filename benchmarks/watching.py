@@ -186,7 +186,7 @@ def _collect_warnings(path: str, files: list[tuple[Path, Path]]) -> list[Warned]
     watcher = Watcher([path], Settings(), replay.now, replay.sleep)
     warnings: list[Warned] = []
     with contextlib.suppress(Over):
-        for event in watcher.events():
+        for event in watcher.iter_events():
             warnings += [event] if isinstance(event, Warned) else []
     return warnings
 

@@ -90,6 +90,6 @@ def refuse_several_jobs(sources: Iterable[object]) -> None:
 
 
 def _run_replay(capsule: str | Path, *, trust: bool) -> Replayed[Message]:
-    from postmortem.replay.rerun.on_demand import replay_capsule  # noqa: PLC0415 -- few runs have a capsule
+    from postmortem.replay.rerun.requested_replay import replay_capsule  # noqa: PLC0415 -- few runs have a capsule
 
     return replay_capsule(capsule, trust=trust)

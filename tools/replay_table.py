@@ -19,7 +19,7 @@ import yaml
 
 from postmortem.core.message import Message
 from postmortem.core.replayed import Replayed
-from postmortem.replay.rerun.on_demand import replay_capsule
+from postmortem.replay.rerun.requested_replay import replay_capsule
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 TRAININGS: Final = ROOT / "tests" / "faulty_trainings"

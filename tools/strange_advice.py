@@ -1,10 +1,10 @@
-"""Whether the advice of whole collections of logs speaks of another stack, or leaves a gap open.
+"""Whether advice speaks of another stack, leaves a gap open, or is refuted by its log.
 
     python tools/strange_advice.py sample_logs FOLDER...
 
 In: folders of cases (NAME.log or a folder NAME, beside NAME.yaml). Out: hits, each with the stack,
 the fix and the word, never a text or a name of a log. Not here: thresholds
-(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`rules.idioms`).
+(`tests/diagnosis/fixes/test_strange_advice.py`), what rules may say (`rules.foreign_words`).
 """
 
 import re
@@ -44,6 +44,12 @@ PRINTED: Final[Mapping[str, str]] = {
     "torch_cuda": r"\btorch\S{0,9} ?=?=?\d+\.\d+\.\d+\+(?P<value>cu\d+)",
 }
 """How logs print, in their plainest form, what a snippet has a place for."""
+REFUTED: Final[Mapping[str, tuple[str, str]]] = {
+    "mmap": (r"\bmmap\b[^\n]{0,200}Cannot allocate memory", r"\bmmap(?:_mode)?\s?="),
+    "libuv": (r"(?<!with )USE_LIBUV=0", r"USE_LIBUV"),
+    "memory": (r"\A(?![\s\S]*(?i:memory|killed|sigkill|alloc))", r"expandable_segments"),
+}
+"""What a log shows, and what no change may ask for then."""
 DERIVED: Final = re.compile(r"_(?:half|tenth|tenfold|double)$")
 
 
@@ -52,7 +58,7 @@ class Hit:
     """Advice that is strange."""
 
     kind: str
-    """word | gap"""
+    """word | gap | refuted"""
     stack: str
     fix: str
     word: str
@@ -91,6 +97,7 @@ def strange_in(report: postmortem.Report, log: Path, dump: Path | None = None) -
             # What the log itself shows is no word of strangers: a call that the advice names.
             found += (hit for hit in _words(fix, near, backend) if hit.word not in text)
             found += _gaps(fix, text)
+            found += _refuted(fix, text)
     return found
 
 
@@ -114,8 +121,8 @@ def _backend(text: str) -> str:
 def _near(names: frozenset[str]) -> frozenset[str]:
     """Name the stacks whose words may be said: those of the job, beneath, taken and beside."""
     stacks = load().stacks
-    near = names.union(*(stacks.below(name) for name in names))
-    near |= {taken for name in near for taken in stacks.taken(name)}
+    near = names.union(*(stacks.list_below(name) for name in names))
+    near |= {taken for name in near for taken in stacks.list_taken(name)}
     return frozenset(near | {neighbour for name in near for neighbour in stacks.get(name).beside})
 
 
@@ -143,6 +150,13 @@ def _words(fix: Fix[str], near: frozenset[str], backend: str) -> Iterator[Hit]:
     for stack, word in _foreign(near, backend):
         if match := word.search(shown):
             yield Hit("word", stack, fix.id, match[0])
+
+
+def _refuted(fix: Fix[str], text: str) -> Iterator[Hit]:
+    for name, (shown, asked) in REFUTED.items():
+        wants = fix.kind != "check" and re.search(asked, f"{fix.title}\n{fix.snippet}")
+        if wants and re.search(shown, text):
+            yield Hit("refuted", name, fix.id, wants[0])
 
 
 def _gaps(fix: Fix[str], text: str) -> Iterator[Hit]:

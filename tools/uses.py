@@ -164,5 +164,5 @@ def _events(trial: Trial) -> list[Any]:
 
     events: list[Any] = []
     with contextlib.suppress(_OverError):
-        events.extend(Watcher([str(path)], Settings(), lambda: clock[0], sleep).events())
+        events.extend(Watcher([str(path)], Settings(), lambda: clock[0], sleep).iter_events())
     return events

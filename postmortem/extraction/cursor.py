@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from postmortem.extraction.columnar.cut_regions import Cut
 from postmortem.extraction.line_beginnings import LineBeginnings, Look, Take
 from postmortem.extraction.literals import Scan
+from postmortem.extraction.rule_sieve import SelectedHits
 from postmortem.reading.block_reader import Block
 
 
@@ -68,13 +69,17 @@ class Cursor(LineBeginnings):
 
     def _cut(self, block: Block) -> Cut | None:
         """Cut a region at lines of known shapes, if it begins with a line."""
-        if self.covered > block.lo or self.points.is_crowded:
+        if self.covered > block.lo or self.points.is_crowded or self.learnt.filter is not None:
             return None
         return self.shaped.cut(block, self.line, self.line_break)
 
-    def _scan(self, block: Block) -> Scan:
+    def _scan(self, block: Block) -> "Scan | SelectedHits":
         """Scan for literals where their lines may be inspected."""
-        scan = self.machine.scan(block.data, block.lo, block.hi)
+        is_learnt = self.learnt.filter is not None
+        if self.sieve.is_of_use and self.covered <= block.lo and not is_learnt:
+            found = self.machine.filter.hits(block.data, block.lo, block.hi)
+            return SelectedHits(self.sieve.select(block, found))
+        scan = self.machine.scan(block.data, block.lo, block.hi, self.learnt.filter)
         if self.view is not None and self.view.is_spent:
             scan.until = self.covered
         return scan

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from postmortem.core import names
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.job_facts import Source
 from postmortem.core.lines import NOWHERE, ProcessId
@@ -354,6 +355,26 @@ def _add_records(extract: Extract, other: Extract) -> None:
             extract.first_record.setdefault(source, other.first_record[source])
     for process, count in other.records_of.items():
         extract.records_of[process] = extract.records_of.get(process, 0) + count
+
+
+def name_evaluations(extract: Extract) -> Extract:
+    """Name the figures of evaluations, now that it is known what else is printed.
+
+    Those of batches are the result where no other is printed; the split is put before a name that
+    the training prints, too.
+    """
+    printed = {(name, source, where) for name, _, source, where in extract.series}
+    for key in list(extract.series):
+        name, producer, source, where = key
+        whole = name.removesuffix(names.OF_BATCH)
+        bare, _, split = whole.partition(names.OF_SPLIT)
+        called = f"{split}_{bare}" if split and (bare, source, where) in printed else bare
+        if whole != name and (whole, source, where) in printed:
+            called += names.OF_BATCH
+        if called != name and (called, producer, source, where) not in extract.series:
+            extract.series[key].name = called
+            extract.series[called, producer, source, where] = extract.series.pop(key)
+    return extract
 
 
 def bound_series_points(every: Collection[Series], most: int) -> int:

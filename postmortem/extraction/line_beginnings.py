@@ -11,8 +11,10 @@ from postmortem.extraction.admission import Admission
 from postmortem.extraction.columnar.cut_regions import CutRegions
 from postmortem.extraction.columnar.row_cutter import RowPlace
 from postmortem.extraction.columnar.rule_verdicts import NOTHING_KNOWN
+from postmortem.extraction.learnt_literals import LearntLiterals
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.points import Points
+from postmortem.extraction.rule_sieve import RuleSieve
 from postmortem.reading.windows import LONG, View, ViewContext
 
 CLAIMED: Final = hash(("claimed",))
@@ -50,7 +52,11 @@ class LineBeginnings:
         self.sight = ViewContext(srun=srun)
         self.admission = Admission(machine, points, self.sight)
         """Says which lines may be looked at."""
+        self.sieve = RuleSieve(machine, self.sight)
+        """Chooses the literals whose lines are worth a look."""
         self.machine, self.points, self.line_break = machine, points, line_break
+        self.learnt = LearntLiterals(machine)
+        """Names that the source teaches."""
         self.view: View | None = None
         """The line that was looked at last."""
         self.view_base = 0
@@ -81,7 +87,7 @@ class LineBeginnings:
         end = take(number, data, start, base, self.line)
         if not self._open_line(number, data, start, base, end):
             return False
-        self.lesson = (number, data, start)
+        self.lesson = (number, data, start) if number != self.machine.learnt else None
         return True
 
     def _open_line(self, number: int, data: bytes, start: int, base: int, end: int) -> bool:

@@ -2,7 +2,7 @@
 
 In: lines of a log, cleaned. Out: their wording without what is a run's own (numbers, paths, times,
 ids), and whether a line is a banner, a drawing, a bar, the voice of a launcher or of an import.
-Not here: reading logs, which wordings another run has (`compare.wordings`).
+Not here: reading logs, which wordings another run has (`compare.distinct_lines`).
 """
 
 import re

@@ -27,6 +27,7 @@ FOLLOWED: Final = frozenset({"traceback", "frame"})
 """What is read over the lines that follow."""
 _OF_METRICS: Final = frozenset({"metric", "generic"})
 _KIND: Final = itemgetter(0)
+_LEARNT: Final = b"\x01learnt\x02"
 
 Wanted = tuple[str, int]
 """The kind of whoever wants a line, and the index of its rule among those of the kind."""
@@ -71,6 +72,8 @@ class Matcher:
         """The literals that nothing but a traceback begins with."""
         self.literals = list(wanted)
         self.consumers = list(wanted.values())
+        self.learnt = self.literals.index(_LEARNT)
+        """Stands for all literals that a source teaches itself."""
         self.filter: Prefilter = build_prefilter(self.literals)
         self.alike = self._group_alike(wanted)
         """By literal: the first of those that differ in the digit of their number alone."""
@@ -94,6 +97,7 @@ class Matcher:
         for kind, words in (("generic", WORDS), ("table", table.WORDS)):
             for word in words:
                 wanted.setdefault(word, []).append((kind, 0))
+        wanted[_LEARNT] = [("generic", 0)]
         return wanted
 
     def _group_alike(self, wanted: Mapping[bytes, Sequence[Wanted]]) -> list[int]:
@@ -129,9 +133,9 @@ class Matcher:
             numbers, build_prefilter(literals), build_prefilter(literals, is_once=True)
         )
 
-    def scan(self, data: bytes, lo: int, hi: int) -> "Scan":
-        """Give every literal that starts in data[lo:hi]."""
-        return Scan(self.filter, data, lo, hi)
+    def scan(self, data: bytes, lo: int, hi: int, joined: Prefilter | None = None) -> "Scan":
+        """Give every literal that starts in data[lo:hi]; `joined` finds those of a source, too."""
+        return Scan(joined or self.filter, data, lo, hi)
 
 
 class Scan:

@@ -51,8 +51,6 @@ class MetricLines:
         its first literal."""
         self._columns: Sequence[str] = ()
         """Of the last line that names some and is the heading of no table."""
-        self.read_until = 0
-        """Offset up to which records of several lines have been read."""
 
     def take(self, index: int, view: View, base: int) -> None:
         """Take what the reader of this index reads on a line."""
@@ -63,7 +61,7 @@ class MetricLines:
         if record is None:
             return
         view.claimed.add(CLAIMED)
-        self.read_until = max(self.read_until, base + _end_of(view, record.lines))
+        self.quick.read_until = max(self.quick.read_until, base + _end_of(view, record.lines))
         drawn = DrawnRecord(
             reader, record.where, record.place, view.number, base + view.start, None, (), record
         )
@@ -92,19 +90,22 @@ class MetricLines:
 
     def end_line(self) -> None:
         """Read the line that waits, now that every format has had its chance to claim it."""
-        self.quick.settle(self.read_until)
+        self.quick.settle()
         if self._waiting is None:
             return
         (view, base, opening), self._waiting = self._waiting, None
         place = base + view.start
-        if CLAIMED in view.claimed or place < self.read_until:
+        if CLAIMED in view.claimed or place < self.quick.read_until:
             return
         if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
         own = parse_entry(view.cleaned.text)
         for found in self._take_unknown(view, base, own):
             self.quick.put(found, place)
-        if own is not None:  # of a longer record, maybe: looked at each time
+        if own is not None:  # of a longer record, maybe: it has no meaning of its own
+            end = max(view.end, self.quick.read_until - base)
+            is_record = self._generic.has_read
+            self._cursor.shaped.units.note(view.data, base, end, is_record=is_record)
             return
         if self._generic.has_read:
             self.quick.paths.learn(opening, view, None)
@@ -118,10 +119,10 @@ class MetricLines:
     ) -> Sequence[tuple[Record, int] | LearntFigures]:
         """Read a line of unknown layout, or the record of several lines that it is a part of."""
         where = self._points.process(view.cleaned.where)
-        whole = read_block(view, own, self.read_until - base) if own is not None else None
+        whole = read_block(view, own, self.quick.read_until - base) if own is not None else None
         if whole is None:
             return self._generic.read(view.cleaned.text, where, view.number)
-        self.read_until = max(self.read_until, base + whole.end)
+        self.quick.read_until = max(self.quick.read_until, base + whole.end)
         return self._generic.read_block(whole.text, whole.kind, where, view.number)
 
     def settle(self) -> None:

@@ -7,6 +7,7 @@ need not even import; `ReadSource`, what a source holds. Not here: what such a f
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message
 from postmortem.extraction.extract import Extract
 
@@ -17,6 +18,10 @@ _FIGURES: Final = (".tfevents.", "trace_rank", "comm_traces/rank_")
 _FOLDED: Final = (".json", ".jsonl")
 _JSON_LOG_KEYS: Final = ('"message"', '"msg"', '"level"')
 """Keys of lines that a logger wrote as JSON."""
+_NAMES: Final = compile_lazily(
+    r"[\w ./()%:@#-]{0,80}(?:,[\w ./()%:@#-]{0,80}){1,9}(?:,.{0,4000})?\s*$"
+)
+"""The heading of a table of comma-separated values."""
 _LOOKED_AT: Final = 20
 
 
@@ -37,7 +42,7 @@ def may_be_no_log(path: str, head: str) -> bool:
         file.suffix in _SUFFIXES
         or not _STORES.isdisjoint(file.parts)
         or head.lstrip()[:1] == "{"
-        or ("," in first and "loss" in first)
+        or ("," in first and _NAMES.match(first) is not None)
     )
 
 

@@ -134,7 +134,7 @@ class ParallelReading:
     def _serve(self, helper: "HelperProcess") -> None:
         """Have one of the processes read file after file, until there is none or it is lost."""
         while not helper.is_lost and (place := self._claim_in_time()) is not None:
-            self._put(place, helper.done(self._task(place)))
+            self._put(place, helper.run(self._task(place)))
 
     def _claim_in_time(self) -> int | None:
         """Take the next file once it may be read; None when there is none any more."""

@@ -98,6 +98,10 @@ class Points:
             self.result.unkept += columns.unkept * count
             self.count += count * len(part.values)
 
+    def has_room(self, figures: int) -> bool:
+        """Say whether so many figures may be added before the longest series are thinned."""
+        return self.count + figures <= MOST_POINTS
+
     def record(
         self,
         record: Record,

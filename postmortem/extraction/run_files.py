@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.errors import InputError
 from postmortem.core.message import Message, say
-from postmortem.core.names import COLLECTIVES
+from postmortem.core.names import ASSUMED_LOOP, COLLECTIVES
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import (
@@ -31,8 +31,8 @@ from postmortem.extraction.literals import Matcher
 from postmortem.extraction.non_log_files import ReadSource
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import Block, iter_blocks
+from postmortem.reading.byte_streams import LineCounter, fill, iter_lines
 from postmortem.reading.decode import SNIFF, Text
-from postmortem.reading.readable import LineCounter, fill, iter_lines
 from postmortem.reading.sources import Readable
 
 _ROW_BYTES: Final = 1 << 20
@@ -141,7 +141,7 @@ class RunFiles:
             wide = csv_metrics.describe_excess_columns(head)
             return _Records(
                 csv_metrics.PRODUCER,
-                csv_metrics.PRODUCER,
+                ASSUMED_LOOP,
                 lambda source: csv_metrics.iter_records(iter_lines(source, _ROW_BYTES)),
                 [] if wide is None else [wide],
             )

@@ -13,17 +13,21 @@ from collections.abc import Callable, Iterable, Mapping
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.columnar.cut_regions import CutRegions
 from postmortem.extraction.columnar.line_shapes import LineShapes
+from postmortem.extraction.columnar.record_units import RecordUnits
 from postmortem.extraction.columnar.rule_trials import RuleTrials
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
+from postmortem.extraction.columnar.unit_making import UnitMaker
+from postmortem.extraction.columnar.unit_reading import UnitReader
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.ends import Ends
-from postmortem.extraction.extract import Extract
+from postmortem.extraction.extract import Extract, name_evaluations
 from postmortem.extraction.fact_lines import FactLines
 from postmortem.extraction.finding_lines import FindingLines
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
+from postmortem.extraction.position_lines import PositionLines
 from postmortem.extraction.recurring_lines import RecurringLines
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
@@ -66,6 +70,7 @@ class SourceExtractor:
         self._cursor = Cursor(machine, self._points, line_break, srun=srun)
         self._rows = TableRows(self._points, line_break)
         self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
+        self._positions = PositionLines(line_break)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
         self._recurring = RecurringLines(line_break)
@@ -79,13 +84,15 @@ class SourceExtractor:
 
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
-        metrics = self._metrics
+        metrics, first = self._metrics, self._cursor.line
+        self._cursor.learnt.learn(block)
         for part in split_block(block):
             looks = self._cursor.looks(part, metrics.quick.take, metrics.end_line)
             for number, view, base in looks:
                 self._look(number, view, base)
         self._rows.feed(block)
         self._points.flush()
+        self._positions.fill(self.result.series, block, first)
         self._ends.feed(block)
         self._sampler.feed(block)
         self._recurring.feed(block)
@@ -99,11 +106,16 @@ class SourceExtractor:
 
     def snapshot(self) -> Extract:
         """Give what was gathered so far, as a value of its own: feeding on leaves it as it is."""
-        return self.finished().copy()
+        return name_evaluations(self._settle().copy())
 
     def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
+        return name_evaluations(self._settle())
+
+    def _settle(self) -> Extract:
+        """Bring the result up to date."""
         self._metrics.settle()
+        self._tracebacks.settle()
         for series in self.result.series.values():
             series.settle()
         for kept in self.result.findings.values():
@@ -124,6 +136,7 @@ class SourceExtractor:
             if key in claimed:
                 continue
             claimed.add(key)
+            self._cursor.sieve.count((kind, index))
             if not cursor.admission.may_look(kind, view, base):
                 if view.is_spent:
                     return
@@ -138,15 +151,15 @@ class SourceExtractor:
     ) -> Mapping[str, Callable[[int, View, int], None]]:
         """Give who takes lines of each kind."""
         machine, points, cursor = self._machine, self._points, self._cursor
-        tracebacks = TracebackLines(points, cursor, line_break)
+        tracebacks = self._tracebacks = TracebackLines(points, cursor, line_break)
         findings = FindingLines(machine.signatures, points, searches, cursor.sight, line_break)
         facts = FactLines(machine.facts, points, searches)
         trials = RuleTrials(machine, budget, facts.is_enough, srun=cursor.sight.srun)
         shapes = LineShapes(trials, self._metrics.quick.paths, srun=cursor.sight.srun)
-        shaped = ShapedLines(
-            shapes, self._metrics.quick, findings, points, lambda: self._metrics.read_until
-        )
-        cursor.shaped = CutRegions(machine, shaped, points)
+        shaped = ShapedLines(shapes, self._metrics.quick, findings, points)
+        reader = UnitReader(machine, budget, srun=cursor.sight.srun)
+        units = RecordUnits(UnitMaker(reader, trials, srun=cursor.sight.srun))
+        cursor.shaped = CutRegions(machine, shaped, units, points, cursor.sieve)
         return {
             "signature": findings.take,
             "metric": self._metrics.take,

@@ -24,12 +24,12 @@ from postmortem.extraction.non_log_files import (
 )
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.reading.block_reader import Block, iter_blocks
+from postmortem.reading.byte_streams import fill
 from postmortem.reading.decode import Text
 from postmortem.reading.documents import is_document
-from postmortem.reading.kinds import detect_text_type
 from postmortem.reading.prefixes import LOUD, clean, has_srun_labels
-from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
+from postmortem.reading.system_logs import detect_text_type
 from postmortem.rules.engine import Budget
 
 if TYPE_CHECKING:

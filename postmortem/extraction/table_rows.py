@@ -8,11 +8,15 @@ pattern, which knows how many cells a row has. A table ends where another begins
 had no row for many lines.
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Final
 
 from postmortem.core.lines import NOWHERE
+from postmortem.core.names import ASSUMED_LOOP
+from postmortem.extraction.columnar.table_columns import RowRun, TableColumns
+from postmortem.extraction.facts.columns import Part
 from postmortem.extraction.formats import grids
 from postmortem.extraction.formats.grids import Grid
 from postmortem.extraction.points import Points
@@ -20,13 +24,12 @@ from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
 
-_AHEAD: Final = 4
+TABLE_AHEAD: Final = 4
 """Lines of a heading and what may stand between it and its first row."""
 _HEAD: Final = 2000
 _MOST_BETWEEN: Final = 256 << 10
 """Bytes without a row behind which a table has ended."""
 _LONGEST: Final = 1000
-_FRAMEWORK: Final = "pytorch"
 
 
 class TableRows:
@@ -36,6 +39,8 @@ class TableRows:
         """Know no table."""
         self._points, self._break = points, line_break
         self._grid: Grid | None = None
+        self._columns: TableColumns | None = None
+        """Reads many rows of it at once, if nothing stands before them."""
         self._place = self._line = 0
         """The offset up to which rows have been read, and the raw line there."""
         self._row = 0
@@ -48,10 +53,14 @@ class TableRows:
         if not columns:
             return ()
         has_prefix = len(text) < view.end - view.start or grids.is_labelled(text)
-        found = grids.build_grid(columns, view.following(_AHEAD)[1:], has_prefix=has_prefix)
+        behind = (view.following(count)[count - 1 :] for count in range(2, TABLE_AHEAD + 1))
+        lines = itertools.chain.from_iterable(behind)
+        found = grids.build_grid(columns, lines, has_prefix=has_prefix)
         if found is None:
             return columns[0]
         self._read(view.data, base, view.start)
+        if found != self._grid:
+            self._columns = None if found.has_prefix else TableColumns(found)
         self._grid, self._line = found, view.number
         self._place = self._row = base + view.start
         return ()
@@ -65,6 +74,7 @@ class TableRows:
         if block.offset == 0 and block.lo == 0 and self._grid is None:
             head = block.data[:_HEAD].decode("utf-8", "replace").split("\n")
             self._grid, self._line = grids.build_headless_grid(head[:-1]), 1
+            self._columns = None if self._grid is None else TableColumns(self._grid)
         # A line that the region cuts is read with the next.
         end = block.hi
         if end < len(block.data):
@@ -76,17 +86,38 @@ class TableRows:
         position = self._place - base
         if self._grid is None or end <= position:
             return
-        for found in self._grid.row.finditer(data, max(0, position), end):
+        position, begin = max(0, position), max(0, position)
+        while found := self._grid.row.search(data, begin, end):
             start = found.start()
             if base + start - self._row > _MOST_BETWEEN:
                 break
             self._line += data.count(self._break, position, start)
-            position = start
+            position, begin = start, found.end()
             self._take(self._grid, found[0], base + start)
+            if self._row == base + start and (run := self._read_run(data, begin + 1, end)):
+                self._take_run(run, base)
+                position = begin = run.end
         self._line += data.count(self._break, position, end)
         self._place = base + end
         if self._place - self._row > _MOST_BETWEEN:
             self._grid = None
+
+    def _read_run(self, data: bytes, start: int, end: int) -> RowRun | None:
+        """Read the rows of one shape behind one that was read in its turn."""
+        if self._columns is None or self._break != b"\n" or self._points.is_crowded:
+            return None
+        run = self._columns.read(data, start, end)
+        if run is None or not self._points.has_room(len(run.begins) * len(run.values)):
+            return None
+        return run
+
+    def _take_run(self, run: RowRun, base: int) -> None:
+        """Take rows that begin on the next line."""
+        columns = self._points.columns(run.names, grids.PRODUCER, ASSUMED_LOOP, NOWHERE, {})
+        lines = run.lines(self._line + 1)
+        self._points.add_parts([Part(columns, run.begins, run.steps, run.values, lines)], base)
+        self._line = int(lines[-1]) + 1
+        self._row = base + int(run.begins[-1])
 
     def _take(self, grid: Grid, row: bytes, offset: int) -> None:
         """Take a line that may be a row."""
@@ -99,8 +130,10 @@ class TableRows:
         record = grid.record(text, where)
         if record is not None:
             self._row = offset
+            if self._columns is not None:
+                self._columns.learn(text)
             self._points.record(
-                record, grids.PRODUCER, _FRAMEWORK, (self._line, offset), math.nan, record.units
+                record, grids.PRODUCER, ASSUMED_LOOP, (self._line, offset), math.nan, record.units
             )
 
 

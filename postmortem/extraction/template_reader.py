@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final, NamedTuple
 
 from postmortem.core.lines import ProcessId
+from postmortem.core.names import ASSUMED_LOOP
 from postmortem.extraction.facts.columns import Columns
 from postmortem.extraction.formats.bars import Redraws, RunBar
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
@@ -56,6 +57,8 @@ class TemplateReader:
         self._waiting: tuple[Layout, ProcessId, tuple[bytes, ...], int, int] | None = None
         """A line of unknown layout that a template has matched: its process, figures, raw line and
         offset."""
+        self.read_until = 0
+        """Offset up to which records of several lines have been read."""
 
     def take(self, opening: int, data: bytes, start: int, base: int, line: int) -> int:
         """Take the line around a literal with a template.
@@ -107,12 +110,12 @@ class TemplateReader:
         self._waiting = (path.reader, where, groups, *place)
         return True
 
-    def settle(self, read_until: int) -> None:
+    def settle(self) -> None:
         """Read the line of unknown layout that waits, unless it is part of a longer record."""
         if self._waiting is None:
             return
         (layout, where, groups, line, offset), self._waiting = self._waiting, None
-        if offset >= read_until:
+        if offset >= self.read_until:
             for record in self.generic.read_learnt(layout, where, groups, line):
                 self.put(record, offset)
 
@@ -126,7 +129,7 @@ class TemplateReader:
                 return
             found = self.generic.settled(found)
         record, line = found
-        self._points.record(record, PYTORCH, PYTORCH, (line, offset), math.nan, record.units)
+        self._points.record(record, PYTORCH, ASSUMED_LOOP, (line, offset), math.nan, record.units)
 
     def _add(
         self,
@@ -185,7 +188,11 @@ class TemplateReader:
                 late.layout,
                 (
                     self._points.columns(
-                        names, PYTORCH, PYTORCH, late.where, late.layout.looked.found.record.units
+                        names,
+                        PYTORCH,
+                        ASSUMED_LOOP,
+                        late.where,
+                        late.layout.looked.found.record.units,
                     )
                     if is_apart
                     else None

@@ -15,15 +15,15 @@ from postmortem.core.errors import InputError, MissingExtra, PostmortemError, in
 from postmortem.core.host.files import replace
 from postmortem.core.message import Message, say
 from postmortem.fleet.judging_jobs import Judging, ProgressCallback, judge_all
-from postmortem.fleet.outputs import format_csv, format_json_lines
 from postmortem.fleet.overview import JudgedTriage, build_overview, iter_result_rows, load_triage
 from postmortem.fleet.report_pages import write_pages
+from postmortem.fleet.result_files import format_csv, format_json_lines
 from postmortem.fleet.scheduler.allocations import Allocation
 from postmortem.fleet.scheduler.earlier_allocations import store_allocations
 from postmortem.fleet.scheduler.scheduler_file import read_allocations
 from postmortem.fleet.search.finding import JobsFound, find_jobs
 from postmortem.fleet.shards import select_shard
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from postmortem.fleet.stored_triage import ALIKE
 from postmortem.fleet.workers.tasks import Engine, JobSettings
 from postmortem.pipeline import get_matcher, open_model

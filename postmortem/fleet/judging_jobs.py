@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from postmortem.diagnosis.classifier.text_model import TextModel
+from postmortem.fleet.analysis_keys import compute_analysis_key
 from postmortem.fleet.found_jobs import FAILED, JUDGED, FoundJob
-from postmortem.fleet.keys import compute_analysis_key
 from postmortem.fleet.store.analysis_records import AnalysisRecords
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import WAITING, AnalysisRow, FileRow, JobRow
@@ -49,7 +49,7 @@ class Judging:
     is_retried: bool = False
     """What could not be judged in an earlier triage is tried again."""
 
-    def allowed(self, job: FoundJob) -> float:
+    def get_allowed_seconds(self, job: FoundJob) -> float:
         """Give the seconds that a job may take."""
         return self.seconds + job.size / _SLOWEST
 
@@ -116,10 +116,13 @@ def _compute_digests(
     report_progress: ProgressCallback,
 ) -> dict[str, str]:
     """Give the digest of each job; of one that cannot be read, the reason is noted."""
-    known = {row.identity: row.digest for row in store.jobs.of_triage(triage) if row.digest}
+    known = {row.identity: row.digest for row in store.jobs.iter_triage_jobs(triage) if row.digest}
     wanted = {job.identity: job for job in jobs if job.identity not in known}
     count = _Count("reading", list(wanted.values()), report_progress)
-    tasks = (Task(job.identity, (job,), judging.allowed(job), job.size) for job in wanted.values())
+    tasks = (
+        Task(job.identity, (job,), judging.get_allowed_seconds(job), job.size)
+        for job in wanted.values()
+    )
     found: list[JobRow] = []
     since = time.monotonic()
     for task, outcome in engine.run(run_digest, tasks):
@@ -145,7 +148,7 @@ def _judge(
 ) -> None:
     """Have each content judged that nobody has judged, the largest first."""
     again = FAILED if judging.is_retried else ()
-    states = analyses.states(first)
+    states = analyses.get_states(first)
     waiting = {
         key: job
         for key, job in sorted(first.items(), key=lambda item: (-item[1].size, item[0]))
@@ -154,12 +157,12 @@ def _judge(
     count = _Count("judging", list(waiting.values()), report_progress)
     with closing(Leases(analyses)) as leases, closing(_Keeper(analyses)) as keeper:
         while waiting:
-            granted = leases.granted(list(waiting), 2 * engine.workers, again)
+            granted = leases.iter_granted(list(waiting), 2 * engine.workers, again)
             for task, outcome in engine.run(run_analysis, _iter_tasks(granted, waiting, judging)):
                 keeper.add(_build_analysis_row(task.name, outcome))
                 count.add(waiting.pop(task.name).size)
             keeper.close()
-            states = analyses.states(waiting)
+            states = analyses.get_states(waiting)
             for key in [
                 key for key in waiting if states.get(key, WAITING) not in (WAITING, *again)
             ]:
@@ -173,7 +176,7 @@ def _iter_tasks(
 ) -> Iterator[Task]:
     for key in keys:
         job = jobs[key]
-        yield Task(key, (job, key), judging.allowed(job), job.size)
+        yield Task(key, (job, key), judging.get_allowed_seconds(job), job.size)
 
 
 def _build_analysis_row(key: str, outcome: TaskOutcome) -> AnalysisRow:

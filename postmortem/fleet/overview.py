@@ -15,7 +15,6 @@ from postmortem.core.errors import UsageError
 from postmortem.core.message import Message
 from postmortem.fleet.found_jobs import JUDGED
 from postmortem.fleet.grouping.job_groups import VERSION, JobGroup, group_summaries
-from postmortem.fleet.plain_figures import build_translations, normalize_hours
 from postmortem.fleet.scheduler.allocations import Allocation
 from postmortem.fleet.scheduler.earlier_allocations import iter_earlier_allocations
 from postmortem.fleet.scheduler.joining import Joined, join_jobs
@@ -25,8 +24,9 @@ from postmortem.fleet.scheduler.scheduler_figures import compute_scheduler_stati
 from postmortem.fleet.search.locations import remove_location_secrets
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import AnalysisSummary, GroupRow, JobRow
+from postmortem.fleet.triage_values import build_translations, normalize_hours
 from postmortem.report.redaction.redactor import Redactor
-from postmortem.rules.skeleton import write_skeleton_for_lines
+from postmortem.rules.signature_draft import write_skeleton_for_lines
 from postmortem.rules.traits import Trait, has_trait
 
 SCHEMA: Final = "postmortem.triage/1"
@@ -76,7 +76,7 @@ class JudgedTriage:
         """Say whether a job has an analysis."""
         return self.jobs[identity].state == JUDGED
 
-    def members(self) -> dict[str, list[JudgedJob]]:
+    def get_members(self) -> dict[str, list[JudgedJob]]:
         """Give the jobs of each group, by id; both sorted."""
         found: dict[str, list[JudgedJob]] = {name: [] for name in self.groups}
         for job in self.joined.jobs:
@@ -108,15 +108,15 @@ def as_stored(
     store: Store, triage: int, allocations: Sequence[Allocation], same: Sequence[str]
 ) -> JudgedTriage:
     """Read a triage from the store, and change nothing there."""
-    jobs = {row.identity: row for row in store.jobs.of_triage(triage)}
-    summaries = {record.key: record for record in store.analyses.of_triage(triage)}
-    of_key, groups = group_summaries(summaries.values(), store.groups.known())
-    before = store.triages.earlier(triage, same)
-    row = store.triages.row(before) if before is not None else None
+    jobs = {row.identity: row for row in store.jobs.iter_triage_jobs(triage)}
+    summaries = {record.key: record for record in store.analyses.iter_triage_analyses(triage)}
+    of_key, groups = group_summaries(summaries.values(), store.groups.list_known())
+    before = store.triages.find_earlier(triage, same)
+    row = store.triages.get_row(before) if before is not None else None
     earlier = (
         None
         if before is None
-        else {record.identity: record for record in store.groups.of_triage(before)}
+        else {record.identity: record for record in store.groups.list_triage_groups(before)}
     )
     return JudgedTriage(
         jobs,
@@ -195,7 +195,7 @@ def iter_result_rows(found: JudgedTriage, links: Mapping[str, str]) -> Iterable[
             "locations": list(job.locations),
             "scheduler_id": job.scheduler_id,
             "attempt": job.attempt,
-            "attempts": job.attempts,
+            "attempts": job.attempt_count,
             "state": row.state,
             "reason": build_translations(Message(row.reason_en, row.reason_zh)),
             **_build_verdict_values(job, found.summaries.get(row.key) or _UNTOLD, redactor),
@@ -304,7 +304,7 @@ def _list_causes(found: JudgedTriage, figures: Mapping[str, Any]) -> list[Value]
 
 
 def _list_groups(found: JudgedTriage, links: Mapping[str, str], redactor: Redactor) -> list[Value]:
-    members = found.members()
+    members = found.get_members()
     rows = [
         _group(found.groups[name], members[name], found, links, redactor)
         for name in sorted(found.groups)

@@ -66,7 +66,7 @@ def _build_page_names(found: JudgedTriage, reports: str) -> dict[str, str]:
     """Give the file of each job that gets a page."""
     if reports == "none":
         return {}
-    members = found.members()
+    members = found.get_members()
     if reports == "groups":
         return {jobs[0].identity: f"groups/{name}.html" for name, jobs in members.items()}
     return {
@@ -88,7 +88,7 @@ def _iter_tasks(
     wanted: PageOptions,
 ) -> Iterator[Task]:
     for identity, name in sorted(names.items()):
-        packed = store.analyses.blob(found.jobs[identity].key)
+        packed = store.analyses.read_blob(found.jobs[identity].key)
         if packed is not None:
             page = WantedPage(str((wanted.output / name).resolve()), wanted.language)
             yield Task(identity, (packed, jobs[identity], page), _SECONDS)

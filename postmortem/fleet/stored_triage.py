@@ -12,7 +12,7 @@ from postmortem.fleet.found_jobs import FoundJob, JobFile
 from postmortem.fleet.overview import JudgedTriage, as_stored, build_overview
 from postmortem.fleet.store.opened_store import Store
 from postmortem.fleet.store.stored_rows import JobRow, TriageRow
-from postmortem.fleet.workers.own_paths import restore_own_paths
+from postmortem.fleet.workers.real_paths import restore_own_paths
 from postmortem.fleet.workers.worker_tasks import unpack_analysis
 from postmortem.report.wire import get_tool_version
 
@@ -36,7 +36,7 @@ def build_stored_overview(
         address: of the report of a job, by its number.
     """
     found, options = load_stored_triage(store, row), row.options
-    numbers = store.listing.numbers(row.number)
+    numbers = store.listing.get_numbers(row.number)
     links = {name: address(numbers[name]) for name in found.jobs if found.is_judged(name)}
     tool = {
         "version": get_tool_version(),
@@ -49,7 +49,7 @@ def build_stored_overview(
 
 def load_stored_analysis(store: Store, job: JobRow) -> Analysis | None:
     """Give the analysis of a job under the names that its files have; None if there is none."""
-    packed = store.analyses.blob(job.key)
+    packed = store.analyses.read_blob(job.key)
     return (
         None
         if packed is None

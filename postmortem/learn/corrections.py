@@ -14,7 +14,7 @@ import platformdirs
 import yaml
 
 from postmortem.core.errors import InputError, UsageError
-from postmortem.learn.labelled import describe_similar_causes
+from postmortem.learn.labelled_logs import describe_similar_causes
 
 
 def get_labels_folder() -> Path:

@@ -1,7 +1,7 @@
 """Fit the weights of a model of text.
 
 In: sampled cases. Out: the content of a model's file. Not here: its calibration
-(`learn.calibrating`), reading it (`classifier.text_model`).
+(`learn.calibration`), reading it (`classifier.text_model`).
 
 A linear support vector machine, one cause against the rest; of weights and rarities bytes are kept.
 Only hashes of words are in it. The same cases give the same bytes.
@@ -37,7 +37,7 @@ class Weights(NamedTuple):
     own: Sequence[str] = ()
     """Causes that a user has taught."""
 
-    def packed(self, calibration: Calibration) -> bytes:
+    def pack(self, calibration: Calibration) -> bytes:
         """Write them as safetensors; our part of the header is one entry, so its order is fixed."""
         meta = {
             "format": FORMAT,

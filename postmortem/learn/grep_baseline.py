@@ -17,9 +17,9 @@ import yaml
 
 from postmortem.core.errors import InputError
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.reading.byte_streams import iter_lines
 from postmortem.reading.discover import find_candidates
 from postmortem.reading.opener import open_log
-from postmortem.reading.readable import iter_lines
 from postmortem.reading.sources import list_origins
 
 _LONGEST: Final = 2000

@@ -1,7 +1,7 @@
 """Judge labelled logs without some of the signatures that were written for them.
 
 In: sampled cases. Out: the same cases, judged without some of the signatures that they show. Not
-here: what is learnt from it (`learn.believing`).
+here: what is learnt from it (`learn.evidence_fit`).
 
 Rules are right for nearly all logs that they were written from, so these do not show how often a
 verdict on a new log is right. A log without its signatures stands for one with a wording that no

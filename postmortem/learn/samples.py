@@ -1,7 +1,7 @@
 """Labelled logs as input of a model.
 
 In: labelled cases. Out: `SampledLog`s: the case, and the buckets that its text fills. Not here:
-finding them (`learn.labelled`), fitting (`learn.fitting`).
+finding them (`learn.labelled_logs`), fitting (`learn.fitting`).
 """
 
 import zlib
@@ -16,10 +16,10 @@ from postmortem.diagnosis.classifier.hashed_words import compute_buckets
 from postmortem.diagnosis.inference.active_conditions import find_active_conditions
 from postmortem.diagnosis.inference.verdict import Ranking, rank
 from postmortem.extraction.job import read
-from postmortem.learn.labelled import LabelledLog
+from postmortem.learn.labelled_logs import LabelledLog
 from postmortem.pipeline import get_matcher
+from postmortem.reading.byte_streams import iter_lines
 from postmortem.reading.opener import open_log
-from postmortem.reading.readable import iter_lines
 from postmortem.reading.sources import Stream
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait

@@ -1,7 +1,7 @@
 """Train a model of text from folders of labelled logs.
 
 In: folders. Out: the content of a model's file, and what it was made from. Not here: the steps
-(`learn.samples`, `learn.fitting`, `learn.calibrating`).
+(`learn.samples`, `learn.fitting`, `learn.calibration`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 from postmortem.core.errors import InputError
 from postmortem.diagnosis.classifier.evidence_model import UNFITTED, serialize_evidence_model
 from postmortem.diagnosis.classifier.text_model import Calibration, TextModel
-from postmortem.learn.believing import EvidenceCase, collect_answers, fit_evidence_model
-from postmortem.learn.calibrating import compute_shares, fit_calibration, iter_out_of_fold
-from postmortem.learn.extending import Lesson, count_cross_validated_hits, update_model
+from postmortem.learn.calibration import compute_shares, fit_calibration, iter_out_of_fold
+from postmortem.learn.evidence_fit import EvidenceCase, collect_answers, fit_evidence_model
 from postmortem.learn.fitting import fit_weights
-from postmortem.learn.labelled import list_labelled_cases
+from postmortem.learn.labelled_logs import list_labelled_cases
+from postmortem.learn.model_extension import Lesson, count_cross_validated_hits, update_model
 from postmortem.learn.samples import SampledLog, compute_first_half_buckets, fold_of, read_samples
 from postmortem.pipeline import get_matcher
 
@@ -79,7 +79,7 @@ def train_model(
         )
     pairs = list(iter_out_of_fold(samples, samples, FOLDS, seed))
     calibration = fit_calibration(pairs)
-    content = fit_weights(samples, seed).packed(calibration)
+    content = fit_weights(samples, seed).pack(calibration)
     evidence = fit_evidence_model(_collect_answers(pairs, calibration, patterns))
     return Trained(
         content,

@@ -12,7 +12,7 @@ more memory than any other.
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from postmortem.reading.readable import fill
+from postmortem.reading.byte_streams import fill
 from postmortem.reading.sources import Readable
 
 MARGIN: Final = 64 << 10
@@ -20,7 +20,7 @@ SIZE: Final = 1 << 20
 """Bytes of a block; larger ones are read no faster, and several copies of each are held."""
 PART: Final = 1 << 20
 """Bytes of a block that are read in one go."""
-LEAST_PART: Final = 64 << 10
+LEAST_PART: Final = 16 << 10
 """The same at the beginning of a source, of which nothing is known yet."""
 
 

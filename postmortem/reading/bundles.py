@@ -21,8 +21,8 @@ from typing import IO, Final, NamedTuple
 from postmortem.core.errors import InputError
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
+from postmortem.reading.byte_streams import fill
 from postmortem.reading.opener import open_log
-from postmortem.reading.readable import fill
 from postmortem.reading.sources import Stream, Unpacking
 
 _TAR_MARK: Final = (257, b"ustar")

@@ -16,8 +16,8 @@ from postmortem.core.errors import InputError
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.reading import notebook, rewrapped_logs
+from postmortem.reading.byte_streams import fill
 from postmortem.reading.opener import Opened
-from postmortem.reading.readable import fill
 from postmortem.reading.sources import Readable
 
 SNIFF: Final = 1 << 20

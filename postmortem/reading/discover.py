@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from postmortem.core.errors import InputError
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message, say
-from postmortem.reading.left_out import get_skip_reason
+from postmortem.reading.last_run import find_earlier_runs
 from postmortem.reading.opener import describe_special_file
 from postmortem.reading.python_dump import is_dump
-from postmortem.reading.several_runs import find_earlier_runs
 from postmortem.reading.sources import Origin, is_file, name_of
+from postmortem.reading.unread_files import get_skip_reason
 
 _DIGITS: Final = compile_lazily(r"([0-9]+)")
 _MOST_FILES: Final = 4096

@@ -63,7 +63,7 @@ class FollowedFile:
         """True once the file was found."""
         return self._file is not None
 
-    def news(self) -> Iterator[bytes | Change]:
+    def read_news(self) -> Iterator[bytes | Change]:
         """Yield what was added since the last call, and what became of the file.
 
         Raises:

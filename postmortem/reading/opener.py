@@ -202,7 +202,9 @@ def open_log(origin: Origin, unpacking: Unpacking | None = None) -> Opened:
         InputError: missing, a folder, a device, a pipe to which nobody writes, or not readable.
     """
     if isinstance(origin, Stream):
-        content = origin.content.anew() if isinstance(origin.content, Renewable) else origin.content
+        content = (
+            origin.content.reopen() if isinstance(origin.content, Renewable) else origin.content
+        )
         return _open_unpacked(
             origin.name,
             _wrap_stream(

@@ -113,6 +113,15 @@ _FORMS: Final = (
         ),
     ),
     ("IWECD", rf"{_LEVEL}:[\w.]{{3,120}}:(?=\S)"),
+    ("IWECD", rf"{_LEVEL}:{_STAMP}: ?"),
+    # vLLM: "WARNING 12-18 11:27:11 [tokenizer.py:284] "
+    (
+        "IWECD",
+        (
+            rf"{_LEVEL} \d\d-\d\d (?P<clock>\d\d:\d\d:\d\d)"
+            r" \[?[\w./]{1,80}:\d{1,5}\] "
+        ),
+    ),
     # "%(levelname)-8s %(message)s"
     ("IWED", rf"{_LEVEL} {{2,5}}(?=\S)"),
     # Ray: "(TaskRunner pid=12, ip=10.0.0.1) "

@@ -26,7 +26,7 @@ class Readable(Protocol):
 class Renewable(Readable, Protocol):
     """Gives bytes, and can give the same ones again."""
 
-    def anew(self) -> Readable:
+    def reopen(self) -> Readable:
         """Give another that reads from the beginning."""
 
 

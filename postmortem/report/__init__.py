@@ -13,7 +13,6 @@ from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import UsageError
 from postmortem.core.names import LANGUAGES
 from postmortem.report.one_language import translate_analysis
-from postmortem.report.redacted import conceal_excerpt
 
 _RENDERERS: Final = {
     "terminal": ("postmortem.report.terminal.screen", "render_screen"),
@@ -62,6 +61,9 @@ def render(
         others = [other for other in LANGUAGES if other != language]
         special = {"translations": [translate_analysis(analysis, other) for other in others]}
     else:
+        # Redaction is most of a start's imports, and commands that render nothing import this.
+        from postmortem.report.redacted import conceal_excerpt  # noqa: PLC0415
+
         # only the page shows them, but they tell what is a secret in other texts
         analysis = replace(analysis, quotes=tuple(map(conceal_excerpt, analysis.quotes)))
     module, name = _WHOLE if form == "terminal" and full else _RENDERERS[form]

@@ -18,6 +18,7 @@ import xxhash
 from postmortem.core import resources
 from postmortem.core.errors import PatternError
 from postmortem.core.message import Message, parse_bilingual, quote
+from postmortem.rules.actions import ActionRule, build_action_rule
 from postmortem.rules.anomaly_type import AnomalyType, build_anomaly_types
 from postmortem.rules.causes import (
     Advisory,
@@ -33,7 +34,7 @@ from postmortem.rules.exception_rules import Advice, ExceptionRule, advice, type
 from postmortem.rules.metrics import MetricTable
 from postmortem.rules.stack_rules import StackRules, build_file_format, build_stack_rule
 
-_FORM: Final = "packed stacks, exceptions, anomalies, metrics"
+_FORM: Final = "packed stacks, exceptions with words, anomalies, metrics, actions"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
 NEARBY: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
@@ -173,6 +174,8 @@ class KnowledgeBase:
     """What the keys of configurations mean."""
     metrics: MetricTable = field(default_factory=lambda: MetricTable(()))
     """What the names of metrics mean."""
+    actions: tuple[ActionRule, ...] = ()
+    """Kinds of action that a fix may take, and what refutes them."""
     anomalies: Mapping[str, AnomalyType] = field(default_factory=dict)
     """What is known of the anomalies that detectors find, by id."""
     exceptions: tuple[ExceptionRule, ...] = ()
@@ -312,6 +315,7 @@ def _build_knowledge_base(value: dict[str, Any]) -> KnowledgeBase:
         gpus=tuple(value["gpus"]),
         keys=tuple(value["keys"]),
         metrics=MetricTable(value["metrics"]),
+        actions=tuple(build_action_rule(row, conditions) for row in value["actions"]),
         anomalies=anomalies,
         exceptions=type_rules(value["exceptions"]),
     )

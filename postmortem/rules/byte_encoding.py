@@ -77,7 +77,7 @@ class CharacterBytes(dict[int, int]):
             self[code] = byte
         return byte
 
-    def of(self, text: str) -> bytes:
+    def encode(self, text: str) -> bytes:
         """Give one byte a character."""
         if text is not self._last[0]:
             is_rare = len(text.encode("utf-8", "replace")) < len(text) * (1 + _RARE)

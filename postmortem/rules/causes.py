@@ -114,7 +114,12 @@ def build_cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseR
 
     def arguments(side: str) -> tuple[Argument, ...]:
         return tuple(
-            Argument(conditions.asked(item, place), item["level"], item["text"], item.get("group"))
+            Argument(
+                conditions.read_conditions(item, place),
+                item["level"],
+                item["text"],
+                item.get("group"),
+            )
             for item in entry.get(side) or ()
         )
 
@@ -132,7 +137,9 @@ def build_cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseR
             )
             for item in entry.get("need") or ()
         ),
-        conditions.asked({"if": entry["retry_if"]}, place) if entry.get("retry_if") else ALWAYS,
+        conditions.read_conditions({"if": entry["retry_if"]}, place)
+        if entry.get("retry_if")
+        else ALWAYS,
     )
 
 
@@ -150,7 +157,7 @@ def build_fix_rule(entry: Mapping[str, Any], conditions: Conditions) -> FixRule:
         entry["title"],
         entry["why"],
         entry["safety"],
-        conditions.asked(entry, str(entry.get("file", ""))),
+        conditions.read_conditions(entry, str(entry.get("file", ""))),
         entry.get("needs"),
         {name: parse_snippet(snippet) for name, snippet in (entry.get("snippets") or {}).items()},
         tuple(entry.get("references") or ()),
@@ -170,10 +177,10 @@ def build_advisory(entry: Mapping[str, Any], conditions: Conditions) -> Advisory
         entry["package"],
         entry["range"],
         entry.get("with") or {},
-        conditions.asked(
+        conditions.read_conditions(
             {"if": entry.get("where") or (), "not": entry.get("not_where") or ()}, place
         ),
-        conditions.asked(entry, place),
+        conditions.read_conditions(entry, place),
         entry.get("message", ""),
         entry["causes"],
         entry["symptom"],

@@ -7,6 +7,7 @@ which needs the matching engine (`extraction.proof`), and whether conditions hol
 
 import collections
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,10 @@ _NOT_SHOWN = (".definition: Field required", ".examples: Field required")
 _REGEXES = ("match", "pair", "loss_key", *exception_rules.PATTERNS)
 
 
-def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[PatternError]:
-    """Check all rules in `folders` against the schema.
+def find_faults(
+    folders: Iterable[Path], known: Iterable[Path] = (), only: AbstractSet[str] | None = None
+) -> list[PatternError]:
+    """Check rules in `folders` against the schema: all, or those of the files named in `only`.
 
     `known` folders are only consulted for the ids that rules refer to. Conditions that nothing
     names are looked for where all else is well: a file that cannot be read names nothing.
@@ -43,14 +46,16 @@ def find_faults(folders: Iterable[Path], known: Iterable[Path] = ()) -> list[Pat
     broken = [fault for root in folders for fault in _find_table_faults(root)]
     if broken:
         return broken
-    names = Names.of([*known, *folders])
+    names = Names.collect([*known, *folders])
     found: list[PatternError] = []
     seen: dict[tuple[str, str], Path] = {}
+    named = KINDS if only is None else {name.partition("/")[0] for name in only}
+    kinds = [kind for kind in KINDS if kind in named]
     for root in folders:
-        for kind in KINDS:
-            found += _find_folder_faults(root, kind, names, seen)
+        for kind in kinds:
+            found += _find_folder_faults(root, kind, names, seen, only)
     return found or [
-        *find_unused_conditions(folders, names),
+        *find_unused_conditions(folders, names, only),
         *find_undetected_anomalies(folders, known),
     ]
 
@@ -78,14 +83,20 @@ def find_malformed_rules(folder: Path) -> Iterator[PatternError]:
 
 
 def _find_folder_faults(
-    root: Path, kind: str, names: Names, seen: dict[tuple[str, str], Path]
+    root: Path,
+    kind: str,
+    names: Names,
+    seen: dict[tuple[str, str], Path],
+    only: AbstractSet[str] | None,
 ) -> list[PatternError]:
     found: list[PatternError] = []
     try:
         rules = list(iter_rules(root / kind))
     except PatternError as error:
         return [error]
-    for path, entry in rules:
+    checked, others = _split_rules(rules, root, only)
+    seen |= {(kind, str(entry.get("id"))): path for path, entry in others}
+    for path, entry in checked:
         name = str(entry.get("id"))
         where = f"{path}:{find_line(path, name)}"
         if (kind, name) in seen:
@@ -98,6 +109,19 @@ def _find_folder_faults(
             or _find_rule_faults(kind, entry, names)
         ]
     return found
+
+
+def _split_rules(
+    rules: list[tuple[Path, dict[str, Any]]], root: Path, only: AbstractSet[str] | None
+) -> tuple[list[tuple[Path, dict[str, Any]]], list[tuple[Path, dict[str, Any]]]]:
+    """Part rules into those of the files `only`, and the others."""
+    if only is None:
+        return rules, []
+    names = [path.relative_to(root).as_posix() for path, _ in rules]
+    return (
+        [rule for rule, name in zip(rules, names, strict=True) if name in only],
+        [rule for rule, name in zip(rules, names, strict=True) if name not in only],
+    )
 
 
 def _find_schema_faults(kind: str, entry: dict[str, Any]) -> list[tuple[str, str]]:

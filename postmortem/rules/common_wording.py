@@ -1,7 +1,8 @@
 """Build a pattern from what several lines have in common.
 
 In: lines, each as the parts that stay and the places that change from run to run. Out: parts that
-all share, with gaps. Not here: the rule that is written around the pattern (`rules.skeleton`).
+all share, with gaps. Not here: the rule that is written around the pattern
+(`rules.signature_draft`).
 
 A line is taken apart into words, marks and places; the lines are laid beside each other in the
 order of their texts, so that the pattern does not hang on who came first. A gap is bounded and none

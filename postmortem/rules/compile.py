@@ -2,10 +2,10 @@
 
 In: folders of the shape that `patterns/README.md` describes. Out: {"hash", "signatures",
 "exceptions", "anomalies", "causes", "conditions", "fixes", "stacks", "advisories", "formats",
-"taxonomy", "gpus", "keys", "metrics"}, ready for `json.dump`, in which a condition holds no name of
-another any more. Not here: checks (`rules.check`); the compiled form of a faulty folder is faulty
-too. A build hook writes this value into the wheel, without what a run does not need, so that a
-start needs no YAML.
+"taxonomy", "actions", "gpus", "keys", "metrics"}, ready for `json.dump`, in which a condition
+holds no name of another any more. Not here: checks (`rules.check`); the compiled form of a faulty
+folder is faulty too. A build hook writes this value into the wheel, without what a run does not
+need, so that a start needs no YAML.
 """
 
 import hashlib
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from postmortem.core.errors import PatternError
+from postmortem.rules.exception_rules import PATTERNS
+from postmortem.rules.python_patterns import find_required_words
 from postmortem.rules.yamlfile import read_yaml
 
 KINDS = (
@@ -28,7 +30,7 @@ KINDS = (
     "advisories",
     "formats",
 )
-TABLES = ("gpus", "keys", "metrics")
+TABLES = ("actions", "gpus", "keys", "metrics")
 """Files of rows, which a further folder only adds to."""
 _NESTING = ("all", "any", "not")
 """What in a predicate holds predicates."""
@@ -58,7 +60,12 @@ def compile_folders(folders: Iterable[Path]) -> dict[str, Any]:
         kind: [rules[kind][key] for key in sorted(rules[kind])] for kind in KINDS
     }
     value |= {"taxonomy": taxonomy, **tables}
-    return {"hash": _hash(value), **value, "conditions": expand_conditions(rules["conditions"])}
+    return {
+        "hash": _hash(value),
+        **value,
+        "conditions": expand_conditions(rules["conditions"]),
+        "exceptions": [_add_required_words(entry) for entry in value["exceptions"]],
+    }
 
 
 def strip_examples(
@@ -143,6 +150,13 @@ def iter_rules(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
                 raise PatternError(
                     "a rule must be a mapping", path, "see patterns/README.md for the shape"
                 )
+
+
+def _add_required_words(entry: dict[str, Any]) -> dict[str, Any]:
+    """Add the words without which a pattern of an exception rule need not be compiled."""
+    patterns = {field: entry[field] for field in PATTERNS if entry.get(field)}
+    words = {field: find_required_words(str(pattern)) for field, pattern in patterns.items()}
+    return {**entry, "words": {field: list(found) for field, found in words.items() if found}}
 
 
 def _get_rule_id(path: Path, entry: dict[str, Any]) -> str:

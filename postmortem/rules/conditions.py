@@ -54,7 +54,7 @@ class Conditions:
             for entry in entries
         }
 
-    def asked(self, entry: Mapping[str, Any], place: str) -> ConditionSet:
+    def read_conditions(self, entry: Mapping[str, Any], place: str) -> ConditionSet:
         """Read the conditions that an item names under `if` and `not`; errors name `place`.
 
         Raises:

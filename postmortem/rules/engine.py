@@ -16,7 +16,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol, TypeVar
 
 from postmortem.rules.byte_encoding import get_byte_encoding
-from postmortem.rules.re2_syntax import UnfitError, convert_to_re2, find_non_ascii
+from postmortem.rules.re2_syntax import (
+    UnfitError,
+    convert_to_re2,
+    drop_look_around,
+    find_non_ascii,
+)
 
 TIMEOUT: Final = 0.5
 """Seconds that one search may take outside re2.
@@ -34,6 +39,7 @@ _MEMORY: Final = 1 << 19
 A hostile text fills them, and there are more than a thousand patterns.
 """
 
+_MEMORY_OF_MANY_LINES: Final = 1 << 22
 BROAD_MEMORY: Final = 1 << 17
 """The same for a pattern of words in any order: there are hundreds, and each meets little text."""
 
@@ -136,6 +142,32 @@ def compile_pattern(pattern: str, max_memory: int = _MEMORY) -> Pattern:
         return _Timed(pattern)
 
 
+def compile_for_many_lines(pattern: str, *, is_exact: bool = False) -> Pattern | None:
+    """Compile a pattern that matches wherever a line of many, or several in a row, holds a match.
+
+    It may match elsewhere too; if `is_exact`, not within a line that holds none. None if there is
+    no such pattern that re2 can run.
+    """
+    import re2  # noqa: PLC0415 -- as above
+
+    relaxed = drop_look_around(pattern)
+    if is_exact and relaxed != pattern:
+        return None
+    if r"\Z" in relaxed or r"\A" in relaxed:  # an end of the text, of which there is one
+        return None
+    options = re2.Options()
+    options.encoding, options.max_mem, options.log_errors = (
+        re2.Options.Encoding.LATIN1,
+        _MEMORY_OF_MANY_LINES,
+        False,
+    )
+    try:
+        own = find_non_ascii(relaxed)
+        return _Linear(re2.compile(b"(?m)" + convert_to_re2(relaxed, own), options), own)
+    except (UnfitError, re2.error):
+        return None
+
+
 def find_first_match_start(pattern: str, text: str, budget: Budget | None = None) -> int:
     """Say where the first match begins, or what may become one, of a text that goes on.
 
@@ -169,7 +201,7 @@ class _Linear:
 
     def search(self, text: str, _: Budget | None = None, /) -> Match | None:
         found = self._engine.search(
-            text.encode() if text.isascii() else get_byte_encoding(self._own).of(text)
+            text.encode() if text.isascii() else get_byte_encoding(self._own).encode(text)
         )
         return None if found is None else _Re2Match(text, found, self._numbers)
 
@@ -177,7 +209,7 @@ class _Linear:
         return (
             _Re2Match(text, found, self._numbers)
             for found in self._engine.finditer(
-                text.encode() if text.isascii() else get_byte_encoding(self._own).of(text)
+                text.encode() if text.isascii() else get_byte_encoding(self._own).encode(text)
             )
         )
 

@@ -82,6 +82,8 @@ class ExceptionRule(NamedTuple):
     """It does not fit a line that names no class of exception."""
     renamed: Mapping[str, str]
     """New names by old ones: it fits only where `name` is an old one, and gives `meant`."""
+    words: Mapping[str, Sequence[str]]
+    """Words of which each match of a pattern holds one, by its field."""
 
     def captures(self, raised: Raised) -> dict[str, str] | None:
         """Give the named groups if the rule fits, else None."""
@@ -104,7 +106,10 @@ class ExceptionRule(NamedTuple):
         texts = {"code": raised.code, "frames": raised.frames}
         found: dict[str, str] = {}
         for field, pattern in self.patterns.items():
-            match = _searched(pattern, texts.get(field, raised.message[:_LONGEST]))
+            text = texts.get(field, raised.message[:_LONGEST])
+            words = self.words.get(field)
+            is_possible = not words or any(word in text for word in words)
+            match = _searched(pattern, text) if is_possible else None
             if (match is None) != (field == "unless"):
                 return None
             if match is not None:
@@ -163,6 +168,7 @@ def type_rules(entries: Sequence[Mapping[str, Any]]) -> tuple[ExceptionRule, ...
             entry.get("order", 50),
             bool(entry.get("with_class")) or not entry.get("message"),
             entry.get("renamed") or {},
+            entry.get("words") or {},
         )
         for entry in entries
     ]
@@ -170,14 +176,14 @@ def type_rules(entries: Sequence[Mapping[str, Any]]) -> tuple[ExceptionRule, ...
 
 
 def advice(entry: Mapping[str, Any]) -> Advice:
-    """Type the advice of a rule or of a signature."""
+    """Type the advice of a rule, or of a signature, which keeps general changes by default."""
     return Advice(
         entry["id"],
         entry.get("meaning"),
         tuple(_fixes(entry)),
         frozenset(entry.get("causes") or entry.get("suggests") or ()),
         next(iter(entry.get("causes") or ()), ""),
-        bool(entry.get("keeps_changes")),
+        bool(entry.get("keeps_changes", "suggests" in entry)),
         bool(entry.get("last_resort")),
     )
 

@@ -1,10 +1,10 @@
 """Check the names within rules: all are known, all are used, no condition refers to itself.
 
 In: rules of well formed files, and all ids that there are. Out: faults. Not here: how many names an
-item may give (`rules.schema`), what a condition asks (`rules.questions`).
+item may give (`rules.schema`), what a condition asks (`rules.predicate_schema`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ class Names:
     """Names of conditions that a rule or another condition gives."""
 
     @classmethod
-    def of(cls, folders: Iterable[Path]) -> "Names":
+    def collect(cls, folders: Iterable[Path]) -> "Names":
         """Collect them from folders, as far as these can be read."""
         folders = list(folders)
         rules = {kind: _list_rules(folders, kind) for kind in KINDS}
@@ -48,8 +48,14 @@ class Names:
             {str(entry.get("id")): entry for entry in rules["conditions"]},
             frozenset(str(entry.get("id")) for entry in rules["anomalies"]),
             frozenset(_iter_cause_ids(folders)),
-            frozenset([*asking, *inner]),
+            frozenset([*asking, *inner, *_iter_action_conditions(folders)]),
         )
+
+
+def _iter_action_conditions(folders: Iterable[Path]) -> Iterator[str]:
+    for path in (root / "actions.yaml" for root in folders):
+        if path.is_file():
+            yield from (name for row in read_yaml(path) or [] for name in row["refuted_by"])
 
 
 def _list_rules(folders: Iterable[Path], kind: str) -> list[dict[str, Any]]:
@@ -85,10 +91,15 @@ def find_name_faults(
             yield "it names itself in the end", "name another condition, or write its predicate"
 
 
-def find_unused_conditions(folders: Iterable[Path], names: Names) -> Iterator[PatternError]:
-    """Yield a fault for each condition of these folders that nothing names."""
+def find_unused_conditions(
+    folders: Iterable[Path], names: Names, only: Container[str] | None = None
+) -> Iterator[PatternError]:
+    """Yield a fault for each condition of these folders, or of the files `only`, not named."""
     for path, entry in (
-        rule for root in folders for rule in _list_readable_rules(root / "conditions")
+        rule
+        for root in folders
+        for rule in _list_readable_rules(root / "conditions")
+        if only is None or rule[0].relative_to(root).as_posix() in only
     ):
         name = str(entry.get("id"))
         if name not in names.used:
@@ -106,7 +117,7 @@ def find_undetected_anomalies(
 
     Detectors are code, and find those of the built-in rules.
     """
-    detected = Names.of(known).anomalies
+    detected = Names.collect(known).anomalies
     for path, entry in (
         one for root in folders for one in _list_readable_rules(root / "anomalies")
     ):

@@ -19,6 +19,8 @@ _TOKEN: Final = compile_lazily(
 )
 """What re2 may read otherwise; every other character means the same to it."""
 _IN_CLASS: Final = compile_lazily(r"\\x..|\\.|.", re.DOTALL)
+_PART: Final = compile_lazily(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:<?[=!]|>)|.", re.DOTALL)
+_LOOK_AROUND: Final = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
 _NAME: Final = compile_lazily(r"\(\?P?<(\w+)>")
 
 
@@ -44,7 +46,25 @@ def convert_to_re2(pattern: str, own: str) -> bytes:
     written = _TOKEN.sub(
         lambda found: _convert_token(found[0], own, is_first=found.start() == 0), pattern
     )
-    return get_byte_encoding(own).of(written)
+    return get_byte_encoding(own).encode(written)
+
+
+def drop_look_around(pattern: str) -> str:
+    """Give a pattern without its look-around and atomic groups, which matches wherever it does."""
+    kept, depth, dropped = list[str](), 0, 0
+    for found in _PART.finditer(pattern):
+        part = found[0]
+        if part.startswith("("):
+            depth += 1
+            if not dropped and part in _LOOK_AROUND:
+                dropped = depth
+        if not dropped:
+            kept.append("(?:" if part == "(?>" else part)
+        if part == ")":
+            if depth == dropped:
+                dropped = 0
+            depth -= 1
+    return "".join(kept)
 
 
 def _convert_token(token: str, own: str, *, is_first: bool) -> str:

@@ -1,9 +1,9 @@
 """The shape of every rule, as pydantic models: the linter of `patterns check`.
 
-In: plain values read from YAML. Out: faults, through `rules.check`; the JSON Schema of each
-kind of file, for editors. Not here: the shape of a predicate (`rules.questions`); loading rules
-for a run, which trusts the checked form and does without pydantic. Pydantic, since its messages
-name the field and the reason, and it gives editors a JSON Schema.
+In: plain values read from YAML. Out: faults, through `rules.check`; the JSON Schema of each kind of
+file, for editors. Not here: the shape of a predicate (`rules.predicate_schema`); loading rules for
+a run, which trusts the checked form and does without pydantic. Pydantic, since its messages name
+the field and the reason, and it gives editors a JSON Schema.
 """
 
 import datetime as dt
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, TypeAdapter, model_validator
 
 from postmortem.rules.conditions import INLINE, MOST_NAMES
-from postmortem.rules.questions import CaseEntry, PredicateEntry, Strict
+from postmortem.rules.predicate_schema import CaseEntry, PredicateEntry, Strict
 
 Level = Literal["decisive", "strong", "moderate", "weak"]
 RuleId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$")]
@@ -150,6 +150,7 @@ class SignatureEntry(AdviceEntry):
     group: str = "signature"
     told_by: Literal["launcher", "peer"] | None = None
     broad: bool = False
+    keeps_changes: bool = True
     source: str = ""
     references: list[str] = []
     status: Literal["stable", "experimental", "deprecated"] = "stable"
@@ -462,6 +463,15 @@ class MetricRow(Strict):
         return self
 
 
+class ActionRow(Strict):
+    """One row of `actions.yaml`."""
+
+    id: ConditionId
+    pattern: Annotated[str, Field(min_length=4)]
+    area: str = ""
+    refuted_by: Annotated[list[str], Field(min_length=1)]
+
+
 class TaxonomyFile(Strict):
     """`taxonomy.yaml`."""
 
@@ -472,6 +482,7 @@ class TaxonomyFile(Strict):
 
 TABLES: Final[dict[str, TypeAdapter[Any]]] = {
     "taxonomy": TypeAdapter(TaxonomyFile),
+    "actions": TypeAdapter(list[ActionRow]),
     "gpus": TypeAdapter(list[GpuRow]),
     "keys": TypeAdapter(list[KeyRow]),
     "metrics": TypeAdapter(list[MetricRow]),

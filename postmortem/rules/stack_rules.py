@@ -76,11 +76,11 @@ class StackRules:
         """Give a stack; one without a file is a trainer over PyTorch of which nothing is known."""
         return self._by_id.get(name) or StackRule(name, name)
 
-    def below(self, name: str) -> frozenset[str]:
+    def list_below(self, name: str) -> frozenset[str]:
         """Name all stacks on which a stack stands."""
         return frozenset(self._collect_reached(name, lambda stack: stack.over))
 
-    def taken(self, name: str) -> list[str]:
+    def list_taken(self, name: str) -> list[str]:
         """Name the stacks whose snippets hold for a stack, its own first, the nearest next."""
         return [name, *self._collect_reached(name, lambda stack: stack.takes)]
 

@@ -23,9 +23,9 @@ import samples
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.visible import escape_control_characters
 from postmortem.pipeline import run_pipeline
+from postmortem.reading.byte_streams import fill
 from postmortem.reading.opener import open_log
 from postmortem.reading.prefixes import clean
-from postmortem.reading.readable import fill
 from postmortem.report import render
 from postmortem.report.one_language import translate_analysis
 from postmortem.report.page.html import render_html

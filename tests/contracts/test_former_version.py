@@ -18,7 +18,7 @@ import pytest
 import postmortem
 from postmortem.core.names import LANGUAGES
 from postmortem.core.resources import find_folder
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from postmortem.interfaces.cli import main
 from postmortem.interfaces.notify.targets import find_target
 from postmortem.report import FORMS, render
@@ -177,9 +177,9 @@ def test_former_analyses_of_the_store_open(
     """What the former triages kept is read through the store of today."""
     folder, _ = continued
     with open_store(folder / "out" / "triage.sqlite") as store:
-        kept = list(store.analyses.of_triage(2))
+        kept = list(store.analyses.iter_triage_analyses(2))
         assert len(kept) == 7
-        assert all(summary.cause and store.analyses.blob(summary.key) for summary in kept)
+        assert all(summary.cause and store.analyses.read_blob(summary.key) for summary in kept)
 
 
 @pytest.fixture

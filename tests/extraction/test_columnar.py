@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from postmortem.extraction import finding_lines
+from postmortem.extraction import finding_lines, rule_sieve
 from postmortem.extraction.columnar import (
     cut_regions,
     line_shapes,
+    record_units,
     row_columns,
     row_cutter,
     shaped_lines,
+    table_columns,
 )
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.job import read
@@ -169,6 +171,36 @@ KINDS: dict[str, Line] = {
         f" | loss scale: {c.choice(['1.0', '1.0', '1.0', '2.0', '65536.0'])} | grad norm: {plain(c)} |"
     ),
     "table": lambda c, n: f"| {n} | {plain(c)} | {plain(c)} |",
+    "only-a-loss": lambda c, _: f"loss: {figure(c)}",
+    "step-above": lambda c, n: f"iter {n}\nloss = {plain(c)}",
+    "whole-reward": lambda c, n: f"Episode {n}\tReward: {c.randint(-99, 99)}",
+    "four-lines": lambda c, n: (
+        f"Epoch {n}\ntrain loss: {plain(c)}\nval loss: {figure(c)}\nval acc: {plain(c)}"
+    ),
+    "stamped-lines": lambda c, n: (
+        f"2024-05-01 12:{n // 60 % 60:02d}:{n % 60:02d} INFO iteration: {n}\n"
+        f"2024-05-01 12:{n // 60 % 60:02d}:{n % 60:02d} INFO train loss: {plain(c)}\n"
+        f"2024-05-01 12:{n // 60 % 60:02d}:{n % 60:02d} INFO reward: {c.randint(-9, 9)}"
+    ),
+    "box": lambda c, n: (
+        f"{'-' * 30}\n| rollout/   |          |\n|    ep_rew_mean | {c.random() * 200:<9.3g}|\n"
+        f"|    total_timesteps | {n * 2048:<8d}|\n|    loss | {plain(c)}   |\n{'-' * 30}"
+    ),
+    "nested": lambda c, n: (
+        f"  info:\n    learner:\n      policy_loss: {plain(c)}\n      total_loss: {figure(c)}\n"
+        f"  timesteps_total: {n}\n"
+    ),
+    "heading": lambda *_: "step | loss | val_loss",
+    "prose": lambda c, n: " ".join(
+        c.choices(
+            ["the loss", "an error", f"{n % 7}", "reward", "failed", "nan", "CUDA out of memory"],
+            k=6,
+        )
+    ),
+    "caught": lambda _, n: (
+        f'Traceback (most recent call last):\n  File "a.py", line {n}, in main\n    work()\n'
+        f"ValueError: part {n}"
+    ),
     "cut": lambda c, _: f"{{'loss': {plain(c)}, 'grad_nor"[: c.randint(3, 30)],
 }
 
@@ -211,6 +243,10 @@ def _eager() -> Iterator[None]:
         patch.setattr(cut_regions, "SPARSE", 1 << 30)
         patch.setattr(cut_regions, "SPARSE_ALL", 1 << 30)
         patch.setattr(row_cutter, "FEWEST_ROWS", 2)
+        patch.setattr(cut_regions, "LONG_UNITS", 0)
+        patch.setattr(record_units, "FIRST_TRY", 2)
+        patch.setattr(record_units, "NEXT_TRY", 2)
+        patch.setattr(rule_sieve, "FEWEST", 1)
         patch.setattr(line_shapes, "FIRST_TRY", 2)
         patch.setattr(line_shapes, "NEXT_TRY", 2)
         yield
@@ -220,6 +256,10 @@ def gathered(log: bytes, *, by_shape: bool, part: int) -> Extract:
     """Read a log."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_shapes, "CREDIT", 1e9 if by_shape else -1e9)
+        patch.setattr(record_units, "CREDIT", 1e9 if by_shape else -1e9)
+        patch.setattr(rule_sieve, "OFTEN", 2 if by_shape else 10**9)
+        patch.setattr(table_columns, "FIRST_TRY", 2 if by_shape else 10**9)
+        patch.setattr(table_columns, "FEWEST", 2)
         patch.setattr(block_reader, "PART", part)
         patch.setattr(block_reader, "LEAST_PART", part)
         return read([log], get_matcher(()))
@@ -392,7 +432,7 @@ def test_lines_of_a_kind_are_cut(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
     def counted(self: Any, *given_: Any) -> Any:
         nonlocal rows
         found = cut(self, *given_)
-        rows += sum(len(one.begins) for one in found)
+        rows += sum(len(one.borders) for one in found)
         return found
 
     monkeypatch.setattr(row_cutter.RowCutter, "cut", counted)

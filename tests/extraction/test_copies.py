@@ -7,8 +7,8 @@ import pytest
 
 from postmortem.extraction.copies import find_mirrored_logs
 from postmortem.extraction.printed_rounding import estimate_rounding, is_approximately_equal
-from postmortem.reading.left_out import get_skip_reason
-from postmortem.reading.several_runs import find_earlier_runs
+from postmortem.reading.last_run import find_earlier_runs
+from postmortem.reading.unread_files import get_skip_reason
 
 
 @pytest.mark.parametrize(

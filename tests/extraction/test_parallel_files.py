@@ -52,13 +52,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of the files that another process was asked to read; here it always pays."""
     monkeypatch.setattr(parallel_files, "_LARGE", 1)
     monkeypatch.setattr(parallel_files, "_PAYS", 1)
-    numbers, done = list[int](), HelperProcess.done
+    numbers, done = list[int](), HelperProcess.run
 
     def noted(helper: HelperProcess, piece: tuple[int, ...]) -> mmap.mmap | None:
         numbers.append(piece[0])
         return done(helper, piece)
 
-    monkeypatch.setattr(HelperProcess, "done", noted)
+    monkeypatch.setattr(HelperProcess, "run", noted)
     return numbers
 
 
@@ -117,13 +117,13 @@ def test_a_process_that_is_lost_costs_nothing(
     job: Path, asked: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it was reading, and the rest, is read here."""
-    alone, noted = report(job, 1), HelperProcess.done
+    alone, noted = report(job, 1), HelperProcess.run
 
     def killed(helper: HelperProcess, piece: tuple[int, ...]) -> mmap.mmap | None:
         helper.end()
         return noted(helper, piece)
 
-    monkeypatch.setattr(HelperProcess, "done", killed)
+    monkeypatch.setattr(HelperProcess, "run", killed)
     assert report(job, 3) == alone
     assert 1 <= len(asked) <= 2, "each of the two was asked once"
 

@@ -4,18 +4,34 @@ Ratios of CPU time, the best of three rounds each, and bounds far above what is 
 (`docs/PERFORMANCE.md`): what fails here has become slow by an order of magnitude.
 """
 
+import collections
 import random
 import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import kinds
 import pytest
 from log_kinds import KINDS
 
 from postmortem.extraction.job import read
 from postmortem.pipeline import get_matcher
 
+MOST_OF_NUMBERS = {
+    "only a loss": 60,
+    "a loss, CRLF": 60,
+    "step on the line before": 60,
+    "records of four lines": 60,
+    "tabs": 60,
+    "RLlib": 90,
+    "SB3": 60,
+    "columns": 60,
+    "alternating records": 60,
+    "prose": 250,
+    "heads and frames": 120,
+}
+"""Ratios to finding all numbers, several times what is measured (`benchmarks/kinds.py`)."""
 LINE = re.compile(rb"([^\n]*)\n")
 MOST = {
     "noise": 60,
@@ -49,3 +65,13 @@ def test_reading_costs_a_bounded_multiple(kind: str, tmp_path: Path) -> None:
     machine, data = get_matcher(()), log.read_bytes()
     least = seconds(lambda: (machine.filter.hits(data, 0, len(data)), LINE.findall(data)))
     assert seconds(lambda: read([str(log)], machine)) < MOST[kind] * least
+
+
+@pytest.mark.parametrize("kind", sorted(MOST_OF_NUMBERS))
+def test_reading_costs_a_bounded_multiple_of_finding_numbers(kind: str, tmp_path: Path) -> None:
+    """Half a megabyte of a kind of text without a known format."""
+    log = tmp_path / "run.log"
+    kinds.write(log, kinds.KINDS[kind](random.Random(7)), 0.5)
+    machine, text = get_matcher(()), log.read_text(encoding="utf-8")
+    least = seconds(lambda: collections.deque(kinds.NUMBER.finditer(text), maxlen=0))
+    assert seconds(lambda: read([str(log)], machine)) < MOST_OF_NUMBERS[kind] * least

@@ -211,5 +211,5 @@ def test_likeness_leaves_out_what_is_open() -> None:
 def test_the_oldest_of_two_patterns_has_the_instance() -> None:
     """Whichever is narrower."""
     patterns = KnownPatterns([("old", ("a", ANY, "c")), ("new", ("a", "b", "c"))])
-    assert patterns.instance(("a", "b", "c")) == "old"
-    assert patterns.instance(("x", "b", "c")) is None
+    assert patterns.find_instance(("a", "b", "c")) == "old"
+    assert patterns.find_instance(("x", "b", "c")) is None

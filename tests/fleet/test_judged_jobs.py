@@ -73,4 +73,4 @@ def test_a_task_of_an_array_has_a_number() -> None:
 def test_how_many_times_it_was_started(named: int, told: int | None, expected: int) -> None:
     """The log that is there is of the last time."""
     one = None if told is None else allocation("1", attempt=told)
-    assert JudgedJob("1", attempt=named, allocation=one).attempts == expected
+    assert JudgedJob("1", attempt=named, allocation=one).attempt_count == expected

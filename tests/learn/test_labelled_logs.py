@@ -8,7 +8,7 @@ from postmortem.core.errors import InputError, UsageError
 from postmortem.learn.corrections import record
 from postmortem.learn.evaluating import WAYS, JudgedCase
 from postmortem.learn.grep_baseline import find_causes_by_grep, words
-from postmortem.learn.labelled import list_labelled_cases
+from postmortem.learn.labelled_logs import list_labelled_cases
 from postmortem.learn.metrics import (
     compute_abstention_metrics,
     compute_metrics,

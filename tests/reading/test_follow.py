@@ -27,7 +27,7 @@ def follow() -> Iterator[Callable[[Path], FollowedFile]]:
 
 def text_of(followed: FollowedFile) -> str:
     """What was added, as text."""
-    return b"".join(piece for piece in followed.news() if isinstance(piece, bytes)).decode()
+    return b"".join(piece for piece in followed.read_news() if isinstance(piece, bytes)).decode()
 
 
 def test_a_file_may_come_later_and_grow(
@@ -36,17 +36,17 @@ def test_a_file_may_come_later_and_grow(
     """Nothing is there, then a line, then half a line and its end: each byte is given once."""
     log = tmp_path / "run.log"
     followed = follow(log)
-    assert list(followed.news()) == []
+    assert list(followed.read_news()) == []
     assert not followed.is_there
     log.write_text("step 1\n")
-    assert list(followed.news()) == [Change.FOUND, b"step 1\n"]
+    assert list(followed.read_news()) == [Change.FOUND, b"step 1\n"]
     with log.open("a") as out:
         out.write("ste")
         out.flush()
-        assert list(followed.news()) == [b"ste"]
+        assert list(followed.read_news()) == [b"ste"]
         out.write("p 2\n")
-    assert list(followed.news()) == [b"p 2\n"]
-    assert list(followed.news()) == []
+    assert list(followed.read_news()) == [b"p 2\n"]
+    assert list(followed.read_news()) == []
 
 
 def test_a_replaced_file_is_read_to_its_end_first(
@@ -59,13 +59,13 @@ def test_a_replaced_file_is_read_to_its_end_first(
     log = tmp_path / "run.log"
     log.write_text("step 1\n")
     followed = follow(log)
-    list(followed.news())
+    list(followed.read_news())
     with log.open("a") as out:
         out.write("step 2\n")
     log.rename(tmp_path / "run.log.1")
-    assert list(followed.news()) == [b"step 2\n"]  # nothing bears the name yet
+    assert list(followed.read_news()) == [b"step 2\n"]  # nothing bears the name yet
     log.write_text("step 3\n")
-    assert list(followed.news()) == [Change.ROTATED, Change.FOUND, b"step 3\n"]
+    assert list(followed.read_news()) == [Change.ROTATED, Change.FOUND, b"step 3\n"]
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_an_emptied_file_is_read_anew(
     log = tmp_path / "run.log"
     log.write_text("the old run wrote this line\n")
     followed = follow(log)
-    list(followed.news())
+    list(followed.read_news())
     with log.open("r+") as out:
         out.truncate(0)
         out.write(now)
-    assert list(followed.news()) == [Change.TRUNCATED, now.encode()]
+    assert list(followed.read_news()) == [Change.TRUNCATED, now.encode()]
 
 
 def test_a_hole_left_by_a_truncation_is_no_text(
@@ -94,7 +94,7 @@ def test_a_hole_left_by_a_truncation_is_no_text(
         out.write("step 1\n" * 20)
         out.flush()
         followed = follow(log)
-        list(followed.news())
+        list(followed.read_news())
         os.truncate(log, 0)
         out.write("step 2\n")
     assert text_of(followed) == "step 2\n"
@@ -122,7 +122,7 @@ def test_what_does_not_grow_line_by_line_is_refused(
     log = tmp_path / "run.log"
     log.write_bytes(content)
     with pytest.raises(InputError, match=what) as caught:
-        list(follow(log).news())
+        list(follow(log).read_news())
     assert str(log) in str(caught.value.where)
     assert caught.value.mend
 
@@ -130,4 +130,4 @@ def test_what_does_not_grow_line_by_line_is_refused(
 def test_a_folder_is_refused(tmp_path: Path, follow: Callable[[Path], FollowedFile]) -> None:
     """A folder is listed by the watcher, not followed."""
     with pytest.raises(InputError, match="folder"):
-        list(follow(tmp_path).news())
+        list(follow(tmp_path).read_news())

@@ -15,6 +15,12 @@ from postmortem.reading.prefixes import clean, convert_to_seconds, get_time_basi
     [
         pytest.param("[rank3]: text", "text", ProcessId(rank=3), id="torch excepthook"),
         pytest.param(
+            "(Worker pid=46) WARNING 12-18 11:27:11 [tokenizer.py:284] text",
+            "text",
+            ProcessId(pid=46),
+            id="vLLM below Ray",
+        ),
+        pytest.param(
             '[rank3]:   File "a.py", line 3, in f',
             '  File "a.py", line 3, in f',
             ProcessId(rank=3),

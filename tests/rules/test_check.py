@@ -101,7 +101,7 @@ def test_names_that_an_item_may_not_give(tmp_path: Path, names: str, what: str) 
     ],
 )
 def test_predicates_that_a_condition_may_not_have(tmp_path: Path, holds: str, what: str) -> None:
-    """Each key stands once, in `rules.questions`, with what it takes."""
+    """Each key stands once, in `rules.predicate_schema`, with what it takes."""
     condition = CONDITION.replace("{shape: zero-loss}", holds, 1)
     assert any(what in fault for fault in found(tmp_path, condition=condition))
 

@@ -26,13 +26,15 @@ ENTRY = {
 )
 def test_a_name_is_a_condition_a_shape_or_a_signature(name: str, predicate: dict[str, Any]) -> None:
     """Dots make a signature; a shape is known; all else is written in `patterns/conditions`."""
-    asked = Conditions([ENTRY], load().anomalies).asked({"if": [name], "not": [name]}, "a.yaml")
+    asked = Conditions([ENTRY], load().anomalies).read_conditions(
+        {"if": [name], "not": [name]}, "a.yaml"
+    )
     assert [one.predicate for one in (*asked.wanted, *asked.unwanted)] == [predicate, predicate]
 
 
 def test_an_item_without_names_always_holds() -> None:
     """A fix without `if` and `not` is for every run."""
-    assert Conditions([], ()).asked({"id": "a.fix"}, "a.yaml") is ALWAYS
+    assert Conditions([], ()).read_conditions({"id": "a.fix"}, "a.yaml") is ALWAYS
 
 
 @pytest.mark.parametrize(
@@ -53,7 +55,7 @@ def test_an_item_without_names_always_holds() -> None:
 def test_what_is_no_name_is_refused_with_its_place(item: dict[str, Any], what: str) -> None:
     """Whoever wrote it is told to name it as a condition."""
     with pytest.raises(PatternError) as caught:
-        Conditions([ENTRY], load().anomalies).asked(item, "causes/mine.yaml")
+        Conditions([ENTRY], load().anomalies).read_conditions(item, "causes/mine.yaml")
     assert what in caught.value.what
     assert caught.value.where == "causes/mine.yaml"
     assert "conditions/<area>.yaml" in caught.value.mend

@@ -66,7 +66,7 @@ class HelperProcess:
         except (OSError, ValueError) as error:
             raise NoHelper from error
 
-    def done(self, piece: Any) -> mmap.mmap | None:
+    def run(self, piece: Any) -> mmap.mmap | None:
         """Have a piece of work done, and wait for what it gives, packed; None if it is lost.
 
         Packed it takes the least room, which is given back whole; `unpacked` gives it where it is

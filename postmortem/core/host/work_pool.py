@@ -103,11 +103,11 @@ class WorkPool:
         """Say whether there are processes, or will be with the next work."""
         return bool(self._pool.active)
 
-    def warm(self) -> "list[concurrent.futures.Future[Any]]":
+    def warm_up(self) -> "list[concurrent.futures.Future[Any]]":
         """Have the processes get ready before the first work comes."""
         return [self._pool.schedule(self._ready) for _ in range(self._workers)]
 
-    async def done(self, work: Callable[..., _Result], *arguments: Any) -> _Result:
+    async def run(self, work: Callable[..., _Result], *arguments: Any) -> _Result:
         """Do a piece of work in one of the processes; if it is cancelled, its process ends.
 
         Raises:

@@ -8,10 +8,11 @@ report shows besides (`story`).
 
 import dataclasses
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from postmortem.core.findings import Traceback
 from postmortem.core.job_facts import Attempt
+from postmortem.core.message import cut, quote
 from postmortem.diagnosis.case import attempts, failures, order, outcomes
 from postmortem.diagnosis.case import broad_matches as in_words
 from postmortem.diagnosis.case import relevance as standing
@@ -21,7 +22,7 @@ from postmortem.diagnosis.case.forwarded import forwarding
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
 from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
-from postmortem.diagnosis.case.survived_errors import SurvivedErrors
+from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_handled
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -34,6 +35,8 @@ from postmortem.extraction.extract import (
 )
 from postmortem.extraction.facts import fact_store as env
 from postmortem.rules.base import KnowledgeBase
+
+_MOST_TEXT: Final = 200
 
 
 class _Attempt(NamedTuple):
@@ -110,6 +113,7 @@ def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: Knowl
         ends,
     )
     left = _drop_survived_tracebacks(outlived, attempt)
+    known |= _find_handled_error(outlived, attempt)
     ended_by = _list_failures(left, about, knowledge, clock)
     spoken = None if ended_by else _find_final_error(attempt)
     ended_by = ended_by or (
@@ -203,6 +207,21 @@ def _drop_survived_tracebacks(outlived: SurvivedErrors, attempt: _Attempt) -> _A
             if not outlived.has(traceback)
         ],
     )
+
+
+def _find_handled_error(outlived: SurvivedErrors, attempt: _Attempt) -> dict[str, Anomaly]:
+    """Find the last error that the program has caught, and behind which it goes on."""
+    handled = [
+        traceback
+        for traceback, _ in attempt.tracebacks
+        if is_handled(traceback) and outlived.has(traceback)
+    ]
+    if not handled:
+        return {}
+    last = handled[-1]
+    text = quote(cut(f"{last.exception}: {last.message}", _MOST_TEXT))
+    name = "handled-error"
+    return {name: Anomaly(name, text, last.source, last.where, last.went_on)}
 
 
 def _list_unsurvived_tracebacks(attempt: _Attempt) -> tuple[Traceback, ...]:

@@ -21,6 +21,8 @@ from postmortem.rules.traits import Trait, has_trait
 
 SURVIVED_RECORDS: Final = 3
 BUFFERED_RECORDS: Final = 20
+_NEAR: Final = 8
+"""Lines behind a traceback within which the next one begins that has torn it."""
 QUOTED: Final = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "WARNING", CAUGHT})
 CONSEQUENCE_EXCEPTIONS: Final = (
     "ChildFailedError",
@@ -154,6 +156,8 @@ def _list_finding_suspects(
 def _list_traceback_suspects(
     tracebacks: Iterable[tuple[Traceback, int]], extract: Extract
 ) -> list[_Suspect]:
+    tracebacks = list(tracebacks)
+    torn = _find_torn([traceback for traceback, _ in tracebacks])
     return [
         _Suspect(
             build_from_traceback(traceback),
@@ -161,8 +165,23 @@ def _list_traceback_suspects(
             traceback.level in QUOTED,
         )
         for traceback, before in tracebacks
-        if not is_consequence(traceback)
+        if not is_consequence(traceback) and (traceback.source, traceback.line) not in torn
     ]
+
+
+def _find_torn(tracebacks: Iterable[Traceback]) -> set[tuple[int, int]]:
+    """Find the tracebacks without an exception that others tear, of which one names its own."""
+    torn: set[tuple[int, int]] = set()
+    starts: dict[int, int] = {}
+    """By source, where the next traceback begins that is whole or torn by a whole one."""
+    for traceback in sorted(tracebacks, key=lambda item: item.line, reverse=True):
+        start = starts.get(traceback.source)
+        is_torn = start is not None and start - traceback.end_line <= _NEAR
+        if not traceback.exception and is_torn:
+            torn.add((traceback.source, traceback.line))
+        if traceback.exception or is_torn:
+            starts[traceback.source] = traceback.line
+    return torn
 
 
 def is_consequence(traceback: Traceback) -> bool:

@@ -25,6 +25,8 @@ from postmortem.rules.traits import Trait, has_trait
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
+_FAR: Final = 400
+"""Lines behind words of an error, beyond which a run that they ended says nothing more."""
 _THROUGH: Final = "closing-words"
 Place = tuple[int, int]
 """A source and a byte offset."""
@@ -52,6 +54,7 @@ def find_nonfatal(
     survived = [
         *_find_repeatedly_survived(seen, extract, rules),
         *_iter_handled(seen, extract, ends),
+        *_iter_far_from_end(seen, extract, rules),
     ]
     usual = {_place(finding) for finding in survived if not _is_within(finding, uncaught)}
     return frozenset(
@@ -99,6 +102,24 @@ def _iter_handled(
         is_quiet = finding.level in {"", *QUOTED} and goes_on(finding.text)
         is_quiet |= finding.line < begun.get(finding.source, 0)
         if is_survived or (is_quiet and behind):
+            yield finding
+
+
+def _iter_far_from_end(
+    seen: Sequence[Sighting], extract: Extract, rules: Mapping[str, Signature]
+) -> Iterator[Finding]:
+    """Yield what broad rules find far before the end of a log that reports no failure later."""
+    last = {
+        sighting.finding.source: sighting.finding.line
+        for sighting in seen
+        if sighting.finding.role in {"cause", "consequence"}
+        and not rules[sighting.finding.signature].broad
+    }
+    for sighting in seen:
+        finding = sighting.finding
+        behind = extract.lines.get(finding.source, 0) - finding.end_line
+        is_last = finding.line > last.get(finding.source, 0)
+        if rules[finding.signature].broad and is_last and behind >= _FAR:
             yield finding
 
 

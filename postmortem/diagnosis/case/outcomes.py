@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.diagnosis.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
@@ -16,7 +17,9 @@ from postmortem.extraction.facts.fact_store import STATED_BY_CALLER, FactStore
 from postmortem.rules.stack_rules import StackRules
 from postmortem.rules.traits import Trait, has_trait
 
-_ENDS: Final = frozenset({"last-step", "last-epoch", "closing-words"})
+_ENDS: Final = frozenset(
+    {"last-step", "last-epoch", "planned-end", "closing-words", "closing-results"}
+)
 """Shapes of a run that is through though no line of known wording says so."""
 _OPEN: Final = frozenset({"trouble-at-end", "shell-prompt"})
 """Shapes of a run that has ended in a way that nothing tells."""
@@ -27,8 +30,15 @@ _MOVING: Final = frozenset({"slow-down", "log-goes-on"})
 _DUMPED: Final = "hang.faulthandler"
 _WORKS: Final = frozenset({"lines-count", "closing-words"})
 """Anomalies that show work in a log without metric records."""
+_HANDLED: Final = "handled-error"
+"""Shape of a program that goes on behind an error that it has caught."""
 _NO_OUTPUT: Final = frozenset({"environment", "ignored"})
 """Kinds of sources that no run has printed."""
+_TORCH: Final = compile_lazily(
+    r"(?i:pytorch)|(?<![\w.-])torch==|(?<![A-Za-z.-])torch(?:\.[a-z]|/(?:nn|utils|cuda|distributed"
+    r"|optim|autograd|_\w|jit|fx|amp|functional|serialization|multiprocessing|backends|storage)\b)"
+)
+"""Names PyTorch, not the Torch of Lua."""
 NO_LOG: Final = "not-a-training-log"
 
 
@@ -42,13 +52,32 @@ def get_framework_versions(extract: Extract, stacks: StackRules) -> dict[str, st
     for key in facts.facts:
         if key.startswith("framework."):
             counts.setdefault(key.removeprefix("framework."), 1)
+    assumed = counts.pop(names.ASSUMED_LOOP, 0)
+    if assumed:
+        counts[names.PLAIN_LOOP] = counts.get(names.PLAIN_LOOP, 0) + assumed
 
     def order(name: str) -> tuple[int, int, str]:
-        return -len(stacks.below(name)), -counts[name], name
+        return -len(stacks.list_below(name)), -counts[name], name
 
     return {
         name: _find_framework_version(name, facts, stacks) for name in sorted(counts, key=order)
     }
+
+
+def count_framework_lines(name: str, extract: Extract) -> int:
+    """Count the lines that show a stack: its own, and for plain PyTorch any that name torch."""
+    own = extract.facts.framework_lines.get(name, 0)
+    if own or name != names.PLAIN_LOOP:
+        return own
+    texts = (
+        line for sample in extract.samples.values() for _, line in (*sample.telling, *sample.last)
+    )
+    lines = sum(bool(_TORCH.search(line)) for line in texts)
+    lines += sum(
+        any(_TORCH.search(frame.file) for frame in found.frames) for found, _ in extract.tracebacks
+    )
+    lines += sum(bool(_TORCH.search(seen.finding.text)) for seen in extract.seen())
+    return lines + bool(extract.facts.get("package.torch"))
 
 
 def _find_framework_version(name: str, facts: FactStore, stacks: StackRules) -> str | None:
@@ -102,8 +131,7 @@ def _infer_outcome_without_end(
     """Infer the outcome where nothing reports an end."""
     if "traceback-cut" in known:
         return "failed"
-    is_counting = bool(_WORKS.intersection(known)) and not _has_troubles(seen)
-    if any(extract.records.values()) or is_counting:
+    if _is_working(extract, seen, known):
         if _ENDS.intersection(known):
             return "completed"
         return "unknown" if known.keys() & _OPEN else "running"
@@ -112,6 +140,12 @@ def _infer_outcome_without_end(
     facts = extract.facts
     is_begun = (seen or facts.facts or facts.phases) and not is_without_log(extract)
     return "incomplete" if is_begun or "waits-at-start" in known else NO_LOG
+
+
+def _is_working(extract: Extract, seen: Sequence[Sighting], known: Mapping[str, Anomaly]) -> bool:
+    """Say whether a log shows work: records, lines that count, output behind an error it caught."""
+    is_counting = bool(_WORKS.intersection(known)) and not _has_troubles(seen)
+    return any(extract.records.values()) or is_counting or _HANDLED in known
 
 
 def is_without_log(extract: Extract) -> bool:

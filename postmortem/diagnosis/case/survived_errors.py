@@ -104,7 +104,7 @@ class SurvivedErrors:
             return True
         return any(
             (traceback.source, traceback.offset) in self._passed
-            or (self.has(traceback) and self._is_explained(first))
+            or (self.has(traceback) and (is_handled(traceback) or self._is_explained(first)))
             for traceback in self._iter_around(finding)
             if first is None or not _is_enclosing(traceback, first)
         )
@@ -147,13 +147,15 @@ class SurvivedErrors:
         if not is_going_on or traceback.aside not in {"", LOGGED, REPORTED}:
             return False
         if traceback.aside == LOGGED:
-            return behind > 0
+            return behind > 0 or before == 0
         is_printed_in_order = before > 0 or is_caught
         return self._is_end_behind(traceback) and is_printed_in_order and behind > 0
 
     def _is_later(self, traceback: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
         end = max(traceback.end_line, traceback.went_on)
+        found_in_source = self._found.get(traceback.source, ())
+        own = _collect_own_signatures(found_in_source, traceback)
         return any(
             other.line > end
             and other.aside not in ASIDE
@@ -163,10 +165,11 @@ class SurvivedErrors:
             for other in self._tracebacks.get(traceback.source, ())
         ) or any(
             found.finding.line > end
+            and found.finding.signature not in own
             and self._is_failure(found.finding, is_any=is_any)
             and is_same_process(traceback.where, found.finding.where)
             and not self._is_aside(found.finding)
-            for found in self._found.get(traceback.source, ())
+            for found in found_in_source
         )
 
     def _is_failure(self, finding: Finding, *, is_any: bool) -> bool:
@@ -198,7 +201,15 @@ class SurvivedErrors:
         return self._last_uncaught.get(traceback.source, 0) > traceback.line
 
     def _is_end_behind(self, traceback: Traceback) -> bool:
-        """Say whether the run announces its end later on, by an end marker or in closing words."""
+        """Say whether the run announces its end later on, by an end marker or in closing words.
+
+        Behind the shutdown of its interpreter somebody else speaks: the script that started it.
+        """
+        if any(
+            other.aside == EXIT and other.line > traceback.end_line
+            for other in self._tracebacks.get(traceback.source, ())
+        ):
+            return False
         return self._is_success_behind(traceback) or (
             self._closing is not None
             and self._closing[0] == traceback.source
@@ -211,6 +222,11 @@ class SurvivedErrors:
             and found.finding.offset > traceback.offset
             for found in self._found.get(traceback.source, ())
         )
+
+
+def is_handled(traceback: Traceback) -> bool:
+    """Say whether the run itself, no exit handler or thread, goes on behind an exception."""
+    return traceback.went_on > 0 and traceback.aside not in ASIDE
 
 
 def _group_by_source(found: Iterable[_Found]) -> dict[int, list[_Found]]:
@@ -239,6 +255,11 @@ def _find_last_trouble(seen: Iterable[Sighting]) -> dict[int, int]:
         if finding.role in {"cause", "consequence"}:
             last[finding.source] = max(last.get(finding.source, 0), finding.line)
     return last
+
+
+def _collect_own_signatures(seen: Iterable[Sighting], traceback: Traceback) -> set[str]:
+    """Collect what is found within a traceback; told once more it is no other failure."""
+    return {found.finding.signature for found in seen if _is_within(found.finding, traceback)}
 
 
 def _is_within(finding: Finding, traceback: Traceback) -> bool:

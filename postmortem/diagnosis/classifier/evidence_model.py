@@ -1,7 +1,7 @@
 """The evidence model: how far a verdict that is not proved may be believed.
 
 In: the path of a model, figures by name. Out: log-odds. Not here: the figures
-(`inference.belief`), fitting (`learn.believing`).
+(`inference.belief`), fitting (`learn.evidence_fit`).
 
 The file is JSON: for each question a start and a weight for each figure, so that the log-odds are
 one sum that can be read. It stands beside the model of text, whose opinion is among the figures.

@@ -54,6 +54,9 @@ _NEVER: Final = 1e10
 _FEWEST: Final = 3
 _SOME: Final = 6
 _MOSTLY: Final = 0.8
+_RECOVERED: Final = 20
+"""Finite records at the end of a figure of which some were not: a mean over nothing, or one bad
+sample, which the run has left behind."""
 _GONE: Final = 5
 """Records without a loss that always stood beside the others before."""
 
@@ -82,6 +85,10 @@ def _find_nonfinite_after_finite(curves: Curves, series: Series) -> Point | None
         return None
     points = [point for point in points if point.line not in _find_empty_mean_lines(curves)]
     start = next((index for index, point in enumerate(points) if math.isfinite(point.value)), None)
+    if all(math.isfinite(point.value) for point in points[-_RECOVERED:]) and (
+        len(points) >= 2 * _RECOVERED
+    ):
+        return None
     return find_first_nonfinite(points if start is None else points[start:])
 
 

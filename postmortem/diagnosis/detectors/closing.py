@@ -1,8 +1,8 @@
 """Detect what a log says after its last record: that all is well, or that it is not.
 
 In: the end of each source, the line of its last record, what rules know of its lines. Out: the
-anomalies `closing-words`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`. Not here: lines of
-known wording (`patterns/signatures`), exceptions (`case.final_errors`).
+anomalies `closing-words`, `closing-results`, `nan-in-closing`, `traceback-cut`, `trouble-at-end`.
+Not here: lines of known wording (`patterns/signatures`), exceptions (`case.final_errors`).
 """
 
 import re
@@ -69,7 +69,7 @@ _HARMLESS: Final = compile_lazily(
 _SUBJECT: Final = (
     r"(?:all|everything|(?:the )?(?:whole |entire )?(?:model |main )?"
     r"(?:train(?:ing)?(?: (?:pipeline|run|job|process|loop|script))?"
-    r"|fine-?tuning|pre-?training|pipeline|experiment|job|run|script|program|optimi[sz]ation))"
+    r"|fine-?tuning|pre-?training|pipeline|experiment|job|run|script|program|sweep|optimi[sz]ation))"
 )
 _VERB: Final = r"(?:done|finished|finish|completed?|complete|ended|over)"
 _VERBS: Final = ("done", "Done", "DONE", "finished", "Finished", "completed", "Completed")
@@ -79,7 +79,7 @@ _CLOSING: Final = compile_lazily(
     rf"(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
     rf"(?=[\s.!,;:=*#)\]✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
-    r"|saved|weights|model|total|results|at|on|with|\d{4}-))",
+    r"|(?:and )?saved|weights|model|total|results|at|on|with|\d{4}-))",
     re.IGNORECASE,
 )
 _SAVED: Final = compile_lazily(
@@ -94,7 +94,7 @@ _STEPPED: Final = compile_lazily(
     re.IGNORECASE,
 )
 _FINISHED: Final = compile_lazily(
-    rf"^[\W_]{{0,40}}(?:finished|completed|done(?: with)?|ended) (?:the )?{_SUBJECT}\b"
+    rf"^[\W_]{{0,40}}(?:finish(?:ed)?|completed|done(?: with)?|ended) (?:the )?{_SUBJECT}\b"
     r"|^[\W_]{0,40}all (?:\d[\d,]* )?(?:epochs|steps|iterations|rounds) (?:are |were |have been )?"
     r"(?:done|finished|completed?|over)\b"
     r"|^[\W_]{0,40}(?:全部|所有|任务|运行|程序|实验|训练)\w{0,6}(?:完成|结束|完毕)"
@@ -112,10 +112,11 @@ _LAST_LINE: Final = compile_lazily(
 """What whatever work it was says of its end, where nothing stands behind it."""
 _AFTER_ALL: Final = compile_lazily(
     r"\b(?:after|in|all)(?: \d[\d,]*)? (?:epoch|step|iteration|update|round)s?\b"
+    r"|\bbest\b.{0,80}?\b(?:in|at|from) (?:epoch|step|iteration) \d+"
     r"|\b(?:fail\w*|errors?)(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
-"""How much was done, and that nothing failed: no sign that it is not the end."""
+"""How much was done, what was best, and that nothing failed: no sign that it is not the end."""
 _NOT_THE_END: Final = compile_lazily(
     r"\b(?:not|un(?:able|done|finished|complete\w*|success\w*)|fail\w*|error|abort\w*|interrupt\w*|when|until|before|will|epoch|fold|round"
     r"|phase|stage|eval\w*|valid\w*|load\w*|download\w*|compil\w*|init\w*|warm\w*|token\w*"
@@ -125,13 +126,33 @@ _NOT_THE_END: Final = compile_lazily(
 )
 
 
+_RESULT: Final = compile_lazily(
+    r"\b(?:sav(?:ed|ing)|wrote|written|export(?:ed|ing)|stored|upload(?:ed|ing)|push(?:ed|ing)"
+    r"|published)\b.{0,60}\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b"
+    r"|\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b.{0,60}"
+    r"\b(?:saved|written|exported|stored|uploaded|pushed|published)\b"
+    r"|^[\W_]{0,20}(?:best|total|overall|elapsed)\b[^:=]{0,60}[:=] ?\d"
+    r"|\btotal\b.{0,20}\btime\b|(?<![A-Za-z])total wall|总(?:共|计|耗时|用时)|保存",
+    re.IGNORECASE,
+)
+"""What a program prints of its results: at its end if it has not done so before."""
+_TRACKER: Final = compile_lazily(r"wandb: (?:\S+ )?(?:Synced \d|View run\b|Find logs at: )")
+"""What a tracker prints when the program leaves it."""
+_FRAMED: Final = compile_lazily(r"([=*#~-])\1{2,80} {1,3}[^=*#~]{3,80} {1,3}\1{3,80}$")
+_NEAR: Final = 3
+"""Lines behind the last record with which it may be part of the closing words itself."""
+_FEWEST_BEFORE: Final = 4
+"""Lines before the last record that show what is printed all along."""
+_FIGURE: Final = compile_lazily(r"[-+]?\d[\d.,:e+-]*")
 _LOGGER: Final = compile_lazily(
-    r"(?:(?!(?:step|epoch)\b)[A-Za-z_][\w.]{0,40}:|\[[A-Za-z][\w.-]{0,30}\]) (?=[A-Za-z])"
+    r"^(?:(?!(?:step|epoch)\b|[A-Za-z]+ing:)[A-Za-z_][\w.]{0,40}(?::| -)"
+    r"|\[[A-Za-z][\w.-]{0,30}\]) (?=[A-Za-z])"
 )
 """The name of a logger behind the time, or a tag in brackets."""
-_LEVELS: Final = ("INFO", "DEBUG", "NOTICE")
-_LEVEL: Final = compile_lazily(r"(?:INFO|DEBUG|NOTICE)[ :|-]{1,4}(?=[A-Za-z_])")
-"""A level without brackets, which is no prefix by itself."""
+_LEVEL: Final = compile_lazily(
+    r"(?:\[[\w.-]{1,30}\] {1,4})?(?:INFO|DEBUG|NOTICE)[ :|-]{1,4}(?=[A-Za-z_])"
+)
+"""A level without brackets, which is no prefix by itself, behind a thread in brackets or not."""
 
 
 class _Line(NamedTuple):
@@ -166,16 +187,20 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
         yield from _cut_traceback(observed, source)
         yield from _detect_shell_prompt(observed, lines)
         yield from _detect_final_errors(lines)
-        yield from _end(lines)
+        record = _list_trailing_lines(observed, source, records=1)[:1]
+        is_near = len(lines) <= _NEAR and bool(record)
+        is_its_own = is_near and record[0].number == observed.last_records[source]
+        yield from _end([*(record if is_its_own else ()), *lines])
+        yield from _detect_results(observed, lines)
 
 
-def _list_trailing_lines(observed: Observed, source: int) -> list[_Line]:
-    """Give the last lines behind the last record that are not empty."""
+def _list_trailing_lines(observed: Observed, source: int, *, records: int = 0) -> list[_Line]:
+    """Give the last lines behind the last record, or from it on, that are not empty."""
     first, text = observed.tails.get(source, (1, ""))
     rows = [
         (number, get_last_draw(line))
         for number, line in enumerate(text.split("\n"), first)
-        if number > observed.last_records.get(source, 0) and line.strip()
+        if number > observed.last_records.get(source, 0) - records and line.strip()
     ][-_MOST_LINES:]
     found = []
     for number, row in rows:
@@ -252,16 +277,48 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
     """Detect the words with which a program states that it is complete."""
     last = lines[-1] if lines else None
     for line in reversed(lines[-_LAST:]):
-        text = line.raw if line.raw.startswith(_VERBS) else line.text
-        message = _LEVEL.sub("", text, count=1) if text.startswith(_LEVELS) else text
-        if message != line.raw or message.startswith("["):
-            text = _LOGGER.sub("", message, count=1)
+        text = _strip_logger(line)
         if line.level in LOUD or _NOT_THE_END.search(_AFTER_ALL.sub("", text)):
             continue
-        forms = (_CLOSING, _SAVED, _STEPPED, _FINISHED, *((_LAST_LINE,) if line is last else ()))
+        is_last = line is last or _FRAMED.match(line.raw) is not None
+        forms = (_CLOSING, _SAVED, _STEPPED, _FINISHED, *((_LAST_LINE,) if is_last else ()))
         if any(words.search(text) for words in forms):
             yield _build_anomaly("closing-words", line)
             return
+
+
+def _strip_logger(line: _Line) -> str:
+    """Give a line without its level and the name of its logger."""
+    text = line.raw if line.raw.startswith(_VERBS) else line.text
+    message = _LEVEL.sub("", text, count=1) if _LEVEL.match(text) else text
+    has_prefix = message != line.raw or message.startswith("[")
+    return _LOGGER.sub("", message, count=1) if has_prefix else message
+
+
+def _detect_results(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]:
+    """Detect results behind the last record, of a kind that no line before it is of.
+
+    A program that has failed may save them too, or close its tracker: they excuse no error.
+    """
+    if not lines or lines[-1].level in LOUD:
+        return
+    source = lines[-1].source
+    last = observed.last_records[source]
+    before = [row for number, row in observed.kept_lines(source) if number <= last and row.strip()]
+    if len(before) < _FEWEST_BEFORE:
+        return
+    usual = {_build_skeleton(clean(row[:2000]).text) for row in before}
+    for line in lines[-_LAST:]:
+        is_result = _RESULT.search(line.text) is not None and line.level not in LOUD
+        is_new = is_result and _build_skeleton(line.text) not in usual
+        if is_new or _TRACKER.match(line.raw):
+            yield _build_anomaly("closing-results", line)
+            return
+
+
+def _build_skeleton(text: str) -> str:
+    """Give the words of a line without its figures."""
+    return _FIGURE.sub("0", text.strip())
 
 
 def _build_anomaly(name: str, line: _Line) -> Anomaly:

@@ -22,6 +22,7 @@ from postmortem.diagnosis.detectors.stalled_output import STEP
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.traits import Trait, has_trait
 
+_ENDS: Final = ("last-step", "closing-words", "last-epoch", "planned-end", "closing-results")
 _FEWEST: Final = 10
 _FEWEST_STEPS: Final = 3
 """Different steps that the end of a log names where training is going on."""
@@ -164,7 +165,7 @@ def detect_completion(observed: Observed) -> Iterable[Anomaly]:
     if marker is not None:
         message = quote(cut(marker.text, _MOST_TEXT))
         return [Anomaly("finished", message, marker.source, NOWHERE, marker.line)]
-    ends = (observed.known.get(name) for name in ("last-step", "closing-words", "last-epoch"))
+    ends = (observed.known.get(name) for name in _ENDS)
     end = next((anomaly for anomaly in ends if anomaly is not None), None)
     source, line = _find_last_record(observed)
     return [
@@ -201,12 +202,12 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     count = sum(observed.records.values())
     if (
         observed.outcome not in {"running", "stalled"}
-        or not (count or _has_counting_lines(observed))
+        or not (count or _find_signs_of_work(observed))
         or any(observed.anomaly_types[name].is_bad for name in observed.known)
     ):
         return []
     if not count:
-        return [observed.known["lines-count"]._replace(id="no-failure-shown")]
+        return [_find_signs_of_work(observed)[0]._replace(id="no-failure-shown")]
     source, line = _find_last_record(observed)
     message = say(
         "{count} metric records up to line {line}, no failure shown",
@@ -218,9 +219,10 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     return [shown, shown._replace(id="steady-records")] if count >= _SEVERAL else [shown]
 
 
-def _has_counting_lines(observed: Observed) -> bool:
-    """Say whether lines count up in a run that is not reported to stand still."""
-    return observed.outcome == "running" and "lines-count" in observed.known
+def _find_signs_of_work(observed: Observed) -> list[Anomaly]:
+    """Find what shows without records that a run goes on: lines that count, an error it handled."""
+    names_of_signs = ("lines-count", "handled-error") if observed.outcome == "running" else ()
+    return [observed.known[name] for name in names_of_signs if name in observed.known]
 
 
 def _find_last_record(observed: Observed) -> tuple[int, int]:

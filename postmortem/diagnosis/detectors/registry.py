@@ -46,6 +46,7 @@ from postmortem.diagnosis.detectors import (
     only_notices,
     out_of_memory,
     package_list,
+    planned_end,
     policy,
     precision,
     precisions,
@@ -187,6 +188,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     ending.detect_last_step,
     ending.detect_last_epoch,
     ending.detect_last_epoch_heading,
+    planned_end.detect_planned_end,
     closing.detect_after_last_record,
 )
 OF_THE_OUTCOME: Final[tuple[Detector, ...]] = (

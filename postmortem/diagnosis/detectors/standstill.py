@@ -48,6 +48,8 @@ _LEAST_UNKNOWN: Final = 600.0
 """Seconds, if nothing tells how often the run prints."""
 _LEAST_AT_START: Final = 1200.0
 """Seconds, if no record was printed: loading and compiling take their time."""
+_TIMES_AT_START: Final = 3
+"""Times the usual distance of two lines that a run without records may be silent."""
 _LATEST_DUMP: Final = 43_200.0
 _HOUR: Final = 3600.0
 _ZONE_SLACK: Final = 120.0
@@ -201,11 +203,12 @@ def _compute_stall_threshold(
     observed: Observed, workers: Iterable[ActiveSource], found: _Silence
 ) -> float:
     """Give the seconds below which no time is long."""
-    if found.worker.source not in observed.last_records:
-        return _LEAST_AT_START
     usual = max(
         (worker.usual for worker in workers if not math.isnan(worker.usual)), default=math.nan
     )
+    if found.worker.source not in observed.last_records:
+        slow = 0.0 if math.isnan(usual) else _TIMES_AT_START * usual
+        return max(_LEAST_AT_START, slow)
     if math.isnan(usual):
         return 2 * _LEAST_UNKNOWN
     is_own = found.source == found.worker.source

@@ -48,19 +48,30 @@ def explained(
 ) -> Explained | None:
     """Find the advice for the failure that begins at a line.
 
-    The traceback there is asked first, then what was recognised there, then the others in order.
-    `signatures`: those that speak for the first cause, the strongest first; the advice of their own
-    counts where no exception has any.
+    An exception there is asked first, then `signatures`: those that speak for the first cause, the
+    strongest first; then the others of the file, and what fits any exception.
     """
-    found = [
-        one for candidate in _candidates(case, source, line) for one in _fit(candidate, knowledge)
-    ]
-    fitting_well = (one for one in found if not one.advice.is_last_resort)
+    here, elsewhere = (
+        [one for candidate in candidates for one in _fit(candidate, knowledge)]
+        for candidates in _candidates(case, source, line)
+    )
+    found = [*here, *elsewhere]
     return (
-        next(fitting_well, None)
+        next((one for one in here if not one.advice.is_last_resort), None)
         or _by_signature(case, knowledge, signatures)
+        or next((one for one in found if not one.advice.is_last_resort), None)
         or next(iter(found), None)
     )
+
+
+def find_exception_rule(text: str, knowledge: KnowledgeBase) -> str:
+    """Give the id of the rule that explains a line alone, or nothing."""
+    raised = _raised_in(text)
+    for one in _without_labels(raised):
+        found = fitting(one, knowledge.exceptions)
+        if found is not None and not found[0].advice.is_last_resort:
+            return found[0].advice.id
+    return ""
 
 
 def _fit(candidate: "_Candidate", knowledge: KnowledgeBase) -> Iterator[Explained]:
@@ -80,10 +91,10 @@ _Candidate = tuple[tuple[int, int, int], Raised, Frame | None]
 """Source and raw lines, both inclusive; what they show; the frame of the user's own code."""
 
 
-def _candidates(case: Case, source: int, line: int) -> list[_Candidate]:
-    """Give what may be the failure, the likeliest first.
+def _candidates(case: Case, source: int, line: int) -> tuple[list[_Candidate], list[_Candidate]]:
+    """Give what may be the failure, the likeliest first: what stands at its line, and the others.
 
-    Where no traceback stands at its line, others of its file may tell of it.
+    There are others only where no traceback stands at its line.
     """
     tracebacks = [one for one, _ in case.gathered.tracebacks if one.source == source]
     around = [one for one in tracebacks if one.line <= line <= one.end_line]
@@ -94,7 +105,7 @@ def _candidates(case: Case, source: int, line: int) -> list[_Candidate]:
         *map(_of_traceback, around),
         *(_of_finding(one) for one in findings if one.line == line),
     ]
-    return found if around else [*found, *_elsewhere(tracebacks, findings)]
+    return found, [] if around else _elsewhere(tracebacks, findings)
 
 
 def _chained_behind(
@@ -123,10 +134,13 @@ def _of_traceback(one: Traceback) -> _Candidate:
 
 
 def _of_finding(one: Finding) -> _Candidate:
-    found = _LAST_PART.search(one.text)
+    return (one.source, one.line, one.end_line), _raised_in(one.text), None
+
+
+def _raised_in(text: str) -> Raised:
+    found = _LAST_PART.search(text)
     exception = found["exception"] if found else ""
-    message = (found["message"] or "") if found else one.text
-    return (one.source, one.line, one.end_line), raised_as(exception, message, ()), None
+    return raised_as(exception, (found["message"] or "") if found else text, ())
 
 
 def _without_labels(raised: Raised) -> Iterator[Raised]:

@@ -12,7 +12,7 @@ from postmortem.core.answer import Fix
 from postmortem.core.message import Message, parse_bilingual
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.figures import collect_user_values, set_in
-from postmortem.diagnosis.fixes.in_force import is_in_force
+from postmortem.diagnosis.fixes.refuted import is_refuted
 from postmortem.diagnosis.fixes.stack_selection import Speakers, select_stacks
 from postmortem.diagnosis.inference.predicates import evaluate_conditions
 from postmortem.extraction.facts.number_texts import parse_number
@@ -57,7 +57,7 @@ def select_fixes(
     left = [
         entry
         for entry in entries
-        if entry.kind == "check" or not is_in_force(told[entry.id].snippet.en, settings)
+        if not is_refuted(told[entry.id], cause, case, settings, knowledge.actions)
     ]
     return tuple(told[entry.id] for entry in _sort_fixes(left, is_proved=is_proved))
 

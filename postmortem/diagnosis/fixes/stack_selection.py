@@ -59,7 +59,7 @@ def select_stacks(case: Case, stacks: StackRules, cause: str = "") -> Speakers:
     """
     present = _list_present_stacks(case, stacks)
     tops = _select_topmost_stacks(present, stacks)
-    taken = [stacks.get(key) for name in tops for key in stacks.taken(name)]
+    taken = [stacks.get(key) for name in tops for key in stacks.list_taken(name)]
     known = {*present, *case.environment.packages}
     beside = [one for stack in taken for one in stack.beside if one in known]
     beside += [stack.id for stack in stacks if cause in stack.causes]
@@ -85,7 +85,7 @@ def _select_topmost_stacks(names: Sequence[str], stacks: StackRules) -> list[str
 
     Plain PyTorch speaks alone or not at all: a loader of it beside JAX makes no loop of PyTorch.
     """
-    tops = [name for name in names if not any(name in stacks.below(one) for one in names)]
+    tops = [name for name in names if not any(name in stacks.list_below(one) for one in names)]
     return [name for name in tops if name != PLAIN] or tops
 
 
@@ -148,7 +148,7 @@ def _build_foreign_pattern(
         compile_word_pattern(word).pattern
         for word in sorted(_collect_other_platform_words(mine, stacks))
     ]
-    if tops and not any(PLAIN in {name, *stacks.below(name)} for name in tops):
+    if tops and not any(PLAIN in {name, *stacks.list_below(name)} for name in tops):
         patterns.append(_TORCH)
     return re.compile("|".join(patterns)) if patterns else None
 

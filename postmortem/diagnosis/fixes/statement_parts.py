@@ -111,9 +111,9 @@ def _parsed(statement: str) -> ast.AST | None:
         if text.startswith(head):
             text = text.removeprefix("el") if head == "elif " else ""
     closed = text + _closing(text)
-    for attempt in (text, f"{text} pass", closed, f"{closed} pass", f"{closed}: pass"):
+    for candidate in (text, f"{text} pass", closed, f"{closed} pass", f"{closed}: pass"):
         try:
-            return ast.parse(attempt)
+            return ast.parse(candidate)
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             continue
     return None

@@ -71,8 +71,17 @@ def get_max_probability(cause: str, evidence: Sequence[Evidence[Message]]) -> fl
     is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
     least = next((weight for trait, weight in _DOUBT if has_trait(cause, trait)), -math.inf)
     is_doubted = any(item.weight < least for item in evidence)
-    is_open = is_doubted or (has_trait(cause, Trait.RESIDUAL) and not is_proved)
+    is_open = (
+        is_doubted
+        or (has_trait(cause, Trait.RESIDUAL) and not is_proved)
+        or (has_trait(cause, Trait.COMPLETED) and not _shows_learning(evidence))
+    )
     return UNPROVED if is_open else MOST_CERTAIN
+
+
+def _shows_learning(evidence: Iterable[Evidence[Message]]) -> bool:
+    """Say whether a curve speaks for health: that a run came to its end says nothing of it."""
+    return any(item.group == "curve" and item.weight > 0 for item in evidence)
 
 
 def _find_survived_failure(case: Case) -> Evidence[Message] | None:

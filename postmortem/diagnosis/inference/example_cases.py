@@ -1,6 +1,6 @@
 """Test conditions and advisories on their example cases.
 
-In: compiled rules. Out: faults. Not here: the shape of an example (`rules.questions`), and
+In: compiled rules. Out: faults. Not here: the shape of an example (`rules.predicate_schema`), and
 whether a log gives such a case (`extraction.proof`, the formats).
 """
 

@@ -11,12 +11,16 @@ from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.core.job_facts import Framework
 from postmortem.core.message import NOTHING, Message, parse_bilingual
+from postmortem.core.names import PLAIN_LOOP
 from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
 from postmortem.core.wording import convert_texts
+from postmortem.diagnosis.case.outcomes import count_framework_lines
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.advised import add_advisory_fixes
+from postmortem.diagnosis.fixes.figures import set_in
 from postmortem.diagnosis.fixes.known import collect_captures, collect_known_numbers
 from postmortem.diagnosis.fixes.raised import explained
+from postmortem.diagnosis.fixes.refuted import is_refuted
 from postmortem.diagnosis.fixes.select import select_fixes
 from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, word_advice
 from postmortem.diagnosis.inference.ranking import RankedCause
@@ -113,9 +117,12 @@ def _collect_evidence_places(ranking: Ranking) -> set[tuple[int | None, int | No
 
 
 def _list_frameworks(case: Case) -> tuple[Framework, ...]:
-    lines = case.gathered.facts.framework_lines
+    """Name the stacks that a line shows; a loop that is merely assumed is not named."""
+    counted = {name: count_framework_lines(name, case.gathered) for name in case.frameworks}
     return tuple(
-        Framework(name, version, lines.get(name, 0)) for name, version in case.frameworks.items()
+        Framework(name, version, counted[name])
+        for name, version in case.frameworks.items()
+        if counted[name] or name != PLAIN_LOOP
     )
 
 
@@ -150,7 +157,15 @@ def _build_advice(
         key=lambda item: -item.weight,
     )
     found = explained(case, knowledge, failure.source, failure.line, [sign.id for sign in signs])
-    return None if found is None else word_advice(found, text_around(found, case))
+    if found is None:
+        return None
+    advice, settings = word_advice(found, text_around(found, case)), set_in(case)
+    fixes = (
+        fix
+        for fix in advice.fixes
+        if not is_refuted(fix, best.id, case, settings, knowledge.actions)
+    )
+    return advice._replace(fixes=tuple(fixes))
 
 
 def _apply_advice(cause: Cause[Message], advice: WordedAdvice, *, is_best: bool) -> Cause[Message]:

@@ -99,11 +99,12 @@ def _find_first_failure(
 def _find_reported_by_peers(
     case: Case, knowledge: KnowledgeBase, area: str
 ) -> FirstFailure[Message] | None:
-    """Find the first line in which peers report a failure that no process shows itself.
+    """Find the first line in which others report a failure that no process shows itself.
 
-    Peers tell of one that is gone, a cluster of what it waits for.
+    Peers tell of one that is gone, a cluster of what it waits for, a launcher of its child.
     """
-    if (area, case.outcome) not in {("distributed", "failed"), ("hang", "stalled")}:
+    reported = {("distributed", "failed"), ("hang", "stalled"), ("unknown", "failed")}
+    if (area, case.outcome) not in reported:
         return None
     found = next(
         (event.finding for event in case.events if _is_peer_report(event, knowledge, area)), None
@@ -125,7 +126,9 @@ def _is_peer_report(event: Occurrence, knowledge: KnowledgeBase, area: str) -> b
         return finding.role == "warning" and any(
             has_trait(cause, Trait.STANDSTILL) for cause in suggested
         )
-    return finding.role == "consequence" and has_trait(finding.signature, Trait.AMONG_PROCESSES)
+    return finding.role == "consequence" and (
+        area == "unknown" or has_trait(finding.signature, Trait.AMONG_PROCESSES)
+    )
 
 
 def _build_from_traceback(first: Failure, where: ProcessId) -> FirstFailure[Message]:

@@ -22,6 +22,12 @@ How it works, from the bottom:
    line of a gap is put there before that line is looked at. `bar_draws`: the same for bars, of
    which the last draw at each position counts.
 
+7. `record_units`, `unit_making`, `unit_reading`: what a line with one name and one figure says
+   hangs on the lines around it. So the lines from one record's end to the next are learnt as one:
+   the unit is read between those beside it while its numbers are changed. `row_cutter` cuts a
+   region at units too, and takes those that stand between two of their kind.
+8. `table_columns`: the same for rows of a printed table that touch each other.
+
 The result is the same as that of the slow way, line by line; what cannot be proved to be so is left
 to it.
 """

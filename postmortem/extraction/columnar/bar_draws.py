@@ -73,7 +73,7 @@ class BarDraws:
 
         reader = column.path.reader
         if isinstance(reader, Layout):
-            until = self._lines.read_until() - self._base
+            until = self._lines.quick.read_until - self._base
             start = max(start, bisect.bisect_left(column.begins, until))
         if start >= stop:
             return

@@ -6,24 +6,29 @@ puts the rows between them into series in time. Not here: lines of other shapes
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.extraction.columnar.open_literals import OpenLiterals
+from postmortem.extraction.columnar.record_units import RecordUnits
 from postmortem.extraction.columnar.row_columns import MOST_WHERES, RowColumns
-from postmortem.extraction.columnar.row_cutter import RowCutter, RowGaps, RowPlace
+from postmortem.extraction.columnar.row_cutter import RowCutter, RowGaps, RowPlace, UnitRows
 from postmortem.extraction.columnar.shape_column import RowColumn
 from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
+from postmortem.extraction.columnar.unit_making import UnitShape
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
-from postmortem.extraction.points import MOST_POINTS, MOST_SERIES, Points
+from postmortem.extraction.points import MOST_SERIES, Points
 from postmortem.extraction.process_registry import MOST_PROCESSES
+from postmortem.extraction.rule_sieve import RuleSieve
 from postmortem.reading.block_reader import Block
 
 LONG: Final = 256 << 10
 """Bytes of a source, as far as it is at hand, below which all of it is read line by line."""
+LONG_UNITS: Final = 32 << 10
+"""The same where units come again, each line of which is costly."""
 OFTEN: Final = 16
 """Lines of a shape in a region that make it worth cutting the next ones at."""
 SPARSE: Final = 8 << 10
@@ -32,6 +37,8 @@ SPARSE_ALL: Final = 2 << 10
 """Bytes of which a line of any such shape is: cutting costs what a line in so many does."""
 TELLING: Final = 64 << 10
 """Bytes of a source that tell which shapes come often: the end of a block holds too little."""
+_MOST_ASKED: Final = 8
+"""Of so many units of a region one may be read again, to see whether it is so."""
 _MOST_SHAPES: Final = 12
 _WORTH_CUTTING: Final = 128
 """Lines between the rows of a region after which its rest may be cut anew."""
@@ -72,13 +79,29 @@ class Cut:
         return self._hits
 
 
+def _subtract(
+    shapes: Sequence[LineShape | UnitShape], others: Sequence[LineShape | UnitShape]
+) -> list[LineShape | UnitShape]:
+    """Give those of some shapes that are not among others."""
+    known = {id(shape) for shape in others}
+    return [shape for shape in shapes if id(shape) not in known]
+
+
 class CutRegions:
     """Cuts the regions of one source."""
 
-    def __init__(self, machine: Matcher, lines: ShapedLines, points: Points) -> None:
+    def __init__(
+        self,
+        machine: Matcher,
+        lines: ShapedLines,
+        units: RecordUnits,
+        points: Points,
+        sieve: RuleSieve,
+    ) -> None:
         """Start without shapes."""
-        self.lines = lines
-        """Takes one line."""
+        self.lines, self.units = lines, units
+        """Take one line, and know those that come again as a whole."""
+        self._sieve = sieve
         self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
         self._cutter: RowCutter | None = None
         self._region = self._missed = self._most_missed = 0
@@ -88,27 +111,40 @@ class CutRegions:
 
     def cut(self, block: Block, line: int, line_break: bytes) -> Cut | None:
         """Cut the fresh region of a block, which begins in this raw line; None if in vain."""
-        if block.offset + len(block.data) < LONG:
+        least = LONG_UNITS if self.units.used else LONG
+        if block.offset + len(block.data) < least:
             return None
         at = block.offset + block.lo
         if self._cutter is None or at - self._since >= TELLING:
             self._choose(at)
         if self._cutter is None:
             return None
-        found = self._cutter.cut(block, line, line_break)
-        used = self.lines.shapes.used
-        for rows in found:
-            used[id(rows.shape)] = (rows.shape, len(rows.begins))
         columns = [
             column
-            for column in map(RowColumn, found)
-            if self._is_fit(column) and self._is_so(column, block.data)
+            for found in self._cutter.cut(block, line, line_break)
+            for column in self._build_columns(found, block.data)
         ]
         if not columns or not self._has_room(columns):
             return None
         cut = [column.rows for column in columns]
-        between = RowGaps(self._machine, block, cut, self._open, self.lines.shapes.is_vain)
+        between = RowGaps(
+            self._machine, block, cut, self._open, self._sieve, self.lines.shapes.is_vain
+        )
         return Cut(between, RowColumns(columns, self.lines, self._points, block))
+
+    def _build_columns(self, found: UnitRows, data: bytes) -> list[RowColumn]:
+        """Give the rows of a shape, or of all lines of a unit, as columns if they may be such."""
+        count = len(found.rows[0].begins)
+        if found.unit is None:
+            shape = found.rows[0].shape
+            self.lines.shapes.used[id(shape)] = (shape, count)
+        else:
+            self.units.used[id(found.unit)] = (found.unit, count)
+        if not count:
+            return []
+        columns = list(map(RowColumn, found.rows))
+        is_fit = all(self._is_fit(column) for column in columns)
+        return columns if is_fit and self._is_so(found, columns, data) else []
 
     def is_outgrown(self, block: Block, start: int) -> bool:
         """Say whether a region is better cut anew from a place; asked at each line between rows.
@@ -122,12 +158,16 @@ class CutRegions:
         if self._missed < self._most_missed or self._cutter is None:
             return False
         self._missed, self._most_missed = 0, _AGAIN * self._most_missed
-        known, often = self._cutter.shapes, self._list_frequent_shapes(block.offset + start)
-        return any(not any(shape is known_shape for known_shape in known) for shape in often)
+        often = self._list_frequent_shapes(block.offset + start)
+        return bool(_subtract(often, self._cutter.every))
 
-    def _list_frequent_shapes(self, at: int) -> list[LineShape]:
+    def _list_frequent_shapes(self, at: int) -> list[LineShape | UnitShape]:
         """Give the shapes that were frequent since the last choice, up to a place."""
-        length, used = at - self._since, self.lines.shapes.used.values()
+        length = at - self._since
+        used: list[tuple[LineShape | UnitShape, int]] = [
+            *self.lines.shapes.used.values(),
+            *self.units.used.values(),
+        ]
         often = [(shape, count) for shape, count in used if count >= max(OFTEN, length // SPARSE)]
         is_worth_it = sum(count for _, count in often) >= length // SPARSE_ALL
         return [shape for shape, _ in often] if is_worth_it else []
@@ -136,16 +176,16 @@ class CutRegions:
         """Choose the shapes that were most frequent lately, for the region at a place."""
         often = self._list_frequent_shapes(at)
         self.lines.shapes.used.clear()
+        self.units.used.clear()
         self._since = at
         if not often:
             self._cutter = None
             return
-        known = self._cutter.shapes if self._cutter is not None else ()
-        if all(any(shape is known_shape for known_shape in known) for shape in often):
-            return
-        fresh = [shape for shape in often if not any(shape is known_shape for known_shape in known)]
-        kept = [shape for shape in known if any(shape is known_shape for known_shape in often)]
-        self._cutter = RowCutter([*kept, *fresh][-_MOST_SHAPES:])
+        before = self._cutter.every if self._cutter is not None else []
+        fresh = _subtract(often, before)
+        if fresh:
+            kept = _subtract(before, _subtract(before, often))
+            self._cutter = RowCutter([*kept, *fresh][-_MOST_SHAPES:])
 
     def _is_fit(self, column: RowColumn) -> bool:
         """Say whether rows of a shape may be read as columns."""
@@ -182,16 +222,26 @@ class CutRegions:
             )
         )
 
-    def _is_so(self, column: RowColumn, data: bytes) -> bool:
+    def _is_so(self, found: UnitRows, columns: list[RowColumn], data: bytes) -> bool:
         """Ask the rules about a few rows: the first, the last and those with extreme figures."""
-        shapes = self.lines.shapes
-        for row in column.telling_rows():
-            raw = data[column.begins[row] : int(column.rows.ends[row])]
-            if not shapes.is_so(column.shape, raw):
-                shapes.forget(column.shape)
+        shapes, unit = self.lines.shapes, found.unit
+        for column in columns:
+            for row in column.telling_rows():
+                raw = data[column.begins[row] : int(column.rows.ends[row])]
+                if not shapes.is_so(column.shape, raw):
+                    shapes.forget(column.shape)
+                    self._cutter = None
+        telling = {row for column in columns for row in column.telling_rows()} if unit else ()
+        count = len(found.borders)
+        rows = sorted(telling, key=lambda row: row not in {0, count - 1})
+        for row in rows[: max(2, count // _MOST_ASKED)]:
+            before, begin, stop, end = found.borders[row].tolist()
+            parts = (data[before:begin], data[begin:stop], data[stop : end + 1])
+            if unit is not None and not self.units.is_so(unit, *parts):
                 self._cutter = None
-                return False
-        return True
+        if self._cutter is None and unit is not None:
+            self.units.forget(unit)
+        return self._cutter is not None
 
     def _has_room(self, columns: list[RowColumn]) -> bool:
         """Say whether no bound is met within these rows."""
@@ -200,7 +250,7 @@ class CutRegions:
         series = sum(column.fresh * len(column.own) for column in columns)
         return (
             not points.is_crowded
-            and points.count + figures <= MOST_POINTS
+            and points.has_room(figures)
             and points.processes.count + sum(column.fresh for column in columns) < MOST_PROCESSES
             and len(points.result.series) + series < MOST_SERIES
         )

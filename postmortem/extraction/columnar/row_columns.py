@@ -71,6 +71,19 @@ def _split_into_runs(due: list[Due]) -> list[list[Due]]:
     return found
 
 
+def _mark_shared_counters(columns: Sequence[RowColumn]) -> None:
+    """Read rows of several shapes in their turn whose steps are counted together, in each epoch."""
+    counted: dict[str, list[RowColumn]] = {}
+    for column in columns:
+        reader = column.path.reader
+        if isinstance(reader, Layout) and reader.counted is not None and reader.step is not None:
+            counted.setdefault(reader.looked.found.layout, []).append(column)
+    for sharing in counted.values():
+        if len(sharing) > 1:
+            for column in sharing:
+                column.is_serial = True
+
+
 def _get_phase(shape: LineShape) -> str:
     """Give the phase of the run that lines of a shape state, if they state nothing else."""
     figures = [(figure.name, figure.before, figure.span) for figure in shape.verdict.figures]
@@ -124,7 +137,7 @@ class SeriesRows:
 
         path, reader = column.path, column.path.reader
         if isinstance(reader, Layout):
-            until = self._lines.read_until() - self._base
+            until = self._lines.quick.read_until - self._base
             start = max(start, bisect.bisect_left(column.begins, until))
             values = [column.values[group][start:stop] for _, group in reader.columns]
             steps: Any = np.full(len(values[0]), math.nan)
@@ -150,11 +163,11 @@ class SeriesRows:
         found = []
         for chosen in every:
             groups = column.wheres[0 if codes is None else codes[chosen[0]]]
-            columns, steps = self._lines.columns(column.path, groups, whole.steps[chosen])
+            values = [figures[chosen] for figures in whole.values]
+            columns, steps = self._lines.columns(column.path, groups, whole.steps[chosen], values)
             if columns is None:  # two of its figures have got one name
                 self.put_few([(column, start + row, start + row + 1) for row in chosen.tolist()])
                 continue
-            values = [figures[chosen] for figures in whole.values]
             part = Part(columns, whole.keys[chosen], steps, values, whole.lines[chosen])
             found.append((int(chosen[0]), part))
         found.sort(key=lambda part: part[0])  # series are kept in the order of the log
@@ -211,6 +224,7 @@ class RowColumns(SeriesRows):
         """Take the rows of each shape."""
         super().__init__(lines, points, block)
         self._columns = columns
+        _mark_shared_counters(columns)
         self._next = min(column.begins[0] for column in self._columns)
         self._is_countable = not any(column.is_serial or column.fresh for column in self._columns)
         self._stops: list[tuple[int, RowColumn, int]] = []
@@ -246,7 +260,7 @@ class RowColumns(SeriesRows):
 
     def _count(self, end: int, where: ProcessId) -> int:
         """Count the records of a process, and those without one, that are not yet put."""
-        until, count = self._lines.read_until() - self._base, 0
+        until, count = self._lines.quick.read_until - self._base, 0
         for column in self._columns:
             start = column.at
             if isinstance(column.path.reader, Layout):
@@ -262,11 +276,21 @@ class RowColumns(SeriesRows):
         if not due:
             return
         self._state(due)
+        read = [piece for piece in due if not piece[0].is_idle]
         if sum(stop - start for _, start, stop in due) <= _FEW:
-            self.put_few([piece for piece in due if not piece[0].is_idle])
-            return
-        for run in _split_into_runs([piece for piece in due if not piece[0].is_idle]):
-            (self.put_serial if run[0][0].is_serial else self.put_plain)(run)
+            self.put_few(read)
+        else:
+            for run in _split_into_runs(read):
+                (self.put_serial if run[0][0].is_serial else self.put_plain)(run)
+        self._advance(read)
+
+    def _advance(self, due: list[Due]) -> None:
+        """Note where the last of these rows end that are records of several lines."""
+        quick = self._lines.quick
+        for column, _, stop in due:
+            if column.rows.until is not None:
+                end = int(column.rows.until[stop - 1]) + self._base
+                quick.read_until = max(quick.read_until, end)
 
     def _state(self, due: list[Due]) -> None:
         """Take the figures of the machine that rows state."""

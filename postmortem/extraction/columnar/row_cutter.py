@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from postmortem.extraction.columnar.open_literals import OpenLiterals, RowPlaces, find_literal_hits
 from postmortem.extraction.columnar.rule_verdicts import RuleVerdict
 from postmortem.extraction.columnar.shape_making import LineShape
+from postmortem.extraction.columnar.unit_making import UnitShape
 from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
+from postmortem.extraction.rule_sieve import RuleSieve
 from postmortem.reading.block_reader import Block
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ class ShapeRows(NamedTuple):
     lines: "np.ndarray[Any, Any]"
     """Raw numbers."""
     groups: list[list[bytes]]
-    """By group of the shape."""
+    """By group of the shape, or of the unit that it is a line of."""
+    until: "np.ndarray[Any, Any] | None" = None
+    """Where the record of each row ends, if it is one of several lines."""
 
 
 class RowPlace(NamedTuple):
@@ -58,17 +62,32 @@ class RowPlace(NamedTuple):
         return isinstance(self.shape.path.reader, MetricReader)
 
 
+class UnitRows(NamedTuple):
+    """The rows of a unit: those of each of its lines, or of the one line of a shape."""
+
+    unit: UnitShape | None
+    rows: list[ShapeRows]
+    """By line."""
+    borders: "np.ndarray[Any, Any]"
+    """By row: where the unit before begins, where its own lines begin and end, and where the unit
+    behind ends."""
+
+
 class RowCutter:
     """Cuts the regions of one source at these shapes."""
 
-    def __init__(self, shapes: Sequence[LineShape]) -> None:
-        """Take the shapes."""
-        self.shapes = shapes
-        self._row = b"(?:%b)" % b"|".join(shape.line + rb"(?=([\r\n]))" for shape in shapes)
+    def __init__(self, shapes: Sequence[LineShape | UnitShape]) -> None:
+        """Take the shapes, of which those of units are tried first."""
+        self._units = [shape for shape in shapes if isinstance(shape, UnitShape)]
+        self.every: list[LineShape | UnitShape] = [
+            *self._units,
+            *(shape for shape in shapes if isinstance(shape, LineShape)),
+        ]
+        self._row = b"(?:%b)" % b"|".join(shape.line + rb"(?=([\r\n]))" for shape in self.every)
         """What stands behind a line break."""
-        self._widths = [shape.pattern.groups + 1 for shape in shapes]
+        self._widths = [shape.pattern.groups + 1 for shape in self.every]
 
-    def cut(self, block: Block, line: int, line_break: bytes) -> list[ShapeRows]:
+    def cut(self, block: Block, line: int, line_break: bytes) -> list[UnitRows]:
         """Give the rows of the fresh region of a block, which begins in this raw line."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -88,16 +107,68 @@ class RowCutter:
         passed = np.ones(len(between), dtype=np.int64)
         for number in itertools.compress(range(len(between)), between):
             passed[number] += between[number].count(b"\n") + between[number].count(b"\r")
-        places = np.cumsum(passed) - 1
-        found, column = [], 1
-        for shape, groups in zip(self.shapes, self._widths, strict=True):
-            chosen, columns = _match_columns(pieces, width, column, groups)
-            if chosen:
-                at = places[chosen]
-                begins, ends = breaks[at] + (first + 1), breaks[at + 1] + first
-                found.append(ShapeRows(shape, begins, ends, line + counted[at], columns))
+        every, column = [], 1
+        for groups in self._widths:
+            every.append(_match_columns(pieces, width, column, groups))
             column += groups
-        return found
+        for shape, (chosen, _) in zip(self._units, every, strict=False):
+            behind = np.array(chosen, dtype=np.int64) + 1
+            passed[behind[behind < len(passed)]] += shape.breaks[-1]
+        borders = _Borders(breaks + first, line + counted, np.cumsum(passed) - 1)
+        is_touching = np.array([not text.strip(b"\r") for text in between])
+        return [
+            _build_unit_rows(shape, *found, borders, is_touching)
+            if isinstance(shape, UnitShape)
+            else _build_rows(shape, *found, borders)
+            for shape, found in zip(self.every, every, strict=True)
+            if found[0]
+        ]
+
+
+class _Borders(NamedTuple):
+    """Where the lines of a region stand."""
+
+    breaks: "np.ndarray[Any, Any]"
+    """Offsets of its line breaks and carriage returns."""
+    lines: "np.ndarray[Any, Any]"
+    """The raw number of the line behind each."""
+    places: "np.ndarray[Any, Any]"
+    """By row: which of them stands before it."""
+
+
+def _build_rows(
+    shape: LineShape, chosen: list[int], columns: list[list[bytes]], borders: _Borders
+) -> UnitRows:
+    """Give the rows of a shape."""
+    at = borders.places[chosen]
+    begins, ends = borders.breaks[at] + 1, borders.breaks[at + 1]
+    return UnitRows(None, [ShapeRows(shape, begins, ends, borders.lines[at], columns)], begins)
+
+
+def _build_unit_rows(
+    unit: UnitShape,
+    chosen: list[int],
+    columns: list[list[bytes]],
+    borders: _Borders,
+    is_touching: "np.ndarray[Any, Any]",
+) -> UnitRows:
+    """Give the rows of each line of a unit, where others of its kind stand before and behind it."""
+    import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+    own = np.array(chosen)
+    follows = (np.diff(own) == 1) & is_touching[own[1:]]
+    kept = np.flatnonzero(follows[:-1] & follows[1:]) + 1
+    texts = [list(map(column.__getitem__, kept.tolist())) for column in columns]
+    breaks, places = borders.breaks, borders.places[own]
+    at, rows = places[kept], list[ShapeRows]()
+    for shape, passed, end in zip(unit.shapes, unit.breaks, unit.ends, strict=False):
+        begins, ends = breaks[at + passed] + 1, breaks[at + passed + 1]
+        until = breaks[at + unit.breaks[end] + 1] if end >= 0 else None
+        rows.append(ShapeRows(shape, begins, ends, borders.lines[at + passed], texts, until))
+    stops = breaks[places + unit.breaks[-1] + 1]
+    begins = breaks[places] + 1
+    whole = np.stack([begins[kept - 1], begins[kept], begins[kept + 1], stops[kept + 1]], axis=1)
+    return UnitRows(unit, rows, whole)
 
 
 def _match_columns(
@@ -129,13 +200,14 @@ class RowGaps:
         block: Block,
         rows: Sequence[ShapeRows],
         open_literals: OpenLiterals,
+        sieve: RuleSieve,
         is_vain: Callable[[LineShape, int, bytes], bool],
     ) -> None:
         """Find the literals; `is_vain` says whether one in a row has no effect."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
         self._machine, self._block, self._is_vain = machine, block, is_vain
-        self._open = open_literals
+        self._open, self._sieve = open_literals, sieve
         self.rows = rows
         """By shape."""
         begins = np.concatenate([shape_rows.begins for shape_rows in rows])
@@ -197,7 +269,7 @@ class RowGaps:
 
         return until
 
-    def _find_in_gaps(self) -> list[Hit]:
+    def _find_in_gaps(self) -> Sequence[Hit]:
         """Find the literals between rows."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
@@ -209,11 +281,12 @@ class RowGaps:
         numbers, places = find_literal_hits(
             self._machine.filter, data, starts[wide], stops[wide], behind=behind
         )
-        return [
+        hits = [
             (number, start)
             for number, start in zip(numbers.tolist(), places.tolist(), strict=True)
             if data.startswith(literals[number], start)
         ]
+        return self._sieve.select(self._block, hits)
 
     def _find_in_rows(self) -> list[Hit]:
         """Find the literals in rows that their shapes do not account for."""

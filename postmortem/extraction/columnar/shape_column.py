@@ -28,7 +28,7 @@ class RowColumn:
         self.own = taken
         reader = self.path.reader
         self.is_serial = (
-            reader.now is not None or reader.counted is not None
+            reader.now is not None
             if isinstance(reader, Layout)
             else reader is not None and reader.redraws
         )

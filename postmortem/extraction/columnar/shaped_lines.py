@@ -6,7 +6,7 @@ Not here: the shapes (`line_shapes`), many lines at once (`row_cutter`).
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from postmortem.extraction.columnar.line_shapes import LineShapes
@@ -34,13 +34,8 @@ class ShapedLines:
         quick: TemplateReader,
         findings: FindingLines,
         points: Points,
-        read_until: Callable[[], int],
     ) -> None:
-        """Store the known shapes, and the readers of figures, findings and facts.
-
-        `read_until` tells up to which offset records of several lines have been read.
-        """
-        self.read_until = read_until
+        """Store the known shapes, and the readers of figures, findings and facts."""
         self.shapes, self.quick, self.findings, self._points = shapes, quick, findings, points
         self.end = 0
         """Where the line ends that was taken last."""
@@ -62,18 +57,22 @@ class ShapedLines:
         return shape.known_at(data, begin, end)
 
     def columns(
-        self, path: TemplatePath, groups: tuple[bytes, ...], steps: "np.ndarray[Any, Any]"
+        self,
+        path: TemplatePath,
+        groups: tuple[bytes, ...],
+        steps: "np.ndarray[Any, Any]",
+        values: "Sequence[np.ndarray[Any, Any]]",
     ) -> "tuple[Columns | None, np.ndarray[Any, Any]]":
         """Give the rows of the process of such a line, and the steps that count."""
         where, reader = path.where(groups, self._points), path.reader
         if not isinstance(reader, Layout):
             return None if reader is None else self.quick.rows_of(path, reader, where), steps
-        found = reader.looked.found
-        is_counted = self.quick.generic.acceptance.is_counted(found.layout, where)
-        if found.is_numbered and not is_counted:
-            steps = steps * math.nan
+        rows = self.quick.late_rows(LearntFigures(reader, where, math.nan, [], 0))
+        if rows is None:
+            return None, steps
         self._points.total(reader.looked.found.record.total)
-        return self.quick.late_rows(LearntFigures(reader, where, math.nan, [], 0)), steps
+        epochs = None if reader.counted is None else values[reader.counted]
+        return rows, self.quick.generic.compute_run_steps(reader, where, steps, epochs)
 
     def read_serial(
         self, path: TemplatePath, groups: tuple[bytes, ...], line: int, offsets: tuple[int, int]
@@ -99,7 +98,7 @@ class ShapedLines:
         """Read a few lines one by one: where each begins and ends, and its raw number."""
         for begin, path, groups, end, line in rows:
             self.quick.taken(path, groups, data, end, (line, begin + base))
-            self.quick.settle(self.read_until())
+            self.quick.settle()
 
     def learn(self, opening: int, data: bytes, start: int) -> None:
         """Learn from the line around its first literal, which was read otherwise."""

@@ -14,6 +14,7 @@ import math
 from typing import Final
 
 from postmortem.core.lines import ProcessId
+from postmortem.core.names import LEARNING_RATE
 from postmortem.extraction.formats.generic import Found
 
 _OFTEN: Final = 12
@@ -66,10 +67,10 @@ class Acceptance:
         waiting = self._waiting.get(key, [])
         is_first = found.has_place and not (found.printed and is_owned)
         if is_first or (waiting and _is_again(waiting[0], found)):
-            return self._accept(key, waiting[:1], found)
+            return self._accept(key, waiting if _is_rate(found) else waiting[:1], found)
         if not waiting:
             self._wait(key, found)
-        elif not found.must_rise and _is_precise(found):
+        elif _may_stand_still(found):
             waiting.append(found)
             if len(waiting) == (_OFTEN_LONG if _count_digits(found) >= _LONG else _OFTEN):
                 return self._accept(key, waiting[:-1], found)
@@ -109,6 +110,16 @@ def _is_again(waiting: Found, found: Found) -> bool:
         or (waiting.record.step != found.record.step and found.has_step)
         or _is_bad(found)
     )
+
+
+def _may_stand_still(found: Found) -> bool:
+    """Say whether a line that comes again and again may be a metric line, not a setting."""
+    return not found.must_rise and (_is_precise(found) or _is_rate(found))
+
+
+def _is_rate(found: Found) -> bool:
+    """Say whether a line holds the learning rate alone, which stays the same for long."""
+    return [name for name, _ in found.record.values] == [LEARNING_RATE]
 
 
 def _is_precise(found: Found) -> bool:

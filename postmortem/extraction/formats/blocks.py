@@ -48,7 +48,7 @@ _OF_RUN: Final = "train_runtime"
 """Stands in the closing summary of the Trainer, whose loss is the mean of the run."""
 _STEPS: Final = (
     "global_step", "num_timesteps", "total_timesteps", "timesteps_total", "timesteps",
-    "total_env_steps", "totalenvinteracts", "step", "iteration", "iterations",
+    "total_env_steps", "totalenvinteracts", "total_steps", "step", "iteration", "iterations",
     "training_iteration", "iter", "update", "n_updates", "episode", "steps",
 )  # fmt: skip
 """Names within a record that tell its step, the first that stands there: beside an episode, `steps`
@@ -59,6 +59,8 @@ _DIGIT: Final = compile_lazily(r"\d")
 _REWARD: Final = compile_lazily(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
 _ACCURACY: Final = compile_lazily(r"(?:^|_)accuracy$", re.IGNORECASE)
 """What stands below a heading without any loss: it names a record there, and nowhere else."""
+_FEWEST_ENTRIES: Final = 3
+"""Of a record in which nothing is known to be an objective."""
 _MOST_LINES: Final = 60
 _MOST_BYTES: Final = 6000
 _LONGEST: Final = 240
@@ -105,19 +107,27 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
         own: what it holds.
         back_to: offset in the data before which lines belong to another record.
     """
-    is_objective = parse_losses(f"{own.name}: {own.value}").values or _REWARD.search(own.name)
-    if not is_objective and not _ACCURACY.search(own.name):
-        return None
+    is_row = view.cleaned.text.lstrip().startswith("|")
+    losses = parse_losses(f"{own.name}: {own.value}").values
+    is_objective = bool(is_row or losses or _REWARD.search(own.name))
     above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
     behind, end = _collect_entries_below(view, {entry.name for entry in above})
     entries = [*above, *behind]
-    if not behind:
+    is_shown = is_objective or (bool(heading) and bool(_ACCURACY.search(own.name)))
+    fewest = (1 if heading else 2) if is_shown else _FEWEST_ENTRIES
+    if not behind or len(entries) < fewest or _CLOSING.search(heading):
         return None
-    is_bare = len(entries) < 2 or not is_objective
-    if _CLOSING.search(heading) or (is_bare and not heading):
-        return None
-    losses = (entry.name for entry in entries if "loss" in entry.name.lower())
-    return FigureBlock(_join_entries(heading, entries), " ".join(["block", *losses]), end)
+    kind = "block" if is_objective else own.name
+    return FigureBlock(
+        _join_entries(heading, entries), _name_kind(kind, entries, is_row=is_row), end
+    )
+
+
+def _name_kind(first: str, entries: Sequence[FigureEntry], *, is_row: bool) -> str:
+    """Name a kind of record: boxes that tell their step are one, others go by their losses."""
+    if is_row and _find_step_entry(entries) is not None:
+        return "box"
+    return " ".join([first, *(entry.name for entry in entries if "loss" in entry.name.lower())])
 
 
 class _LinesAbove:
@@ -229,7 +239,11 @@ def _is_group(text: str) -> bool:
 def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
     """Write a record on one line, its step before anything else."""
     own = _find_step_entry(entries)
-    rest = [entry for entry in entries if entry is not own and not _NUMBER_OF.search(entry.name)]
+    rest = [
+        entry
+        for entry in entries
+        if entry is not own and not (entry.value.isdecimal() and _NUMBER_OF.search(entry.name))
+    ]
     figures = ", ".join(f"{entry.name}: {entry.value}" for entry in rest)
     of_run = _GLOBAL.search(heading)
     step = of_run["value"] if of_run else ""

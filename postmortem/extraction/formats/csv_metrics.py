@@ -9,13 +9,18 @@ whatever quotes are open. Not here: tables in notebooks (`formats.table`).
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import Message, say
-from postmortem.extraction.formats.metric_names import STEPS, TIMES, normalise_metric_name
+from postmortem.extraction.formats.metric_names import (
+    STEPS,
+    TIMES,
+    find_step_column,
+    normalise_metric_name,
+)
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.spelling import parse_value
 
@@ -23,6 +28,10 @@ PRODUCER: Final = "pytorch"
 _COLUMN: Final = compile_lazily(r"[\w ./()%:@-]{0,80}\s*$")
 _FIGURES: Final = compile_lazily(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
 _WORD: Final = compile_lazily(r"[^\W\d_]{2}")
+_PLACE: Final = compile_lazily(rf"(?:{STEPS.pattern}|(?:[\w ]{{1,20}}/)?(?:epochs?|episodes?))")
+"""A column that says where in the run a row stands."""
+_FEWEST_COLUMNS: Final = 3
+"""Of a table that names no loss."""
 _MOST_COLUMNS: Final = 400
 _WIDEST: Final = 500_000
 """Characters of a heading."""
@@ -31,8 +40,8 @@ _WIDEST: Final = 500_000
 def is_metrics_table(head: str) -> bool:
     """Say whether a file that begins like this is a table of metrics.
 
-    A heading that names a loss and a step or epoch, then a row as wide, and rows alone: a program
-    that prints such rows prints other lines too, and its log is a log.
+    A heading that names a place in the run and something else, then a row as wide, and rows alone:
+    a program that prints such rows prints other lines too, and its log is a log.
     """
     lines = head.split("\n")
     if len(lines) < 2 or len(lines[0]) > _WIDEST or "," not in lines[0]:
@@ -40,18 +49,22 @@ def is_metrics_table(head: str) -> bool:
     columns = [column.strip().lower() for column in lines[0].split(",")]
     if not all(_COLUMN.match(column) for column in columns[:_MOST_COLUMNS]):
         return False
-    has_place = any(column in {*STEPS, "epoch"} for column in columns)
     return (
-        has_place
-        and any("loss" in column for column in columns)
+        _has_place_and_metric(columns)
         and _is_row(lines[1], len(columns))
         and not any(_is_prose_line(line, len(columns)) for line in lines[2:-1])
     )
 
 
+def _has_place_and_metric(columns: Sequence[str]) -> bool:
+    """Say whether columns tell where a row stands, and something else."""
+    has_metric = any("loss" in column for column in columns) or len(columns) >= _FEWEST_COLUMNS
+    return has_metric and any(_PLACE.fullmatch(column) for column in columns)
+
+
 def _is_row(line: str, columns: int) -> bool:
     """Say whether a line is a row of so many figures."""
-    figures = _FIGURES.match(line.replace("nan", ""))
+    figures = _FIGURES.match(line)
     return line.count(",") == columns - 1 and figures is not None
 
 
@@ -87,7 +100,7 @@ def iter_records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
 def list_metric_names(columns: list[str]) -> list[str]:
     """Name the columns; one that is no metric has no name."""
     heads = [column.lower() for column in columns]
-    step_column = next((heads.index(name) for name in STEPS if name in heads), None)
+    step_column = find_step_column(heads)
     return [
         "step"
         if index == step_column

@@ -14,28 +14,32 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.formats.bars import Draw, draw
 from postmortem.extraction.formats.losses import (
+    find_label_split,
     is_of_training,
     parse_losses,
     parse_objectives,
+    parse_split_losses,
     take_only_objective,
 )
 from postmortem.extraction.formats.metric_pairs import (
     add_metric_pairs,
     add_speeds,
     parse_bare_metrics,
+    parse_entries,
     parse_metrics,
     parse_scores,
     parse_single_metric,
-    parse_single_reward,
 )
 from postmortem.extraction.formats.positions import (
+    Position,
+    StepAndEpoch,
     find_leading_count,
     find_position,
     parse_epoch_label,
     parse_step_and_epoch,
 )
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import FIGURE, convert_to_ascii
+from postmortem.extraction.formats.spelling import FIGURE, MAY_HOLD_FIGURE, convert_to_ascii
 
 WORDS: Final = (
     b"loss",
@@ -124,9 +128,27 @@ _OF_SAMPLES: Final = compile_lazily(
     re.IGNORECASE,
 )
 """What an evaluation counts where it prints its scores on its way."""
-_IN_SCORES: Final = ("acc", "iou", "dice", "f1", "map", "psnr", "ssim")
+_IN_SCORES: Final = compile_lazily(r"acc|iou|dice|f1|map|psnr|ssim", re.IGNORECASE)
 """A line that holds none of them has no score: cheaper to look for than the scores."""
-_OF_SPLIT: Final = compile_lazily(r"^(?:val(?:id(?:ation)?)?|test)[_/-]", re.IGNORECASE)
+_OF_SPLIT: Final = compile_lazily(
+    r"(?:^|[_/ .-])(?:val(?:id(?:ation)?)?|test|dev|eval|train(?:ing)?)(?:$|[_/ .-])", re.IGNORECASE
+)
+BAR_END: Final = "end of bar "
+"""Begins the layout of an evaluation's bar that has come to its end."""
+_SET: Final = compile_lazily(r"\b(train(?:ing)?|val(?:idation)?|test|dev) set\b", re.IGNORECASE)
+_RESTATED: Final = compile_lazily(
+    r"\b(?:sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
+    re.IGNORECASE,
+)
+"""Words of a message that says again what has been printed."""
+_SPLIT_BEFORE: Final = compile_lazily(
+    r"^(?:val(?:id(?:ation)?)?|test|dev|eval(?:uation)?)[_/-]", re.IGNORECASE
+)
+_OF_LOOP: Final = frozenset(
+    {names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME, names.DATA_TIME, names.MEMORY}
+)
+"""What an evaluation and a training print alike."""
+_DIGIT: Final = compile_lazily(r"\d")
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 _MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
@@ -171,28 +193,36 @@ class LineFigures(NamedTuple):
 
 def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> LineFigures | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
-    if len(text) > _LONGEST or _CLOSING.search(text):
+    if len(text) > _LONGEST or not MAY_HOLD_FIGURE.search(text) or _CLOSING.search(text):
         return None
-    text = convert_to_ascii(text)
+    text = _SET.sub(r"\1", convert_to_ascii(text)) if " set " in text else convert_to_ascii(text)
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
-        return _parse_bar(bar, where, line) if is_of_training(bar.label) else None
+        return _parse_bar(bar, where, line)
     found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
-        ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
-        found = next(
-            (record for way in ways if (record := way(text, where, line)) is not None), None
-        )
+        found = _parse_other_line(text, where, line)
     return LineFigures(found, None, "", "") if found is not None else None
 
 
+def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a line that names no loss in the first way that finds any."""
+    ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
+    return next((record for way in ways if (record := way(text, where, line)) is not None), None)
+
+
 def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
-    """Look at a bar that carries metrics of the training."""
+    """Look at a bar that carries metrics: of an evaluation at its end alone."""
+    is_training = is_of_training(bar.label)
+    if not is_training and bar.now != bar.total:
+        return None
     found = _parse_loss_line(f"{bar.label}, {bar.inside}", where, line) or _parse_after_bar(
         bar, where, line
     )
     if found is None:
         return None
+    if not is_training:
+        return _build_evaluation(found, bar)
     values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
     return LineFigures(
         found._replace(record=found.record._replace(values=values)),
@@ -200,6 +230,21 @@ def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
         _NUMBER.sub("#", bar.label)[:60],
         parse_epoch_label(bar.label),
     )
+
+
+def _build_evaluation(found: Found, bar: Draw) -> LineFigures:
+    """Give the figures of an evaluation whose bar has come to its end."""
+    values = {
+        f"{name.removesuffix(names.OF_BATCH)}{names.OF_BATCH}": value
+        for name, value in found.record.values
+        if name not in _OF_LOOP and name not in {names.LOSS, names.EPOCH}
+    }
+    record = found.record._replace(step=math.nan, values=list(values.items()))
+    label = _NUMBER.sub("#", bar.label)[:60]
+    found = found._replace(
+        record=record, printed="", has_step=False, has_place=False, layout=f"{BAR_END}{label}"
+    )
+    return LineFigures(found, None, label, "")
 
 
 def _parse_after_bar(bar: Draw, where: ProcessId, line: int) -> Found | None:
@@ -218,13 +263,17 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that names a loss."""
     named = parse_step_and_epoch(text)
     losses = parse_losses(text, has_place=bool(named))
+    if named and not losses.values:
+        losses = parse_objectives(text)
+        losses = losses if losses.values else parse_split_losses(text, _get_place_end(named))
     if named:
-        losses = take_only_objective(losses if losses.values else parse_objectives(text))
-    if not losses.values:
+        losses = take_only_objective(losses)
+    if not losses.values or (not named and _RESTATED.search(text, 0, losses.start)):
         return None
     values, printed, start, end = losses
     place = find_position(text, named, start)
     units = add_metric_pairs(text, values, printed)
+    values = _qualify_names(text, values, start, named, place)
     if not math.isnan(place.epoch):
         values["epoch"] = place.epoch
     return Found(
@@ -237,6 +286,43 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
         place.length,
         place.is_numbered,
     )
+
+
+def _qualify_names(
+    text: str, values: dict[str, float], start: int, named: StepAndEpoch, place: Position
+) -> dict[str, float]:
+    """Name the figures of a line of an evaluation after it, and those of one of its batches."""
+    digit = _DIGIT.search(text, start)
+    split = find_label_split(text, digit.start() if digit else start)
+    if not split or names.LOSS in values:
+        return values
+    end = names.OF_BATCH if _is_of_batch(text, named, place) else ""
+    behind = {
+        name: "" if name in _OF_LOOP or _OF_SPLIT.search(name) else f"{names.OF_SPLIT}{split}"
+        for name in values
+    }
+    return {
+        f"{name}{behind[name]}{end}": value
+        for name, value in values.items()
+        if not (end and name.endswith(names.SO_FAR))
+    }
+
+
+def _is_of_batch(text: str, named: StepAndEpoch, place: Position) -> bool:
+    """Say whether a line counts the batches of an evaluation: its split stands before them."""
+    counts = named.step is not None and not math.isnan(place.epoch)
+    counts |= named.epoch is not None and not math.isnan(place.length)
+    return counts and bool(find_label_split(text, _get_step_start(named)))
+
+
+def _get_step_start(named: StepAndEpoch) -> int:
+    """Give where the step of a line begins; where its epoch does if no word calls it so."""
+    return next((found.start() for found in named if found is not None), 0)
+
+
+def _get_place_end(named: StepAndEpoch) -> int:
+    """Give where the step and the epoch of a line end."""
+    return max(found.end() for found in named if found is not None)
 
 
 def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
@@ -306,8 +392,7 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
 
     Those without an epoch are of the samples so far: no points of the run's course.
     """
-    lower = text.lower()
-    if not any(word in lower for word in _IN_SCORES):
+    if not _IN_SCORES.search(text):
         return None
     sample, named = _OF_SAMPLES.search(text), parse_step_and_epoch(text)
     count = sample or named.epoch or named.step
@@ -317,7 +402,10 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     if not scores:
         return None
     end = names.SO_FAR if sample or named.epoch is None else ""
-    values = {f"val_{_OF_SPLIT.sub('', name)}{end}": value for name, value in scores.items()}
+    split = find_label_split(text, len(text)) or "val"
+    values = {
+        f"{split}_{_SPLIT_BEFORE.sub('', name)}{end}": value for name, value in scores.items()
+    }
     if not end:
         values["epoch"], step = step, math.nan
     return Found(
@@ -332,15 +420,16 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
 
 
 def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | None:
-    """Read the figures of a line that begins with an objective and names no step or epoch.
+    """Read the figures of a line that begins with one and names no step or epoch.
 
     It is to come again before it is taken for a metric line.
     """
-    if "eward" in text and (reward := parse_single_reward(text)):
-        return _build_provisional_record(Record(math.nan, list(reward.items()), where), text, line)
     losses = take_only_objective(parse_objectives(text))
     if not losses.printed or not _LABEL.match(text[: losses.start]) or not is_of_training(text):
-        return None
+        entries, end = parse_entries(text)
+        if not entries or _RESTATED.search(text):
+            return None
+        return _build_provisional_record(entries, where, text[:end], line)
     values = losses.values
     units = add_metric_pairs(text, values, losses.printed)
     return Found(
@@ -353,8 +442,11 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
     )
 
 
-def _build_provisional_record(record: Record, text: str, line: int) -> Found:
+def _build_provisional_record(
+    values: dict[str, float], where: ProcessId, text: str, line: int
+) -> Found:
     """Give a record without step or epoch, which counts only if its layout comes again."""
+    record = Record(math.nan, list(values.items()), where)
     return Found(
         record, "", has_step=False, has_place=False, layout=_build_layout_key(text), line=line
     )

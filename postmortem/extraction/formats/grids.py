@@ -12,15 +12,14 @@ follows that has as many cells; a row is one only if it has as many cells as the
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.csv_metrics import list_metric_names
-from postmortem.extraction.formats.metric_names import STEPS
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import parse_value
+from postmortem.extraction.formats.spelling import MAY_HOLD_FIGURE, parse_value
 
 PRODUCER: Final = "table"
 _BAD: Final = r"[+-]?(?:nan|inf(?:inity)?)"
@@ -41,6 +40,11 @@ _IN_BRACKETS: Final = compile_lazily(r"\[\s{0,8}([^\s|,\[\]]{1,40})\s{0,8}\]")
 _LABEL: Final = compile_lazily(r"\s{0,8}(?:INFO|DEBUG): ")
 """A level that the logger puts before headings and rows alike."""
 _BEFORE: Final = compile_lazily(rf"(?:{_LABEL.pattern})?[\s|]*")
+_BAR_SIGN: Final = compile_lazily(r"[|│┃║]")
+_ROW_START: Final = compile_lazily(
+    rf"(?:{_LABEL.pattern})?[\s|│┃║]*\[?\s*{_CELL}:?(?=[\s|│┃║,\]]|$)", re.IGNORECASE
+)
+"""What a row begins with: its first cell."""
 _RULE: Final = compile_lazily(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
 _COLUMN: Final = compile_lazily(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
@@ -108,7 +112,7 @@ class Grid(NamedTuple):
 
 
 def build_grid(
-    ways: Sequence[Sequence[str]], lines: Sequence[str], *, has_prefix: bool
+    ways: Sequence[Sequence[str]], lines: Iterable[str], *, has_prefix: bool
 ) -> Grid | None:
     """Make a table of the columns that a line may name, and of a few lines behind it."""
     row = next((line for line in lines if not _RULE.match(line)), "")
@@ -162,8 +166,6 @@ def _format_headings(names: Sequence[str]) -> list[str]:
     heads = ["_".join(name.split()).strip("*") for name in names]
     if "episodes" in heads:
         heads = [f"{head}_return" if head in _OF_EPISODES else head for head in heads]
-    if "steps" in heads and not set(STEPS).intersection(map(str.lower, heads)):
-        heads[heads.index("steps")] = "step"
     return heads
 
 
@@ -198,6 +200,8 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
 
     A name may begin on the line above. One that names no loss has bars.
     """
+    if not may_be_heading(line):
+        return []
     text = (
         _LABEL.sub("", _join_two_line_heading(above, line), count=1)
         .translate(_BARS)
@@ -205,7 +209,8 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
         .strip("|")
         .strip()
     )
-    if len(text) > _LONGEST or not (_LOSS.search(text) or ("|" in text and _SCORE.search(text))):
+    is_split = any(sign in text for sign in "|,\t")
+    if len(text) > _LONGEST or not (_LOSS.search(text) or (is_split and _SCORE.search(text))):
         return []
     ways = [
         [name.strip(" |*") for name in re.split(split, text)]
@@ -214,6 +219,16 @@ def split_columns(line: str, above: str = "") -> list[list[str]]:
     ]
     ways.append(_OF_SPLIT.sub(r"\1_", text).split())
     return [names for names in ways if len(names) >= 2 and all(map(_COLUMN.match, names))]
+
+
+def may_be_heading(line: str) -> bool:
+    """Say whether a line may name columns, whatever stands above it."""
+    return bool(_BAR_SIGN.search(line) or _LOSS.search(line))
+
+
+def may_be_row(line: str) -> bool:
+    """Say whether a line may be a row of some table, or stand between its heading and its rows."""
+    return _ROW_START.match(line) is not None or _RULE.match(line) is not None
 
 
 def is_labelled(line: str) -> bool:
@@ -233,6 +248,8 @@ def _join_two_line_heading(above: str, line: str) -> str:
 
 def _split_cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
+    if not MAY_HOLD_FIGURE.search(text):
+        return None
     text = _IN_BRACKETS.sub(r"\1", text.translate(_BARS))
     before = _BEFORE.match(text)
     body = text[before.end() if before else 0 :]

@@ -10,12 +10,13 @@ layout is believed, lines with all numbers changed at once are read both ways.
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.extraction.formats.generic import LineFigures, parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import Layout
 from postmortem.extraction.formats.printed_numbers import (
+    FIGURE,
     MOST,
     TRIALS,
     Number,
@@ -33,7 +34,10 @@ from postmortem.extraction.formats.templates import (
 )
 from postmortem.reading.windows import View
 
-_VALUE: Final = "@value "
+VALUE: Final = "@value "
+_OPEN_KINDS: Final = frozenset({"whole", "decimal"})
+ReadValues = Callable[[str], Mapping[str, str] | None]
+"""Gives all that is found in a text, as `collect_values` does; None if it is none of its kind."""
 
 
 def infer_layout(view: View) -> Layout | None:
@@ -51,53 +55,73 @@ def infer_layout(view: View) -> Layout | None:
         or view.end - view.start > LONGEST
     ):
         return None
-    numbers = list(itertools.islice(_iter_number_roles(text, looked), MOST + 1))
+    answer = collect_values(looked)
+    numbers = list(itertools.islice(_find_open_numbers(text, looked), MOST + 1))
     if len(numbers) > MOST:
         return None
-    is_plain = next(
-        (
-            is_plain
-            for is_plain in (False, True)
-            if _is_consistent(text, looked, numbers, is_plain=is_plain)
-        ),
-        None,
-    )
-    if is_plain is None:
+    roles = find_roles(text, answer, numbers, _read_values)
+    spelled = find_spelling(text, answer, roles, _read_values)
+    if spelled is None:
         return None
-    return _build_layout(view, raw, line, looked, numbers, is_plain=is_plain)
+    return _build_layout(view, raw, line, looked, spelled[0], is_plain=spelled[1])
 
 
-class _ReadLine(NamedTuple):
+class NumberRoles(NamedTuple):
+    """A number of a text and what it is."""
+
     number: Number
     roles: tuple[str, ...] | None
-    """What it is; None if it must stay as it is."""
+    """None if it must stay as it is."""
 
 
-def _iter_number_roles(text: str, looked: LineFigures) -> Iterator[_ReadLine]:
-    """Yield each number of a line with its role."""
+def _read_values(text: str) -> Mapping[str, str] | None:
+    looked = parse_metric_line(text)
+    return None if looked is None else collect_values(looked)
+
+
+def _find_open_numbers(text: str, looked: LineFigures) -> Iterator[Number]:
+    """Yield each number of a line that its bar is not drawn with."""
     graph = GRAPH.search(text) if looked.bar is not None else None
-    before = _collect_values(looked)
     for number in find_numbers(text):
         if graph is None or number.start >= graph.end() or number.end <= graph.start():
-            other = number.changed()
-            yield _ReadLine(
-                number,
-                _find_roles(before, replace_numbers(text, [(number, other)]), number.text, other),
-            )
+            yield number
 
 
-def _find_roles(
-    before: Mapping[str, str], line: str, number: str, other: str
+def find_roles(
+    text: str, answer: Mapping[str, str], numbers: Iterable[Number], read: ReadValues
+) -> list[NumberRoles]:
+    """Give what each number of a text is: what changes with it in the answer of a reader."""
+    found = []
+    for number in numbers:
+        other = number.changed()
+        after = read(replace_numbers(text, [(number, other)]))
+        roles = _compare_answers(answer, after, number.text, other)
+        found.append(NumberRoles(number, roles))
+    return found
+
+
+def _open_figures(numbers: Sequence[NumberRoles], *, with_idle: bool) -> list[NumberRoles]:
+    """Let values be whole or not, however they are spelled here, and what is nothing likewise."""
+    return [
+        NumberRoles(number._replace(kind=FIGURE), roles)
+        if (roles or (with_idle and roles is not None))
+        and number.kind in _OPEN_KINDS
+        and all(map(_is_value, roles))
+        else NumberRoles(number, roles)
+        for number, roles in numbers
+    ]
+
+
+def _compare_answers(
+    before: Mapping[str, str], after: Mapping[str, str] | None, number: str, other: str
 ) -> tuple[str, ...] | None:
-    after = parse_metric_line(line)
     if after is None:
         return None
-    answer = _collect_values(after)
-    roles = tuple(name for name, shown in before.items() if answer.get(name) != shown)
-    is_so = answer.keys() == before.keys() and all(
+    roles = tuple(name for name, shown in before.items() if after.get(name) != shown)
+    is_so = after.keys() == before.keys() and all(
         name.startswith("@")
         and before[name] == _normalise_number(number)
-        and answer[name] == _normalise_number(other)
+        and after[name] == _normalise_number(other)
         for name in roles
     )
     return roles if is_so else None
@@ -110,10 +134,10 @@ def _normalise_number(number: str) -> str | None:
         return None
 
 
-def _collect_values(looked: LineFigures) -> dict[str, str]:
+def collect_values(looked: LineFigures) -> dict[str, str]:
     """Give all that was found, figures under a name that begins with @."""
     found, bar = looked.found, looked.bar
-    answer = {_VALUE + name: repr(value) for name, value in found.record.values}
+    answer = {VALUE + name: repr(value) for name, value in found.record.values}
     answer |= {
         "@step": repr(float(found.record.step)),
         "@now": repr(float(bar.now)) if bar else "",
@@ -135,42 +159,70 @@ def _collect_values(looked: LineFigures) -> dict[str, str]:
     }
 
 
-def _is_consistent(
-    text: str, looked: LineFigures, numbers: Sequence[_ReadLine], *, is_plain: bool
-) -> bool:
-    """Say whether lines with all open numbers changed at once give what is expected of them."""
-    choice, answer = random.Random(0), _collect_values(looked)  # noqa: S311 -- the same trials each time
+def _is_value(role: str) -> bool:
+    """Say whether a role is that of a value, which an epoch is not."""
+    return role.startswith(VALUE) and not role.startswith(f"{VALUE}epoch")
+
+
+def find_spelling(
+    text: str, answer: Mapping[str, str], numbers: Sequence[NumberRoles], read: ReadValues
+) -> tuple[list[NumberRoles], bool] | None:
+    """Give how numbers may be spelled, and whether plainly alone; None if a reader disagrees."""
     if not _is_open(answer, numbers):
-        return False
+        return None
+    return next(
+        (
+            (spelled, is_plain)
+            for spelled, is_plain in (
+                (_open_figures(numbers, with_idle=True), False),
+                (_open_figures(numbers, with_idle=False), False),
+                (list(numbers), False),
+                (list(numbers), True),
+            )
+            if _is_consistent(text, answer, spelled, read, is_plain=is_plain)
+        ),
+        None,
+    )
+
+
+def _is_consistent(
+    text: str,
+    answer: Mapping[str, str],
+    numbers: Sequence[NumberRoles],
+    read: ReadValues,
+    *,
+    is_plain: bool,
+) -> bool:
+    """Say whether texts with all open numbers changed at once give what is expected of them."""
+    choice = random.Random(0)  # noqa: S311 -- the same trials each time
     for trial in range(TRIALS):
         others = [
             (number, roles, number.other(choice, trial, is_plain=is_plain))
             for number, roles in numbers
             if roles is not None
         ]
-        after = parse_metric_line(
-            replace_numbers(text, [(number, other) for number, _, other in others])
-        )
-        expected = answer | {
-            role: str(_normalise_number(other)) for _, roles, other in others for role in roles
+        after = read(replace_numbers(text, [(number, other) for number, _, other in others]))
+        expected = {
+            **answer,
+            **{role: str(_normalise_number(other)) for _, roles, other in others for role in roles},
         }
-        if after is None or _collect_values(after) != expected:
+        if after is None or after != expected:
             return False
     return True
 
 
-def _is_open(answer: Mapping[str, str], numbers: Sequence[_ReadLine]) -> bool:
+def _is_open(answer: Mapping[str, str], numbers: Sequence[NumberRoles]) -> bool:
     """Say whether each figure that was found is one of the numbers that are left open."""
     named = {role for _, roles in numbers for role in roles or ()}
     return all(
-        name in named or not (name.startswith(_VALUE) or shown not in {"", "nan"})
+        name in named or not (name.startswith(VALUE) or shown not in {"", "nan"})
         for name, shown in answer.items()
         if name.startswith("@")
     )
 
 
 def _find_open_spans(
-    text: str, looked: LineFigures, numbers: Sequence[_ReadLine], *, is_plain: bool
+    text: str, looked: LineFigures, numbers: Sequence[NumberRoles], *, is_plain: bool
 ) -> Iterator[Span]:
     """Yield what is left open of a text: its numbers, and what its bar is drawn with."""
     for number, named in numbers:
@@ -186,7 +238,7 @@ def _build_layout(
     raw: str,
     line: InLine,
     looked: LineFigures,
-    numbers: Sequence[_ReadLine],
+    numbers: Sequence[NumberRoles],
     *,
     is_plain: bool,
 ) -> Layout | None:
@@ -202,7 +254,7 @@ def _build_layout(
     )
     if spans is None:
         return None
-    columns = tuple((name, roles[_VALUE + name]) for name, _ in looked.found.record.values)
+    columns = tuple((name, roles[VALUE + name]) for name, _ in looked.found.record.values)
     counted = next((index for index, (name, _) in enumerate(columns) if name == "epoch"), None)
     return Layout(
         build_template(raw, line.start, sorted(before + spans), view.cleaned.where),

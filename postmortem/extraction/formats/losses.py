@@ -15,7 +15,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _LOSS_NAME: Final = (
-    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Z][A-Za-z\d]{0,20}(?=L)|[a-z]{1,4}(?=loss))?"
+    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Za-z][A-Za-z\d]{0,20}(?=L)|[a-z]{1,4}(?=loss))?"
     r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)"
     r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20})?(?:/\w{1,20}){0,2}"
 )
@@ -31,7 +31,7 @@ _LOSS: Final = compile_lazily(
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
     r"|rec(?:on(?:struction)?)?|elbo|ELBO|[Kk][Ll][Dd]|objective|total|ctc|CTC|huber"
-    r"|TD(?=[=:])|(?:td|TD)[_ ]err(?:or)?"
+    r"|[Ss]mooth[_ ]?[Ll]1|TD(?=[=:])|(?:td|TD)[_ ]err(?:or)?"
     r"|[Cc]ross[ _-]?[Ee]ntropy|[Ii]nfo_?[Nn][Cc][Ee]"
     r"|[LJ](?=[ =:]))"
 )
@@ -58,10 +58,16 @@ _SPLIT: Final = compile_lazily(
     re.IGNORECASE,
 )
 _TRAIN: Final = compile_lazily(
-    r"^(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)?"
-    r"[ _/.-]?loss(?:es)?(?:[ _/](?:train|step|avg|total)){0,2}$",
+    r"^(?:(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)"
+    r"[ _/.-]?){0,2}loss(?:es)?(?:[ _/](?:train|step|avg|total)){0,2}$",
     re.IGNORECASE,
 )
+_SPLIT_LOSS: Final = compile_lazily(
+    r"[^A-Za-z\d\n]{1,8}(?:\d{1,9}[^A-Za-z\d\n]{1,8})?"
+    r"(?P<name>(?P<train>[Tt]rain(?:ing)?)|[Vv]al(?:id(?:ation)?)?|[Tt]est|[Dd]ev)"
+    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?={DECIMAL})(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)"
+)
+_CAMEL: Final = compile_lazily(r"(?<=[a-z])(?=L(?:oss|OSS))")
 _SETTING: Final = compile_lazily(
     r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func[a-z]*|coeff?[a-z]*|factor|lambda|reduction"
     r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log[a-z]*"
@@ -136,6 +142,20 @@ def parse_objectives(text: str) -> Losses:
     )
 
 
+def parse_split_losses(text: str, start: int) -> Losses:
+    """Read the losses of a line that calls them by the split alone: `step 40 train 1.7 val 1.8`."""
+    values, printed, begin, end = dict[str, float](), "", -1, start
+    while match := _SPLIT_LOSS.match(text, end):
+        value = parse_value(match["value"])
+        if value is None:
+            break
+        name = "loss" if match["train"] else "eval_loss"
+        begin, end = (match.start("name") if begin < 0 else begin), match.end()
+        printed = match["name"] if match["train"] else printed
+        values.setdefault(name, value)
+    return Losses(values, printed, begin, end)
+
+
 def _find_total_loss(shown: list[str]) -> tuple[str, bool]:
     """Give the name among objectives that is the loss; empty if there is none.
 
@@ -175,7 +195,20 @@ def normalise_name(shown: str) -> str:
     return re.sub(r"[ ._/-]+", "_", shown.lower())
 
 
+def find_label_split(text: str, end: int) -> str:
+    """Give the split that a line is of if it is none of the training: the last named before `end`.
+
+    Empty for a line of the training, or of no split.
+    """
+    splits = list(_SPLIT.finditer(text, 0, max(0, end)))
+    if not splits or splits[-1]["train"]:
+        return ""
+    word = splits[-1][0].lower()
+    return next((name for name in ("val", "eval", "test", "dev") if word.startswith(name)), word)
+
+
 def _name(shown: str, text: str, start: int) -> str:
+    shown = _CAMEL.sub(" ", shown)
     if _BEST.search(text, max(0, start - 12), start):
         return f"best_{normalise_name(shown)}"
     if _EVAL.search(shown):

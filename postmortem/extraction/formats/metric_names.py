@@ -4,12 +4,20 @@ In: the name of a column, a tag, a file. Out: the name under which its series is
 names within printed lines (`formats.losses`, `patterns/formats`).
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
 
-STEPS: Final = ("step", "global_step", "iteration", "iter", "train/global_step")
-"""Columns that count the run, the first that is there."""
+_COUNTS: Final = (
+    r"(?:train/)?(?:global[ _]?)?step",
+    r"iter(?:ation)?",
+    r"(?:[\w ]{1,20}[/_])?total_?(?:env_?)?(?:time)?steps|(?:[\w ]{1,20}/)?(?:time)?steps"
+    r"|total[/_](?:env_?)?(?:time)?steps|training_iteration|updates?",
+)
+"""Columns that count the run: one of the first kind that is there."""
+STEPS: Final = compile_lazily("|".join(f"(?:{kind})" for kind in _COUNTS))
+_KINDS: Final = tuple(map(compile_lazily, _COUNTS))
 TIMES: Final = frozenset({"time", "elapsed_time", "created_at", "wall_time"})
 """Columns that are no metric."""
 _TRAIN: Final = r"(?:train(?:ing)?[_/])?"
@@ -26,6 +34,13 @@ _KNOWN: Final = (
     (compile_lazily(rf"{_TRAIN}grad(?:ient)?[-_]norm"), "grad_norm"),
     (compile_lazily(rf"{_TRAIN}epoch"), "epoch"),
 )
+
+
+def find_step_column(heads: Sequence[str]) -> int | None:
+    """Give which of the columns, in lower case, counts the steps of the run."""
+    return next(
+        (index for kind in _KINDS for index, head in enumerate(heads) if kind.fullmatch(head)), None
+    )
 
 
 def normalise_metric_name(printed: str) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.losses import normalise_name
+from postmortem.extraction.formats.metric_names import find_known_name
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _PAIR: Final = compile_lazily(
@@ -29,15 +30,18 @@ _PASSED: Final = compile_lazily(
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
     r"|^(?:data|reader|batch|step|iter)_cost$"
-    r"|rate$|scale$|norm$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
+    r"|(?<!success_)(?<!win_)(?<!error_)(?<!hit_)rate$|scale$|norm$|^grdn$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
     re.IGNORECASE,
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
+_IS_SPLIT: Final = compile_lazily(r"(?:train|val(?:id)?|test|dev)$", re.IGNORECASE)
 _MOST_PAIRS: Final = 40
 _QUALIFIER: Final = compile_lazily(
-    r"(?<![\w./-])(?:(?:best|train|val(?:id)?|test|dev|eval) ){1,2}$", re.IGNORECASE
+    r"(?<![\w./-])(?:(?:best|current|train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|dev"
+    r"|eval(?:uation)?)[ _]){1,2}$",
+    re.IGNORECASE,
 )
-"""Words before the name of a figure that comes several times on a line."""
+"""Words before the name of a figure that say of what it is."""
 _REWARD: Final = compile_lazily(
     r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _](?:\d{1,4}[ _])?){0,3}(?:rewards?|returns?|score)"
     r"(?: (?:mean|std)(?=[ :=]))?)"
@@ -74,6 +78,18 @@ _SINGLE: Final = compile_lazily(
     rf"\s?[:=]\s{{0,6}}(?P<value>(?={DECIMAL}){FIGURE})\.?\s*$"
 )
 """One name and its decimal, and nothing else behind a step."""
+_BEFORE_ENTRIES: Final = compile_lazily(
+    r"(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:INFO\W{1,8})?[^A-Za-z\n]{0,8}"
+)
+_ENTRY: Final = compile_lazily(
+    r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
+    rf"\s{{0,12}}[:=]\s{{0,8}}(?P<value>{FIGURE})(?:\s?%|\s?[A-Za-z/]{{1,8}})?(?=$|[\s,;|])"
+)
+_IS_BOUND: Final = compile_lazily(
+    r"(?:the |a |an |in |best|min|max|lowest|highest|target|threshold)", re.IGNORECASE
+)
+"""What no curve is called: a bound, a setting, the middle of a sentence."""
+_KNOWN: Final = frozenset({"learning_rate", "grad_norm"})
 _DECIMALS: Final = compile_lazily(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
 _BARE: Final = compile_lazily(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
@@ -87,7 +103,7 @@ _RATE: Final = compile_lazily(
 )
 _NORM: Final = compile_lazily(
     r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=])"
-    r"|\|{1,2}g(?:rad)?\|{1,2})"
+    r"|grdn|\|{1,2}g(?:rad)?\|{1,2})"
     rf"{_SIGN}[\"']?(?P<value>{FIGURE})(?!\w)",
     re.IGNORECASE,
 )
@@ -104,7 +120,7 @@ _SPEED: Final = compile_lazily(
 )
 _NAMED_SPEED: Final = compile_lazily(
     r"(?<![\w/])(?:tok(?:en)?s?|samples?|images?|imgs?|examples?|seqs?|sequences|frames?)"
-    rf"(?P<unit>/s(?:ec(?:ond)?)?){_SIGN}(?P<value>{FIGURE})(?!\w)",
+    rf"(?P<unit>/s(?:ec(?:ond)?)?){_SIGN}(?P<value>{FIGURE})(?!\w|\.\d)",
     re.IGNORECASE,
 )
 """The same unit as a name: what stands before it belongs to another."""
@@ -220,7 +236,8 @@ def _parse_matching_pairs(text: str, *patterns: re.Pattern[str]) -> dict[str, fl
 
 def _join_name(name: str, *, is_score: bool) -> str:
     """Write a name of several words as one; a score's is kept as the other pairs' are."""
-    return "_".join((name if is_score else name.lower()).split())
+    *before, last = name.split()
+    return "_".join([*map(str.lower, before), last if is_score else last.lower()])
 
 
 def parse_bare_metrics(text: str) -> dict[str, float]:
@@ -277,13 +294,25 @@ def parse_single_metric(text: str, start: int) -> dict[str, float]:
     return {} if value is None else {found["name"]: value}
 
 
-def parse_single_reward(text: str) -> dict[str, float]:
-    """Give the reward on a line that holds nothing else: `Mean Reward: 2.5`."""
-    found = _REWARD.match(text.strip())
-    if found is None or found.end() < len(text.strip()):
-        return {}
-    value = parse_value(found["value"])
-    return {} if value is None else {_join_name(found["name"], is_score=False): value}
+def parse_entries(text: str) -> tuple[dict[str, float], int]:
+    """Give the figures of a line that begins with a name and its figure: `Validation acc: 44.6`.
+
+    Others may follow behind commas, bars or blanks. None is given unless one has decimals. Also
+    gives where the last of them ends.
+    """
+    values, end, has_decimals = dict[str, float](), 0, False
+    start = _BEFORE_ENTRIES.match(text)
+    end = start.end() if start else 0
+    while (match := _ENTRY.match(text, end)) and len(values) < _MOST_PAIRS:
+        if _IS_BOUND.match(match["name"]):
+            break
+        end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
+        name = find_known_name(name) or name
+        value = parse_value(match["value"])
+        if value is not None and (not _PASSED.search(name) or name in _KNOWN):
+            values.setdefault(name, value)
+            has_decimals |= not match["value"].isdecimal()
+    return (values if has_decimals else {}), end
 
 
 def _add_ratios(text: str, values: dict[str, float]) -> None:
@@ -303,12 +332,15 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
         if (
             not _PASSED.search(match["name"])
             and not _PLACE.match(text, max(0, match.start() - 1))
-            and normalise_name(match["name"]) != printed
+            and not (_IS_SPLIT.match(match["name"]) and names.EVAL_LOSS in values)
             and (value := parse_value(match["value"])) is not None
         ):
-            name, whole = match["name"], _expand_pair_name(text, match)
-            keeps_full_name = name in values or whole.startswith("best")
-            values.setdefault(whole if keeps_full_name else name, value)
+            name = _expand_pair_name(text, match)
+            if name.lower() not in values and printed not in {
+                normalise_name(name),
+                normalise_name(match["name"]),
+            }:
+                values.setdefault(name, value)
     if "%" in text:
         _add_shares(text, values)
     if "(" in text:

@@ -14,10 +14,11 @@ from postmortem.extraction.formats.spelling import parse_value
 _STEP_NAME: Final = (
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))"
     r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?"
-    r"|[Ee]pisode|[Rr]ound|t(?==))"
+    r"|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
 _STEP: Final = compile_lazily(
-    _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10})"
+    _STEP_NAME
+    + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10}(?:(?:\.\d{1,3})?[KM](?!\w))?)"
     r"(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w%]|\.\d)"
 )
 _FRACTION: Final = compile_lazily(
@@ -40,6 +41,10 @@ _EPOCH: Final = compile_lazily(
     r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
 )
+
+
+_THOUSANDS: Final = {"K": 1000, "M": 1_000_000}
+"""What may stand behind a rounded step: `step:1.2K`."""
 
 
 class Position(NamedTuple):
@@ -110,5 +115,6 @@ def parse_epoch_label(label: str) -> str:
 
 
 def _parse_number(match: re.Match[str] | None, group: str) -> float:
-    value = parse_value(match[group] or "") if match is not None else None
-    return math.nan if value is None else value
+    text = match[group] or "" if match is not None else ""
+    value = parse_value(text)
+    return math.nan if value is None else value * _THOUSANDS.get(text[-1:], 1)

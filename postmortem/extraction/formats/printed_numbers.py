@@ -23,11 +23,14 @@ _DECIMAL: Final = (
 )
 _NUMBER: Final = compile_lazily(
     rf"(?P<bad>{_BAD})|(?P<clock>{_CLOCK})|(?P<percent>\d{{1,3}}(?=%))|(?P<decimal>{_DECIMAL})"
-    r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>\d+)"
+    r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<whole>(?:(?<=[\s:=,(\[])-)?\d+)"
 )
 _DIGITS: Final = str.maketrans("0123456789", "1234567893")
 _MOST_DIGITS: Final = 7
 _BEFORE_SIGN: Final = frozenset(" \t:=,([")
+FIGURE: Final = "figure"
+"""The kind of a number that may be whole or not: what prints few digits drops a zero behind the
+point."""
 MOST: Final = 60
 """Numbers on a line that may have a template."""
 TRIALS: Final = 8
@@ -54,7 +57,14 @@ class Number(NamedTuple):
                 else (rb"-?" if self.may_be_negative else b"")
                 + rb"\d{1,7}(?:\.\d{1,20}(?:[eE][+-]?\d{1,3})?|[eE][+-]?\d{1,3})"
             )
-        return {
+        if self.kind == FIGURE:
+            return (
+                (b"-?" if self.may_be_negative and not is_plain else b"")
+                + rb"\d{1,7}(?:\.\d{1,20})?"
+                + (b"" if is_plain else rb"(?:[eE][+-]?\d{1,3})?")
+            )
+        sign = b"-?" if self.text.startswith("-") else b""
+        return sign + {
             "clock": rb"\d{%d}" % len(self.text),
             "percent": rb"\d{1,3}",
             "grouped": rb"\d{1,3}(?:,\d{3})+",
@@ -89,7 +99,9 @@ class Number(NamedTuple):
         whole = _generate_digits(
             choice, (1, self.most())[trial] if trial < 2 else choice.randint(1, self.most())
         )
-        if self.kind != "decimal":
+        if self.kind not in {"decimal", FIGURE}:
+            return choice.choice(["", "-"]) + whole if self.text.startswith("-") else whole
+        if self.kind == FIGURE and trial % 3 == 0:
             return whole
         plain, power = (
             f"{whole}.{_generate_digits(choice, choice.randint(1, 20))}",

@@ -39,7 +39,7 @@ from postmortem.rules.engine import Budget, Match
 
 _VALUE: Final = rb"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
-_BEGINNING: Final = compile_lazily(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[hms](?:$|\W))")
+_BEGINNING: Final = compile_lazily(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[A-Za-z]{1,6}(?:$|\W))")
 """A figure with something else behind it."""
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
@@ -89,6 +89,11 @@ class MetricReader:
     def is_of_one_line(self) -> bool:
         """Whether a record is complete on its own line."""
         return self._lines == 1 and not self._cells
+
+    @property
+    def is_named_above(self) -> bool:
+        """Whether a heading above a record names its figures."""
+        return bool(self._cells)
 
     def read(
         self, view: View, budget: Budget | None = None, columns: Sequence[str] = ()

@@ -13,6 +13,8 @@ _BAD: Final = r"(?:nan|NaN|NAN|inf|Inf|Infinity)(?:\.0|xxx)?"
 _POWER: Final = r"[eE][+-]?\d{1,9}"
 FIGURE: Final = rf"[+-]?(?:{_BAD}|\d[\d,]*(?:\.\d*)?(?:{_POWER}|f0)?|\.\d+(?:{_POWER})?)"
 """A figure of any spelling."""
+MAY_HOLD_FIGURE: Final = compile_lazily(r"\d|(?<![a-z])(?:nan|inf)", re.IGNORECASE)
+"""Stands in every text that holds one."""
 DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE][+-]?\d|\.\d)"
 """The beginning of a figure that is no whole number: needs no colon before it to be one's value."""
 _NUMBER: Final = compile_lazily(

@@ -24,6 +24,8 @@ PLACES: Final = {"@rank": "rank", "@local": "local_rank", "@pid": "pid"}
 """Names of groups that tell the process, and the parts of `ProcessId` that they tell."""
 GRAPH: Final = compile_lazily(r"(?<=\|)[^|\n]{0,300}(?=\|\s{0,9}\d)")
 """What a bar is drawn with."""
+_PADDING: Final = 8
+"""Blanks by which a number may be shorter than the one that a template was learnt from."""
 _MOST_DIGITS: Final = {"@rank": 5, "@local": 5, "@pid": 7}
 _DIGITS: Final = compile_lazily(r"\d+")
 _OTHER_DIGITS: Final = str.maketrans("0123456789", "1234567893")
@@ -152,9 +154,11 @@ def build_common_prefix(templates: Iterable[Template]) -> re.Pattern[bytes] | No
 
 
 def build_literal_pattern(text: str) -> bytes:
-    """Give the pattern of a text; its blanks may be padding of a number that has grown since."""
+    """Give the pattern of a text; its blanks may be padding of a number of another width."""
     return re.sub(
-        rb"(?:\\ ){2,}", lambda blanks: b" {1,%d}" % (len(blanks[0]) // 2), re.escape(text.encode())
+        rb"(?:\\ ){2,}",
+        lambda blanks: b" {1,%d}" % (len(blanks[0]) // 2 + _PADDING),
+        re.escape(text.encode()),
     )
 
 

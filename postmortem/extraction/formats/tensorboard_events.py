@@ -20,7 +20,7 @@ from postmortem.core.lines import NOWHERE
 from postmortem.core.message import Message, say
 from postmortem.extraction.formats.metric_names import normalise_metric_name
 from postmortem.extraction.formats.records import Record
-from postmortem.reading.readable import fill
+from postmortem.reading.byte_streams import fill
 from postmortem.reading.sources import Readable
 
 PRODUCER: Final = "tensorboard"

@@ -9,16 +9,19 @@ draw of a bar counts (`formats.bar_records`).
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.acceptance import Acceptance
 from postmortem.extraction.formats.bar_records import BarRecords
-from postmortem.extraction.formats.generic import Found, parse_metric_line
+from postmortem.extraction.formats.generic import BAR_END, Found, parse_metric_line
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
 from postmortem.extraction.formats.loss_owners import LossOwners
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.step_counting import StepCounting
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _MOST_KINDS: Final = 64
 
@@ -34,6 +37,8 @@ class GenericReader:
         self._kinds = set[str]()
         """Of records of several lines that have been read."""
         self._owners = LossOwners()
+        self._ends: dict[tuple[str, ProcessId], Found] = {}
+        """The last draw of each bar of an evaluation that came to its end."""
         self._counting = StepCounting()
         self.bars = BarRecords(self._counting)
         """Gives one record for each position of a bar."""
@@ -58,13 +63,27 @@ class GenericReader:
         looked, self.has_read = parse_metric_line(text, where, line), False
         if looked is None:
             return []
+        if looked.bar is None and self._is_redraw(looked.found):
+            return []
         if looked.bar is None:
             is_owned = self._owners.is_owned(where)
             accepted = self.acceptance.take(looked.found, is_owned=is_owned)
-            self.has_read = bool(accepted)
+            self.has_read = bool(accepted) and not looked.found.layout.startswith(BAR_END)
             return [self._settle_record(found) for found in accepted]
         self.has_read = looked.has_metrics()
         return self._list_settled(self.bars.read(looked, looked.bar, where))
+
+    def _is_redraw(self, found: Found) -> bool:
+        """Say whether the end of a bar is drawn again, on the same line or the next."""
+        if not found.layout.startswith(BAR_END):
+            return False
+        key = (found.layout, found.record.where)
+        before, self._ends[key] = self._ends.get(key), found
+        return (
+            before is not None
+            and found.line - before.line <= 1
+            and found.record.values == before.record.values
+        )
 
     def read_block(
         self, text: str, kind: str, where: ProcessId, line: int
@@ -111,6 +130,21 @@ class GenericReader:
                 )
             ]
         return self._list_settled(self.bars.read_learnt(layout, looked.bar, where, groups, line))
+
+    def compute_run_steps(
+        self,
+        layout: Layout,
+        where: ProcessId,
+        steps: "np.ndarray[Any, Any]",
+        epochs: "np.ndarray[Any, Any] | None",
+    ) -> "np.ndarray[Any, Any]":
+        """Give the steps of the run of many lines of a layout, in order."""
+        found = layout.looked.found
+        if found.is_numbered and not self.acceptance.is_counted(found.layout, where):
+            return steps * math.nan
+        if epochs is None:
+            return steps
+        return self._counting.steps((found.layout, where), epochs, steps, found.length)
 
     def is_known(self, layout: Layout, where: ProcessId) -> bool:
         """Say whether lines of a layout are metric lines of this process."""

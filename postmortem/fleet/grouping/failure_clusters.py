@@ -128,7 +128,7 @@ def _group_templates_of_place(
     found: dict[Words, Cluster] = {}
     left = []
     for words in sorted(set(rows.values())):
-        name = patterns.instance(words)
+        name = patterns.find_instance(words)
         if name is None:
             left.append(words)
         else:

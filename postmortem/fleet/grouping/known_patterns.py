@@ -51,7 +51,7 @@ class KnownPatterns:
             if mask in self._fixed or len(self._fixed) < _MOST_MASKS:
                 self._fixed.setdefault(mask, {}).setdefault(words, name)
 
-    def instance(self, template: Words) -> str | None:
+    def find_instance(self, template: Words) -> str | None:
         """Give the oldest pattern that a template is an instance of."""
         found = []
         for mask, patterns in self._fixed.items():
@@ -77,7 +77,7 @@ class KnownPatterns:
             return
         joining: defaultdict[str, list[Words]] = defaultdict(list)
         for template in templates:
-            if self.instance(template) is None:
+            if self.find_instance(template) is None:
                 name = self._likest(template, least)
                 if name is not None:
                     joining[name].append(template)

@@ -32,7 +32,7 @@ def iter_earlier_allocations(
     known = {(_build_allocation_key(allocation), allocation.attempt) for allocation in now}
     wanted = {job.scheduler_id for job in jobs} | {place for job in jobs for place in job.locations}
     wanted.discard("")
-    for row in records.all():
+    for row in records.iter_all():
         if (row.scheduler_id, row.attempt) not in known:
             one = build_allocation(row.facts)
             if not wanted.isdisjoint({one.scheduler_id, *one.aliases, one.log}):

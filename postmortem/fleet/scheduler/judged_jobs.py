@@ -100,7 +100,7 @@ class JudgedJob:
         return one.cluster, one.scheduler_id, one.attempt
 
     @property
-    def attempts(self) -> int:
+    def attempt_count(self) -> int:
         """How many times it was started, this one included, as its scheduler or its name says."""
         return max(self.attempt, self.allocation.attempt if self.allocation is not None else 0)
 

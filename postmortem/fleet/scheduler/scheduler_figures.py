@@ -7,7 +7,6 @@ JSON; texts as {en, zh}. Not here: computing them, groups and causes of logs, pa
 from collections.abc import Sequence
 from typing import Any
 
-from postmortem.fleet.plain_figures import build_translations, normalize_hours
 from postmortem.fleet.scheduler.joining import Joined
 from postmortem.fleet.scheduler.judged_jobs import JudgedJob, build_job_without_log
 from postmortem.fleet.scheduler.lost_hours import (
@@ -23,6 +22,7 @@ from postmortem.fleet.scheduler.lost_hours import (
 )
 from postmortem.fleet.scheduler.retrying import Advice, Retry, compute_retry_advice, find_retries
 from postmortem.fleet.scheduler.uneven_nodes import NodeFigures, compare_nodes
+from postmortem.fleet.triage_values import build_translations, normalize_hours
 
 Value = dict[str, Any]
 

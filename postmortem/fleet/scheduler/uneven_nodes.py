@@ -96,7 +96,8 @@ def compare_nodes(jobs: Iterable[JudgedJob]) -> tuple[NodeFigures, ...]:
     witnesses = find_hardware_witnesses(listed)
     figures = [
         replace(
-            totals.figures(node, places), witness=witnesses.get(get_short_hostname(node), NOTHING)
+            totals.compute_figures(node, places),
+            witness=witnesses.get(get_short_hostname(node), NOTHING),
         )
         for node, places in sorted(ran.items())
     ]
@@ -130,7 +131,7 @@ class _Totals:
             self._all[job.kind] -= 1
             self._failed[job.kind] -= job.has_failed
 
-    def figures(self, node: str, places: Sequence[int]) -> NodeFigures:
+    def compute_figures(self, node: str, places: Sequence[int]) -> NodeFigures:
         """Compare a node's jobs with all of their kinds."""
         jobs = [self._counted[place] for place in places if place not in self._explained]
         drawn = Counter(job.kind for job in jobs)
@@ -166,7 +167,7 @@ def _select_outlier_nodes(
         same[tuple(ran[figure.node])].append(figure)
     named: dict[str, NodeFigures] = {}
     for places, together in same.items():
-        again = totals.figures(together[0].node, places).p
+        again = totals.compute_figures(together[0].node, places).p
         if again is None or again > cut:
             continue
         totals.explain(places)

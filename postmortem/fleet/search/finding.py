@@ -67,7 +67,7 @@ def find_jobs(places: Sequence[str]) -> JobsFound:
         by_folder[get_parent_folder(file.location)].append(file)
     for folder, entries in sorted(by_folder.items()):
         drafts += find_jobs_of_files(folder, entries)
-    return JobsFound(_build_jobs(drafts), left.all())
+    return JobsFound(_build_jobs(drafts), left.list_all())
 
 
 def _list_local_places(

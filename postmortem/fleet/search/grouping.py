@@ -21,7 +21,7 @@ from postmortem.core.message import Message, say
 from postmortem.fleet.search.listing import FileEntry, Leftovers, Tree
 from postmortem.fleet.search.locations import extract_path
 from postmortem.fleet.search.name_parts import NameParts, parse_file_name
-from postmortem.reading.left_out import get_skip_reason
+from postmortem.reading.unread_files import get_skip_reason
 
 _WEAK: Final = compile_lazily(
     r"\A(?P<before>|.{0,255}?[-_.])"

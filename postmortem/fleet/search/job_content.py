@@ -151,7 +151,7 @@ class LateStream:
 class RenewedStream(LateStream):
     """One that may be read a second time, for the lines that a report quotes."""
 
-    def anew(self) -> LateStream:
+    def reopen(self) -> LateStream:
         """Give another that reads from the beginning."""
         return LateStream(self.file)
 

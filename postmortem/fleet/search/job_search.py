@@ -34,7 +34,7 @@ from postmortem.fleet.search.run_folders import (
     list_earlier_runs,
 )
 from postmortem.reading.discover import is_configuration
-from postmortem.reading.left_out import get_skip_reason
+from postmortem.reading.unread_files import get_skip_reason
 
 
 class Draft(NamedTuple):
@@ -97,7 +97,7 @@ class _Search:
         pods = Pods()
         other_files = [*folder.beside]
         for key, logs in folder.groups.items():
-            rest = pods.without_containers(logs)
+            rest = pods.take_containers(logs)
             if not rest:
                 continue
             dumps = [file for file in other_files if key[0] and file.name == f"{key[0]}.env"]
@@ -108,7 +108,7 @@ class _Search:
         self.take_all(folder.folders)
 
     def _take_pods(self, pods: Pods) -> None:
-        for job in pods.jobs():
+        for job in pods.list_jobs():
             self.drafts.append(Draft(*job))
 
 
@@ -158,7 +158,7 @@ def find_jobs_of_files(folder: str, entries: Iterable[FileEntry]) -> list[Draft]
     pods = Pods()
     found = []
     for key, logs in group_logs(map(build_single_file, entries)).items():
-        rest = pods.without_containers(logs)
+        rest = pods.take_containers(logs)
         if rest:
             found.append(_build_draft(folder, key, rest, []))
-    return found + [Draft(*job) for job in pods.jobs()]
+    return found + [Draft(*job) for job in pods.list_jobs()]

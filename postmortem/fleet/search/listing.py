@@ -72,7 +72,7 @@ class Leftovers:
         else:
             self._more += 1
 
-    def all(self) -> tuple[LeftOut, ...]:
+    def list_all(self) -> tuple[LeftOut, ...]:
         """Give them sorted by location, the count of those that are not listed at the end."""
         found = sorted(self._listed, key=lambda row: row.location)
         if self._more:
@@ -103,14 +103,14 @@ def list_local_tree(folder: str, left: Leftovers, is_below_named: Callable[[str]
         left: takes what is passed over.
         is_below_named: whether a real path lies below a place that is listed itself.
     """
-    return _Lister(left, is_below_named).tree(folder, Path(folder).name, 0)
+    return _Lister(left, is_below_named).list_tree(folder, Path(folder).name, 0)
 
 
 class _Lister:
     def __init__(self, left: Leftovers, is_below_named: Callable[[str], bool]) -> None:
         self._left, self._is_below_named = left, is_below_named
 
-    def tree(self, path: str, name: str, depth: int) -> Tree:
+    def list_tree(self, path: str, name: str, depth: int) -> Tree:
         """List a folder and those below it."""
         tree = Tree(name, path)
         try:
@@ -134,7 +134,7 @@ class _Lister:
                 if why:
                     self._left.add(entry.path, why)
                 else:
-                    tree.folders.append(self.tree(entry.path, name, depth + 1))
+                    tree.folders.append(self.list_tree(entry.path, name, depth + 1))
             elif name.startswith("."):
                 self._left.add(entry.path, HIDDEN)
             else:

@@ -82,7 +82,7 @@ class Pods:
                     ),
                 )
 
-    def without_containers(self, logs: list[NamedFile]) -> list[NamedFile]:
+    def take_containers(self, logs: list[NamedFile]) -> list[NamedFile]:
         """Take the files of containers; give what is left."""
         rest = []
         for log in logs:
@@ -102,7 +102,7 @@ class Pods:
         owner = match["job"] if match else f"{pod_file.pod} {pod_file.uid}"
         self._jobs[space, owner].append(pod_file)
 
-    def jobs(self) -> Iterator[PodJob]:
+    def list_jobs(self) -> Iterator[PodJob]:
         """Give each job with the pods that it had."""
         for (space, owner), files in sorted(self._jobs.items()):
             name = owner.split(" ", maxsplit=1)[0]

@@ -29,7 +29,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.fleet.search.grouping import FolderContent, is_unspecific
 from postmortem.fleet.search.locations import extract_path
 from postmortem.reading.file_names import parse_attempts, process_words
-from postmortem.reading.several_runs import is_run_folder, sort_folders
+from postmortem.reading.last_run import is_run_folder, sort_folders
 
 _STATE: Final = frozenset({"trainer_state.json", "hparams.yaml"})
 _CHECKPOINT: Final = compile_lazily(r"checkpoint-\d{1,12}\Z")

@@ -29,7 +29,7 @@ from postmortem.fleet.search.finding import find_jobs
 from postmortem.fleet.search.job_search import find_jobs_below
 from postmortem.fleet.search.listing import FileEntry, Leftovers, Tree
 from postmortem.fleet.search.name_parts import parse_file_name
-from postmortem.reading.several_runs import find_earlier_runs
+from postmortem.reading.last_run import find_earlier_runs
 
 _ARCHIVE: Final = "send the files of one job; `postmortem triage` judges many"
 _MOST_NAMES: Final = 16

@@ -37,7 +37,7 @@ class AllocationRecords:
                     values,
                 )
 
-    def all(self) -> Iterator[AllocationRow]:
+    def iter_all(self) -> Iterator[AllocationRow]:
         """Yield all of them by scheduler id and attempt, page by page."""
         key = tuple_(ALLOCATIONS.c.scheduler_id, ALLOCATIONS.c.attempt)
         wanted = (

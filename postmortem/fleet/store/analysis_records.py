@@ -60,9 +60,9 @@ class AnalysisRecords:
         """Give back all that an owner has not finished; give the number."""
         return self._leases.release(owner)
 
-    def owners(self) -> list[str]:
+    def list_owners(self) -> list[str]:
         """Give who holds leases now, sorted."""
-        return self._leases.owners()
+        return self._leases.list_owners()
 
     def keep(self, rows: Iterable[AnalysisRow]) -> None:
         """Keep what was made; it ends the lease. To keep a key twice is harmless.
@@ -87,7 +87,7 @@ class AnalysisRecords:
                     values,
                 )
 
-    def states(self, keys: Collection[str]) -> Mapping[str, str]:
+    def get_states(self, keys: Collection[str]) -> Mapping[str, str]:
         """Give the state of each key that is known; `waiting`: claimed once, and not kept."""
         found: dict[str, str] = {}
         for some in iter_chunks(sorted(set(keys))):
@@ -96,12 +96,12 @@ class AnalysisRecords:
                 found.update((key, state) for key, state in connection.execute(wanted))
         return found
 
-    def summaries(self, keys: Collection[str]) -> Iterator[AnalysisSummary]:
+    def iter_summaries(self, keys: Collection[str]) -> Iterator[AnalysisSummary]:
         """Yield what is kept of these keys, by key."""
         for some in iter_chunks(sorted(set(keys))):
             yield from self._page(ANALYSES.c.key.in_(some), "")[0]
 
-    def of_triage(self, triage: int) -> Iterator[AnalysisSummary]:
+    def iter_triage_analyses(self, triage: int) -> Iterator[AnalysisSummary]:
         """Yield what is kept of the analyses of a triage, each once, by key, page by page."""
         is_mine = exists().where(JUDGINGS.c.triage == triage, JUDGINGS.c.key == ANALYSES.c.key)
         last: str | None = ""
@@ -109,7 +109,7 @@ class AnalysisRecords:
             page, last = self._page(is_mine, last)
             yield from page
 
-    def blob(self, key: str) -> bytes | None:
+    def read_blob(self, key: str) -> bytes | None:
         """Give the whole of an analysis; None if it is not kept, or failed."""
         with self._database.reading() as connection:
             found = connection.execute(

@@ -66,15 +66,15 @@ class AnswerRecords:
         )
 
     def end(self, claim: str) -> bool:
-        """End a lease and forget the attempts; False if it was lost before."""
+        """End a lease and forget the failed tries; False if it was lost before."""
         return self._change(claim, {**FREE, "attempts": 0, "not_before": 0.0})
 
     def postpone(self, row: AnswerRow, seconds: float) -> bool:
         """Have it tried again, not before so many seconds have gone by; the lease ends."""
-        later = {"attempts": row.attempts + 1, "not_before": Seconds() + seconds}
+        later = {"attempts": row.failed_tries + 1, "not_before": Seconds() + seconds}
         return self._change(row.claim, {**FREE, **later})
 
-    def answer(self, place: AskedPlace) -> AnswerRow | None:
+    def get_answer(self, place: AskedPlace) -> AnswerRow | None:
         """Give what is kept of a place."""
         with self._database.reading() as connection:
             found = connection.execute(
@@ -82,9 +82,9 @@ class AnswerRecords:
             ).one_or_none()
         return None if found is None else _build_row(found._asdict())
 
-    def owners(self) -> list[str]:
+    def list_owners(self) -> list[str]:
         """Give who holds leases now, sorted."""
-        return self._leases.owners()
+        return self._leases.list_owners()
 
     def release(self, owner: str) -> int:
         """Give back all that an owner has not finished; give the number."""
@@ -129,5 +129,5 @@ def _build_row_values(row: AnswerRow) -> dict[str, Any]:
 
 def _build_row(values: dict[str, Any]) -> AnswerRow:
     place = AskedPlace(*(values[name] for name in AskedPlace._fields))
-    own = {name: values[name] for name in ("comment", "run", "attempts", "claim")}
-    return AnswerRow(place, labels=tuple(values["labels"]), **own)
+    own = {name: values[name] for name in ("comment", "run", "claim")}
+    return AnswerRow(place, labels=tuple(values["labels"]), failed_tries=values["attempts"], **own)

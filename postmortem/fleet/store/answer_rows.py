@@ -54,7 +54,7 @@ class AnswerRow:
     """The last failed run that was told of there."""
     labels: tuple[str, ...] = ()
     """Those that were put on by the bot."""
-    attempts: int = 0
-    """That have failed since the last success."""
+    failed_tries: int = 0
+    """To answer, since the last success; the store's column is `attempts`."""
     claim: str = ""
     """Of whoever is at it: a text that no other claim has."""

@@ -40,7 +40,7 @@ class DeliveryRecords:
                 self._have_answer(connection, row.place)
             return is_new
 
-    def waiting(self, place: AskedPlace) -> list[DeliveryRow]:
+    def list_waiting(self, place: AskedPlace) -> list[DeliveryRow]:
         """Give what is to be answered in a place, in the order in which it came."""
         wanted = (
             select(DELIVERIES)
@@ -50,7 +50,7 @@ class DeliveryRecords:
         with self._database.reading() as connection:
             return [_build_row(one._asdict()) for one in connection.execute(wanted)]
 
-    def of_tracker(self, tracker: str) -> list[DeliveryRow]:
+    def list_for_tracker(self, tracker: str) -> list[DeliveryRow]:
         """Give all that is kept of a tracker, in the order in which it came."""
         wanted = (
             select(DELIVERIES).where(DELIVERIES.c.tracker == tracker).order_by(DELIVERIES.c.number)

@@ -44,7 +44,7 @@ class GroupRecords:
             )
             connection.execute(self._database.insert(GROUP_MEMBERS).values(triage=triage), counted)
 
-    def of_triage(self, triage: int) -> list[GroupRow]:
+    def list_triage_groups(self, triage: int) -> list[GroupRow]:
         """Give the groups of a triage, each with the number of its jobs in it."""
         members = GROUP_MEMBERS
         return self._rows(
@@ -53,7 +53,7 @@ class GroupRecords:
             .where(members.c.triage == triage)
         )
 
-    def known(self) -> list[GroupRow]:
+    def list_known(self) -> list[GroupRow]:
         """Give the groups of all triages, without numbers of jobs."""
         return self._rows(select(*_DESCRIBED, literal(0), GROUPS.c.first_triage))
 

@@ -50,7 +50,7 @@ class JobListing:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def triages(self, before: int | None, most: int) -> list[tuple[TriageRow, int]]:
+    def list_triages(self, before: int | None, most: int) -> list[tuple[TriageRow, int]]:
         """Give the newest triages begun before one, each with the number of its jobs."""
         count = select(func.count()).where(JUDGINGS.c.triage == TRIAGES.c.number)
         wanted = select(TRIAGES, count.scalar_subquery()).order_by(TRIAGES.c.number.desc())
@@ -61,7 +61,7 @@ class JobListing:
             for number, options, began, finished, jobs in self._all(wanted.limit(most))
         ]
 
-    def numbers(self, triage: int) -> dict[str, int]:
+    def get_numbers(self, triage: int) -> dict[str, int]:
         """Give the number of each job of a triage, by identity."""
         wanted = (
             select(JOBS.c.identity, JOBS.c.number)
@@ -70,14 +70,14 @@ class JobListing:
         )
         return {identity: int(number) for identity, number in self._all(wanted)}
 
-    def numbered(self, number: int, triage: int | None = None) -> JobRow | None:
+    def get_job(self, number: int, triage: int | None = None) -> JobRow | None:
         """Give a job as it stands in a triage, or in its last one; None if it is not there."""
         asked = JOBS.c.last_triage if triage is None else triage
         wanted = select(*JOB_COLUMNS).select_from(JOINED)
         rows = self._all(wanted.where(JOBS.c.number == number, JUDGINGS.c.triage == asked))
         return build_job_row(rows[0]) if rows else None
 
-    def jobs(self, asked: WantedJobs) -> list[ListedJob]:
+    def list_jobs(self, asked: WantedJobs) -> list[ListedJob]:
         """Give jobs of a triage by identity, in the order of code points."""
         wanted = (
             select(

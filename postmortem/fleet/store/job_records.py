@@ -77,7 +77,7 @@ class JobRecords:
         )
         self._write(statement, [{"of": identity, "is": state, "en": reason_en, "zh": reason_zh}])
 
-    def of_triage(self, triage: int) -> Iterator[JobRow]:
+    def iter_triage_jobs(self, triage: int) -> Iterator[JobRow]:
         """Yield the jobs of a triage by identity, in the order of code points, page by page."""
         wanted = (
             select(*JOB_COLUMNS)

@@ -32,7 +32,7 @@ class Leases:
         """Say of a row that nobody holds it, or that its lease has run out."""
         return (self._table.c.owner == "") | (self._table.c.lease_until < Seconds())
 
-    def owners(self) -> list[str]:
+    def list_owners(self) -> list[str]:
         """Give who holds leases now, sorted."""
         owner = self._table.c.owner
         with self._database.reading() as connection:

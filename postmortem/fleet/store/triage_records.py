@@ -33,7 +33,7 @@ class TriageRecords:
                 update(TRIAGES).where(TRIAGES.c.number == triage).values(finished=at)
             )
 
-    def row(self, triage: int) -> TriageRow | None:
+    def get_row(self, triage: int) -> TriageRow | None:
         """Give one; None if there is none of that number."""
         with self._database.reading() as connection:
             found = connection.execute(
@@ -41,7 +41,7 @@ class TriageRecords:
             ).one_or_none()
         return None if found is None else TriageRow(*found)
 
-    def earlier(self, triage: int, same: Collection[str] = ()) -> int | None:
+    def find_earlier(self, triage: int, same: Collection[str] = ()) -> int | None:
         """Give the last one begun before it that has finished; None if there is none.
 
         Args:

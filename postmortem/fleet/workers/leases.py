@@ -24,7 +24,7 @@ class Leases:
         self._analyses, self._owner = analyses, build_owner_name()
         self._ended = threading.Event()
         self._renewing = threading.Thread(target=self._renew, daemon=True)
-        for owner in analyses.owners():
+        for owner in analyses.list_owners():
             if is_gone(owner):
                 analyses.release(owner)
         self._renewing.start()
@@ -35,7 +35,7 @@ class Leases:
         self._renewing.join()
         self._analyses.release(self._owner)
 
-    def granted(
+    def iter_granted(
         self, keys: Sequence[str], at_once: int, again: Sequence[str] = ()
     ) -> Iterator[str]:
         """Yield the keys that this process is to compute, in their order.

@@ -21,7 +21,7 @@ from postmortem.core.message import convert_to_message
 from postmortem.fleet.found_jobs import JUDGED, UNREADABLE, FoundJob
 from postmortem.fleet.search.job_content import compute_digest, place_job_files
 from postmortem.fleet.summary_rows import build_analysis_row
-from postmortem.fleet.workers.own_paths import restore_own_paths
+from postmortem.fleet.workers.real_paths import restore_own_paths
 from postmortem.fleet.workers.tasks import (
     JobSettings,
     TaskOutcome,

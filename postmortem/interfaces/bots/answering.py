@@ -108,7 +108,7 @@ class Answering:
             update_or_create_comment(
                 claimed.tracker,
                 claimed.place,
-                self._finder.explanation(request.about, language_code),
+                self._finder.explain(request.about, language_code),
                 key=f"explain:{request.comment}",
                 may_write=claimed.may_write,
             )
@@ -164,10 +164,10 @@ class Answering:
         """Judge what there is; None if it was a run, and its logs are gone."""
         tracker, language_code = claimed.tracker, self._finder.choose_language(gathered)
         if run:
-            found = self._finder.of_run(tracker, claimed.place.project, run, language_code)
+            found = self._finder.judge_run(tracker, claimed.place.project, run, language_code)
             if found is not None or not is_commanded:
                 return found
-        return self._finder.of_issue(tracker, gathered, language_code)
+        return self._finder.judge_issue(tracker, gathered, language_code)
 
     def _relabelled(
         self, claimed: ClaimedThread, thread: IssueThread, row: AnswerRow, wanted: frozenset[str]

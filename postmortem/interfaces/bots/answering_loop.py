@@ -19,8 +19,8 @@ from postmortem.fleet.store.answer_rows import AnswerRow
 from postmortem.fleet.store.opened_store import Store
 from postmortem.interfaces.bots.answering import Answering, ClaimedThread
 from postmortem.interfaces.bots.bot_settings import BotSettings
+from postmortem.interfaces.bots.delivery_intake import RUN_PLACE
 from postmortem.interfaces.bots.judged_log import Judge
-from postmortem.interfaces.bots.reception import RUN_PLACE
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TryLater
 from postmortem.interfaces.trackers.tracker_protocol import Tracker
 
@@ -31,7 +31,7 @@ _RENEWED_EVERY: Final = 5.0
 _POLL: Final = 2.0
 """Seconds after which one looks for what other processes took in, and for what is due again."""
 _LONGEST: Final = 900.0
-"""Seconds between two attempts at most; each waits twice as long as the last, give or take."""
+"""Seconds between two tries at most; each waits twice as long as the last, give or take."""
 _KEPT_DAYS: Final = 30.0
 _DAY: Final = 86_400.0
 GONE: Final = "gone"
@@ -124,7 +124,7 @@ class AnsweringLoop:
                 return
 
     def _take_over(self) -> None:
-        for owner in self._store.answers.owners():
+        for owner in self._store.answers.list_owners():
             if is_gone(owner):
                 self._store.answers.release(owner)
 
@@ -136,7 +136,7 @@ class AnsweringLoop:
 
     def _answer(self, row: AnswerRow) -> None:
         """Answer a place; errors are recorded in the store and never end the thread."""
-        waiting = tuple(self._store.deliveries.waiting(row.place))
+        waiting = tuple(self._store.deliveries.list_waiting(row.place))
         tracker = self._trackers[row.place.tracker]
         claimed = ClaimedThread(
             tracker, row, waiting, lambda: self._store.answers.holds(row.claim, _LEASE)
@@ -171,16 +171,16 @@ class AnsweringLoop:
         self._store.answers.end(claim)
 
     def _later(self, claimed: ClaimedThread, error: TryLater) -> None:
-        """Have it tried again, or give up after too many attempts."""
+        """Have it tried again, or give up after too many tries."""
         row = claimed.row
         if error.seconds is not None:
             with self._lock:
                 self._paused[row.place.tracker] = time.monotonic() + min(error.seconds, 3600.0)
-        if row.attempts + 1 >= self._settings.attempts:
+        if row.failed_tries + 1 >= self._settings.attempts:
             self._give_up(claimed, FAILED, error)
             return
         first = self._settings.retry_seconds
-        pause = min(_LONGEST, first * 2.0**row.attempts) * random.uniform(0.5, 1.0)  # noqa: S311
+        pause = min(_LONGEST, first * 2.0**row.failed_tries) * random.uniform(0.5, 1.0)  # noqa: S311
         _LOG.warning("%s: once more: %s", _format_thread_name(row), error)
         self._store.answers.postpone(row, max(pause, error.seconds or 0.0))
 

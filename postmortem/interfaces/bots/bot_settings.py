@@ -70,9 +70,9 @@ class BotSettings(BaseModel):
     workers: Annotated[int, Field(ge=1, le=32)] = 2
     """Issues that are answered at the same time."""
     attempts: Annotated[int, Field(ge=1, le=50)] = 8
-    """After so many that failed an issue is given up."""
+    """After so many failed tries an issue is given up."""
     retry_seconds: Annotated[float, Field(gt=0, le=900)] = 5
-    """Before the second attempt; each further one waits twice as long, 15 minutes at most."""
+    """Before the second try; each further one waits twice as long, 15 minutes at most."""
     file_mib: Annotated[float, Field(gt=0, le=1024)] = 32
     """Of one attached file, and of the end of one job's log."""
     files: Annotated[int, Field(ge=1, le=100)] = 8

@@ -57,7 +57,7 @@ class JudgedLog:
 class Judge(Protocol):
     """Whoever judges logs and knows the rules; threads may share it."""
 
-    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
+    def judge(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge logs that are one job.
 
         Args:
@@ -69,7 +69,7 @@ class Judge(Protocol):
             NotJudged: it could not be done.
         """
 
-    def explained(self, name: str, language_code: str) -> str | None:
+    def explain(self, name: str, language_code: str) -> str | None:
         """Give the article of the rules on an id, in Markdown; None if nothing has this id.
 
         Raises:

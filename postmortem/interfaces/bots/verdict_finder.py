@@ -48,7 +48,7 @@ class VerdictFinder:
             return chosen
         return "zh" if gathered.is_chinese else "en"
 
-    def of_run(
+    def judge_run(
         self, tracker: Tracker, project: str, run: str, language_code: str
     ) -> FoundVerdict | None:
         """Judge each failed job of a run; the most certain verdict comes first.
@@ -75,7 +75,7 @@ class VerdictFinder:
         judged.sort(key=lambda item: (-item[1].is_named, -item[1].probability))
         return self._found(run_comment(judged, language_code), judged[0][1])
 
-    def of_issue(
+    def judge_issue(
         self, tracker: Tracker, gathered: GatheredLogs, language_code: str
     ) -> FoundVerdict:
         """Judge the logs of an issue, all together.
@@ -94,14 +94,14 @@ class VerdictFinder:
             )
         return self._found(report_comment(judged, gathered.left_out, language_code), judged)
 
-    def explanation(self, about: str, language_code: str) -> str:
+    def explain(self, about: str, language_code: str) -> str:
         """Give the article of the rules on an id, or say that there is none.
 
         Raises:
             TryLater: not now.
         """
         try:
-            text = self._judge.explained(about, language_code)
+            text = self._judge.explain(about, language_code)
         except JudgeBusy:
             raise TryLater(_BUSY) from None
         except NotJudged as error:
@@ -110,7 +110,7 @@ class VerdictFinder:
 
     def _judged(self, logs: Sequence[NamedLog], tracker: Tracker, language_code: str) -> JudgedLog:
         try:
-            return self._judge.judged(logs, language_code, tracker.longest - ROOM)
+            return self._judge.judge(logs, language_code, tracker.longest - ROOM)
         except JudgeBusy:
             raise TryLater(_BUSY) from None
 

@@ -1,7 +1,7 @@
 """Find the lines for which a rule is drafted: one of a log, or those of a group of failures.
 
 In: a log and the number of a line or none; or a file of failures and the id of a group or none.
-Out: texts, without prefixes. Not here: the rule (`rules.skeleton`).
+Out: texts, without prefixes. Not here: the rule (`rules.signature_draft`).
 """
 
 import json

@@ -12,7 +12,7 @@ from postmortem.interfaces.cli.delivery import require_folder, write
 from postmortem.interfaces.cli.messages import show
 from postmortem.interfaces.cli.options import FOLDER, LANGUAGE, OUTPUT, PATTERNS, add_model_options
 from postmortem.learn.evaluating import JudgedCase, evaluate_cases
-from postmortem.learn.labelled import list_labelled_cases
+from postmortem.learn.labelled_logs import list_labelled_cases
 from postmortem.learn.metrics import build_evaluation
 from postmortem.learn.samples import SampledLog, read_samples
 from postmortem.pipeline import get_matcher, open_model

@@ -11,8 +11,8 @@ from postmortem.interfaces.cli.messages import show
 from postmortem.interfaces.cli.options import LANGUAGE, OUTPUT, SOURCE, TRUST
 from postmortem.interfaces.cli.recording_help import describe_recording
 from postmortem.pipeline import get_matcher
-from postmortem.replay.rerun.on_demand import SECONDS, replay_capsule
 from postmortem.replay.rerun.replay_evidence import fill_titles
+from postmortem.replay.rerun.requested_replay import SECONDS, replay_capsule
 from postmortem.report.replay_alone import FORMS, render
 
 _DEVICES: Final = ("auto", "cpu", "cuda")

@@ -135,15 +135,15 @@ def _follow_events(watcher: Watcher, out: "_Output", abroad: "_Recipients") -> E
     """Write and send each event as it comes; return the end of the watch."""
     last: Ended | None = None
     try:
-        for event in watcher.events():
+        for event in watcher.iter_events():
             out.write(event)
             last = event if isinstance(event, Ended) else None
             if isinstance(event, Warned) or (isinstance(event, Ended) and event.how == "failed"):
                 abroad.notify(event)
             if out.is_over:
-                return last or watcher.ended("interrupted")
+                return last or watcher.build_end("interrupted")
     except KeyboardInterrupt:
-        last = watcher.ended("interrupted")
+        last = watcher.build_end("interrupted")
         out.write(last)
     return last
 

@@ -1,7 +1,8 @@
 """Compare two runs: settings and versions, where curves diverge, lines that only one prints.
 
 In: the paths of a good and of a bad run. Out: `Comparison`. Not here: curves
-(`compare.curve_divergence`), lines (`compare.wordings`), rendering it (`report.side_by_side`).
+(`compare.curve_divergence`), lines (`compare.distinct_lines`), rendering it
+(`report.side_by_side`).
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from postmortem.core.errors import InputError
 from postmortem.core.job_facts import Environment
 from postmortem.core.message import Message
 from postmortem.interfaces.compare.curve_divergence import iter_divergences, match_series
-from postmortem.interfaces.compare.wordings import collect_distinct_lines
+from postmortem.interfaces.compare.distinct_lines import collect_distinct_lines
 from postmortem.pipeline import run_pipeline
 from postmortem.reading.sources import STDIN
 

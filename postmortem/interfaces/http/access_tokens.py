@@ -39,7 +39,7 @@ class AccessTokens:
         """Say whether there is any."""
         return bool(self._hashes)
 
-    def holder(self, token: str) -> str | None:
+    def find_holder(self, token: str) -> str | None:
         """Give a name for who holds a token; None if it is not known."""
         token_digest, found = _hash_token(token[:_LONGEST]), None
         for digest in self._hashes:
@@ -69,7 +69,7 @@ class ReaderSessions:
             self._open.popitem(last=False)
         return number
 
-    def holder(self, number: str) -> str | None:
+    def find_holder(self, number: str) -> str | None:
         """Give who opened a session; None if there is none of this number, or not any more."""
         until, holder = self._open.get(_hash_token(number[:_LONGEST]), (0.0, ""))
         return holder if holder and until > self._clock() else None

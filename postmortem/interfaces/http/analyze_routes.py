@@ -11,9 +11,9 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from postmortem.core.message import say
+from postmortem.interfaces.http.api_errors import Refusal, describe_error_responses
 from postmortem.interfaces.http.authentication import Client, Service
 from postmortem.interfaces.http.page_policies import get_report_policy
-from postmortem.interfaces.http.refusals import Refusal, describe_error_responses
 from postmortem.interfaces.http.request_guard import select_language
 from postmortem.interfaces.http.request_worker import ReportOptions, handle_analyze_request
 from postmortem.interfaces.http.uploads import open_upload
@@ -132,7 +132,7 @@ async def analyze_logs(
         options = ReportOptions(
             chosen.format, chosen.lang or select_language(request.scope), chosen.redact
         )
-        text = await service.done(request, handle_analyze_request, upload.files, options)
+        text = await service.run(request, handle_analyze_request, upload.files, options)
     return report_answer(text, chosen.format)
 
 

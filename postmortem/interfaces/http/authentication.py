@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
-from postmortem.interfaces.http.refusals import build_rate_limit_refusal, build_token_refusal
+from postmortem.interfaces.http.api_errors import build_rate_limit_refusal, build_token_refusal
 from postmortem.interfaces.http.service_state import ServiceState
 
 COOKIE: Final = "postmortem_reader"
@@ -52,7 +52,7 @@ def require_client(request: Request, service: Service, bearer: Bearer) -> str:
     """
     if not service.tokens.are_needed:
         return get_client_address(request.scope)
-    found = service.tokens.holder(bearer.credentials) if bearer is not None else None
+    found = service.tokens.find_holder(bearer.credentials) if bearer is not None else None
     return found or _reject_client(request, service)
 
 
@@ -63,14 +63,14 @@ def require_reader(request: Request, service: Service, bearer: Bearer) -> str:
         Refusal: neither.
     """
     number = request.cookies.get(COOKIE, "")
-    if service.tokens.are_needed and number and (found := service.sessions.holder(number)):
+    if service.tokens.are_needed and number and (found := service.sessions.find_holder(number)):
         return found
     return require_client(request, service, bearer)
 
 
 def _reject_client(request: Request, service: ServiceState) -> str:
     """Refuse; who guesses on is soon refused for that."""
-    if seconds := service.buckets.taken(f"guessing {get_client_address(request.scope)}"):
+    if seconds := service.buckets.take(f"guessing {get_client_address(request.scope)}"):
         raise build_rate_limit_refusal(seconds)
     raise build_token_refusal()
 

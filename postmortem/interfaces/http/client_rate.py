@@ -1,7 +1,7 @@
 """Rate limits for each client, and the limit of concurrent work.
 
 In: a client, a clock. Out: whether work may start now, else after how many seconds. Not here: who a
-client is (`http.authentication`), its response (`http.refusals`).
+client is (`http.authentication`), its response (`http.api_errors`).
 """
 
 import time
@@ -31,7 +31,7 @@ class ClientBuckets:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """What each client had, and when; who was silent longest stands first."""
 
-    def taken(self, client: str) -> float:
+    def take(self, client: str) -> float:
         """Take one; 0 if there was one, else the seconds until there is."""
         now = self._clock()
         had, since = self._left.pop(client, (self._burst, now))
@@ -65,7 +65,7 @@ class WorkSlots:
         return min(60.0, self._usual * max(1.0, self.taken / self.workers))
 
     @contextmanager
-    def one(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold a place."""
         self.taken += 1
         began = self._clock()

@@ -11,13 +11,13 @@ from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.interfaces.http.authentication import COOKIE, Reader, Service, get_client_address
-from postmortem.interfaces.http.page_policies import get_form_policy
-from postmortem.interfaces.http.refusals import (
+from postmortem.interfaces.http.api_errors import (
     Refusal,
     build_rate_limit_refusal,
     describe_error_responses,
 )
+from postmortem.interfaces.http.authentication import COOKIE, Reader, Service, get_client_address
+from postmortem.interfaces.http.page_policies import get_form_policy
 from postmortem.interfaces.http.request_guard import select_language
 from postmortem.interfaces.http.triage_answers import LanguageQuery, TriagesQuery, read_triages_page
 from postmortem.report.page.service_page import (
@@ -116,9 +116,9 @@ async def sign_in(request: Request, service: Service) -> Response:
     form = await request.form(max_files=0, max_fields=4)
     token, to = (str(form.get(name, "")) for name in ("token", "to"))
     to = to if _WITHIN.match(to) else "/triages"
-    holder = service.tokens.holder(token.strip())
+    holder = service.tokens.find_holder(token.strip())
     if holder is None:
-        if seconds := service.buckets.taken(f"guessing {get_client_address(request.scope)}"):
+        if seconds := service.buckets.take(f"guessing {get_client_address(request.scope)}"):
             raise build_rate_limit_refusal(seconds)
         text = render_sign_in(language=select_language(request.scope), to=to, is_wrong=True)
         return build_page_response(text, 401)

@@ -52,7 +52,7 @@ def _store(service: Service) -> Literal["ok", "unreachable", "none"]:
     if service.store is None:
         return "none"
     try:
-        service.store.triages.row(0)
+        service.store.triages.get_row(0)
     except PostmortemError:
         return "unreachable"
     return "ok"

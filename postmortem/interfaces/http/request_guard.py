@@ -22,8 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.names import LANGUAGES
-from postmortem.interfaces.http.authentication import get_client_address
-from postmortem.interfaces.http.refusals import (
+from postmortem.interfaces.http.api_errors import (
     Refusal,
     build_body_size_refusal,
     build_body_timeout_refusal,
@@ -35,6 +34,7 @@ from postmortem.interfaces.http.refusals import (
     convert_to_refusal,
     two_lengths,
 )
+from postmortem.interfaces.http.authentication import get_client_address
 from postmortem.interfaces.http.service_state import ClientGone, ServiceState
 
 NOTHING_ALLOWED: Final = (

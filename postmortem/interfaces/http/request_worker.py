@@ -16,7 +16,7 @@ from postmortem.core.host.worker_process import restrict_memory, use_working_dir
 from postmortem.core.message import say
 from postmortem.core.names import SHIPPED
 from postmortem.fleet.search.several_jobs import require_one_unpacked, require_one_upload
-from postmortem.interfaces.http.refusals import Refusal
+from postmortem.interfaces.http.api_errors import Refusal
 from postmortem.pipeline import prepare, run_pipeline
 from postmortem.reading.bundles import is_bundle, unpack_bundle
 from postmortem.reading.sources import LogSource, Stream, Unpacking

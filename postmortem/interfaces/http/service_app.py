@@ -24,13 +24,13 @@ from postmortem.interfaces.http import (
 )
 from postmortem.interfaces.http.access_tokens import AccessTokens
 from postmortem.interfaces.http.api_description import add_report_schemas
-from postmortem.interfaces.http.form_routes import build_refusal_page, is_page_request
-from postmortem.interfaces.http.refusals import (
+from postmortem.interfaces.http.api_errors import (
     Refusal,
     build_error_body,
     build_http_refusal,
     describe_error_responses,
 )
+from postmortem.interfaces.http.form_routes import build_refusal_page, is_page_request
 from postmortem.interfaces.http.request_guard import RequestGuard, select_language
 from postmortem.interfaces.http.service_settings import ServiceSettings
 from postmortem.interfaces.http.service_state import ServiceState

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from fastapi import Request
 
 from postmortem.core.host.work_pool import WorkerLost, WorkPool
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from postmortem.interfaces.http.access_tokens import AccessTokens, ReaderSessions
-from postmortem.interfaces.http.client_rate import ClientBuckets, WorkSlots
-from postmortem.interfaces.http.refusals import (
+from postmortem.interfaces.http.api_errors import (
     UNDONE,
     build_busy_refusal,
     build_rate_limit_refusal,
     build_shutdown_refusal,
     convert_to_refusal,
 )
+from postmortem.interfaces.http.client_rate import ClientBuckets, WorkSlots
 from postmortem.interfaces.http.request_worker import JudgeSettings, get_ready
 from postmortem.interfaces.http.service_settings import ServiceSettings
 
@@ -100,7 +100,7 @@ class ServiceState:
             PostmortemError: the store cannot be used.
         """
         self.open_store()
-        self.pool.warm()
+        self.pool.warm_up()
 
     def end(self) -> None:
         """End the processes, whatever they are at, and close the store."""
@@ -118,12 +118,12 @@ class ServiceState:
         """
         if not self.places.are_free:
             raise build_busy_refusal(self.places.patience)
-        if seconds := self.buckets.taken(client):
+        if seconds := self.buckets.take(client):
             raise build_rate_limit_refusal(seconds)
-        with self.places.one():
+        with self.places.hold():
             yield
 
-    async def done(self, request: Request, work: Callable[..., _Result], *args: Any) -> _Result:
+    async def run(self, request: Request, work: Callable[..., _Result], *args: Any) -> _Result:
         """Do a piece of work in a process; it is ended if the client goes away.
 
         Raises:
@@ -132,7 +132,7 @@ class ServiceState:
         """
         try:
             return await _wait_unless_disconnected(
-                request, self.pool.done(work, self.judging, *args)
+                request, self.pool.run(work, self.judging, *args)
             )
         except UNDONE as error:
             if self.is_ending and isinstance(error, WorkerLost):

@@ -22,4 +22,4 @@ async def run_store_work(
     """
     store_of(service)
     async with service.place(client):
-        return await service.done(request, work, *args)
+        return await service.run(request, work, *args)

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from postmortem.core.message import Message, say
-from postmortem.fleet.store.entrance import open_store
 from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.opening import open_store
 from postmortem.fleet.store.stored_rows import JobRow, TriageRow
 from postmortem.fleet.stored_triage import (
     build_stored_overview,
     load_stored_analysis,
     load_stored_triage,
 )
-from postmortem.interfaces.http.refusals import build_not_found_refusal
+from postmortem.interfaces.http.api_errors import build_not_found_refusal
 from postmortem.interfaces.http.request_worker import (
     JudgeSettings,
     ReportOptions,
@@ -59,14 +59,14 @@ def group(settings: JudgeSettings, number: int, name: str, options: ReportOption
 
     def written(store: Store) -> str:
         found = load_stored_triage(store, get_triage_row(store, number))
-        members = found.members().get(name)
+        members = found.get_members().get(name)
         if not members:
             raise build_not_found_refusal(
                 say("this triage has no such group", "该次分诊没有这个组"), name
             )
         if options.form != "json":
             return _report(store, found.jobs[members[0].identity], options)
-        one, numbers = found.groups[name], store.listing.numbers(number)
+        one, numbers = found.groups[name], store.listing.get_numbers(number)
         title = one.title.settled(Redactor().text)
         jobs = [
             {"number": numbers[job.identity], "identity": job.identity, "title": job.title}
@@ -100,7 +100,7 @@ def render_job_report(
     """
 
     def written(store: Store) -> str:
-        job = store.listing.numbered(number, triage)
+        job = store.listing.get_job(number, triage)
         if job is None:
             raise build_not_found_refusal(say("there is no such job", "没有这个作业"), number)
         return _report(store, job, options)
@@ -114,7 +114,7 @@ def get_triage_row(store: Store, number: int) -> TriageRow:
     Raises:
         Refusal: there is none.
     """
-    row = store.triages.row(number)
+    row = store.triages.get_row(number)
     if row is None:
         raise build_not_found_refusal(
             say("there is no triage of that number", "没有这个编号的分诊"), number

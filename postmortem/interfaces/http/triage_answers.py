@@ -15,7 +15,7 @@ from postmortem.fleet.found_jobs import JUDGED
 from postmortem.fleet.store.job_listing import ListedJob, WantedJobs
 from postmortem.fleet.store.opened_store import Store
 from postmortem.interfaces.http.analyze_routes import ShownForm
-from postmortem.interfaces.http.refusals import Refusal, build_not_found_refusal
+from postmortem.interfaces.http.api_errors import Refusal, build_not_found_refusal
 from postmortem.interfaces.http.service_state import ServiceState
 
 _LARGEST: Final = 2**31 - 1
@@ -104,7 +104,7 @@ class JobsPage(BaseModel):
 async def read_triages_page(service: ServiceState, query: TriagesQuery) -> TriagesPage:
     """Read a page of the list of triages."""
     store = store_of(service)
-    rows = await asyncio.to_thread(store.listing.triages, query.before, query.limit)
+    rows = await asyncio.to_thread(store.listing.list_triages, query.before, query.limit)
     listed = [
         TriageListed(
             number=row.number,
@@ -127,12 +127,12 @@ async def read_jobs_page(service: ServiceState, triage: int, query: JobsQuery) -
         Refusal: there is no such triage.
     """
     store = store_of(service)
-    if await asyncio.to_thread(store.triages.row, triage) is None:
+    if await asyncio.to_thread(store.triages.get_row, triage) is None:
         raise build_not_found_refusal(
             say("there is no triage of that number", "没有这个编号的分诊"), triage
         )
     wanted = WantedJobs(triage, query.state, query.cause, query.text, query.after, query.limit)
-    rows = await asyncio.to_thread(store.listing.jobs, wanted)
+    rows = await asyncio.to_thread(store.listing.list_jobs, wanted)
     last = rows[-1].job.identity if len(rows) == query.limit else None
     return JobsPage(jobs=[_build_job_entry(row) for row in rows], next=last)
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from postmortem.interfaces.http.analyze_routes import REPORT, report_answer
+from postmortem.interfaces.http.api_errors import describe_error_responses
 from postmortem.interfaces.http.authentication import Reader, Service
-from postmortem.interfaces.http.refusals import describe_error_responses
 from postmortem.interfaces.http.request_guard import select_language
 from postmortem.interfaces.http.request_worker import ReportOptions
 from postmortem.interfaces.http.store_work import run_store_work

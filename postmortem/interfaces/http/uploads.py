@@ -18,7 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
 from postmortem.core.message import say
-from postmortem.interfaces.http.refusals import Refusal
+from postmortem.interfaces.http.api_errors import Refusal
 from postmortem.interfaces.http.request_worker import Received
 from postmortem.interfaces.http.service_settings import ServiceLimits
 from postmortem.reading.bundles import make_plain_path

@@ -18,16 +18,16 @@ from postmortem.core.host.work_pool import WorkPoolFull
 from postmortem.core.message import say
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
+from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.bots.judged_log import JudgeBusy, JudgedLog, NotJudged
-from postmortem.interfaces.bots.reception import Reception
-from postmortem.interfaces.http.authentication import Service
-from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
-from postmortem.interfaces.http.refusals import (
+from postmortem.interfaces.http.api_errors import (
     ErrorAnswer,
     Refusal,
     build_busy_refusal,
     convert_to_refusal,
 )
+from postmortem.interfaces.http.authentication import Service
+from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.service_settings import ServiceSettings
 from postmortem.interfaces.http.service_state import ServiceState
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
@@ -92,7 +92,7 @@ class ServiceBot:
         body = await self._body(request)
         headers = {name.lower(): value for name, value in request.headers.items()}
         reception = Reception(service.store.deliveries, self._trackers, self._settings)
-        reply = await asyncio.to_thread(reception.received, tracker, headers, body)
+        reply = await asyncio.to_thread(reception.receive, tracker, headers, body)
         if reply.status >= 400:
             raise Refusal(reply.status, reply.what, f"/hooks/{tracker}")
         if reply.status == 202 and self._loop is not None:
@@ -143,12 +143,12 @@ class _PoolJudge:
     def __init__(self, service: ServiceState, loop: asyncio.AbstractEventLoop) -> None:
         self._service, self._loop = service, loop
 
-    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
+    def judge(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge logs."""
         found: JudgedLog = self._done(run_bot_analysis, tuple(logs), language_code, longest)
         return found
 
-    def explained(self, name: str, language_code: str) -> str | None:
+    def explain(self, name: str, language_code: str) -> str | None:
         """Give an article."""
         found: str | None = self._done(render_article_for_bot, name, language_code)
         return found
@@ -159,9 +159,7 @@ class _PoolJudge:
         Raises:
             NotJudged: it was not done.
         """
-        doing: Coroutine[Any, Any, Any] = self._service.pool.done(
-            work, self._service.judging, *args
-        )
+        doing: Coroutine[Any, Any, Any] = self._service.pool.run(work, self._service.judging, *args)
         try:
             waiting = asyncio.run_coroutine_threadsafe(doing, self._loop)
         except RuntimeError:  # the service has ended

@@ -41,7 +41,7 @@ class AllowedFolders:
         ]
         return cls(tuple(dict.fromkeys(found)))
 
-    def located(self, named: str) -> str:
+    def locate(self, named: str) -> str:
         """Give the path to read; a relative one is looked for below each folder in turn.
 
         Raises:

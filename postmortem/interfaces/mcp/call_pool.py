@@ -29,9 +29,9 @@ class CallPool:
             most=_WAITING * workers,
         )
 
-    def warm(self) -> None:
+    def warm_up(self) -> None:
         """Have the processes load the rules before the first call comes."""
-        self._pool.warm()
+        self._pool.warm_up()
 
     async def reply(self, work: Callable[..., CallReply], *args: Any) -> CallReply:
         """Do a call in one of the processes; if it is cancelled, the process ends.
@@ -40,7 +40,7 @@ class CallPool:
             PostmortemError: what the work itself raises, or: too many calls, too long, crashed.
         """
         try:
-            return await self._pool.done(work, self._settings, *args)
+            return await self._pool.run(work, self._settings, *args)
         except WorkPoolFull as error:
             raise UsageError(
                 f"{self._pool.under_way} calls are under way already",

@@ -99,7 +99,7 @@ class AssistantServer:
     @asynccontextmanager
     async def _run_while_serving(self, _server: Server[None]) -> AsyncIterator[None]:
         """Keep the processes while a client is served."""
-        self._pool.warm()
+        self._pool.warm_up()
         try:
             yield
         finally:
@@ -208,7 +208,7 @@ def _resolve_request_paths(
 ) -> tuple[AllowedFolders, ToolRequest]:
     """Find the paths of a call below the folders; a file system may take its time over it."""
     allowed = AllowedFolders.of(folders)
-    return allowed, request.located(allowed)
+    return allowed, request.locate(allowed)
 
 
 def _list_root_paths(roots: ListRootsResult) -> list[Path]:

@@ -53,7 +53,7 @@ class ToolRequest(BaseModel):
         """Count the characters of the texts."""
         return sum(len(getattr(self, name)) for name in self.of_texts)
 
-    def located(self, folders: AllowedFolders) -> "ToolRequest":
+    def locate(self, folders: AllowedFolders) -> "ToolRequest":
         """Give the same with paths that can be read.
 
         Raises:
@@ -61,7 +61,7 @@ class ToolRequest(BaseModel):
             UsageError: no folder is allowed.
         """
         found = {
-            name: [folders.located(path) for path in getattr(self, name)] for name in self.of_paths
+            name: [folders.locate(path) for path in getattr(self, name)] for name in self.of_paths
         }
         return self.model_copy(update=found)
 

@@ -86,7 +86,7 @@ def build_minimal_excerpt(
     issue = text(analysis)
     maker = _Maker(analysis, issue.of, judge)
     passages, is_same = _select_passages(maker, analysis)
-    return maker.made(passages, issue.asking if prompt else issue.of, is_same=is_same)
+    return maker.make(passages, issue.asking if prompt else issue.of, is_same=is_same)
 
 
 def _select_passages(maker: "_Maker", analysis: Analysis) -> tuple[list[Passage], bool]:
@@ -95,9 +95,9 @@ def _select_passages(maker: "_Maker", analysis: Analysis) -> tuple[list[Passage]
     passages: list[Passage] = []
     for must in ([*looked_for, *extract_traceback(analysis)], looked_for):
         for level in range(LEVELS):
-            passages = maker.joined([*iter_passages(analysis, level), *must])
+            passages = maker.join([*iter_passages(analysis, level), *must])
             if maker.is_same(passages):
-                return maker.smallest(passages, must), True
+                return maker.find_smallest(passages, must), True
     return passages, False
 
 
@@ -129,35 +129,37 @@ class _Maker:
         }
         self._lines: dict[tuple[int, int], str] = {}
 
-    def joined(self, passages: Iterable[Passage]) -> list[Passage]:
+    def join(self, passages: Iterable[Passage]) -> list[Passage]:
         """Bring passages into order, within the logs of the job."""
         return merge_passages(passages, self._counts)
 
     def is_same(self, passages: Sequence[Passage]) -> bool:
         """Say whether the text of these passages is judged as the whole is."""
-        return self._judge(self.text(passages)).verdict.cause == self.analysis.verdict.cause
+        return self._judge(self.write(passages)).verdict.cause == self.analysis.verdict.cause
 
-    def smallest(self, passages: Sequence[Passage], looked_for: list[Passage]) -> list[Passage]:
+    def find_smallest(
+        self, passages: Sequence[Passage], looked_for: list[Passage]
+    ) -> list[Passage]:
         """Leave out what the verdict does not need: many passages at once, then fewer and fewer.
 
         What is left is halved. Each try is an analysis, so there are few.
         """
-        must, tries = self.joined(looked_for), 0
+        must, tries = self.join(looked_for), 0
         kept = [piece for passage in passages for piece in passage.without(must)]
 
         def is_enough(tried: list[Passage]) -> bool:
             nonlocal tries
             tries += 1
-            return tries <= _TRIES and self.is_same(self.joined([*tried, *must]))
+            return tries <= _TRIES and self.is_same(self.join([*tried, *must]))
 
         kept = _without_needless(kept, is_enough)
         for passage in sorted(kept, key=lambda passage: -passage.lines):
             others = [other for other in kept if other != passage]
             halved = ([*others, half] for half in passage.halves())
             kept = next((tried for tried in halved if is_enough(tried)), kept)
-        return self.joined([*kept, *must])
+        return self.join([*kept, *must])
 
-    def made(self, passages: Sequence[Passage], write: _Writer, *, is_same: bool) -> Shared:
+    def make(self, passages: Sequence[Passage], write: _Writer, *, is_same: bool) -> Shared:
         """Give the text with its counts."""
         return Shared(
             write(self._bodies(passages)),
@@ -166,7 +168,7 @@ class _Maker:
             is_same,
         )
 
-    def text(self, passages: Sequence[Passage]) -> str:
+    def write(self, passages: Sequence[Passage]) -> str:
         """Write verdict and passages."""
         return self._write(self._bodies(passages))
 

@@ -66,7 +66,7 @@ class GithubCalls:
         """
         return parse_response(self.send("GET", path, project, params=params))
 
-    def pages(self, path: str, project: str, inside: str = "", **params: str) -> Iterator[Any]:
+    def iter_pages(self, path: str, project: str, inside: str = "", **params: str) -> Iterator[Any]:
         """Yield the items of a list, page by page.
 
         Raises:

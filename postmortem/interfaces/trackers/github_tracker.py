@@ -105,7 +105,7 @@ class GithubTracker:
 
     def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Read all comments."""
-        for value in self._calls.pages(f"{self._issue(place)}/comments", place.project):
+        for value in self._calls.iter_pages(f"{self._issue(place)}/comments", place.project):
             yield parse_comment(value)
 
     def comment(self, place: IssuePlace, identity: str) -> IssueComment:
@@ -118,13 +118,13 @@ class GithubTracker:
         number = open_pull(answer)
         if number is None:
             path = f"/repos/{project}/commits/{parse_commit(answer)}/pulls"
-            number = open_pull(answer, self._calls.pages(path, project))
+            number = open_pull(answer, self._calls.iter_pages(path, project))
         return None if number is None else IssuePlace(project, ISSUE, number)
 
     def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
-        """Read the logs of the jobs that failed in the last attempt."""
+        """Read the logs of the jobs that failed when the workflow last ran."""
         path = f"/repos/{project}/actions/runs/{_parse_id(run)}/jobs"
-        jobs = self._calls.pages(path, project, "jobs", filter="latest")
+        jobs = self._calls.iter_pages(path, project, "jobs", filter="latest")
         failed = [job for job in jobs if job.get("conclusion") in FAILURES]
         for job in failed[:_MOST_JOBS]:
             with suppress(NotThere):  # logs are kept for a while only

@@ -51,7 +51,7 @@ class GitlabCalls:
             session=session,
         )
 
-    def credentials(self) -> dict[str, str]:
+    def get_credentials(self) -> dict[str, str]:
         """Give the header that names this identity, for files of the server itself."""
         return {"PRIVATE-TOKEN": self._token.get_secret_value()}
 
@@ -63,7 +63,7 @@ class GitlabCalls:
         """
         return _call_api(path, lambda: self._client.http_get(path, query, obey_rate_limit=False))
 
-    def pages(self, path: str, **query: Any) -> Iterator[Any]:
+    def iter_pages(self, path: str, **query: Any) -> Iterator[Any]:
         """Yield the items of a list, page by page.
 
         Raises:

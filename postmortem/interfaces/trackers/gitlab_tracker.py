@@ -110,7 +110,7 @@ class GitlabTracker:
 
     def comments(self, place: IssuePlace) -> Iterator[IssueComment]:
         """Read all comments, the oldest first."""
-        found = self._calls.pages(
+        found = self._calls.iter_pages(
             f"{_build_issue_path(place)}/notes", order_by="created_at", sort="asc"
         )
         for value in found:
@@ -133,7 +133,7 @@ class GitlabTracker:
         commit = str(answer.get("sha", ""))
         if not (commit.isascii() and commit.isalnum()):
             raise TrackerError("an answer of GitLab cannot be read: sha")
-        found = self._calls.pages(f"{path}/repository/commits/{commit}/merge_requests")
+        found = self._calls.iter_pages(f"{path}/repository/commits/{commit}/merge_requests")
         numbers = [
             request["iid"]
             for request in found
@@ -144,7 +144,7 @@ class GitlabTracker:
     def run_logs(self, project: str, run: str, most: int) -> Iterator[NamedLog]:
         """Read the logs of the jobs of a pipeline that failed and must not."""
         path = project_path(project)
-        jobs = self._calls.pages(f"{path}/pipelines/{_parse_id(run)}/jobs", scope="failed")
+        jobs = self._calls.iter_pages(f"{path}/pipelines/{_parse_id(run)}/jobs", scope="failed")
         failed = [job for job in jobs if not job.get("allow_failure")]
         for job in failed[:_MOST_JOBS]:
             where = f"{self._calls.base}{path}/jobs/{_parse_id(str(job.get('id')))}/trace"
@@ -188,7 +188,9 @@ class GitlabTracker:
 
     def _fetched(self, url: str, most: int, *, end: bool = False) -> bytes:
         """Fetch a file of the server itself; the token goes nowhere else."""
-        return self._files.fetch(url, most, headers=self._calls.credentials(), is_end_wanted=end)
+        return self._files.fetch(
+            url, most, headers=self._calls.get_credentials(), is_end_wanted=end
+        )
 
 
 def _load_webhook_signer(named: str) -> standardwebhooks.Webhook:

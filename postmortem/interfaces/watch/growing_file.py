@@ -83,7 +83,7 @@ class GrowingFile:
         self._data, self._fed, self._offset = self._data[drop:], end - drop, self._offset + drop
         return records
 
-    def line(self, number: int) -> str:
+    def get_line(self, number: int) -> str:
         """Give a raw line if it is still kept, or an empty string."""
         lines = self._data.split(b"\n")
         index = number - self._first_line
@@ -91,14 +91,14 @@ class GrowingFile:
             return ""
         return lines[index].rsplit(b"\r", 1)[-1].decode("utf-8", "replace").strip()
 
-    def tail(self) -> tuple[int, str]:
+    def get_tail(self) -> tuple[int, str]:
         """Give the finished lines that are still kept, with the raw number of the first."""
         begin = self._data.find(b"\n") + 1 if self._offset else 0
         return self._first_line + self._data.count(b"\n", 0, begin), self._data[
             begin : self._fed
         ].decode("utf-8", "replace")
 
-    def last_number(self) -> int:
+    def get_last_number(self) -> int:
         """Give the raw number of the last line."""
         return self._first_line + self._data.rstrip(b"\n").count(b"\n")
 

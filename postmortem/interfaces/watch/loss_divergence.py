@@ -110,7 +110,7 @@ class LossDivergence:
             level = itertools.islice(self._recent, len(self._recent) - _LEVEL, None)
             self._best = min(self._best, statistics.median(level))
 
-    def last(self) -> str:
+    def format_last_losses(self) -> str:
         """Write the last sound losses, or an empty string."""
         return ", ".join(f"{value:.4g}" for value in [*self._recent][-_LEVEL:])
 

@@ -80,7 +80,7 @@ class LossSigns:
 
     def _behind(self, text: str) -> Message:
         """Add the last sound losses."""
-        last = self._course.last()
+        last = self._course.format_last_losses()
         if not last:
             return quote(text)
         return say("{text}; before: {values}", "{text}；此前：{values}", text=text, values=last)

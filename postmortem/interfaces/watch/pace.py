@@ -68,14 +68,14 @@ class Pace:
         if gaps:
             self._longest, self._usual = max(self._longest, *gaps), statistics.median(gaps)
 
-    def usual(self) -> float:
+    def get_usual(self) -> float:
         """Give the usual distance of records in seconds; NaN if it is not known."""
         return statistics.median(self._gaps) if self._gaps else self._usual
 
-    def limit(self) -> float:
+    def get_limit(self) -> float:
         """Give the silence from which on the run is said to stand still."""
         if self._fixed is not None:
             return self._fixed or math.inf
-        usual = self.usual()
+        usual = self.get_usual()
         floor = FIRST if self._looks < _KNOWN else FLOOR
         return max(floor, 0.0 if math.isnan(usual) else _TIMES * usual, _LONGEST * self._longest)

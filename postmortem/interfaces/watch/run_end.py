@@ -35,7 +35,7 @@ class RunEnd:
         self._analysed = math.nan
         """The last word behind which the log was analysed."""
 
-    def analysis(self, stalls: StallDetector, *, waits: bool) -> Analysis | None:
+    def get_analysis(self, stalls: StallDetector, *, waits: bool) -> Analysis | None:
         """Give the analysis of a run that is over; `waits`: not before some quiet."""
         is_at_last_step = any(file.is_at_last_step() for file in self._files)
         if not (self.may_have_come or is_at_last_step) or self._analysed == stalls.last:

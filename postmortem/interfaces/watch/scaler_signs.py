@@ -67,7 +67,7 @@ class ScalerSigns:
             self._records += 1
         yield from self._of_count(record)
 
-    def event(self, record: MetricRecord) -> Iterator[Sign]:
+    def read_event(self, record: MetricRecord) -> Iterator[Sign]:
         """Take a line about the scale alone.
 
         It is printed when a step overflows, or when the scale rises again.

@@ -55,7 +55,7 @@ class Signs:
         """Hand a record to the scaler of its process; those of all that may be the same see it."""
         where = record.where
         if _is_of_scale_alone(record):
-            yield from self._scalers[where].event(record)
+            yield from self._scalers[where].read_event(record)
             return
         for own, scaler in self._scalers.items():
             if own == where or NOWHERE in {own, where}:

@@ -46,11 +46,11 @@ class StallDetector:
         if not math.isnan(self._before):
             self.last = self._now()
             return
-        self._pace.learn(file.live.tail()[1].split("\n"))
+        self._pace.learn(file.live.get_tail()[1].split("\n"))
         last = -math.inf if math.isnan(self.last) else self.last
         self.last = max(last, min(file.followed.modified, self._now()))
 
-    def had_output(self) -> bool:
+    def has_new_output(self) -> bool:
         """Say whether this look found new output, and update the pace; False for the first look."""
         if math.isnan(self._before) or not self.last > self._before:
             return False
@@ -63,23 +63,23 @@ class StallDetector:
         self._silent_from = math.nan
         return was_silent
 
-    def same_step(self, file: WatchedFile) -> tuple[Sign, ProcessId] | None:
+    def find_same_step(self, file: WatchedFile) -> tuple[Sign, ProcessId] | None:
         """Find a file whose lines go on while no record has come for longer than a silence."""
-        limit = self._pace.limit()
-        if self._records or math.isinf(limit) or (last := file.last_record()) is None:
+        limit = self._pace.get_limit()
+        if self._records or math.isinf(limit) or (last := file.get_last_record()) is None:
             return None
-        shape = silence.detect_stall_after_record(file.live.tail(), file.index, last, limit)
+        shape = silence.detect_stall_after_record(file.live.get_tail(), file.index, last, limit)
         if shape is None or shape.id != "same-step":
             return None
         return Sign("same-step", shape.message, shape.line), shape.where
 
-    def stall(self, files: Iterable[WatchedFile]) -> tuple[WatchedFile, Sign] | None:
+    def find_stall(self, files: Iterable[WatchedFile]) -> tuple[WatchedFile, Sign] | None:
         """Find, once, that nothing is written any more; the file that was written last shows it."""
-        silent = self.silence()
-        if not silent >= self._pace.limit() or not math.isnan(self._silent_from):
+        silent = self.measure_silence()
+        if not silent >= self._pace.get_limit() or not math.isnan(self._silent_from):
             return None
         self._silent_from = self.last
-        usual = self._pace.usual()
+        usual = self._pace.get_usual()
         message = say(
             "nothing written for {silent:.0f} s", "已有 {silent:.0f} 秒没有任何输出", silent=silent
         )
@@ -92,15 +92,15 @@ class StallDetector:
             )
         there = [file for file in files if file.followed.is_there]
         file = max(there, key=lambda file: file.followed.modified)
-        return file, Sign("stall", message, file.live.last_number(), file.last_step)
+        return file, Sign("stall", message, file.live.get_last_number(), file.last_step)
 
-    def silence(self) -> float:
+    def measure_silence(self) -> float:
         """Give the seconds since anything was written; NaN if nothing ever was."""
         return self._now() - self.last
 
     def is_quiet(self, least: float = _QUIET) -> bool:
         """Say whether it has been quiet for so many seconds, and for some of its own intervals."""
-        usual = self._pace.usual()
-        return self.silence() >= max(
+        usual = self._pace.get_usual()
+        return self.measure_silence() >= max(
             least, _QUIET, 0.0 if math.isnan(usual) else _QUIET_TIMES * usual
         )

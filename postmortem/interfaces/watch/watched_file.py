@@ -48,7 +48,7 @@ class WatchedFile:
         """Start at line 1; the next record shows whether it is another run."""
         self.live, self._is_doubtful = GrowingFile(self._machine, self.index, self._where), True
 
-    def signs(self, records: Sequence[MetricRecord]) -> Iterator[tuple[Sign, ProcessId]]:
+    def find_signs(self, records: Sequence[MetricRecord]) -> Iterator[tuple[Sign, ProcessId]]:
         """Look at new records; where another run begins, all starts anew."""
         starts, ends = list(self.live.starts), list(self.live.ends)
         for record in records:
@@ -59,7 +59,7 @@ class WatchedFile:
             yield from self._of_record(record)
         self._is_broken = self._is_broken or bool(ends)
 
-    def last_record(self) -> int | None:
+    def get_last_record(self) -> int | None:
         """Give the raw line of the last record."""
         last = self.live.gathering.result.last_record.get(self.index)
         return None if last is None else last[0]
@@ -68,14 +68,14 @@ class WatchedFile:
         """Say whether the run has come to the last of its steps."""
         return self.last_step == self.live.gathering.result.total_steps
 
-    def warned(self, sign: Sign, where: ProcessId, now: float) -> Warned:
+    def build_warning(self, sign: Sign, where: ProcessId, now: float) -> Warned:
         """Make a warning of a sign, with the last checkpoint from before it began."""
         saved = checkpoints.list_in_save_order(self.live.gathering.result.facts.checkpoints)
         step = None if math.isnan(sign.step) else sign.step
         standing, good = checkpoints.find_checkpoint_before(
             saved, checkpoints.Place(self.index, sign.first or sign.line, None, step)
         )
-        evidence = self.live.line(sign.line)
+        evidence = self.live.get_line(sign.line)
         return Warned(
             sign.kind,
             self.path,

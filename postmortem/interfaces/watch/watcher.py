@@ -58,7 +58,7 @@ class Watcher:
         self._end = RunEnd(self._files, settings.patterns)
         self._warnings = 0
 
-    def events(self) -> Iterator[Event]:
+    def iter_events(self) -> Iterator[Event]:
         """Watch until the run is over; yields what is worth telling, as it comes."""
         try:
             yield from self._events()
@@ -66,7 +66,7 @@ class Watcher:
             for file in self._files:
                 file.followed.close()
 
-    def ended(self, how: str, found: Analysis | None = None) -> Ended:
+    def build_end(self, how: str, found: Analysis | None = None) -> Ended:
         """Give the end of the watch."""
         end = Ended(how, self._files.given, self._warnings, self._now())
         if found is None or not found.verdict.cause:
@@ -83,11 +83,11 @@ class Watcher:
                 self._warnings += isinstance(event, Warned)
                 yield event
                 if self._settings.stops_at_warning and isinstance(event, Warned):
-                    yield self.ended("warned")
+                    yield self.build_end("warned")
                     return
-            over = self._end.analysis(self._stalls, waits=not self._settings.is_once)
+            over = self._end.get_analysis(self._stalls, waits=not self._settings.is_once)
             if over is not None or self._settings.is_once:
-                yield self.ended("once") if over is None else self.ended(over.outcome, over)
+                yield self.build_end("once") if over is None else self.build_end(over.outcome, over)
                 return
             self._sleep(self._settings.interval)
             seen = self._look()
@@ -118,15 +118,15 @@ class Watcher:
         if self._settings.is_once:
             for file in self._files:
                 yield from self._judged(file, file.live.feed(b"", is_end=True))
-        if self._stalls.had_output():
+        if self._stalls.has_new_output():
             yield from self._end_silence()
-        stall = None if self._end.may_have_come else self._stalls.stall(self._files)
+        stall = None if self._end.may_have_come else self._stalls.find_stall(self._files)
         if stall is not None:
             yield from self._warn(*stall, NOWHERE)
 
     def _news(self, file: WatchedFile) -> Iterator[Event]:
         """Read what was added to a file, and notice when it was replaced or emptied."""
-        for news in file.followed.news():
+        for news in file.followed.read_news():
             if isinstance(news, Change):
                 yield from self._changed(file, news)
                 continue
@@ -144,14 +144,14 @@ class Watcher:
         yield Noted(change.value, file.path)
 
     def _judged(self, file: WatchedFile, records: Sequence[MetricRecord]) -> Iterator[Warned]:
-        for sign, where in file.signs(records):
+        for sign, where in file.find_signs(records):
             yield from self._warn(file, sign, where)
 
     def _warn(self, file: WatchedFile, sign: Sign, where: ProcessId) -> Iterator[Warned]:
         """Warn, unless a file of the job has shown the like."""
         if not any(sign.kind in other.warned_kinds for other in self._files):
             file.warned_kinds.add(sign.kind)
-            yield file.warned(sign, where, self._now())
+            yield file.build_warning(sign, where, self._now())
 
     def _end_silence(self) -> Iterator[Event]:
         """Tell that a silence is over, or that there are lines and no records."""
@@ -160,7 +160,7 @@ class Watcher:
                 file.warned_kinds.discard("stall")
             yield Noted("goes-on", next(iter(self._files)).path)
         for file in self._files:
-            if (found := self._stalls.same_step(file)) is not None:
+            if (found := self._stalls.find_same_step(file)) is not None:
                 yield from self._warn(file, *found)
 
 

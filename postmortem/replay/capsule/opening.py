@@ -40,7 +40,7 @@ class Capsule:
     headers: Mapping[str, Mapping[str, TensorHeader]]
     """Of each file: its tensors."""
 
-    def tensors(self, file: str | None) -> dict[str, Any]:
+    def load_tensors(self, file: str | None) -> dict[str, Any]:
         """Load the tensors of a file; none if it has no such file.
 
         Raises:

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
+from postmortem.replay.recorder.recorded_objects import Subject, strip_optimizer_wrappers
 from postmortem.replay.recorder.recording import Options, Recording
 from postmortem.replay.recorder.sample_order import track_samples
-from postmortem.replay.recorder.subject import Subject, strip_optimizer_wrappers
 from postmortem.replay.recorder.tape import Tape
 
 
@@ -55,7 +55,7 @@ def attach_criterion_hooks(recording: Recording, criterion: Any) -> None:
 
     def before(_: Any, arguments: Any, keywords: Any) -> None:
         if torch.is_grad_enabled():
-            call_safely(recording, recording.passing.of_criterion, arguments, keywords)
+            call_safely(recording, recording.passing.keep_target, arguments, keywords)
 
     def after(_: Any, _arguments: Any, computed: Any) -> None:
         if torch.is_grad_enabled():

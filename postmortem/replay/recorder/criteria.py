@@ -77,7 +77,7 @@ class Criterion:
         """Whether it is a function of the user's, called with the model and a batch."""
         return not self.is_hooked and not self.name
 
-    def called(self, prediction: Any, output: Any, keywords: Mapping[str, Any]) -> None:
+    def record_call(self, prediction: Any, output: Any, keywords: Mapping[str, Any]) -> None:
         """Note a call: what it was given, and what the model gave."""
         self._take({key: value for key, value in keywords.items() if key != TARGET})
         if prediction is output:
@@ -95,7 +95,7 @@ class Criterion:
             elif value is not None:
                 self._arguments[key] = convert_to_json(value)
 
-    def recipe(self, inputs: tuple[str, ...]) -> LossRecipe:
+    def describe(self, inputs: tuple[str, ...]) -> LossRecipe:
         """Describe it; `inputs` are the model's keys in the batch."""
         if self.name:
             return LossRecipe(

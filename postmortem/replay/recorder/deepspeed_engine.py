@@ -20,8 +20,8 @@ from deepspeed.utils import safe_get_full_optimizer_state
 
 from postmortem.replay.recorder.attaching import attach_model_hooks
 from postmortem.replay.recorder.loop import Recorder
+from postmortem.replay.recorder.recorded_objects import Subject
 from postmortem.replay.recorder.recording import Recording
-from postmortem.replay.recorder.subject import Subject
 
 _STATES = ("exp_avg", "exp_avg_sq", "momentum_buffer")
 
@@ -35,7 +35,7 @@ class ShardedSubject(Subject):
         self.engine = engine
         self.scaler = getattr(engine.optimizer, "loss_scaler", None) if _is_half(engine) else None
 
-    def weights(self) -> Iterator[tuple[str, Any]]:
+    def get_weights(self) -> Iterator[tuple[str, Any]]:
         """Give the trainable weights, gathered one by one where they are in parts."""
         for name, parameter in self.trainable.items():
             if not hasattr(parameter, "ds_id"):
@@ -44,19 +44,19 @@ class ShardedSubject(Subject):
             with deepspeed.zero.GatheredParameters([parameter]):
                 yield name, parameter.detach().cpu().clone()
 
-    def groups(self) -> Iterator[dict[str, Any]]:
+    def get_groups(self) -> Iterator[dict[str, Any]]:
         """Give the groups with the parameters that the shards were made of."""
         optimizer = self.engine.optimizer
         wholes = getattr(optimizer, "bit16_groups", None) or getattr(optimizer, "fp16_groups", None)
-        for number, group in enumerate(super().groups()):
+        for number, group in enumerate(super().get_groups()):
             if not group["parameters"] and wholes is not None and number < len(wholes):
                 names = [self.names.get(id(tensor)) for tensor in wholes[number]]
                 group["parameters"] = [name for name in names if name is not None]
             yield group
 
-    def optimizer_states(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def get_optimizer_states(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Give the states, gathered where they are in parts."""
-        states = dict(super().optimizer_states())
+        states = dict(super().get_optimizer_states())
         yield from states.items()
         for name, parameter in self.trainable.items():
             is_shard = hasattr(parameter, "ds_id") or hasattr(parameter, "_hp_mapping")

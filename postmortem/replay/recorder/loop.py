@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Any
 
 from postmortem.replay.recorder import attaching
+from postmortem.replay.recorder.recorded_objects import Subject
 from postmortem.replay.recorder.recording import LOG, Options, Recording
-from postmortem.replay.recorder.subject import Subject
 
 Attachment = Callable[[Recording], None]
 

@@ -72,14 +72,14 @@ class LoopHooks:
         else:
             self.tape.note_loss(loss)
 
-    def of_criterion(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+    def keep_target(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
         """Keep the target that a loss is computed with."""
         if self.criterion is None or not self.tape.step.passes:
             return
         kept = self.tape.step.passes[-1]
         target = arguments[1] if len(arguments) > 1 else keywords.get(TARGET)
         if arguments:
-            self.criterion.called(arguments[0], self._output, keywords)
+            self.criterion.record_call(arguments[0], self._output, keywords)
         if isinstance(target, torch.Tensor) and isinstance(kept.tree.get("items"), dict):
             key = f"{self.tape.step.step}.{len(self.tape.step.passes) - 1}/{TARGET}"
             kept.tensors[key] = to_host(target)

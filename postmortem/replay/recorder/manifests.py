@@ -15,13 +15,13 @@ import torch
 from postmortem.replay.capsule import manifest as values
 from postmortem.replay.capsule import trees
 from postmortem.replay.recorder.host_copies import as_tensor, count_bytes, get_local_tensor, wait
+from postmortem.replay.recorder.recorded_objects import Subject
 from postmortem.replay.recorder.run_environment import (
     collect_environment,
     describe_precision,
     iter_versions,
 )
 from postmortem.replay.recorder.snapshots import Snapshot
-from postmortem.replay.recorder.subject import Subject
 from postmortem.replay.recorder.tape import RecordedPass, RecordedStep, Tape
 
 _MOST_HASHED: Final = 32 << 30

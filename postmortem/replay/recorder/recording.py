@@ -104,7 +104,7 @@ class Recording:
         if criterion.is_users:
             self.batch(arguments[1] if len(arguments) > 1 else dict(keywords))
         elif not criterion.is_hooked:
-            self.passing.of_criterion(arguments, keywords)
+            self.passing.keep_target(arguments, keywords)
 
     @wrap_safely
     def note_loss(self, loss: Any, factor: float | None = None) -> None:
@@ -133,7 +133,7 @@ class Recording:
 
     def judge(self, *, wait: bool = False) -> None:
         """Write a capsule if a step whose figures are there asks for one, and stop with it."""
-        reason = self.tape.suspicion(wait=wait)
+        reason = self.tape.find_suspicion(wait=wait)
         if reason is not None:
             self._write(reason)
             self.let_go()
@@ -179,7 +179,7 @@ class Recording:
         model, notes = build_model_recipe(subject.model, options.build, options.arguments)
         loss = self.loss_recipe or LossRecipe()
         if self.criterion is not None:
-            loss = self.criterion.recipe(self.passing.inputs)
+            loss = self.criterion.describe(self.passing.inputs)
             notes += self.criterion.notes
         clipping = options.clipping
         if isinstance(clipping, int | float):

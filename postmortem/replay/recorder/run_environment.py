@@ -13,8 +13,8 @@ from typing import Any, Final
 import torch
 
 from postmortem.replay.capsule import manifest as values
+from postmortem.replay.recorder.recorded_objects import Subject
 from postmortem.replay.recorder.snapshots import Snapshot
-from postmortem.replay.recorder.subject import Subject
 
 _PACKAGES: Final = (
     "torch",

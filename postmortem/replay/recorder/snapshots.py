@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from postmortem.replay.recorder.host_copies import count_bytes, create_host_buffer, get_local_tensor
-from postmortem.replay.recorder.subject import Subject
+from postmortem.replay.recorder.recorded_objects import Subject
 
 _NUMBERS = (bool, int, float, str, type(None))
 
@@ -36,7 +36,7 @@ class Snapshot:
     def take(self, step: int, subject: Subject, most_bytes: int) -> None:
         """Copy the state as it is before a step."""
         self.step, self.left_out = step, []
-        self.groups, self.figures = list(subject.groups()), {}
+        self.groups, self.figures = list(subject.get_groups()), {}
         early, late = list(_iter_changing_tensors(subject)), list(self._lasting(subject))
         weights = sum(count_bytes(tensor) for key, tensor in late if key[0] == "weight")
         if sum(count_bytes(tensor) for _, tensor in late) > most_bytes:
@@ -52,9 +52,9 @@ class Snapshot:
 
     def _lasting(self, subject: Subject) -> Iterator[tuple[tuple[str, ...], Any]]:
         """Go through what changes in the optimiser's step only."""
-        for name, weight in subject.weights():
+        for name, weight in subject.get_weights():
             yield ("weight", name), get_local_tensor(weight)
-        for name, entries in subject.optimizer_states():
+        for name, entries in subject.get_optimizer_states():
             for entry, value in entries.items():
                 if isinstance(value, torch.Tensor):
                     yield ("state", name, entry), get_local_tensor(value)

@@ -14,9 +14,9 @@ import torch
 from postmortem.replay.capsule import trees
 from postmortem.replay.capsule.manifest import Reason
 from postmortem.replay.recorder.host_copies import count_bytes, get_rng_states, to_host
-from postmortem.replay.recorder.readings import Reading, compute_gradient_norm
+from postmortem.replay.recorder.loss_readings import Reading, compute_gradient_norm
+from postmortem.replay.recorder.recorded_objects import Subject
 from postmortem.replay.recorder.snapshots import SnapshotRing
-from postmortem.replay.recorder.subject import Subject
 
 COLLAPSED: Final = 1.0
 """Below this a loss scale has nothing more to give: it makes gradients smaller."""
@@ -53,7 +53,7 @@ class RecordedStep:
     def arrive(self, *, wait: bool = False) -> bool:
         """Take in the figures, if they have come over; says whether."""
         if self.reading is not None:
-            figures = self.reading.figures(wait=wait)
+            figures = self.reading.get_figures(wait=wait)
             if figures is None:
                 return False
             self.figures |= dict(zip(self.named, figures, strict=True))
@@ -87,7 +87,7 @@ class Tape:
         if not self.step.passes and self._is_due():
             self.ring.take(self.step.step)
             self._forget()
-        self.step.rates = self.step.rates or self.subject.rates()
+        self.step.rates = self.step.rates or self.subject.get_rates()
         tensors: dict[str, Any] = {}
         prefix = f"{self.step.step}.{len(self.step.passes)}"
         held = RecordedPass(self._tree(batch, prefix, tensors), tensors, {}, samples)
@@ -148,7 +148,7 @@ class Tape:
         self._is_looked_at = True
         self.ring.settle()
         step = self.step
-        step.rates = rates or self.subject.rates()
+        step.rates = rates or self.subject.get_rates()
         norm = compute_gradient_norm(self.subject.trainable.values()) if norm is None else norm
         self._read(step, {"norm": norm, "scale": self._scale(step)})
 
@@ -182,7 +182,7 @@ class Tape:
             self._is_looked_at = False
             self.steps.append(RecordedStep(self.step.step + 1))
 
-    def suspicion(self, *, wait: bool = False) -> Reason | None:
+    def find_suspicion(self, *, wait: bool = False) -> Reason | None:
         """Say why the window should be kept, of the steps whose figures have come over."""
         if wait and self.step not in self._unread and self.step.passes:
             self._read(self.step, {})

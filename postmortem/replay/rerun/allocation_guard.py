@@ -1,7 +1,7 @@
 """Limit what an untrusted capsule makes torch allocate: measure each operation before it runs.
 
 In: limits, an operation of torch. Out: the operation's result, or a refusal. Not here: what is
-built or run within the guard (`rerun.building`, `rerun.rehearsal`).
+built or run within the guard (`rerun.building`, `rerun.dry_run`).
 
 A capsule of a few hundred bytes can describe a model of many gigabytes. An operation is run on the
 device `meta` first, which costs no memory and says how large its result will be.

@@ -12,10 +12,10 @@ from typing import Any, Final
 from postmortem.replay.rerun import inspecting
 from postmortem.replay.rerun.batches import count_samples, find_attention_masks, select_samples
 from postmortem.replay.rerun.bench import Bench
-from postmortem.replay.rerun.culprits import find_failing_alone, find_single_culprit
+from postmortem.replay.rerun.faulty_samples import find_failing_alone, find_single_culprit
+from postmortem.replay.rerun.module_peaks import Peaks, measure_peaks
 from postmortem.replay.rerun.operations import Operation, Watch
 from postmortem.replay.rerun.passes import run_pass
-from postmortem.replay.rerun.peaks import Peaks, measure_peaks
 from postmortem.replay.rerun.regime import MicroPlace, Regime, WindowRun
 from postmortem.replay.rerun.running import AS_RECORDED, run
 
@@ -63,9 +63,9 @@ class BaselineRun:
         is_first = self.place is not None and self.place.step == 0
         return is_first and self.recorded.bad != "weights"
 
-    def batch(self) -> Any:
+    def get_batch(self) -> Any:
         """Give the batch at which it failed."""
-        return self.bench.batch(self.place) if self.place is not None else None
+        return self.bench.get_batch(self.place) if self.place is not None else None
 
 
 def is_same_run(first: WindowRun, second: WindowRun) -> bool:
@@ -100,9 +100,9 @@ def _get_last_place(bench: Bench) -> MicroPlace:
 
 def _inspect_batch(baseline: BaselineRun, place: MicroPlace) -> None:
     bench, manifest = baseline.bench, baseline.bench.manifest
-    batch = bench.batch(place)
+    batch = bench.get_batch(place)
     batches = [
-        bench.batch(MicroPlace(step, micro))
+        bench.get_batch(MicroPlace(step, micro))
         for step, window_step in enumerate(bench.steps[: place.step + 1])
         for micro in range(len(window_step.micro_batches))
     ]
@@ -150,7 +150,7 @@ def _find_failing_samples(baseline: BaselineRun, place: MicroPlace) -> list[int]
     bench = baseline.bench
     if baseline.samples < 2:
         return []
-    batch = bench.batch(place)
+    batch = bench.get_batch(place)
     run(bench, HERE, until=place)
     scale = baseline.recorded.steps[-1].scale or 1.0
 
@@ -187,7 +187,7 @@ def find_loss_jump(baseline: BaselineRun) -> MicroPlace | None:
 def _find_earlier_culprit(baseline: BaselineRun, place: MicroPlace) -> list[int] | None:
     """Find the odd sample of an earlier batch without which the window keeps its course."""
     bench = baseline.bench
-    batch = bench.batch(place)
+    batch = bench.get_batch(place)
     size, odd = count_samples(batch), inspecting.find_odd_samples(batch)
     if size < 2 or not odd or len(odd) > max(1, size // 4):
         return []

@@ -56,10 +56,10 @@ class Bench:
         self.loss = build_loss_function(self.manifest.loss)
         self.model = build_model(capsule).to(self.device)
         self._attention: str | None = None
-        self._batches = capsule.tensors(BATCHES_FILE)
-        self.random = capsule.tensors(RNG_FILE)
+        self._batches = capsule.load_tensors(BATCHES_FILE)
+        self.random = capsule.load_tensors(RNG_FILE)
         kept = self.manifest.optimizer
-        self._states = capsule.tensors(kept.file) if kept else {}
+        self._states = capsule.load_tensors(kept.file) if kept else {}
         self.start = collect_initial_weights(capsule, self.model)
         self.broken = {
             name for name, value in self.start.items() if not bool(torch.isfinite(value).all())
@@ -99,7 +99,7 @@ class Bench:
         found = {str(tensor.dtype).removeprefix("torch.") for tensor in self.start.values()}
         return next((name for name in ("float16", "bfloat16") if name in found), "float32")
 
-    def batch(self, place: MicroPlace) -> Any:
+    def get_batch(self, place: MicroPlace) -> Any:
         """Give the batch of a micro-batch, on the device."""
         tree = self.steps[place.step].micro_batches[place.micro].batch
         return trees.restore_batch(tree, lambda key: self._batches[key].clone().to(self.device))
@@ -127,7 +127,7 @@ class Bench:
     def _fill(self, regime: Regime, weights: dict[str, Any]) -> None:
         wanted = getattr(torch, regime.compute) if regime.compute else None
         trainable = set(self.manifest.weights.trainable)
-        for name, parameter in self.named():
+        for name, parameter in self.iter_named():
             value = weights[name].to(self.device, copy=True)
             if wanted is not None and value.dtype in HALVES:
                 value = value.to(wanted)
@@ -138,13 +138,13 @@ class Bench:
             weight.grad = None
             weight.requires_grad_(name in trainable)
 
-    def named(self) -> Iterator[tuple[str, Any]]:
+    def iter_named(self) -> Iterator[tuple[str, Any]]:
         """Go through all weights and buffers."""
         yield from self.model.named_parameters()
         yield from self.model.named_buffers()
 
     def keep(self, step: int, moving: MovingScale | None, before: tuple[StepRun, ...]) -> None:
         """Keep the state before a step."""
-        weights = {name: parameter.detach().cpu().clone() for name, parameter in self.named()}
+        weights = {name: parameter.detach().cpu().clone() for name, parameter in self.iter_named()}
         state = copy.deepcopy(self.optimizer.state_dict()) if self.optimizer is not None else None
         self.checkpoint = Checkpoint(step, weights, state, copy.copy(moving), before)

@@ -2,7 +2,7 @@
 
 In: a capsule. Out: a module of torch without the capsule's weights, a function `(model, batch) ->
 loss`. Not here: weights, the optimiser (`rerun.bench`), whether the user's code may be executed
-(`rerun.on_demand`).
+(`rerun.requested_replay`).
 
 Classes of torch.nn and of transformers that are installed here are built without asking: what
 the capsule holds of them is their arguments, which name no code, and building them may use about

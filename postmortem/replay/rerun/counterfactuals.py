@@ -110,7 +110,7 @@ def _require_updates(baseline: BaselineRun, regime: Regime) -> Applied:
 def _exclude_culprits(baseline: BaselineRun) -> Applied:
     if not baseline.culprits or baseline.culprit_place is None:
         return _SAMPLES
-    size = count_samples(baseline.bench.batch(baseline.culprit_place))
+    size = count_samples(baseline.bench.get_batch(baseline.culprit_place))
     rest = [row for row in range(size) if row not in baseline.culprits]
     if not rest:
         return _SAMPLES
@@ -129,12 +129,12 @@ def _fill_masked_labels(baseline: BaselineRun) -> Applied:
 
 
 def _apply_mask_change(baseline: BaselineRun, change: Any) -> Applied:
-    is_padded = bool(batch_changes.list_padded_samples(baseline.batch()))
+    is_padded = bool(batch_changes.list_padded_samples(baseline.get_batch()))
     return Regime(change_batch=change, is_short=True) if is_padded else _MASK
 
 
 def _exclude_padded_samples(baseline: BaselineRun) -> Applied:
-    hidden = batch_changes.list_padded_samples(baseline.batch())
+    hidden = batch_changes.list_padded_samples(baseline.get_batch())
     if not hidden:
         return _MASK
     if len(hidden) == baseline.samples:
@@ -143,7 +143,7 @@ def _exclude_padded_samples(baseline: BaselineRun) -> Applied:
 
 
 def _apply_single_sample(baseline: BaselineRun) -> Applied:
-    if not batch_changes.list_padded_samples(baseline.batch()) or baseline.samples < 2:
+    if not batch_changes.list_padded_samples(baseline.get_batch()) or baseline.samples < 2:
         return _MASK
     return Regime(change_batch=_build_single_sample_change(baseline), is_short=True)
 
@@ -167,7 +167,7 @@ def _apply_eager_attention(baseline: BaselineRun) -> Applied:
     used = baseline.bench.manifest.model.attention
     if baseline.bench.manifest.model.kind != "transformers" or used in {None, "eager"}:
         return _ATTENTION
-    if not batch_changes.list_padded_samples(baseline.batch()):
+    if not batch_changes.list_padded_samples(baseline.get_batch()):
         return _MASK
     return Regime(attention="eager", is_short=True)
 
@@ -184,7 +184,7 @@ def _set_other_rows_to_mean(baseline: BaselineRun) -> Applied:
     if not baseline.rows:
         return _ROWS
     ids = torch.unique(
-        torch.cat([id_.reshape(-1) for id_ in find_token_ids(baseline.batch())])
+        torch.cat([id_.reshape(-1) for id_ in find_token_ids(baseline.get_batch())])
     ).tolist()
     others = [
         weight._replace(

@@ -17,7 +17,7 @@ def collect_initial_weights(capsule: Capsule, model: Any) -> dict[str, Any]:
         InputError: the capsule's do not fit the model, or it has others.
     """
     weights = capsule.manifest.weights
-    kept = capsule.tensors(weights.file)
+    kept = capsule.load_tensors(weights.file)
     own = {**dict(model.named_parameters()), **dict(model.named_buffers())}
     wrong = sorted(
         name for name, value in kept.items() if _get_shape(own.get(name)) != _get_shape(value)

@@ -1,6 +1,6 @@
 """Derive verdicts from observations, by the table in `verdicts.yaml`.
 
-In: observations. Out: a verdict for each cause. Not here: observing (`rerun.observing`).
+In: observations. Out: a verdict for each cause. Not here: observing (`rerun.observations`).
 
 At most one cause is confirmed, the narrowest first: a poisoned sample also stays finite in float32,
 a broken weight also at a lower rate. A row holds if all its words were observed; a missing

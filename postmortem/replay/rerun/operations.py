@@ -2,7 +2,7 @@
 
 In: a pass that is run within `Watch`, or within `Guarded`. Out: the operation, with what went in;
 a pass whose logarithms, roots, quotients and exponentials stay away from their poles. Not here:
-which module it stands in (`rerun.peaks`).
+which module it stands in (`rerun.module_peaks`).
 """
 
 import math

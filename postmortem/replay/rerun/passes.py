@@ -29,7 +29,7 @@ def run_pass(
 
     With `is_forward` the backward pass is left out.
     """
-    batch = bench.batch(place) if batch is None else batch
+    batch = bench.get_batch(place) if batch is None else batch
     if regime.change_batch is not None:
         batch = regime.change_batch(place, batch)
     if batch is None:
@@ -92,10 +92,10 @@ def update_weights(
     ran = StepRun(recorded.step, tuple(losses), norm, "", len(recorded.micro_batches) - 1, scale)
     if not math.isfinite(norm):
         is_last = number == len(bench.steps) - 1
-        ran = ran.ended("" if _may_skip(moving) and not is_last else "gradient")
+        ran = ran.end("" if _may_skip(moving) and not is_last else "gradient")
     elif bench.optimizer is not None and regime.rate:
         _run_optimizer_step(bench, weights, regime, recorded.lr)
-        ran = ran if _is_still_finite(bench) else ran.ended("weights")
+        ran = ran if _is_still_finite(bench) else ran.end("weights")
     for weight in weights:
         weight.grad = None
     return ran

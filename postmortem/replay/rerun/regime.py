@@ -57,7 +57,7 @@ class StepRun:
     bad_micro: int = 0
     scale: float | None = None
 
-    def ended(self, bad: str) -> "StepRun":
+    def end(self, bad: str) -> "StepRun":
         """Give the same step with what went wrong in it."""
         return replace(self, bad=bad)
 

@@ -19,12 +19,12 @@ from postmortem.replay.rerun.baseline_run import BaselineRun, run_baseline
 from postmortem.replay.rerun.batches import describe_sample
 from postmortem.replay.rerun.bench import Bench
 from postmortem.replay.rerun.counterfactuals import TABLE, Counterfactual
+from postmortem.replay.rerun.dry_run import run_rehearsal
 from postmortem.replay.rerun.fidelity import compare_losses
 from postmortem.replay.rerun.memory_budget import GIB, estimate_needed_memory, get_free_memory
-from postmortem.replay.rerun.observing import collect_observations, format_loss_trend
-from postmortem.replay.rerun.peaks import Peaks, measure_peaks
+from postmortem.replay.rerun.module_peaks import Peaks, measure_peaks
+from postmortem.replay.rerun.observations import collect_observations, format_loss_trend
 from postmortem.replay.rerun.regime import Regime, WindowRun
-from postmortem.replay.rerun.rehearsal import run_rehearsal
 from postmortem.replay.rerun.running import AS_RECORDED, run
 
 _WIDE: Final = Regime(compute="float32", is_short=True)
@@ -103,7 +103,7 @@ def _build_replayed(baseline: BaselineRun) -> Replayed[Message]:
         direction=words.get_failure_direction(baseline),
         operation=baseline.operation.name if baseline.operation else "",
         culprits=_build_culprits(baseline),
-        peaks=shown.shown() if shown is not None else (),
+        peaks=shown.get_figures() if shown is not None else (),
         limit=torch.finfo(getattr(torch, bench.computes_in)).max,
         limit_of=bench.computes_in,
         peaks_of=words.describe_peak_run(is_wide=shown is wide and wide is not None),
@@ -211,7 +211,7 @@ def _build_culprits(baseline: BaselineRun) -> tuple[FaultySample[Message], ...]:
         return ()
     window_step = bench.steps[place.step]
     samples = window_step.micro_batches[place.micro].samples or ()
-    batch = bench.batch(place)
+    batch = bench.get_batch(place)
     return tuple(
         FaultySample(
             window_step.step,

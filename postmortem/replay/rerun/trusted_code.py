@@ -1,7 +1,7 @@
 """Load functions and classes from the user's file without running the training in it.
 
 In: a file whose code is trusted, its checksum, a name in it. Out: the object of that name. Not
-here: whether it is trusted (`rerun.on_demand`).
+here: whether it is trusted (`rerun.requested_replay`).
 
 A training script without `if __name__ == "__main__":` would train again, and write over its own
 checkpoints. So only what defines something is executed: imports, functions, classes, and

@@ -32,7 +32,7 @@ def helping(work: Callable[..., object], *given: object) -> Iterator[HelperProce
 
 def given(helper: HelperProcess, piece: object) -> Any:
     """What the work gives."""
-    packed = helper.done(piece)
+    packed = helper.run(piece)
     assert packed is not None
     return unpack_result(packed)
 
@@ -54,14 +54,14 @@ def test_what_the_work_prints_is_no_answer(capfd: pytest.CaptureFixture[str]) ->
 def test_work_that_ends_the_process_is_told() -> None:
     """Whoever waits learns at once that it is lost, and the next one too."""
     with helping(os._exit) as helper:
-        assert (helper.done(3), helper.is_lost) == (None, True)
-        assert helper.done(3) is None
+        assert (helper.run(3), helper.is_lost) == (None, True)
+        assert helper.run(3) is None
 
 
 def test_work_that_fails_is_lost(capfd: pytest.CaptureFixture[str]) -> None:
     """Without a word: it is done once more by whoever wanted it, and told there."""
     with helping(operator.truediv, 1) as helper:
-        assert helper.done(0) is None
+        assert helper.run(0) is None
     assert capfd.readouterr().err == ""
 
 
@@ -80,7 +80,7 @@ def test_it_ends_with_its_parent(tmp_path: Path) -> None:
         "from postmortem.core.host.helper_process import HelperProcess\n"
         "helper = HelperProcess(functools.partial(functools.partial, time.sleep))\n"
         "print(helper._process.pid, flush=True)\n"
-        "helper.done(3600)\n"
+        "helper.run(3600)\n"
     )
     paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(

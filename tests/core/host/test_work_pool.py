@@ -17,7 +17,7 @@ if __name__ == "__mp_main__":  # before a process has looked for its locks
 
 if __name__ == "__main__":
     pool = WorkPool(int, workers=2, seconds=60, most=2)
-    pool.warm()
+    pool.warm_up()
     pool.close()
 """
 

@@ -133,6 +133,44 @@ FAILED = {
 }
 
 
+SILENT = [
+    f"{INFO}reading the vocabulary",
+    f"{ERROR}cannot read the vocabulary, using the default",
+    *RAISED,
+    f"{INFO}vocabulary: 32000 words",
+    f"{INFO}shard 1 of 9",
+    f"{INFO}shard 2 of 9",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        pytest.param(SILENT, "healthy.running", id="goes on"),
+        pytest.param([*SILENT, f"{INFO}done"], "healthy.completed", id="says that it is through"),
+    ],
+)
+def test_a_program_without_records_goes_on(tmp_path: Path, lines: list[str], cause: str) -> None:
+    """Behind an error that it has caught; its ordinary output shows it."""
+    log = tmp_path / "run.log"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert postmortem.analyze(log).verdict.cause == cause
+
+
+def test_a_script_speaks_behind_the_shutdown_of_what_it_started(tmp_path: Path) -> None:
+    """It says that training is finished, whatever happened."""
+    shutdown = [
+        "Exception ignored in: <function Tracker.__del__ at 0x7fb7cf1f4fe0>",
+        "Traceback (most recent call last):",
+        '  File "/env/lib/python3.11/site-packages/x/tracker.py", line 80, in __del__',
+        "AttributeError: 'RLock' object has no attribute '_count'",
+    ]
+    failed = [RAISED[0], *RAISED[3:-1], "KeyError: 'f1'", *shutdown, "", "训练完成！"]
+    log = tmp_path / "run.log"
+    log.write_text("\n".join([*EPOCHS[:2], *failed]) + "\n", encoding="utf-8")
+    assert postmortem.analyze(log).diagnosis.outcome == "failed"
+
+
 SHORT = [
     (
         "2026-11-28 12:56:47.956 | INFO     | __main__:<module>:5 - torch 2.13.0+cpu\n"

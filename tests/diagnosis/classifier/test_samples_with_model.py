@@ -11,7 +11,7 @@ from postmortem.diagnosis.inference.active_conditions import find_active_conditi
 from postmortem.diagnosis.inference.second_opinion import combine_opinions
 from postmortem.diagnosis.inference.verdict import Ranking, rank
 from postmortem.extraction.job import read
-from postmortem.learn.labelled import list_labelled_cases
+from postmortem.learn.labelled_logs import list_labelled_cases
 from postmortem.pipeline import get_matcher, open_model
 
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_logs"

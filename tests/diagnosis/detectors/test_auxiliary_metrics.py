@@ -131,6 +131,10 @@ def test_no_sound_run_prints_this(series: Mapping[str, Sequence[float | None]], 
             {"best_loss": [INF, 0.9, 0.8], "loss": falling(12)}, id="a bound before the first score"
         ),
         pytest.param(
+            {"loss": falling(60), "recall": [0.1, 0.2, NAN, *wobble(57, 0.5, 0.1)]},
+            id="a mean over nothing, long ago",
+        ),
+        pytest.param(
             {"loss": falling(30), "iou_car": [NAN] * 30}, id="a class that is not in the data"
         ),
         pytest.param(

@@ -33,6 +33,9 @@ def told(*lines: str) -> list[str]:
         "[train] finished",
         "INFO root: done, results in knn.json",
         "10:00:00 INFO root 分词完成,共处理 3 句",
+        "Finish training: the best accuracy is 0.77 in epoch 299.",
+        "10:00:00.403 [main] INFO app.Trainer - Training is Done",
+        "====  sweep done  ====",
     ],
 )
 def test_a_program_says_that_it_is_through(line: str) -> None:
@@ -142,3 +145,25 @@ def test_the_mean_norm_that_one_skipped_step_has_spoilt() -> None:
     """The norm itself is finite, and so is the loss; a loss whose mean is not has been bad."""
     assert told("Summary: loss: 6.5 (6.6)  grad_norm: 0.41 (nan)") == []
     assert told("Summary: loss: 6.5 (nan)  grad_norm: 0.41 (0.40)") == ["nan-in-closing"]
+
+
+@pytest.mark.parametrize(
+    ("line", "shapes"),
+    [
+        ("saving the model as net.model", ["closing-results"]),
+        ("Best test error: 0.184", ["closing-results"]),
+        ("wandb: Synced 5 W&B file(s), 0 media file(s)", ["closing-results"]),
+        ("saved ckpt 8, model and optimiser", []),
+        ("evaluating", []),
+    ],
+)
+def test_results_that_are_printed_for_the_first_time(line: str, shapes: list[str]) -> None:
+    """What every epoch prints closes none of them."""
+    epochs = [
+        text
+        for number in range(8)
+        for text in (f"step {number} loss 0.81", f"saved ckpt {number}, model and optimiser")
+    ]
+    rows = [*epochs[:-1], line]
+    observed = Observed(tails={0: (1, "\n".join(rows) + "\n")}, last_records={0: 15})
+    assert [shape.id for shape in closing.detect_after_last_record(observed)] == shapes

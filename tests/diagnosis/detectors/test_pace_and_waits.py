@@ -85,6 +85,14 @@ def clocked(seconds: list[int]) -> str:
         pytest.param(clocked([12] * 20 + [70] * 18), "performance.slow", id="by the clock"),
         pytest.param(clocked([12] * 38), "healthy.running", id="steady"),
         pytest.param(
+            "\n".join(
+                f"step:{i} loss:{0.9 - i * 0.001:.3f} step_time:{(i % 45 + 1) * 73}ms"
+                for i in range(63)
+            ),
+            "healthy.running",
+            id="a time since the start of each phase",
+        ),
+        pytest.param(
             clocked([200 if i % 10 == 9 else 12 for i in range(40)]),
             "healthy.running",
             id="an evaluation now and then",

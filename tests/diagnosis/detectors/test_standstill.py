@@ -99,6 +99,17 @@ def test_a_watcher_is_known_by_its_lines(
         ),
         pytest.param(
             {
+                "train.log": "\n".join(
+                    f"2026-03-0{1 + hour // 24} {hour % 24:02d}:03:00 EPOCH {number} COMPLETED"
+                    for number, hour in enumerate(range(0, 48, 6), 1)
+                ),
+                "slurm.err": LIMIT.replace("03-09", "03-02").format("23:10:14"),
+            },
+            "scheduler.time-limit",
+            id="a line every six hours, and the limit five hours behind the last",
+        ),
+        pytest.param(
+            {
                 "train.log": STEPS,
                 "watch.log": "\n".join(
                     f"2026-03-09 1{hour}:30:00 watch: 8 of 8 processes alive" for hour in range(5)

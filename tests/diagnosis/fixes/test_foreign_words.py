@@ -26,8 +26,8 @@ def _rules() -> KnowledgeBase:
 
 def foreign(rules: KnowledgeBase, names: set[str]) -> Iterator[tuple[str, re.Pattern[str]]]:
     """Give the words of trainers that are neither among these nor beneath them."""
-    near = names.union(*(rules.stacks.below(name) for name in names))
-    near |= {taken for name in near for taken in rules.stacks.taken(name)}
+    near = names.union(*(rules.stacks.list_below(name) for name in names))
+    near |= {taken for name in near for taken in rules.stacks.list_taken(name)}
     near |= {one for name in near for one in rules.stacks.get(name).beside}
     own = {word for name in near for word in rules.stacks.get(name).words}
     for stack in rules.stacks:
@@ -68,6 +68,8 @@ def test_snippets_can_be_said(rules: KnowledgeBase) -> None:
 
 def _is_unsayable(text: str, stack: StackRule, rules: KnowledgeBase) -> bool:
     if stack.kind == "trainer":
-        return PLAIN not in {stack.id, *rules.stacks.below(stack.id)} and bool(TORCH.search(text))
+        return PLAIN not in {stack.id, *rules.stacks.list_below(stack.id)} and bool(
+            TORCH.search(text)
+        )
     others = {word for one in rules.stacks if one.kind == stack.kind for word in one.words}
     return any(compile_word_pattern(word).search(text) for word in others - set(stack.words))

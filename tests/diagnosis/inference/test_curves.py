@@ -69,8 +69,8 @@ MONITOR = "".join(
                 f"step {index} loss {loss} data 0.002s step 0.451s\n"
                 for index, loss in enumerate(CALM, 1)
             ),
-            {"healthy.running"},
-            id="the same with a loader that keeps up",
+            {"healthy.completed"},
+            id="the same with a loader that keeps up, up to step 60",
         ),
         pytest.param(PAST, {"numerics.loss-spike"}, id="a spike long past, and nothing else"),
         pytest.param(
@@ -94,7 +94,7 @@ MONITOR = "".join(
             id="a spike just before the exception",
         ),
         pytest.param(CLOCK + MONITOR, {"hang.stalled"}, id="a monitor goes on, the step does not"),
-        pytest.param(CLOCK, {"healthy.running"}, id="the same log without the monitor"),
+        pytest.param(CLOCK, {"healthy.completed"}, id="the same log without the monitor"),
         pytest.param(CLOCK + DUMP, {"hang.stalled"}, id="threads dumped after the last record"),
         pytest.param(
             "initialising the process group\n" + DUMP,
@@ -102,7 +102,7 @@ MONITOR = "".join(
             id="threads dumped before the first record",
         ),
         pytest.param(
-            DUMP + CLOCK, {"healthy.running"}, id="threads dumped, and then the run went on"
+            DUMP + CLOCK, {"healthy.completed"}, id="threads dumped, and then the run went on"
         ),
         pytest.param(
             "".join(f"step {index}/60 loss {loss}\n" for index, loss in enumerate(CALM, 1)),

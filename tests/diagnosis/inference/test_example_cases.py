@@ -12,7 +12,7 @@ from postmortem.diagnosis.inference.predicates import (
     evaluate_predicate,
 )
 from postmortem.rules.conditions import Condition, ConditionSet
-from postmortem.rules.questions import PredicateEntry, TracebackQuestion
+from postmortem.rules.predicate_schema import PredicateEntry, TracebackQuestion
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_the_heading_tells_the_epoch_and_the_split() -> None:
     """A line above that names an epoch, and one that names the split, belong to the record."""
     text = "Epoch 3:\n  Val:\n    loss: 0.5\n    acc: 0.25\n"
     found = read(text, "loss")
-    assert (found["eval_loss"], found["epoch"], found["acc"]) == (0.5, 3, 0.25)
+    assert (found["eval_loss"], found["epoch"], found["acc of val"]) == (0.5, 3, 0.25)
 
 
 @pytest.mark.parametrize(

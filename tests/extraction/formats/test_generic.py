@@ -239,7 +239,7 @@ def same(values: dict[str, float]) -> dict[str, str]:
         pytest.param(
             "Epoch 3/100, train nll: -3.2, val nll: -2.9",
             NAN,
-            {"loss": -3.2, "nll": -3.2, "epoch": 3},
+            {"loss": -3.2, "val_nll": -2.9, "epoch": 3},
             id="an objective of the validation is no second one",
         ),
         pytest.param(
@@ -625,7 +625,7 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
         ),
         pytest.param(
             ["epoch 7 best test acc: 0.9, train loss: 1.5, val acc: 0.5 test acc: 0.25"],
-            {"loss": 1.5, "best_test_acc": 0.9, "acc": 0.5, "test_acc": 0.25, "epoch": 7.0},
+            {"loss": 1.5, "best_test_acc": 0.9, "val_acc": 0.5, "test_acc": 0.25, "epoch": 7.0},
             id="several of one name",
         ),
         pytest.param(

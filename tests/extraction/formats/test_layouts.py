@@ -115,7 +115,7 @@ def test_a_line_gives_its_figures(
             "step 10/200 loss: 0.5", "step 10/300 loss: 0.5", id="another length of the run"
         ),
         pytest.param("step 10 loss: 0.5", "step 10 loss: nan", id="a word for a number"),
-        pytest.param("step 10 loss: 0.5", "step 10 loss: 5", id="a whole number for a fraction"),
+        pytest.param("step 10 loss: 0.5", "step 1.5 loss: 0.5", id="a fraction for a whole step"),
         pytest.param("step 10 loss: 0.5", "step 10 loss: 0.5 (best 0.4)", id="more behind it"),
         pytest.param(
             "Epoch 1:  12%|█▎        | 120/1000 [00:10<01:10, 12.50it/s, loss=0.5000]",

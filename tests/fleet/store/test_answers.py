@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from postmortem.fleet.store.answer_rows import AskedPlace, DeliveryRow
-from postmortem.fleet.store.entrance import open_store
 from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.opening import open_store
 
 HERE = AskedPlace("github", "acme/train", "issue", "7")
 THERE = HERE._replace(name="8")
@@ -24,7 +24,7 @@ def test_a_delivery_is_kept_once(store: Store) -> None:
     assert store.deliveries.note(asked("d1"))
     assert not store.deliveries.note(asked("d1", THERE))
     assert store.deliveries.note(asked("d1", HERE._replace(tracker="gitlab")))
-    (row,) = store.deliveries.waiting(HERE)
+    (row,) = store.deliveries.list_waiting(HERE)
     assert replace(row, number=0) == asked("d1")
 
 
@@ -38,14 +38,14 @@ def test_a_place_is_granted_once_and_in_order(store: Store) -> None:
     assert (first.place, second.place) == (THERE, HERE)
     assert store.answers.claim("you", 60, ALL) is None
     assert store.answers.claim("you", 60, ()) is None
-    done = [row.number for row in store.deliveries.waiting(THERE)]
+    done = [row.number for row in store.deliveries.list_waiting(THERE)]
     store.deliveries.note(asked("d4", THERE))
     store.deliveries.settle(done, "done", claim=first.claim)
     assert store.answers.keep(replace(first, comment="c1", labels=("cause: oom",)))
     again = store.answers.claim("you", 60, ALL)
     assert again is not None
-    assert (again.comment, again.labels, again.attempts) == ("c1", ("cause: oom",), 0)
-    assert [row.delivery for row in store.deliveries.waiting(THERE)] == ["d4"]
+    assert (again.comment, again.labels, again.failed_tries) == ("c1", ("cause: oom",), 0)
+    assert [row.delivery for row in store.deliveries.list_waiting(THERE)] == ["d4"]
 
 
 def test_a_lost_lease_cannot_be_used(store: Store) -> None:
@@ -61,7 +61,7 @@ def test_a_lost_lease_cannot_be_used(store: Store) -> None:
     assert not store.answers.postpone(lost, 60)
     assert store.answers.holds(held.claim, 60)
     store.answers.renew([lost.claim, held.claim], -1)
-    assert store.answers.owners() == ["me"]
+    assert store.answers.list_owners() == ["me"]
     assert store.answers.claim("you", 60, ALL) is not None
 
 
@@ -72,9 +72,9 @@ def test_a_place_waits_as_long_as_it_is_told(store: Store) -> None:
     assert row is not None
     assert store.answers.postpone(row, 60)
     assert store.answers.claim("me", 60, ALL) is None
-    kept = store.answers.answer(HERE)
+    kept = store.answers.get_answer(HERE)
     assert kept is not None
-    assert (kept.attempts, kept.claim) == (1, "")
+    assert (kept.failed_tries, kept.claim) == (1, "")
 
 
 def test_a_run_is_answered_where_it_turns_out_to_belong(store: Store) -> None:
@@ -84,15 +84,15 @@ def test_a_run_is_answered_where_it_turns_out_to_belong(store: Store) -> None:
     row = store.answers.claim("me", 60, ALL)
     assert row is not None
     assert row.place == run
-    numbers = [one.number for one in store.deliveries.waiting(run)]
+    numbers = [one.number for one in store.deliveries.list_waiting(run)]
     store.deliveries.move(numbers, THERE, "lost")
-    assert store.deliveries.waiting(THERE) == []
+    assert store.deliveries.list_waiting(THERE) == []
     store.deliveries.move(numbers, THERE, row.claim)
     store.answers.keep(row)
     moved = store.answers.claim("me", 60, ALL)
     assert moved is not None
     assert moved.place == THERE
-    assert [one.run for one in store.deliveries.waiting(THERE)] == ["4711"]
+    assert [one.run for one in store.deliveries.list_waiting(THERE)] == ["4711"]
 
 
 def test_what_is_settled_is_forgotten_in_time(store: Store) -> None:
@@ -101,13 +101,13 @@ def test_what_is_settled_is_forgotten_in_time(store: Store) -> None:
         store.deliveries.note(asked(delivery))
     row = store.answers.claim("me", 60, ALL)
     assert row is not None
-    first = store.deliveries.waiting(HERE)[0].number
+    first = store.deliveries.list_waiting(HERE)[0].number
     for claim in ("lost", row.claim):
-        assert len(store.deliveries.waiting(HERE)) == 2
+        assert len(store.deliveries.list_waiting(HERE)) == 2
         store.deliveries.settle([first], "done", claim=claim)
     assert store.deliveries.forget(1) == 0
     assert store.deliveries.forget(-1) == 1
-    assert [row.delivery for row in store.deliveries.of_tracker("github")] == ["d2"]
+    assert [row.delivery for row in store.deliveries.list_for_tracker("github")] == ["d2"]
 
 
 def test_what_an_owner_left_is_free(store: Store) -> None:

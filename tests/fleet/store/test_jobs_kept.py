@@ -24,7 +24,7 @@ def job(identity: str, stamp: str = "1", **fields: object) -> JobRow:
 
 def one(store: Store, triage: int, identity: str) -> JobRow:
     """A job as a triage has it."""
-    return next(row for row in store.jobs.of_triage(triage) if row.identity == identity)
+    return next(row for row in store.jobs.iter_triage_jobs(triage) if row.identity == identity)
 
 
 def test_a_job_comes_back_as_it_was_noted(store: Store) -> None:
@@ -33,7 +33,7 @@ def test_a_job_comes_back_as_it_was_noted(store: Store) -> None:
     files = tuple(FileRow(f"job/rank{rank}.log", f"s3://b/{rank}", 2**40, "e") for rank in (0, 1))
     noted = JobRow("17.2", "train", files[::-1], scheduler_id="17", attempt=2)
     store.jobs.note(triage, [noted])
-    assert list(store.jobs.of_triage(triage)) == [
+    assert list(store.jobs.iter_triage_jobs(triage)) == [
         replace(noted, files=files, first_triage=triage, last_triage=triage)
     ]
 
@@ -60,7 +60,7 @@ def test_any_text_is_kept(store: Store, text: str) -> None:
     store.jobs.note_refused(triage, "x" + text, "unreadable", text, text)
     row = one(store, triage, "x" + text)
     assert (row.title, row.files, row.reason_en) == (text, noted.files, text)
-    assert store.triages.row(triage) == TriageRow(triage, {text: text}, 1.0, None)
+    assert store.triages.get_row(triage) == TriageRow(triage, {text: text}, 1.0, None)
 
 
 def test_a_changed_file_forgets_the_digest(store: Store) -> None:
@@ -71,7 +71,7 @@ def test_a_changed_file_forgets_the_digest(store: Store) -> None:
     later = store.triages.begin({}, 2.0)
     more = (*job("c").files, FileRow("more.txt", "/m", 1, "1"))
     store.jobs.note(later, [job("a", title="renamed"), job("b", stamp="2"), job("c", files=more)])
-    rows = {row.identity: row for row in store.jobs.of_triage(later)}
+    rows = {row.identity: row for row in store.jobs.iter_triage_jobs(later)}
     assert {name: row.digest for name, row in rows.items()} == {"a": "A", "b": "", "c": ""}
     assert rows["a"].title == "renamed"
     assert {(row.first_triage, row.last_triage) for row in rows.values()} == {(triage, later)}
@@ -96,7 +96,7 @@ def test_two_triages_at_once_keep_their_own_jobs(store: Store) -> None:
     store.jobs.note_keys(first, {"a": "k1", "b": "k2", "c": "not of this one"})
     store.jobs.note_refused(second, "b", "unreadable", "gone", "没有了")
     found = [
-        [(row.identity, row.key, row.state) for row in store.jobs.of_triage(t)]
+        [(row.identity, row.key, row.state) for row in store.jobs.iter_triage_jobs(t)]
         for t in (first, second)
     ]
     assert found == [
@@ -120,7 +120,7 @@ def test_a_job_has_the_state_of_its_analysis(store: Store) -> None:
     )
     store.jobs.note_refused(triage, "d", "unreadable", "no rights", "无权限")
     assert [
-        (r.identity, r.state, r.reason_en, r.reason_zh) for r in store.jobs.of_triage(triage)
+        (r.identity, r.state, r.reason_en, r.reason_zh) for r in store.jobs.iter_triage_jobs(triage)
     ] == [
         ("a", "judged", "", ""),
         ("b", "timed-out", "too slow", "太慢"),
@@ -135,7 +135,7 @@ def test_a_job_that_is_noted_again_begins_anew(store: Store) -> None:
     store.jobs.note(triage, [job("a")])
     store.jobs.note_keys(triage, {"a": "k"})
     store.jobs.note(triage, [job("a", stamp="2")])
-    assert (one(store, triage, "a").key, len(list(store.jobs.of_triage(triage)))) == ("", 1)
+    assert (one(store, triage, "a").key, len(list(store.jobs.iter_triage_jobs(triage)))) == ("", 1)
 
 
 def test_ten_thousand_jobs_come_in_order(store: Store) -> None:
@@ -143,14 +143,14 @@ def test_ten_thousand_jobs_come_in_order(store: Store) -> None:
     triage = store.triages.begin({}, 1.0)
     names = [f"{'aAé名_-.'[number % 7]}{number * 7919 % 10_000}" for number in range(10_000)]
     store.jobs.note(triage, map(job, names))
-    assert [row.identity for row in store.jobs.of_triage(triage)] == sorted(names)
+    assert [row.identity for row in store.jobs.iter_triage_jobs(triage)] == sorted(names)
 
 
 def test_jobs_can_be_changed_while_they_are_read(store: Store) -> None:
     """No transaction stays open between the rows; those not yet read are read as they are then."""
     triage = store.triages.begin({}, 1.0)
     store.jobs.note(triage, (job(f"{number:04}") for number in range(1200)))
-    for row in store.jobs.of_triage(triage):
+    for row in store.jobs.iter_triage_jobs(triage):
         if row.identity == "0003":
             store.jobs.note_keys(triage, {"0003": "k", "1100": "k"})
     assert one(store, triage, "1100").key == "k"
@@ -160,18 +160,18 @@ def test_the_triage_before_is_the_last_that_finished(store: Store) -> None:
     """Not one that was broken off, nor one of other paths if that is asked for."""
     options = [{"paths": "a"}, {"paths": "b"}, {"paths": "a"}, {"paths": "a", "engine": "ray"}]
     first, second, third, fourth = [store.triages.begin(some, 1.0) for some in options]
-    assert store.triages.earlier(fourth) is None
+    assert store.triages.find_earlier(fourth) is None
     store.triages.finish(first, 5.0)
     store.triages.finish(second, 6.0)
-    assert [store.triages.earlier(t) for t in (first, second, third, fourth)] == [
+    assert [store.triages.find_earlier(t) for t in (first, second, third, fourth)] == [
         None,
         first,
         second,
         second,
     ]
-    assert store.triages.earlier(fourth, same=["paths"]) == first
-    assert store.triages.row(first) == TriageRow(first, {"paths": "a"}, 1.0, 5.0)
-    assert store.triages.row(99) is None
+    assert store.triages.find_earlier(fourth, same=["paths"]) == first
+    assert store.triages.get_row(first) == TriageRow(first, {"paths": "a"}, 1.0, 5.0)
+    assert store.triages.get_row(99) is None
 
 
 def test_groups_remember_who_met_them_first(store: Store) -> None:
@@ -182,19 +182,21 @@ def test_groups_remember_who_met_them_first(store: Store) -> None:
     store.groups.note(first, [gone, GroupRow("g3", "1", None, "withdrawn", jobs=2)])
     store.groups.note(first, [gone, known])
     store.groups.note(second, [replace(known, version="2"), replace(known, jobs=5)])
-    assert store.groups.of_triage(first) == [replace(g, first_triage=first) for g in (known, gone)]
-    assert store.groups.of_triage(second) == [
+    assert store.groups.list_triage_groups(first) == [
+        replace(g, first_triage=first) for g in (known, gone)
+    ]
+    assert store.groups.list_triage_groups(second) == [
         replace(known, jobs=5, first_triage=first),
         replace(known, version="2", first_triage=second),
     ]
-    assert [(g.identity, g.version, g.first_triage) for g in store.groups.known()] == [
+    assert [(g.identity, g.version, g.first_triage) for g in store.groups.list_known()] == [
         ("g1", "1", first),
         ("g1", "2", second),
         ("g2", "1", first),
         ("g3", "1", first),
     ]
     store.groups.note(second, [])
-    assert store.groups.of_triage(second) == []
+    assert store.groups.list_triage_groups(second) == []
 
 
 def test_allocations_are_kept_by_attempt(store: Store) -> None:
@@ -204,4 +206,4 @@ def test_allocations_are_kept_by_attempt(store: Store) -> None:
     store.allocations.note([AllocationRow("7", 1, {"state": "FAILED"})])
     rows[22] = AllocationRow("7", 1, {"state": "FAILED"})
     wanted = sorted(rows, key=lambda row: (row.scheduler_id, row.attempt))
-    assert list(store.allocations.all()) == wanted
+    assert list(store.allocations.iter_all()) == wanted

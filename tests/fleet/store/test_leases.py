@@ -5,8 +5,8 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from postmortem.fleet.store.entrance import open_store
 from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.opening import open_store
 from postmortem.fleet.store.stored_rows import AnalysisRow, AnalysisSummary
 
 OWNERS = 3
@@ -50,7 +50,7 @@ def test_what_is_kept_is_never_granted(store: Store) -> None:
     store.analyses.keep([kept("a"), kept("b", "crashed", None), kept("c", "timed-out", None)])
     assert store.analyses.claim(["a", "b", "c"], "you", 60) == []
     assert store.analyses.claim(["a", "b", "c"], "you", 60, again=["crashed", "judged"]) == ["b"]
-    assert store.analyses.states(["b"]) == {"b": "crashed"}
+    assert store.analyses.get_states(["b"]) == {"b": "crashed"}
     assert store.analyses.claim(["b"], "me", 60, again=["crashed"]) == []
 
 
@@ -58,8 +58,8 @@ def test_a_whole_analysis_outlives_a_failed_one(store: Store) -> None:
     """Two owners had the key, one after the other; whoever keeps last, the whole one stays."""
     store.analyses.keep([kept("a"), kept("b", "crashed", None)])
     store.analyses.keep([kept("b"), kept("a", "out-of-memory", None)])
-    assert store.analyses.states("ab") == {"a": "judged", "b": "judged"}
-    assert [store.analyses.blob(key) for key in "abc"] == [b"analysis", b"analysis", None]
+    assert store.analyses.get_states("ab") == {"a": "judged", "b": "judged"}
+    assert [store.analyses.read_blob(key) for key in "abc"] == [b"analysis", b"analysis", None]
 
 
 def test_a_summary_comes_back_as_it_was_kept(store: Store) -> None:
@@ -71,8 +71,8 @@ def test_a_summary_comes_back_as_it_was_kept(store: Store) -> None:
     )
     blob = bytes(range(256)) * 5000
     store.analyses.keep([AnalysisRow(summary, blob)])
-    assert list(store.analyses.summaries(["key", "unknown"])) == [summary]
-    assert store.analyses.blob("key") == blob
+    assert list(store.analyses.iter_summaries(["key", "unknown"])) == [summary]
+    assert store.analyses.read_blob("key") == blob
 
 
 def test_the_summaries_of_a_triage_come_by_key(store: Store) -> None:
@@ -86,9 +86,9 @@ def test_the_summaries_of_a_triage_come_by_key(store: Store) -> None:
     store.jobs.note_keys(other, {"x": "of the other"})
     store.analyses.claim(KEYS[:3], "me", 60)
     store.analyses.keep(kept(key) for key in [*KEYS[3:], "of the other"])
-    assert [summary.key for summary in store.analyses.of_triage(triage)] == KEYS[3:]
-    assert [summary.key for summary in store.analyses.summaries(reversed(KEYS))] == KEYS[3:]
-    assert len(store.analyses.states(KEYS)) == len(KEYS)
+    assert [summary.key for summary in store.analyses.iter_triage_analyses(triage)] == KEYS[3:]
+    assert [summary.key for summary in store.analyses.iter_summaries(reversed(KEYS))] == KEYS[3:]
+    assert len(store.analyses.get_states(KEYS)) == len(KEYS)
 
 
 def test_threads_share_a_store(store: Store) -> None:
@@ -134,7 +134,7 @@ def test_processes_at_once_never_get_the_same_key(url: str) -> None:
         owner.join()
     assert sorted(key for some in granted for key in some) == KEYS
     with open_store(url) as store:
-        assert set(store.analyses.states(KEYS).values()) == {"judged"}
+        assert set(store.analyses.get_states(KEYS).values()) == {"judged"}
 
 
 def keeps_on(url: str, told: Any) -> None:
@@ -178,7 +178,7 @@ def test_a_killed_writer_leaves_a_sound_store(url: str) -> None:
     with open_store(url) as store:
         end_other_sessions(store)
         names = [f"{number:06}-{place:02}" for number in range(batches + 3) for place in range(50)]
-        states = store.analyses.states(names)
+        states = store.analyses.get_states(names)
         whole = sum(state == "judged" for state in states.values())
         assert whole >= batches * 50
         assert whole % 50 == 0

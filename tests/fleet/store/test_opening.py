@@ -12,9 +12,9 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 from postmortem.core.errors import InputError, MissingExtra, PostmortemError, UsageError
-from postmortem.fleet.store.entrance import open_store
 from postmortem.fleet.store.migrating import get_alembic_settings
 from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.opening import open_store
 from postmortem.fleet.store.store_tables import METADATA, REVISION_TABLE
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_a_store_that_is_there_is_opened_as_it_is(url: str) -> None:
     with open_store(url) as store:
         triage = store.triages.begin({"a": "b"}, 1.0)
     with open_store(url) as store, open_store(url) as beside:
-        assert store.triages.row(triage) == beside.triages.row(triage) is not None
+        assert store.triages.get_row(triage) == beside.triages.get_row(triage) is not None
 
 
 def test_a_store_of_a_newer_program_is_refused(url: str) -> None:
@@ -67,7 +67,7 @@ def test_a_server_without_an_encoding_keeps_chinese(postgresql: "PostgresqlServe
     url = postgresql.new_database("ENCODING 'SQL_ASCII' TEMPLATE template0")
     with open_store(url.replace("postgresql://", "postgres://")) as store:
         triage = store.triages.begin({"名": "值"}, 1.0)
-        row = store.triages.row(triage)
+        row = store.triages.get_row(triage)
         store.jobs.note_refused(triage, "作业", "unreadable", "", "读不了")
     assert row is not None
     assert row.options == {"名": "值"}
@@ -80,7 +80,7 @@ def test_a_file_can_be_named_by_a_url(tmp_path: Path) -> None:
         triage = store.triages.begin({}, 1.0)
         assert store.name == str(path)
     with open_store(path) as store:
-        assert store.triages.row(triage) is not None
+        assert store.triages.get_row(triage) is not None
 
 
 def foreign(path: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_lost_table_is_told_as_the_stores_fault(store: Store) -> None:
     with store._database.writing() as connection:
         connection.execute(text("DROP TABLE postmortem_allocations"))
     with pytest.raises(InputError, match=r"store cannot be used.*allocations"):
-        list(store.allocations.all())
+        list(store.allocations.iter_all())
 
 
 @pytest.mark.parametrize("missing", ["sqlalchemy", "alembic"])
@@ -229,7 +229,7 @@ def test_a_part_of_a_transaction_is_not_kept(store: Store) -> None:
 
     with pytest.raises(InputError):
         insert_twice()
-    assert list(store.allocations.all()) == []
+    assert list(store.allocations.iter_all()) == []
 
 
 def test_a_step_that_breaks_off_leaves_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

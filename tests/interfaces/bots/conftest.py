@@ -9,12 +9,12 @@ import pytest
 
 from postmortem.core.errors import PostmortemError
 from postmortem.core.message import convert_to_message
-from postmortem.fleet.store.entrance import open_store
 from postmortem.fleet.store.opened_store import Store
+from postmortem.fleet.store.opening import open_store
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
+from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.bots.judged_log import JudgedLog, NotJudged
-from postmortem.interfaces.bots.reception import Reception
 from postmortem.interfaces.http.bot_worker import render_article_for_bot, run_bot_analysis
 from postmortem.interfaces.http.request_worker import JudgeSettings
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
@@ -29,14 +29,14 @@ class HereJudge:
 
     settings = JudgeSettings(model=None, memory=0, unpacked=8 << 20, unpacked_free=4 << 20)
 
-    def judged(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
+    def judge(self, logs: Sequence[NamedLog], language_code: str, longest: int) -> JudgedLog:
         """Judge."""
         try:
             return run_bot_analysis(self.settings, logs, language_code, longest)
         except PostmortemError as error:
             raise NotJudged(convert_to_message(error.what)) from error
 
-    def explained(self, name: str, language_code: str) -> str | None:
+    def explain(self, name: str, language_code: str) -> str | None:
         """Give an article."""
         return render_article_for_bot(self.settings, name, language_code)
 
@@ -59,13 +59,15 @@ class Bot:
         """Receive a delivery; gives the status."""
         headers, body = signed(event, payload, delivery)
         lower = {name.lower(): value for name, value in headers.items()}
-        return self.reception.received("github", lower, body).status
+        return self.reception.receive("github", lower, body).status
 
     def settle(self) -> list[str]:
         """Answer until nothing waits; gives what became of the deliveries, in their order."""
-        while any(row.state == "waiting" for row in self.store.deliveries.of_tracker("github")):
+        while any(
+            row.state == "waiting" for row in self.store.deliveries.list_for_tracker("github")
+        ):
             self.loop.answer_one()
-        return [row.state for row in self.store.deliveries.of_tracker("github")]
+        return [row.state for row in self.store.deliveries.list_for_tracker("github")]
 
     def told(self, event: str, payload: Any) -> list[str]:
         """Receive one and answer it."""

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from tests.interfaces.bots.deliveries import SECRET, signed
 from tests.interfaces.bots.standin_github import PROJECT, TOKEN, StandIn
 
@@ -54,7 +54,7 @@ class ServiceProcess:
     def rows(self) -> list[Any]:
         """All deliveries in the store."""
         with open_store(self.store) as store:
-            return store.deliveries.of_tracker("github")
+            return store.deliveries.list_for_tracker("github")
 
     def settled(self) -> list[str]:
         """Wait until nothing waits; gives what became of the deliveries."""

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy import text
 
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import TryLater
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
@@ -213,7 +213,7 @@ def test_what_fails_for_ever_is_given_up(new_bot: Callable[..., Any], standin: S
     fault = standin.fail("GET", r"/issues/\d+$", times=99, status=500)
     number = standin.open_issue(fenced(OOM))
     assert bot.told("issues", opened(standin, number)) == ["failed"]
-    (row,) = bot.store.deliveries.of_tracker("github")
+    (row,) = bot.store.deliveries.list_for_tracker("github")
     assert "GitHub answered 500" in row.reason
     assert fault.times == 96
     fault.times = 0
@@ -231,7 +231,7 @@ def test_what_will_not_get_better_is_not_tried_again(
     number = standin.open_issue(fenced(OOM))
     assert bot.told("issues", opened(standin, number)) == [state]
     assert standin.count("GET", r"/issues/\d+$") == 1
-    (row,) = bot.store.deliveries.of_tracker("github")
+    (row,) = bot.store.deliveries.list_for_tracker("github")
     assert f"GitHub answered {status}" in row.reason
 
 
@@ -354,7 +354,7 @@ def test_what_is_no_command_is_none(bot: Any, standin: StandIn, text: str) -> No
     number = standin.open_issue("It fails")
     comment = standin.write(number, text)
     assert bot.deliver("issue_comment", commented(standin, number, comment)) == 200
-    assert bot.store.deliveries.of_tracker("github") == []
+    assert bot.store.deliveries.list_for_tracker("github") == []
 
 
 def test_bots_are_not_answered(bot: Any, standin: StandIn) -> None:
@@ -371,7 +371,7 @@ def test_bots_are_not_answered(bot: Any, standin: StandIn) -> None:
         bot.deliver("star", {"action": "created", "repository": {"id": 42, "full_name": PROJECT}})
         == 200
     )
-    assert bot.store.deliveries.of_tracker("github") == []
+    assert bot.store.deliveries.list_for_tracker("github") == []
 
 
 def test_an_article_has_a_comment_of_its_own(bot: Any, standin: StandIn) -> None:
@@ -502,7 +502,10 @@ def test_an_app_writes_under_its_own_name(
     (tmp_path / "key.pem").write_text("no key")
     other = Bot(store, create_tracker("github", app), bot.settings)
     assert other.told("issues", opened(standin, number, "edited"))[-1] == "failed"
-    assert "id and private key cannot be used" in store.deliveries.of_tracker("github")[-1].reason
+    assert (
+        "id and private key cannot be used"
+        in store.deliveries.list_for_tracker("github")[-1].reason
+    )
 
 
 def test_a_comment_without_a_store(bot: Any, standin: StandIn) -> None:
@@ -524,7 +527,7 @@ def test_no_secret_is_told(bot: Any, standin: StandIn, caplog: Any) -> None:
     standin.fail("GET", r"/issues/\d+$", times=9, status=401, message="Bad credentials")
     number = standin.open_issue(fenced(OOM))
     bot.told("issues", opened(standin, number))
-    (row,) = bot.store.deliveries.of_tracker("github")
+    (row,) = bot.store.deliveries.list_for_tracker("github")
     told = caplog.text + row.reason + repr(bot.tracker) + repr(vars(bot.tracker)["_settings"])
     assert "Bad credentials" in told
     assert TOKEN not in told

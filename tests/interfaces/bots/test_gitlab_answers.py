@@ -9,7 +9,7 @@ import pytest
 from postmortem.fleet.store.opened_store import Store
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.interfaces.bots.reception import Reception
+from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.trackers.bot_comment import mark_of
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
 from tests.interfaces.bots.conftest import HereJudge
@@ -48,8 +48,10 @@ def told(
 
         def deliver(event: str, value: dict[str, Any], **headers: str) -> int:
             key = {"idempotency-key": f"delivery-{next(_NUMBERS)}"}
-            status = reception.received("gitlab", *sent.delivery(event, value, **key, **headers))
-            while any(row.state == "waiting" for row in store.deliveries.of_tracker("gitlab")):
+            status = reception.receive("gitlab", *sent.delivery(event, value, **key, **headers))
+            while any(
+                row.state == "waiting" for row in store.deliveries.list_for_tracker("gitlab")
+            ):
                 loop.answer_one()
             return status.status
 

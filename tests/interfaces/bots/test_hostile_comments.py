@@ -120,7 +120,7 @@ def test_a_hostile_log_is_shown_and_nothing_more(bot: Bot, spoken: str) -> None:
     for name, attack in ATTACKS.items():
         logs = (NamedLog(build_log_label(attack), log_with(attack)),)
         gathered = GatheredLogs(logs, (quote(attack),), is_chinese=False)
-        said = finder.of_issue(bot.tracker, gathered, spoken)
+        said = finder.judge_issue(bot.tracker, gathered, spoken)
         if wrong := dangers(said.text):
             found[name] = wrong
     assert found == {}
@@ -129,7 +129,7 @@ def test_a_hostile_log_is_shown_and_nothing_more(bot: Bot, spoken: str) -> None:
 @pytest.mark.parametrize("spoken", ["en", "zh"])
 def test_hostile_names_and_reasons_are_shown_and_nothing_more(spoken: str) -> None:
     """Of jobs, files, ids, and what a server says of an error."""
-    judged = HereJudge().judged([NamedLog("log", OOM.encode())], spoken, 60_000)
+    judged = HereJudge().judge([NamedLog("log", OOM.encode())], spoken, 60_000)
     found = {}
     for name, attack in ATTACKS.items():
         for comment in (
@@ -147,7 +147,7 @@ def test_every_article_is_harmless() -> None:
     """The rules' own pages may link to what they rest on, and do nothing else."""
     for name in ("memory.cuda-oom", "numerics.fp16-overflow", "text-model"):
         for spoken in ("en", "zh"):
-            text = HereJudge().explained(name, spoken)
+            text = HereJudge().explain(name, spoken)
             assert text is not None
             shown = Shown(github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE))
             assert shown.tags <= {*TAGS, "a"}
@@ -170,7 +170,7 @@ def test_the_longest_comment_fits(bot: Bot, spoken: str) -> None:
     """All that may stand around a report stands there, at its longest, and so is the report."""
     longest = bot.tracker.longest - ROOM
     log = "".join(log_with(attack * 50).decode() for attack in ("🜂", "&", "<b>", "`"))
-    judged = HereJudge().judged([NamedLog("log", log.encode())], spoken, longest)
+    judged = HereJudge().judge([NamedLog("log", log.encode())], spoken, longest)
     assert count_utf16_units(judged.report) <= longest
     full = replace(judged, report="x" * longest, title="&" * 500)
     for worst in ("🜂" * 400, "&" * 400, "`" * 400, "#1 " * 200):

@@ -14,7 +14,7 @@ from postmortem.interfaces.cli import main
 from postmortem.rules.check import find_slow_patterns
 from postmortem.rules.common_wording import build_pattern, find_common_parts
 from postmortem.rules.schema import SignatureEntry
-from postmortem.rules.skeleton import write_skeleton_for_lines
+from postmortem.rules.signature_draft import write_skeleton_for_lines
 
 GROUPS = {
     "fabric": [

@@ -12,7 +12,7 @@ from postmortem.report.manual.articles import render_article
 from postmortem.report.manual.entries import KINDS, iter_entries
 from postmortem.rules.base import load_compiled_rules
 from postmortem.rules.schema import SignatureEntry
-from postmortem.rules.skeleton import write_skeleton
+from postmortem.rules.signature_draft import write_skeleton
 
 RULES = load_compiled_rules()
 EVERYTHING = list(iter_entries(RULES))

@@ -193,9 +193,9 @@ def test_tokens_are_kept_as_hashes() -> None:
     """Nothing of them can be read from memory by their names."""
     tokens = AccessTokens([TOKEN, OTHER, TOKEN])
     assert TOKEN not in repr(vars(tokens))
-    assert tokens.holder(TOKEN) not in {None, tokens.holder(OTHER)}
-    assert tokens.holder(TOKEN[:-1]) is None
-    assert tokens.holder("") is None
+    assert tokens.find_holder(TOKEN) not in {None, tokens.find_holder(OTHER)}
+    assert tokens.find_holder(TOKEN[:-1]) is None
+    assert tokens.find_holder("") is None
     assert not AccessTokens().are_needed
 
 
@@ -208,16 +208,16 @@ def test_a_session_ends_by_itself() -> None:
     """After its hours."""
     sessions = ReaderSessions(1, clock(0.0, 3599.0, 3601.0))
     number = sessions.begin("someone")
-    assert sessions.holder(number) == "someone"
-    assert sessions.holder(number) is None
-    assert sessions.holder("another") is None
+    assert sessions.find_holder(number) == "someone"
+    assert sessions.find_holder(number) is None
+    assert sessions.find_holder("another") is None
 
 
 def test_what_is_known_of_clients_is_bounded() -> None:
     """Who was silent longest is forgotten; requests come back with time."""
     buckets = ClientBuckets(60, 2, 2, clock(0, 0, 0, 0.5, 1.5, 2, 2, 2))
-    assert [buckets.taken("a") for _ in range(3)] == [0, 0, 1]
-    assert buckets.taken("a") == pytest.approx(0.5)
-    assert buckets.taken("a") == 0
-    assert [buckets.taken(one) for one in ("b", "c", "a")] == [0, 0, 0]
+    assert [buckets.take("a") for _ in range(3)] == [0, 0, 1]
+    assert buckets.take("a") == pytest.approx(0.5)
+    assert buckets.take("a") == 0
+    assert [buckets.take(one) for one in ("b", "c", "a")] == [0, 0, 0]
     assert len(vars(buckets)["_left"]) == 2

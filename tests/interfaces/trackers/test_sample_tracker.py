@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.errors import UsageError
-from postmortem.fleet.store.entrance import open_store
+from postmortem.fleet.store.opening import open_store
 from postmortem.interfaces.bots.answering_loop import AnsweringLoop
 from postmortem.interfaces.bots.bot_settings import BotSettings
-from postmortem.interfaces.bots.reception import Reception
+from postmortem.interfaces.bots.delivery_intake import Reception
 from postmortem.interfaces.trackers.bot_comment import mark_of, update_or_create_comment
 from postmortem.interfaces.trackers.tracker_errors import NotThere, TrackerError
 from postmortem.interfaces.trackers.tracker_kinds import create_tracker
@@ -112,8 +112,8 @@ def test_the_bot_answers_there(board: Tracker, file: Path, tmp_path: Path) -> No
     with open_store(tmp_path / "store.sqlite") as store:
         reception = Reception(store.deliveries, {"board": board}, settings)
         headers = {"x-board-signature": signature, "x-board-delivery": "d-1"}
-        assert reception.received("board", headers, body).status == 202
-        assert reception.received("board", {**headers, "x-board-signature": ""}, body).status == 401
+        assert reception.receive("board", headers, body).status == 202
+        assert reception.receive("board", {**headers, "x-board-signature": ""}, body).status == 401
         loop = AnsweringLoop(store, {"board": board}, HereJudge(), settings)
         assert loop.answer_one()
         assert not loop.answer_one()

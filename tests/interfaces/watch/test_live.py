@@ -71,11 +71,11 @@ def test_a_raw_line_is_at_hand(machine: Matcher) -> None:
         live.feed(
             f"{number:07d} nothing to see in this line, which is there to take room\n".encode()
         )
-    assert live.line(20000).startswith("0020000 ")
-    assert live.line(19990).startswith("0019990 ")
-    assert live.line(5) == ""
-    assert live.last_number() == 20000
-    assert len(live.tail()[1]) < 100_000
+    assert live.get_line(20000).startswith("0020000 ")
+    assert live.get_line(19990).startswith("0019990 ")
+    assert live.get_line(5) == ""
+    assert live.get_last_number() == 20000
+    assert len(live.get_tail()[1]) < 100_000
 
 
 def test_a_line_without_end_is_bounded(machine: Matcher) -> None:
@@ -83,4 +83,4 @@ def test_a_line_without_end_is_bounded(machine: Matcher) -> None:
     live = GrowingFile(machine, 0)
     for _ in range(100):
         live.feed(b"x" * 10_000)
-    assert len(live.line(1)) + len(live.tail()[1]) < 300_000
+    assert len(live.get_line(1)) + len(live.get_tail()[1]) < 300_000

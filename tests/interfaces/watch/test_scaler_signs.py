@@ -17,7 +17,7 @@ def followed(lines: list[tuple[str, float]]) -> list[Sign]:
     looking, found = ScalerSigns(), []
     for number, (kind, value) in enumerate(lines, 1):
         if kind == "scale":
-            found += looking.event(
+            found += looking.read_event(
                 MetricRecord(NOWHERE, "deepspeed", number, math.nan, {"loss_scale": value})
             )
         else:

@@ -48,7 +48,7 @@ def watched(
         found.extend(
             Watcher(
                 [str(path) for path in paths], settings or Settings(), lambda: clock[0], sleep
-            ).events()
+            ).iter_events()
         )
     return found
 

@@ -50,7 +50,7 @@ def test_a_batch_comes_back(tmp_path: Path) -> None:
     capsule = open_capsule(folder)
     again = restore_batch(
         capsule.manifest.window.steps[0].micro_batches[0].batch,
-        capsule.tensors("batches.safetensors").__getitem__,
+        capsule.load_tensors("batches.safetensors").__getitem__,
     )
     assert torch.equal(again["ids"], torch.arange(3))
     assert again["deep"][0][1] == "x"

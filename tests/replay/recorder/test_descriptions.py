@@ -14,7 +14,7 @@ from postmortem.replay.recorder.criteria import Criterion, describe_user_loss  #
 from postmortem.replay.recorder.loop_hooks import find_loss, name_inputs  # noqa: E402
 from postmortem.replay.recorder.module_trees import NoTreeError, build_module_tree  # noqa: E402
 from postmortem.replay.recorder.recipes import build_model_recipe, convert_to_json  # noqa: E402
-from postmortem.replay.recorder.subject import (  # noqa: E402
+from postmortem.replay.recorder.recorded_objects import (  # noqa: E402
     Subject,
     strip_model_wrappers,
     strip_optimizer_wrappers,
@@ -155,7 +155,7 @@ def test_what_stands_in_no_file_is_said() -> None:
 )
 def test_a_loss_of_torch(named: Any, function: str, arguments: dict[str, Any]) -> None:
     """Its function and all of its arguments."""
-    recipe = Criterion(named).recipe(("input",))
+    recipe = Criterion(named).describe(("input",))
     assert (recipe.kind, recipe.function, recipe.arguments) == ("torch", function, arguments)
     assert (recipe.inputs, recipe.target) == (["input"], "target")
 
@@ -163,7 +163,7 @@ def test_a_loss_of_torch(named: Any, function: str, arguments: dict[str, Any]) -
 def test_a_loss_of_the_user() -> None:
     """A function in a file; a method by its class."""
     assert Criterion(find_loss).is_users
-    recipe = Criterion(find_loss).recipe(())
+    recipe = Criterion(find_loss).describe(())
     assert (recipe.kind, recipe.name) == ("user", "find_loss")
     assert describe_user_loss(Users.forward, (0,)).name == "Users.forward"
     assert describe_user_loss(Users.forward, (0,)).further == (0,)
@@ -173,10 +173,10 @@ def test_a_loss_of_part_of_the_output() -> None:
     """The part is named; what is not to be found in the output is said."""
     criterion = Criterion(functional.mse_loss)
     part = torch.ones(2)
-    criterion.called(part, {"other": 1, "logits": part}, {})
-    assert criterion.recipe(("x",)).output == "logits"
+    criterion.record_call(part, {"other": 1, "logits": part}, {})
+    assert criterion.describe(("x",)).output == "logits"
     assert not criterion.notes
-    criterion.called(part * 2, {"logits": part}, {"weight": part})
+    criterion.record_call(part * 2, {"logits": part}, {"weight": part})
     assert [*criterion.notes] == [
         "loss: its argument weight is a tensor",
         "loss: of something else than the model gives; name loss=a function",
@@ -232,8 +232,8 @@ def test_weights_that_are_tied_are_named_once() -> None:
     assert [*subject.trainable] == ["a.weight"]
     assert [*subject.frozen] == ["c.weight", "c.bias"]
     assert subject.tied == [("a.weight", "b.weight")]
-    (group,) = subject.groups()
-    assert (group["parameters"], group["lr"], subject.rates()) == (["a.weight"], 0.5, (0.5,))
+    (group,) = subject.get_groups()
+    assert (group["parameters"], group["lr"], subject.get_rates()) == (["a.weight"], 0.5, (0.5,))
 
 
 def test_parts_of_weights_are_seen() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from postmortem.replay.recorder.host_copies import as_tensor, get_rng_states, to_host  # noqa: E402
-from postmortem.replay.recorder.readings import Reading, compute_gradient_norm  # noqa: E402
+from postmortem.replay.recorder.loss_readings import Reading, compute_gradient_norm  # noqa: E402
 from postmortem.replay.recorder.sample_order import track_samples  # noqa: E402
 
 
@@ -55,7 +55,7 @@ def test_no_gradient_has_no_norm() -> None:
 @given(st.lists(st.floats(width=32), min_size=1, max_size=5))
 def test_figures_come_over_as_they_are(values: list[float]) -> None:
     """To the last bit, what is not finite too."""
-    told = Reading([torch.tensor(one) for one in values]).figures()
+    told = Reading([torch.tensor(one) for one in values]).get_figures()
     assert repr(told) == repr(values)
 
 

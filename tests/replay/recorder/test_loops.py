@@ -119,7 +119,7 @@ def test_the_indices_are_those_of_the_samples(tmp_path: Path) -> None:
     loop.change = poison
     (capsule,) = loop.run(folder=tmp_path, every=5, loader=loop.loader)
     opened = open_capsule(capsule)
-    tensors = opened.tensors("batches.safetensors")
+    tensors = opened.load_tensors("batches.safetensors")
     for step in opened.manifest.window.steps[:-1]:
         (one,) = step.micro_batches
         inputs = torch.stack([loop.loader.dataset[index][0] for index in one.samples])

@@ -73,10 +73,10 @@ def test_the_snapshot_is_of_the_step_it_says(tmp_path: Path) -> None:
     assert path is not None
     opened = open_capsule(path)
     window = opened.manifest.window
-    weights = opened.tensors("weights.safetensors")
+    weights = opened.load_tensors("weights.safetensors")
     for name, before in training.before[window.first].items():
         assert torch.equal(weights[name], before.cpu()), name
-    batches = opened.tensors("batches.safetensors")
+    batches = opened.load_tensors("batches.safetensors")
     scales = [
         float(batches[one.micro_batches[0].batch["items"]["input"]["key"]].abs().max())
         for one in window.steps
@@ -86,7 +86,7 @@ def test_the_snapshot_is_of_the_step_it_says(tmp_path: Path) -> None:
     assert opened.manifest.precision.autocast is not None
     assert opened.manifest.precision.autocast.enabled
     assert opened.manifest.device.type == "cuda"
-    assert "cuda:0" in {key.rpartition("/")[2] for key in opened.tensors("rng.safetensors")}
+    assert "cuda:0" in {key.rpartition("/")[2] for key in opened.load_tensors("rng.safetensors")}
 
 
 def test_a_bad_step_is_found_one_step_later(tmp_path: Path) -> None:

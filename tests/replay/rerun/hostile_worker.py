@@ -26,7 +26,7 @@ def memory(name: str) -> float:
 def measured(path: str) -> dict[str, Any]:
     """Replay a capsule without trust."""
     from postmortem.core.errors import PostmortemError
-    from postmortem.replay.rerun.on_demand import replay_capsule
+    from postmortem.replay.rerun.requested_replay import replay_capsule
 
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     before, began, used = memory("VmRSS"), time.monotonic(), time.process_time()

@@ -14,7 +14,7 @@ import pytest
 
 from postmortem.core.errors import InputError, UsageError
 from postmortem.replay.capsule.manifest import ModelRecipe
-from postmortem.replay.rerun.on_demand import replay_capsule
+from postmortem.replay.rerun.requested_replay import replay_capsule
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")

@@ -17,7 +17,7 @@ from postmortem.replay.capsule.manifest import LossRecipe
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("safetensors", reason="safetensors is not installed")
 
-from postmortem.replay.rerun.on_demand import replay_capsule  # noqa: E402
+from postmortem.replay.rerun.requested_replay import replay_capsule  # noqa: E402
 from tests.recorded_windows import Training, built, record, tree  # noqa: E402
 
 WIDE = ("Linear", {"in_features": 8, "out_features": 32})

@@ -43,7 +43,8 @@ if __name__ == "__main__":
     assert told.weights.trainable == ("0.weight", "0.bias", "2.weight", "2.bias")
     assert told.model.kind == "torch"
     one, other = (
-        load.tensors("weights.safetensors") for load in (open_capsule(first), open_capsule(second))
+        load.load_tensors("weights.safetensors")
+        for load in (open_capsule(first), open_capsule(second))
     )
     assert all(torch.equal(tensor, other[name]) for name, tensor in one.items())
     _, losses, recorded = rerun(second)

@@ -45,7 +45,7 @@ class Reception:
     ) -> None:
         self._deliveries, self._trackers, self._settings = deliveries, trackers, settings
 
-    def received(self, name: str, headers: Mapping[str, str], body: bytes) -> ReceptionReply:
+    def receive(self, name: str, headers: Mapping[str, str], body: bytes) -> ReceptionReply:
         """Take a delivery.
 
         Args:

@@ -45,7 +45,7 @@ class Peaks:
     seconds: float = 0.0
     error: str = ""
 
-    def shown(self) -> tuple[ModulePeak, ...]:
+    def get_figures(self) -> tuple[ModulePeak, ...]:
         """Give the figures."""
         return tuple(
             ModulePeak(

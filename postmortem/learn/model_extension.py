@@ -1,7 +1,7 @@
 """Extend a model with logs of the user's own.
 
 In: a model, sampled cases. Out: the content of a model's file. Not here: training from nothing
-(`learn.training`), reading labels (`learn.labelled`).
+(`learn.training`), reading labels (`learn.labelled_logs`).
 
 The logs that a model was trained on are not available. But it holds how rare each bucket was, and
 which ones indicate a cause: logs drawn from these stand for all others, and so does the first half
@@ -85,7 +85,7 @@ def _fit_new_causes(
     stored = np.ascontiguousarray(np.round(weights / scale[:, None]).astype(np.int8).T)
     own = sorted({sample.label.cause for sample in samples} | base.own)
     scale, bias = _shorten_numbers(scale), _shorten_numbers(bias)
-    return Weights(causes, stored, scale, bias, model.rarity, own).packed(base.calibration)
+    return Weights(causes, stored, scale, bias, model.rarity, own).pack(base.calibration)
 
 
 def _shorten_numbers(row: Any) -> list[float]:

@@ -52,7 +52,7 @@ def _iter_distinct_batches(bench: Bench) -> Iterator[MicroPlace]:
         for micro in range(len(recorded.micro_batches)):
             place = MicroPlace(step, micro)
             kind = tuple(
-                (path, tuple(tensor.shape)) for path, tensor in iter_tensors(bench.batch(place))
+                (path, tuple(tensor.shape)) for path, tensor in iter_tensors(bench.get_batch(place))
             )
             if kind not in seen:
                 seen.add(kind)

@@ -110,7 +110,7 @@ def _inspect_weights(baseline: BaselineRun) -> Iterator[str]:
 def _inspect_samples(baseline: BaselineRun) -> Iterator[str]:
     if baseline.place is None:
         return
-    batch = baseline.batch()
+    batch = baseline.get_batch()
     if baseline.masked:
         yield "labels-masked"
     elif find_labels(batch, baseline.bench.manifest.loss.target) is not None:

@@ -76,11 +76,11 @@ class Subject:
         kinds = {type(parameter).__name__ for parameter in self.trainable.values()}
         return bool(kinds & {"FlatParameter", "DTensor"})
 
-    def weights(self) -> Iterator[tuple[str, Any]]:
+    def get_weights(self) -> Iterator[tuple[str, Any]]:
         """Give what is trained."""
         yield from self.trainable.items()
 
-    def groups(self) -> Iterator[dict[str, Any]]:
+    def get_groups(self) -> Iterator[dict[str, Any]]:
         """Give the optimiser's groups with the names of their parameters and plain figures."""
         for group in getattr(self.optimizer, "param_groups", ()):
             named = [self.names.get(id(param)) for param in group["params"]]
@@ -91,14 +91,14 @@ class Subject:
             }
             yield {"parameters": [name for name in named if name is not None], **figures}
 
-    def optimizer_states(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def get_optimizer_states(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Give what the optimiser keeps for each parameter."""
         for parameter, entries in dict(getattr(self.optimizer, "state", {})).items():
             name = self.names.get(id(parameter))
             if name is not None and isinstance(entries, dict):
                 yield name, entries
 
-    def rates(self) -> tuple[float, ...]:
+    def get_rates(self) -> tuple[float, ...]:
         """Give the learning rate of each group, the device not asked."""
         rates = (group.get("lr") for group in getattr(self.optimizer, "param_groups", ()))
         return tuple(float(rate) for rate in rates if _is_on_cpu(rate))

@@ -1,7 +1,7 @@
 """Calibrate the shares of a text classifier on cases that it was not trained on.
 
 In: sampled cases. Out: `Calibration`, and each case with a model that has not seen its group. Not
-here: weights (`learn.fitting`), how far a verdict may be believed (`learn.believing`).
+here: weights (`learn.fitting`), how far a verdict may be believed (`learn.evidence_fit`).
 """
 
 import math
@@ -28,7 +28,7 @@ def iter_out_of_fold(
         held_out = [sample for sample in wanted if sample.fold(folds) == fold]
         rest = [sample for sample in train if sample.fold(folds) != fold]
         if held_out and len({sample.label.cause for sample in rest}) > 1:
-            packed = fit_weights(rest, seed).packed(UNFITTED)
+            packed = fit_weights(rest, seed).pack(UNFITTED)
             model = parse_text_model(packed, Path("fold"))
             yield from ((sample, model) for sample in held_out)
 

@@ -34,7 +34,7 @@ class Reading:
         else:
             self._host = held.cpu()
 
-    def figures(self, *, wait: bool = False) -> list[float] | None:
+    def get_figures(self, *, wait: bool = False) -> list[float] | None:
         """Give the figures, None if they have not come over and nobody is to wait."""
         if self._arrival is not None:
             if wait:

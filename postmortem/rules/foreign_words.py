@@ -5,7 +5,7 @@ words, which are looked at when a fix is chosen (`fixes.stack_selection`).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from postmortem.core.errors import PatternError
@@ -19,22 +19,35 @@ from postmortem.rules.stack_rules import (
 )
 
 
-def find_idiom_faults(rules: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[PatternError]:
-    """Yield what is wrong between fixes and stacks: names that are not there, foreign words."""
+def find_foreign_words(
+    rules: Mapping[str, Sequence[Mapping[str, Any]]], only: Container[str] | None = None
+) -> Iterator[PatternError]:
+    """Yield what is wrong between fixes and stacks: names that are not there, foreign words.
+
+    Fixes and stacks of all files are looked at, or those of the files `only`.
+    """
     stacks = StackRules(build_stack_rule(entry) for entry in rules["stacks"])
     files = {entry["id"]: str(entry.get("file", "")) for entry in rules["stacks"]}
     fixes = {entry["id"]: entry for entry in rules["fixes"]}
     seen = {entry.get("framework") for entry in rules["formats"]}
-    for entry in rules["stacks"]:
+    checked = _select(rules["stacks"], only)
+    for entry in checked:
         yield from _find_stack_faults(entry, stacks, seen, fixes, files)
     words = _Vocabulary(stacks)
-    for fix in fixes.values():
+    for fix in _select(rules["fixes"], only):
         yield from _find_fix_faults(fix, words, files)
-    for stack in stacks:
-        for name, own in stack.snippets.items():
-            yield from words.foreign(
-                f"{name} for {stack.id}", own.code, [stack.id], files[stack.id]
+    for name in (entry["id"] for entry in checked):
+        for fix_id, own in stacks.get(name).snippets.items():
+            yield from words.find_foreign_words(
+                f"{fix_id} for {name}", own.code, [name], files[name]
             )
+
+
+def _select(
+    entries: Iterable[Mapping[str, Any]], only: Container[str] | None
+) -> list[Mapping[str, Any]]:
+    """Select the entries of these files; without files, all."""
+    return [entry for entry in entries if only is None or entry.get("file") in only]
 
 
 def _find_stack_faults(
@@ -51,7 +64,7 @@ def _find_stack_faults(
                 yield PatternError(
                     f"{name}: no stack is called {other}", files[name], f"correct `{key}`"
                 )
-    if name in stacks.below(name):
+    if name in stacks.list_below(name):
         yield PatternError(f"{name} stands on itself in the end", files[name], "correct `over`")
     for fix in entry.get("snippets") or {}:
         if fix not in fixes:
@@ -68,7 +81,7 @@ def _find_stack_faults(
 def _find_fix_faults(
     fix: Mapping[str, Any], words: "_Vocabulary", files: Mapping[str, str]
 ) -> Iterator[PatternError]:
-    place, meant = str(fix.get("file", "")), [*(fix.get("stacks") or ()), *words.subjects(fix)]
+    place, meant = str(fix.get("file", "")), [*(fix.get("stacks") or ()), *words.list_subjects(fix)]
     for name in (*meant, *(fix.get("snippets") or {})):
         if name not in {ANY, MODEL, *files}:
             yield PatternError(
@@ -76,10 +89,12 @@ def _find_fix_faults(
             )
     for text in ("title", "why"):
         for language in ("en", "zh"):
-            yield from words.foreign(f"{fix['id']}.{text}", fix[text][language], meant, place)
+            yield from words.find_foreign_words(
+                f"{fix['id']}.{text}", fix[text][language], meant, place
+            )
     for name, snippet in (fix.get("snippets") or {}).items():
         mine = meant if name in {ANY, MODEL} else [name, *meant]
-        yield from words.foreign(f"{fix['id']} for {name}", snippet["code"], mine, place)
+        yield from words.find_foreign_words(f"{fix['id']} for {name}", snippet["code"], mine, place)
 
 
 class _Vocabulary:
@@ -99,11 +114,11 @@ class _Vocabulary:
         )
         self._any = re.compile("|".join(patterns) or r"(?!)")
 
-    def subjects(self, fix: Mapping[str, Any]) -> list[str]:
+    def list_subjects(self, fix: Mapping[str, Any]) -> list[str]:
         """Name the stacks of which all causes of a fix are."""
         return [stack.id for stack in self._stacks if stack.causes.issuperset(fix["causes"])]
 
-    def foreign(
+    def find_foreign_words(
         self, what: str, text: str, mine: Sequence[str], place: str
     ) -> Iterator[PatternError]:
         """Yield a fault for each word of a stack that is none of these and that they do not use."""
@@ -119,10 +134,10 @@ class _Vocabulary:
 
     def _list_near_stacks(self, name: str) -> set[str]:
         """Name the stacks whose words the users of a stack know: its own, and what it uses."""
-        taken = self._stacks.taken(name)
+        taken = self._stacks.list_taken(name)
         accompanying = (stack for key in taken for stack in self._stacks.get(key).beside)
         return {
             *taken,
             *accompanying,
-            *(below for key in taken for below in self._stacks.below(key)),
+            *(below for key in taken for below in self._stacks.list_below(key)),
         }

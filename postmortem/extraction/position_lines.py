@@ -1,0 +1,109 @@
+"""Give records that print no step the position that a line above them prints.
+
+In: the blocks of a source, once their records are in the series. Out: steps of points that had
+none. Not here: positions on the line of a record (`formats.positions`), those of bars
+(`formats.bars`).
+
+`Iteration 200, Testing net` before the figures of a test says where they stand. A kind of such
+lines is believed for a series if no two of its points follow the same one and the position grows
+from point to point. Blocks are searched only where points have no step. An epoch stands for a step
+where nothing else of the source has one.
+"""
+
+import bisect
+import itertools
+import math
+from array import array
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import ProcessId
+from postmortem.core.names import EPOCH, PLAIN_LOOP
+from postmortem.extraction.facts.series import Series
+from postmortem.reading.block_reader import Block
+
+_HEADING: Final = compile_lazily(
+    rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?<![\w.-])"
+    rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode)"
+    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,3}(?P<value>\d{1,10})(?![\d.]|\w)"
+)
+_KINDS: Final = (b"iter", b"step", b"episode", b"round", b"epoch")
+"""What is counted, the finest first."""
+_FALLS: Final = 0.1
+"""The share of points at which a position may begin anew."""
+
+
+class _Positions(NamedTuple):
+    """The lines of one kind in order, and the positions that they print."""
+
+    lines: "array[int]"
+    values: "array[float]"
+
+
+class PositionLines:
+    """Fills in the steps of one source."""
+
+    def __init__(self, line_break: bytes) -> None:
+        """Begin at the first line."""
+        self._break = line_break
+        self._done: dict[Hashable, int] = {}
+        """How many points of each series have been looked at."""
+        self._last: dict[bytes, tuple[int, float]] = {}
+        """The last line of each kind in the blocks before."""
+
+    def fill(
+        self, every: Mapping[tuple[str, str, int, ProcessId], Series], block: Block, line: int
+    ) -> None:
+        """Fill in steps of the points of a block, which begins at a raw line."""
+        bare, has_steps = list[tuple[Series, int]](), False
+        for key, series in every.items():
+            start = self._done.get(key, 0)
+            self._done[key] = len(series.steps)
+            if start >= len(series.steps):
+                continue
+            if all(map(math.isnan, series.steps[start:])):
+                bare.append((series, start))
+            else:
+                has_steps |= key[0] != EPOCH
+        if not bare:
+            return
+        positions = self._find(block, line)
+        for series, start in bare:
+            is_epoch_step = series.producer == PLAIN_LOOP and not has_steps
+            for kind in _KINDS[: None if is_epoch_step else -1]:
+                steps = (
+                    _look_up(positions[kind], series.lines[start:]) if kind in positions else None
+                )
+                if steps is not None:
+                    series.steps[start:] = array("d", steps)
+                    break
+
+    def _find(self, block: Block, line: int) -> Mapping[bytes, _Positions]:
+        """Find the lines with a position in a block."""
+        found = {
+            kind: _Positions(array("q", [number]), array("d", [value]))
+            for kind, (number, value) in self._last.items()
+        }
+        place = block.lo
+        for match in _HEADING.finditer(block.data, block.lo, block.hi):
+            line += block.data.count(self._break, place, match.start("kind"))
+            place = match.start("kind")
+            word = match["kind"].lower()
+            kind = b"iter" if word.startswith(b"iter") else word
+            lines, values = found.setdefault(kind, _Positions(array("q"), array("d")))
+            lines.append(line)
+            values.append(float(match["value"]))
+            self._last[kind] = (line, values[-1])
+        return found
+
+
+def _look_up(positions: _Positions, lines: Sequence[int]) -> list[float] | None:
+    """Give the position above each of some lines; None if it does not tell them apart."""
+    places = [bisect.bisect_right(positions.lines, line) - 1 for line in lines]
+    if min(places) < 0:
+        return None
+    steps = [positions.values[place] for place in places]
+    falls = sum(after < before for before, after in itertools.pairwise(steps))
+    is_same = any(after == before for before, after in itertools.pairwise(steps))
+    return None if is_same or falls > _FALLS * len(steps) else steps
