@@ -8,7 +8,9 @@ The wording of a line is what is left of it without digits, letters of hexadecim
 and marks, so that clocks, addresses and counters do not matter.
 """
 
+import itertools
 import string
+from collections.abc import Container, Mapping
 from typing import Final, NamedTuple
 
 from postmortem.reading.block_reader import Block
@@ -70,7 +72,7 @@ class RecurringLines:
         """Kept lines by the hash of their wording; None for one that comes too often."""
         self._latest: dict[int, tuple[int, bytes]] = {}
         """The last line of each wording that comes too often."""
-        self._often, self._count = _OFTEN, 0
+        self._often, self._most, self._count = _OFTEN, _MOST_WORDINGS, 0
         self._last: list[bytes] = []
         self._waiting: _Kept | None = None
 
@@ -104,55 +106,81 @@ class RecurringLines:
 
     def _take(self, raws: list[bytes]) -> None:
         wordings = b"\n".join(raws).translate(None, _IGNORED_IN_LINES).split(b"\n")
+        if not raws:
+            return
         if len(wordings) != len(raws):  # lines that end otherwise
             wordings = [raw.translate(None, _IGNORED) for raw in raws]
-        known, start = self._known, self._line + 1
-        was_kept = True
-        for number, wording in enumerate(wordings):
-            key = hash(wording[:_PREFIX])
-            group = known.get(key, ())
-            if group is None:
-                self._latest[key] = (start + number, raws[number])
-                if self._waiting is not None:
-                    self._waiting.after, self._waiting = raws[number], None
-                was_kept = False
-            elif wording:
-                before = [] if was_kept else self._before(raws, number)
-                kept = _Kept(start + number, raws[number], before)
-                self._waiting, was_kept = kept, bool(group)
-                self._keep(key, kept)
+        last = dict(zip(wordings, itertools.count()))
+        keys = {wording: hash(wording[:_PREFIX]) for wording in last}
+        often = {wording for wording in last if self._known.get(keys[wording], ()) is None}
+        rest = last.keys() - often - {b""}
+        if rest:
+            self._take_rest(raws, wordings, keys, rest)
+        elif self._waiting is not None and self._waiting.line == self._line:
+            self._waiting.after = _shorten(raws[0]) if wordings[0] else b""
+        for wording, number in last.items():
+            if self._known.get(keys[wording], ()) is None:
+                place = self._line + 1 + number
+                if self._latest.get(keys[wording], (0, b""))[0] < place:
+                    self._latest[keys[wording]] = (place, _shorten(raws[number]))
         self._line += len(raws)
         self._last = [*self._last, *raws[-_BEFORE:]][-_BEFORE:]
+
+    def _take_rest(
+        self,
+        raws: list[bytes],
+        wordings: list[bytes],
+        keys: Mapping[bytes, int],
+        rest: Container[bytes],
+    ) -> None:
+        """Look at the lines whose wording did not come too often before."""
+        numbers = [number for number, wording in enumerate(wordings) if wording in rest]
+        if self._waiting is not None and self._waiting.line == self._line and numbers[0] > 0:
+            self._waiting.after = _shorten(raws[0]) if wordings[0] else b""
+        for number in numbers:
+            key, line = keys[wordings[number]], self._line + 1 + number
+            group = self._known.get(key, ())
+            is_behind = self._waiting is not None and self._waiting.line == line - 1
+            if group is None:
+                if is_behind and self._waiting is not None:
+                    self._waiting.after = _shorten(raws[number])
+            elif group:
+                before = [] if is_behind else self._before(raws, number)
+                self._waiting = _Kept(line, _shorten(raws[number]), before)
+                self._keep(key, group, self._waiting)
+                behind = number + 1
+                if behind < len(raws) and wordings[behind] and wordings[behind] not in rest:
+                    self._waiting.after = _shorten(raws[behind])
+            else:
+                self._known[key] = [_Kept(line, _shorten(raws[number]), [])]
+                if len(self._known) > self._most:
+                    self._forget_single(line)
 
     def _before(self, raws: list[bytes], number: int) -> list[bytes]:
         """Give the lines right before one."""
         if number >= _BEFORE:
-            return raws[number - _BEFORE : number]
-        return [*self._last, *raws[:number]][-_BEFORE:]
+            return [*map(_shorten, raws[number - _BEFORE : number])]
+        return [*map(_shorten, [*self._last, *raws[:number]][-_BEFORE:])]
 
-    def _keep(self, key: int, kept: _Kept) -> None:
-        """Keep a line, and forget what has become too much."""
-        known = self._known
-        group = known.get(key)
-        if not group:
-            known[key] = [kept]
-            if len(known) > _MOST_WORDINGS:
-                self._forget_single(kept.line)
-            return
+    def _keep(self, key: int, group: list[_Kept], kept: _Kept) -> None:
+        """Keep one more line of a wording, and forget what has become too much."""
         group.append(kept)
         self._count += 1 + (len(group) == 2)
         if len(group) > self._often:
             self._count -= len(group)
-            known[key] = None
+            self._known[key] = None
         while self._count > _MOST_LINES:
             self._often //= 2
             self._forget_frequent()
 
     def _forget_single(self, line: int) -> None:
         """Forget the wordings that came once, long ago."""
-        for key, group in [*self._known.items()]:
-            if group is not None and len(group) == 1 and HEAD < group[0].line < line - _RECENT:
-                del self._known[key]
+        self._known = {
+            key: group
+            for key, group in self._known.items()
+            if group is None or len(group) > 1 or not HEAD < group[0].line < line - _RECENT
+        }
+        self._most = max(_MOST_WORDINGS, 2 * len(self._known))
 
     def _forget_frequent(self) -> None:
         """Drop the lines of wordings that come more often than may be, the first ones' last."""
@@ -166,7 +194,12 @@ class RecurringLines:
 _IGNORED_IN_LINES: Final = _IGNORED.replace(b"\n", b"")
 
 
-def _decode(raw: bytes) -> str:
+def _shorten(raw: bytes) -> bytes:
     """Give the beginning of the last frame of a line."""
-    frame = raw.rstrip(b"\r").rsplit(b"\r", 1)[-1]
-    return frame[: 2 * MOST_TEXT].decode("utf-8", "replace")[:MOST_TEXT].rstrip()
+    if len(raw) <= MOST_TEXT and b"\r" not in raw:
+        return raw
+    return raw.rstrip(b"\r").rsplit(b"\r", 1)[-1][: 2 * MOST_TEXT]
+
+
+def _decode(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")[:MOST_TEXT].rstrip()

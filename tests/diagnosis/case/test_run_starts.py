@@ -1,0 +1,64 @@
+"""Where runs start anew in one log, and where it only looks like it."""
+
+import pytest
+
+from postmortem import Stream, analyze
+from postmortem.core.errors import UsageError
+
+HEADER = "loading data from /data/train\nmodel has 12 layers\noptimizer adam\n"
+CRASH = (
+    "Traceback (most recent call last):\n"
+    '  File "train.py", line 9, in <module>\n'
+    "    main()\n"
+    "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+)
+
+
+def records(first: int, last: int) -> str:
+    """Lines of a training loop."""
+    return "".join(
+        f"step {step} loss {2 - step / 100:.3f} lr 0.001\n" for step in range(first, last)
+    )
+
+
+RUN = HEADER + records(1, 30)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(RUN, [1], id="one run"),
+        pytest.param(RUN + CRASH + RUN, [1, 37], id="again behind a crash"),
+        pytest.param(RUN + RUN + RUN, [1, 33, 65], id="the counter falls"),
+        pytest.param(RUN + HEADER + records(30, 60), [1], id="the data are printed again"),
+        pytest.param(HEADER * 4 + records(1, 30), [1], id="four ranks print the same"),
+        pytest.param(
+            "nohup: ignoring input\n" + RUN + "nohup: ignoring input\n" + CRASH,
+            [1, 34],
+            id="a launcher speaks",
+        ),
+        pytest.param(
+            "".join(f"[rank{rank}]: {line}\n" for rank in (0, 1) for line in CRASH.splitlines()),
+            [1],
+            id="two ranks fail",
+        ),
+    ],
+)
+def test_a_start_needs_its_opening_and_a_second_witness(text: str, expected: list[int]) -> None:
+    """What a run prints first comes again, and something else says that it is another run."""
+    attempts = analyze(Stream("train.log", text.encode())).analysis.attempts
+    assert [attempt.first_line for attempt in attempts] == expected
+
+
+def test_the_last_attempt_is_judged_unless_another_is_asked_for() -> None:
+    """Its curves and its end alone count; each says to which attempt it belongs."""
+    log = (RUN + CRASH + RUN + RUN).encode()
+    last, first = analyze(Stream("a.log", log)), analyze(Stream("a.log", log), attempt=1)
+    assert first.analysis.outcome == "failed"
+    assert last.analysis.outcome != "failed"
+    assert [attempt.outcome for attempt in last.analysis.attempts][:1] == ["failed"]
+    assert {series.attempt for series in last.analysis.series} == {3}
+    assert {series.attempt for series in last.analysis.other_series} == {1, 2}
+    assert {series.points for series in last.analysis.series} == {29}
+    with pytest.raises(UsageError, match="no attempt 7: the log holds 3 attempts"):
+        analyze(Stream("a.log", log), attempt=7)
