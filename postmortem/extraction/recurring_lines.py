@@ -116,15 +116,18 @@ class RecurringLines:
         rest = last.keys() - often - {b""}
         if rest:
             self._take_rest(raws, wordings, keys, rest)
-        elif self._waiting is not None and self._waiting.line == self._line:
-            self._waiting.after = _shorten(raws[0]) if wordings[0] else b""
-        for wording, number in last.items():
-            if self._known.get(keys[wording], ()) is None:
-                place = self._line + 1 + number
-                if self._latest.get(keys[wording], (0, b""))[0] < place:
-                    self._latest[keys[wording]] = (place, _shorten(raws[number]))
+        else:
+            self._end_waiting(raws[0], wordings[0])
+        self._note_frequent(raws, {keys[wording]: number for wording, number in last.items()})
         self._line += len(raws)
         self._last = [*self._last, *raws[-_BEFORE:]][-_BEFORE:]
+
+    def _note_frequent(self, raws: list[bytes], last: Mapping[int, int]) -> None:
+        """Keep the last line of each wording that comes too often."""
+        for key, number in last.items():
+            place = self._line + 1 + number
+            if self._known.get(key, ()) is None and self._latest.get(key, (0, b""))[0] < place:
+                self._latest[key] = (place, _shorten(raws[number]))
 
     def _take_rest(
         self,
@@ -135,8 +138,8 @@ class RecurringLines:
     ) -> None:
         """Look at the lines whose wording did not come too often before."""
         numbers = [number for number, wording in enumerate(wordings) if wording in rest]
-        if self._waiting is not None and self._waiting.line == self._line and numbers[0] > 0:
-            self._waiting.after = _shorten(raws[0]) if wordings[0] else b""
+        if numbers[0] > 0:
+            self._end_waiting(raws[0], wordings[0])
         for number in numbers:
             key, line = keys[wordings[number]], self._line + 1 + number
             group = self._known.get(key, ())
@@ -148,13 +151,17 @@ class RecurringLines:
                 before = [] if is_behind else self._before(raws, number)
                 self._waiting = _Kept(line, _shorten(raws[number]), before)
                 self._keep(key, group, self._waiting)
-                behind = number + 1
-                if behind < len(raws) and wordings[behind] and wordings[behind] not in rest:
-                    self._waiting.after = _shorten(raws[behind])
+                if any(word and word not in rest for word in wordings[number + 1 : number + 2]):
+                    self._waiting.after = _shorten(raws[number + 1])
             else:
                 self._known[key] = [_Kept(line, _shorten(raws[number]), [])]
                 if len(self._known) > self._most:
                     self._forget_single(line)
+
+    def _end_waiting(self, raw: bytes, wording: bytes) -> None:
+        """Give a kept line that ended the region before the line behind it."""
+        if self._waiting is not None and self._waiting.line == self._line:
+            self._waiting.after = _shorten(raw) if wording else b""
 
     def _before(self, raws: list[bytes], number: int) -> list[bytes]:
         """Give the lines right before one."""

@@ -171,17 +171,22 @@ def _is_full_count(observed: Observed, source: int) -> bool:
     parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(row)]
     if not parts or any(now < of for now, of in parts):
         return False
-    epochs = [
-        curve.last.value
-        for curve in observed.series
-        if curve.source == source and curve.name == names.EPOCH and curve.last is not None
-    ]
-    if epochs and not any(now == epoch for now, _ in parts for epoch in epochs):
+    if _are_steps_of_epoch(observed, source, {now for now, _ in parts}):
         return False
     others = {int(part["now"]) for row in rows[:-1] for part in [PART.search(row)] if part}
     _, whole = parts[0]
     is_counting = bool(others) and max(others) < whole
     return is_counting and observed.records.get(source, 0) <= _OFTEN * (whole + 1)
+
+
+def _are_steps_of_epoch(observed: Observed, source: int, counts: set[int]) -> bool:
+    """Say whether an epoch is printed that is none of the counts: they may be its steps."""
+    epochs = [
+        curve.last.value
+        for curve in observed.series
+        if curve.source == source and curve.name == names.EPOCH and curve.last is not None
+    ]
+    return bool(epochs) and not counts.intersection(epochs)
 
 
 def _list_rows(observed: Observed, source: int) -> list[str]:

@@ -68,15 +68,19 @@ def get_max_probability(cause: str, evidence: Sequence[Evidence[Message]]) -> fl
         item.weight <= -WEIGHTS["strong"] for item in evidence
     ):
         return _CONTRADICTED
+    return UNPROVED if _is_unproved(cause, evidence) else MOST_CERTAIN
+
+
+def _is_unproved(cause: str, evidence: Sequence[Evidence[Message]]) -> bool:
+    """Say whether health, or what is named for want of another cause, lacks its proof."""
     is_proved = any(item.weight >= WEIGHTS["strong"] for item in evidence)
     least = next((weight for trait, weight in _DOUBT if has_trait(cause, trait)), -math.inf)
     is_doubted = any(item.weight < least for item in evidence)
-    is_open = (
+    return (
         is_doubted
         or (has_trait(cause, Trait.RESIDUAL) and not is_proved)
         or (has_trait(cause, Trait.COMPLETED) and not _shows_learning(evidence))
     )
-    return UNPROVED if is_open else MOST_CERTAIN
 
 
 def _shows_learning(evidence: Iterable[Evidence[Message]]) -> bool:
