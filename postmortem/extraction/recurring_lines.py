@@ -145,18 +145,25 @@ class RecurringLines:
             group = self._known.get(key, ())
             is_behind = self._waiting is not None and self._waiting.line == line - 1
             if group is None:
-                if is_behind and self._waiting is not None:
-                    self._waiting.after = _shorten(raws[number])
+                if is_behind:
+                    self._waiting.after = _shorten(raws[number])  # type: ignore[union-attr]
             elif group:
                 before = [] if is_behind else self._before(raws, number)
                 self._waiting = _Kept(line, _shorten(raws[number]), before)
                 self._keep(key, group, self._waiting)
-                if any(word and word not in rest for word in wordings[number + 1 : number + 2]):
-                    self._waiting.after = _shorten(raws[number + 1])
+                self._look_behind(raws, wordings, number, rest)
             else:
                 self._known[key] = [_Kept(line, _shorten(raws[number]), [])]
                 if len(self._known) > self._most:
                     self._forget_single(line)
+
+    def _look_behind(
+        self, raws: list[bytes], wordings: list[bytes], number: int, rest: Container[bytes]
+    ) -> None:
+        """Give the kept line the one behind it, if that comes too often to be kept."""
+        behind = number + 1
+        if self._waiting and behind < len(raws) and wordings[behind] not in rest:
+            self._waiting.after = _shorten(raws[behind]) if wordings[behind] else b""
 
     def _end_waiting(self, raw: bytes, wording: bytes) -> None:
         """Give a kept line that ended the region before the line behind it."""
