@@ -38,8 +38,9 @@ from postmortem.rules.base import Format
 from postmortem.rules.engine import Budget, Match
 
 _VALUE: Final = rb"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|nan|NaN|inf|Infinity))"
+_PLAIN: Final = r"(\d+(?:\.\d+)?)"
 _OTHER: Final = rb"(?:\d+ days?, )?[^\s,'}\]|]{1,60}"
-_BEGINNING: Final = compile_lazily(r"'?(\d+(?:\.\d+)?)(?=[^\d.,eE+\w-]|[A-Za-z]{1,6}(?:$|\W))")
+_BEGINNING: Final = compile_lazily(rf"'?{_PLAIN}(?=[^\d.,eE+\w-]|[A-Za-z]{{1,6}}(?:$|\W))")
 """A figure with something else behind it."""
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
@@ -234,11 +235,14 @@ def _drop_duplicate_rank(spans: Sequence[Span], *, names_process: bool) -> list[
 
 
 def _build_value_span(text: str, start: int, name: str) -> Span:
-    """Leave the figure of a value open: all of it, or what it begins with (`'6/2353'`, `2m 3s`)."""
+    """Leave the figure of a value open: all of it, or what it begins with (`'6/2353'`, `2m 3s`).
+
+    Before a unit it stays plain: a format may take no sign or exponent there.
+    """
     found = _BEGINNING.match(text)
     if re.fullmatch(_VALUE, text.encode()) or found is None or float(found[1]) != parse_value(text):
         return Span(start, start + len(text), name, _VALUE)
-    return Span(start + found.start(1), start + found.end(1), name, _VALUE)
+    return Span(start + found.start(1), start + found.end(1), name, _PLAIN.encode())
 
 
 def _is_drawn_alike(match: Match) -> bool:
