@@ -86,7 +86,7 @@ class LearntLiterals:
 
     def _try(self, name: bytes, data: bytes, place: int) -> None:
         """Learn a name if nothing leads to its line, and the line has a figure."""
-        if name in self._tried or max(len(self._tried) - _MOST_TRIED, 0) >= _MOST_TRIED:
+        if name in self._tried or len(self._tried) >= 2 * _MOST_TRIED:
             return
         self._tried.add(name)
         start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)

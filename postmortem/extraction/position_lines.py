@@ -7,7 +7,8 @@ none. Not here: positions on the line of a record (`formats.positions`), those o
 `Iteration 200, Testing net` before the figures of a test says where they stand. A kind of such
 lines is believed for a series if no two of its points follow the same one and the position grows
 from point to point. Blocks are searched only where points have no step. An epoch stands for a step
-where nothing else of the source has one.
+where nothing else of the source has one. A loss scale without a step is an event between records,
+and stays so.
 """
 
 import bisect
@@ -19,7 +20,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
-from postmortem.core.names import EPOCH, PLAIN_LOOP
+from postmortem.core.names import EPOCH, LOSS_SCALE, PLAIN_LOOP
 from postmortem.extraction.facts.series import Series
 from postmortem.reading.block_reader import Block
 
@@ -60,7 +61,7 @@ class PositionLines:
         for key, series in every.items():
             start = self._done.get(key, 0)
             self._done[key] = len(series.steps)
-            if start >= len(series.steps):
+            if start >= len(series.steps) or key[0] == LOSS_SCALE:
                 continue
             if all(map(math.isnan, series.steps[start:])):
                 bare.append((series, start))
