@@ -15,6 +15,7 @@ from typing import Any, Final
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.extract import FIRST, LAST, Extract, KeptFindings, Sighting
 from postmortem.extraction.facts.fact_store import FactStore
+from postmortem.extraction.recurring_lines import unfold_lines
 from postmortem.extraction.text_sample import TextSample
 
 Lines = tuple[int, int]
@@ -155,22 +156,13 @@ def _select_texts(extract: Extract, lines: Mapping[int, Lines]) -> dict[str, Any
         if last >= extract.lines.get(source, 0):
             kept = dict(enumerate(text.split("\n"), begin))
         else:
-            kept = _list_kept_lines(extract, source)
+            kept = unfold_lines(extract.recurring.get(source, ()))
         tails[source] = _join_end(kept, first, last)
         sample = samples.get(source, TextSample())
         samples[source] = TextSample(
             *(tuple(line for line in part if first <= line[0] <= last) for part in sample)
         )
     return {"heads": heads, "tails": tails, "samples": samples, "recurring": recurring}
-
-
-def _list_kept_lines(extract: Extract, source: int) -> dict[int, str]:
-    """List the lines of a source that are kept because their wording recurs, and those by them."""
-    kept: dict[int, str] = {}
-    for line in extract.recurring.get(source, ()):
-        kept |= {line.line - back: text for back, text in enumerate(reversed(line.before), 1)}
-        kept[line.line] = line.text
-    return kept
 
 
 def _join_end(kept: Mapping[int, str], first: int, last: int) -> tuple[int, str]:

@@ -10,7 +10,7 @@ and marks, so that clocks, addresses and counters do not matter.
 
 import itertools
 import string
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from postmortem.reading.block_reader import Block
@@ -51,6 +51,16 @@ class RecurringLine(NamedTuple):
 def get_wording(text: str) -> bytes:
     """Give the beginning of a text without all that changes from time to time."""
     return text.encode("utf-8", "replace").translate(None, _IGNORED)[:_PREFIX]
+
+
+def unfold_lines(lines: Iterable[RecurringLine]) -> dict[int, str]:
+    """Give kept lines and those that are kept before each of them, by raw number."""
+    found: dict[int, str] = {}
+    for line in lines:
+        for back, text in enumerate(reversed(line.before), 1):
+            found.setdefault(line.line - back, text)
+        found[line.line] = line.text
+    return found
 
 
 class _Kept:

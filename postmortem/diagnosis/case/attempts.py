@@ -27,6 +27,8 @@ class Span(NamedTuple):
     """Of the attempt, from 1."""
     first: int
     last: int
+    is_of_folder: bool = False
+    """The name of its folder tells which attempt it belongs to."""
 
 
 def list_spans(extract: Extract) -> list[Span]:
@@ -42,7 +44,7 @@ def list_spans(extract: Extract) -> list[Span]:
     for source in logs:
         last = extract.sources[source].lines
         if source in folders:
-            found.append(Span(source, folders[source], 1, last))
+            found.append(Span(source, folders[source], 1, last, is_of_folder=True))
             continue
         ends, crashes = list_ends(extract, source), _list_crashes(extract, source)
         starts = find_starts(extract, source, ends, crashes)
@@ -137,13 +139,13 @@ def _choose_lines(
     extract: Extract, spans: Sequence[Span], number: int
 ) -> dict[int, tuple[int, int]]:
     """Choose the lines of each log of several attempts that belong to one of them."""
-    folders = _number_folders(extract)
     total, counts = count_attempts(spans), Counter(span.source for span in spans)
     chosen: dict[int, tuple[int, int]] = {}
-    for source, count in counts.items():
-        if source not in folders and count == 1:
+    for span in spans:
+        count = counts[span.source]
+        if not span.is_of_folder and count == 1:
             continue
-        wanted = number if number < total or source in folders else count
-        found = [span for span in spans if (span.source, span.number) == (source, wanted)]
-        chosen[source] = (found[0].first, found[0].last) if found else _nothing(extract, source)
+        chosen.setdefault(span.source, _nothing(extract, span.source))
+        if span.number == (number if number < total or span.is_of_folder else count):
+            chosen[span.source] = (span.first, span.last)
     return chosen

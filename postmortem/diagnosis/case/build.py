@@ -22,7 +22,7 @@ from postmortem.diagnosis.case.forwarded import forwarding
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
 from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
-from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_handled
+from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_outlived_by_run
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -37,6 +37,7 @@ from postmortem.extraction.facts import fact_store as env
 from postmortem.rules.base import KnowledgeBase
 
 _MOST_TEXT: Final = 200
+"""Characters of an error that is quoted."""
 
 
 class _Attempt(NamedTuple):
@@ -214,7 +215,7 @@ def _find_handled_error(outlived: SurvivedErrors, attempt: _Attempt) -> dict[str
     handled = [
         traceback
         for traceback, _ in attempt.tracebacks
-        if is_handled(traceback) and outlived.has(traceback)
+        if is_outlived_by_run(traceback) and outlived.has(traceback)
     ]
     if not handled:
         return {}

@@ -104,7 +104,9 @@ class SurvivedErrors:
             return True
         return any(
             (traceback.source, traceback.offset) in self._passed
-            or (self.has(traceback) and (is_handled(traceback) or self._is_explained(first)))
+            or (
+                self.has(traceback) and (is_outlived_by_run(traceback) or self._is_explained(first))
+            )
             for traceback in self._iter_around(finding)
             if first is None or not _is_enclosing(traceback, first)
         )
@@ -224,7 +226,7 @@ class SurvivedErrors:
         )
 
 
-def is_handled(traceback: Traceback) -> bool:
+def is_outlived_by_run(traceback: Traceback) -> bool:
     """Say whether the run itself, no exit handler or thread, goes on behind an exception."""
     return traceback.went_on > 0 and traceback.aside not in ASIDE
 

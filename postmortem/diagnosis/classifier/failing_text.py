@@ -41,10 +41,9 @@ def extract_failure_passages(case: Case, circumstances: Iterable[str] = ()) -> l
         passage for traceback in tracebacks for passage in _iter_traceback_passages(traceback)
     ]
     for source in _select_sources(case.gathered, tracebacks):
-        begin = case.begins.get(source, 0)
         sample = case.gathered.samples[source]
         for kind, lines in (("telling", sample.telling), ("last", sample.last)):
-            found += _iter_line_passages(kind, source, [row for row in lines if row[0] >= begin])
+            found += _iter_line_passages(kind, source, lines)
     found += [TextPassage("fact", f"framework {name}") for name in sorted(case.frameworks)]
     return found
 

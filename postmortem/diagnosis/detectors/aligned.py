@@ -237,6 +237,11 @@ def _replace_nan_step(step: float) -> float:
     return _NO_STEP if math.isnan(step) else step
 
 
+def as_share(value: float) -> float:
+    """Give a share that may be printed in per cent."""
+    return value / 100 if value > 1 else value
+
+
 def find_first_nonfinite(points: Iterable[Point]) -> Point | None:
     """Give the first point whose value is not finite."""
     return next((point for point in points if not math.isfinite(point.value)), None)

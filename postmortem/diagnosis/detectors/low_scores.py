@@ -15,7 +15,7 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves, count_trailing_repeats
+from postmortem.diagnosis.detectors.aligned import Curves, as_share, count_trailing_repeats
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.objectives import is_policy
 from postmortem.diagnosis.detectors.observed import Observed
@@ -192,7 +192,7 @@ def _is_level(values: Sequence[float]) -> bool:
     """Say whether a share, maybe in per cent, stays low but for noise, and does not rise."""
     third = len(values) // 3
     level, most = statistics.median(values), max(values)
-    share = most / 100 if most > 1 else most
+    share = as_share(most)
     head, tail = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
     is_level = most - min(values) < _NOISE * level and tail < (1 + _LEVEL / 2) * head
     return 0 < share < _LOW and is_level

@@ -13,7 +13,7 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.aligned import Curves, as_share
 from postmortem.extraction.facts.series import Series
 
 _RECONSTRUCTION: Final = compile_lazily(r"recon|elbo|(?:^|[_/])rec(?:$|[_/])", re.IGNORECASE)
@@ -55,7 +55,7 @@ def is_of_no_classes(curves: Curves, accuracy: float) -> bool:
     """
     values = [point.value for point in curves.finite(names.LOSS)]
     late = values[len(values) // 2 :]
-    wrong = 1.0 - (accuracy / 100 if accuracy > 1 else accuracy)
+    wrong = 1.0 - as_share(accuracy)
     return bool(late) and 0 <= max(late) < _OF_HALF * wrong * math.log(2)
 
 

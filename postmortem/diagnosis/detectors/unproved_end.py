@@ -12,7 +12,7 @@ from typing import Final
 from postmortem.core import names
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.aligned import Curves, as_share
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.baseline import list_class_counts
 from postmortem.diagnosis.detectors.loss_of_training import WORTH
@@ -88,7 +88,7 @@ def _is_good(values: Sequence[float]) -> bool:
     """Say whether a score is high at last, whatever its scale, or has risen well."""
     if not values:
         return False
-    share = values[-1] / 100 if values[-1] > 1 else values[-1]
+    share = as_share(values[-1])
     return share > _HIGH_SCORE or (len(values) > 1 and values[-1] > _RISEN * abs(values[0]))
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.aligned import Curves, as_share
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.objectives import is_rise_expected
 from postmortem.diagnosis.detectors.observed import Observed
@@ -66,16 +66,15 @@ def detect_overfitting(observed: Observed) -> Iterator[Anomaly]:
 def detect_validation_at_chance(observed: Observed) -> Iterable[Anomaly]:
     """Find a validation accuracy that never leaves chance while the training accuracy rises."""
     curves = observed.curves
-    accuracies = curves.of("accuracy")
-    judged = set(curves.of("validation"))
-    trained = [curves.finite(name) for name in accuracies if name not in judged]
-    for name in accuracies:
+    judged = _select_judged(curves, "accuracy")
+    trained = [curves.finite(name) for name in curves.of("accuracy") if name not in judged]
+    for name in judged:
         points = curves.finite(name)
-        if name not in judged or len(points) < _FEWEST:
+        if len(points) < _FEWEST:
             continue
-        values = [_as_share(point.value) for point in points]
+        values = [as_share(point.value) for point in points]
         level = statistics.median(values)
-        learnt = max((_as_share(one[-1].value) for one in trained if one), default=0.0)
+        learnt = max((as_share(one[-1].value) for one in trained if one), default=0.0)
         if _is_chance(level, values) and learnt >= level + _GAP:
             message = say(
                 "{name} stays at {level:.4g}, training accuracy {learnt:.4g}",
@@ -88,19 +87,22 @@ def detect_validation_at_chance(observed: Observed) -> Iterable[Anomaly]:
     return []
 
 
-def _list_validation_losses(curves: Curves) -> list[str]:
+def _select_judged(curves: Curves, *classes: str) -> list[str]:
+    """Select the names of some classes of metrics that are of the validation."""
     judged = set(curves.of("validation"))
-    losses = [name for name in curves.of("loss") if name in judged]
-    return list(dict.fromkeys([names.EVAL_LOSS, *losses]))
+    return [name for name in curves.of(*classes) if name in judged]
+
+
+def _list_validation_losses(curves: Curves) -> list[str]:
+    return list(dict.fromkeys([names.EVAL_LOSS, *_select_judged(curves, "loss")]))
 
 
 def _list_scores(curves: Curves) -> list[str]:
     """List the scores of the validation that have as many records as show a course."""
-    judged = set(curves.of("validation"))
     return [
         name
-        for name in curves.of(*SHARES, "detection", "quality")
-        if name in judged and len(curves.finite(name)) >= _FEWEST
+        for name in _select_judged(curves, *SHARES, "detection", "quality")
+        if len(curves.finite(name)) >= _FEWEST
     ]
 
 
@@ -141,10 +143,6 @@ def _is_worse_at_last(points: Sequence[Point]) -> bool:
     third = max(1, len(values) // 3)
     best = max(values[:-third])
     return max(values[-third:]) < best - _WORSE * abs(best)
-
-
-def _as_share(value: float) -> float:
-    return value / 100 if value > 1 else value
 
 
 def _is_chance(level: float, values: Sequence[float]) -> bool:

@@ -5,7 +5,7 @@ of them a fix takes (`fixes.select`).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from postmortem.core import names
 from postmortem.core.answer import Evidence
@@ -48,7 +48,7 @@ def _peak_rate(case: Case) -> str:
     by_end = [
         (max(point.value for point in points), points)
         for series in case.gathered.series.values()
-        if series.name == names.LEARNING_RATE and (points := _of_last_attempt(series, case.begins))
+        if series.name == names.LEARNING_RATE and (points := _select_finite(series))
     ]
     top = max((highest for highest, _ in by_end), default=0.0)
     may_stand_still = "rate-standstill" in case.shapes
@@ -59,9 +59,8 @@ def _peak_rate(case: Case) -> str:
     return f"{top:g}" if top > 0 and is_peak else ""
 
 
-def _of_last_attempt(series: Series, begins: Mapping[int, int]) -> Sequence[Point]:
-    begin = begins.get(series.source, 0)
-    return [point for point in series.kept() if point.line >= begin and math.isfinite(point.value)]
+def _select_finite(series: Series) -> Sequence[Point]:
+    return [point for point in series.kept() if math.isfinite(point.value)]
 
 
 def _is_peak(rates: Sequence[Point], *, may_stand_still: bool) -> bool:

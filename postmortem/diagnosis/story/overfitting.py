@@ -1,7 +1,7 @@
 """Notes on a run that overfits its training data.
 
-In: the extract. Out: sentences. Not here: causes (`inference`): such a run has not failed, and what
-it needs is an earlier checkpoint rather than a repair.
+In: the extract. Out: sentences, which name the checkpoint to go back to. Not here: the anomaly that
+makes it the cause (`detectors.validation`), which asks for a further rise and for the scores.
 """
 
 import math

@@ -102,8 +102,7 @@ def _iter_own_errors(
     for event in case.events:
         finding = event.finding
         is_its = finding.source in own and finding.role == "cause" and event.is_fatal
-        is_last = finding.line >= case.begins.get(finding.source, 0)
-        if is_its and is_last and not has_trait(finding.signature, Trait.MET_WHEN_OTHERS_ENDED):
+        if is_its and not has_trait(finding.signature, Trait.MET_WHEN_OTHERS_ENDED):
             text = add_label(titles(finding.signature), _cut(finding.text))
             yield _OwnLine(finding.source, finding.line, finding.time, text)
     for raised in case.tracebacks:

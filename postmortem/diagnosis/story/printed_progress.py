@@ -19,10 +19,11 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.number_texts import normalise_step, parse_number
 from postmortem.extraction.facts.series import Series
+from postmortem.extraction.recurring_lines import unfold_lines
 
-_NUMBER = r"\d[\d,]{0,14}(?:\.\d{1,4})?[KkM]?(?![\w.]*\d)"
-_GAP = r"(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}"
-_OF = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
+_NUMBER: Final = r"\d[\d,]{0,14}(?:\.\d{1,4})?[KkM]?(?![\w.]*\d)"
+_GAP: Final = r"(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}"
+_OF: Final = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
 _EPOCH: Final = compile_lazily(rf"(?i)(?<![a-z_])epoch{_GAP}{_OF}")
 _STEP: Final = compile_lazily(
     r"(?i)(?<![a-z_])(?:(?:global|current|training)[_ ])?"
@@ -44,12 +45,11 @@ _BAR: Final = compile_lazily(
 )
 _SCALES: Final = {"k": 1e3, "m": 1e6}
 _MOST_TEXT: Final = 400
+"""Characters of a line of the end, counted from its own end."""
 _MOST_LOOKED_AT: Final = 600
 """Lines that are looked at, the last ones first."""
 _FALLS: Final = 2
 """Times that steps fall before they are counted anew in each epoch."""
-
-
 _BEYOND: Final = 1.5
 """Times the last recorded step beyond which a printed step is another count."""
 
@@ -132,11 +132,9 @@ def _collect_lines(extract: Extract) -> dict[int, str]:
         if extract.sources[source].kind in {"environment", "ignored"}:
             continue
         for line in lines:
-            found[line.line] = line.text
             if line.after:
                 found.setdefault(line.line + 1, line.after)
-            for back, text in enumerate(reversed(line.before), 1):
-                found.setdefault(line.line - back, text)
+        found |= unfold_lines(lines)
         first, text = extract.tails.get(source, (1, ""))
         for number, line_text in enumerate(text.split("\n"), first):
             found[number] = line_text[-_MOST_TEXT:]

@@ -92,7 +92,7 @@ def compute_progress(
         logs: indexes of the sources that are logs.
     """
     stamps = list(known)
-    losses = _collect_losses(extract, case)
+    losses = _collect_losses(extract)
     bad = _find_lasting_bad(extract, case, failure, stamps, losses) if _is_unsound(cause) else None
     limit = bad or (
         _place(extract, failure.source, failure.line, stamps) if failure is not None else None
@@ -188,14 +188,12 @@ def _is_unfinished(
     )
 
 
-def _collect_losses(extract: Extract, case: Case) -> Mapping[int, Sequence[Sequence[Point]]]:
+def _collect_losses(extract: Extract) -> Mapping[int, Sequence[Sequence[Point]]]:
     """Give the points of the training losses of the last attempt, by source."""
     found: dict[int, list[Sequence[Point]]] = {}
     for series in extract.copies.leading(extract.series):
-        begin = case.begins.get(series.source, 0)
         if series.name == names.LOSS:
-            points = [point for point in series.kept() if point.line >= begin]
-            found.setdefault(series.source, []).append(points)
+            found.setdefault(series.source, []).append(list(series.kept()))
     return found
 
 
