@@ -28,9 +28,6 @@ OF_SPLIT: Final = " of "
 OF_BATCH: Final = f"_of_batch{SO_FAR}"
 """Ends the name of a figure of one batch of an evaluation that prints its result, too."""
 
-COLLECTIVES: Final = "collectives"
-"""The testimony that holds group, rank and how many collectives it had enqueued."""
-
 ROLES: Final = ("cause", "consequence", "warning", "harmless", "context")
 LEVELS: Final = ("decisive", "strong", "moderate", "weak")
 LANGUAGES: Final = ("en", "zh")

@@ -20,6 +20,7 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message
 from postmortem.extraction.copies import Copies
 from postmortem.extraction.facts.fact_store import FactStore
+from postmortem.extraction.facts.rank_dumps import RankDump
 from postmortem.extraction.facts.series import ENVELOPE, Series
 from postmortem.extraction.recurring_lines import RecurringLine
 from postmortem.extraction.text_sample import TextSample
@@ -217,6 +218,8 @@ class Extract:
     """Printed times beside what may be a failure, by source: (byte offset, time)."""
     error_files: set[int] = field(default_factory=set)
     """Sources that are a copy of an exception (`formats.error_file`)."""
+    rank_dumps: list[RankDump] = field(default_factory=list)
+    """What the flight recorder of each rank wrote."""
     copies: Copies = field(default_factory=Copies)
     """Series that stand in another file of the run too."""
     _total_limits: FindingLimits = field(
@@ -296,6 +299,7 @@ class Extract:
             self.recurring[source] = self.recurring.get(source, ()) + recurring
         self.lines.update(other.lines)
         self.error_files |= other.error_files
+        self.rank_dumps += other.rank_dumps
 
     def copy(self) -> "Extract":
         """Give a value of its own, which shares nothing that can change."""
@@ -327,6 +331,7 @@ class Extract:
             lines={**self.lines},
             stamps={source: [*stamps] for source, stamps in self.stamps.items()},
             error_files={*self.error_files},
+            rank_dumps=[*self.rank_dumps],
             _total_limits=total,
             _limits=limits_of,
         )

@@ -14,7 +14,7 @@ from postmortem.extraction.extract import Extract
 _SUFFIXES: Final = frozenset({".yaml", ".yml", ".json", ".py"})
 _STORES: Final = frozenset({"params", "metrics"})
 """Folders of MLflow's file store."""
-_FIGURES: Final = (".tfevents.", "trace_rank", "comm_traces/rank_")
+_FIGURES: Final = (".tfevents.", "trace_rank", "comm_traces/rank_", "_dump_")
 _FOLDED: Final = (".json", ".jsonl")
 _JSON_LOG_KEYS: Final = ('"message"', '"msg"', '"level"')
 """Keys of lines that a logger wrote as JSON."""

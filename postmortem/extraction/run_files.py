@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.errors import InputError
 from postmortem.core.message import Message, say
-from postmortem.core.names import ASSUMED_LOOP, COLLECTIVES
+from postmortem.core.names import ASSUMED_LOOP
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import (
@@ -94,14 +94,11 @@ class RunFiles:
     ) -> ReadSource:
         data = fill(opened, MOST_BYTES)
         try:
-            found = flight_recorder.read_dump(data, rank)
+            dump = flight_recorder.read_dump(data, rank, index)
         except ValueError as error:
             raise InputError(flight_recorder.REFUSED, path, "name the log of the run") from error
-        part = Extract(lines={index: 1}, records={index: 0})
-        for group in found:
-            value = f"{group.group} {group.rank} {group.enqueued}"
-            part.facts.add(f"machine_{COLLECTIVES}", value, config_files.SURE, index, 1)
-        return ReadSource(part, [flight_recorder.note_of_dump(found)], _METRICS)
+        part = Extract(lines={index: 1}, records={index: 0}, rank_dumps=[dump])
+        return ReadSource(part, [dump.describe()], _METRICS)
 
     def _read_tensorboard_events(self, opened: Readable, index: int, path: str) -> ReadSource:
         parse = tensorboard_events.load_parser()

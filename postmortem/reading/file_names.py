@@ -31,7 +31,7 @@ _ATTEMPT: Final = compile_lazily(
 _NUMBER: Final = compile_lazily(r"\d+")
 _WORD: Final = compile_lazily(r"([A-Za-z]*)[_.\-]?$")
 _RANK_WORDS: Final = frozenset(
-    {"r", "p", "proc", "process", "task", "out", "err", "stdout", "stderr"}
+    {"r", "p", "proc", "process", "task", "out", "err", "stdout", "stderr", "dump"}
 )
 _NODE_WORDS: Final = frozenset({"n", "machine", "server", "instance", "pod", "replica"})
 _ROLE: Final = compile_lazily(

@@ -117,7 +117,9 @@ def test_the_flight_recorder_tells_which_rank_is_behind() -> None:
     assert told["verdict"]["cause"] == "distributed.rank-desync"
     notes = [one["note"] for one in told["sources"]]
     assert "last enqueued 2 (gloo:all_reduce [[8]])" in notes[2]
-    assert any("last enqueued work: 2 on rank 2" in text for text in _evidence(told))
+    assert any("wait for rank 2: nothing enqueued" in text for text in _evidence(told))
+    assert told["first_failure"]["where"]["rank"] == 2
+    assert told["outcome"] == "stalled"
 
 
 def test_the_flight_recorder_as_json(tmp_path: Path) -> None:
@@ -146,7 +148,7 @@ def test_the_flight_recorder_as_json(tmp_path: Path) -> None:
     }
     told = report(put(tmp_path, files))
     assert "last enqueued 3 (nccl:all_reduce [[8]]), last completed 2" in told["sources"][0]["note"]
-    assert any("last enqueued work: 2 on rank 2" in text for text in _evidence(told))
+    assert any("wait for rank 2: nothing enqueued" in text for text in _evidence(told))
 
 
 def test_event_files_of_tensorboard_are_read(tmp_path: Path) -> None:

@@ -27,7 +27,10 @@ from postmortem.diagnosis.detectors.collectives import WATCHDOG
 from postmortem.extraction.extract import process_of
 from postmortem.rules.traits import Trait, has_trait
 
-_ODD: Final = ("ranks-differ", "rank-behind", "stack-apart", "peer-named", "silent-rank")
+_ODD: Final = (
+    "ranks-differ", "rank-stuck-in-collective", "rank-absent-from-collective", "rank-behind",
+    "stack-apart", "peer-named", "silent-rank",
+)  # fmt: skip
 """Shapes that stand for the process at fault, the surest first."""
 _PID: Final = compile_lazily(
     r"(?:\bpid[ =:]{1,2}'?|Killed process |task \S{1,40}:|\w\[)(?P<pid>[1-9]\d{1,9})\b"

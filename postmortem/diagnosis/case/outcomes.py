@@ -12,6 +12,7 @@ from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.diagnosis.case.failures import SURVIVED_RECORDS, Failure
 from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.waiting_ranks import WAITING
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
 from postmortem.extraction.facts.fact_store import STATED_BY_CALLER, FactStore
 from postmortem.rules.stack_rules import StackRules
@@ -24,7 +25,9 @@ _ENDS: Final = frozenset(
 _OPEN: Final = frozenset({"trouble-at-end", "shell-prompt"})
 """Shapes of a run that has ended in a way that nothing tells."""
 _STANDS_STILL: Final = "hang.stands-still."
-_STILL: Final = frozenset({"same-step", "stood-still", "stood-still-at-start", "stacks-dumped"})
+_STILL: Final = frozenset(
+    {"same-step", "stood-still", "stood-still-at-start", "stacks-dumped", *WAITING}
+)
 _MOVING: Final = frozenset({"slow-down", "log-goes-on"})
 """Shapes of a run whose steps still come: it is slow, or was, whatever it is called."""
 _DUMPED: Final = "hang.faulthandler"

@@ -1,9 +1,10 @@
 """Compare what the watchdogs of several ranks report of one collective.
 
 In: findings of the watchdog's time-out with the sequence number and operation they captured, of its
-count of enqueued work, and of the ranks that join a communicator; dumps of the flight recorder.
-Out: the anomalies `ranks-differ`, `rank-behind`, `nccl-rank-absent`. Not here: the wordings
-(`patterns/signatures/distributed`), time-outs of a single rank.
+count of enqueued work, and of the ranks that join a communicator. Out: the anomalies
+`ranks-differ`, `rank-behind`, `nccl-rank-absent`. Not here: the wordings
+(`patterns/signatures/distributed`), time-outs of a single rank, dumps of the flight recorder
+(`detectors.waiting_ranks`).
 
 Under one sequence number all ranks of a group must be in the same operation, and the rank that has
 enqueued least has not come to the collective for which the others wait. Groups count for
@@ -18,7 +19,6 @@ from postmortem.core.findings import Finding
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import say
-from postmortem.core.names import COLLECTIVES as RECORDED
 from postmortem.core.numerals import parse_whole_number
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
@@ -94,10 +94,7 @@ def _group_calls_by_sequence(
 
 def detect_lagging_ranks(observed: Observed) -> Iterable[Anomaly]:
     """Find the ranks of a group that had enqueued less than its others."""
-    for counts in (
-        *_collect_enqueued_counts(observed).values(),
-        *_read_flight_recorder_counts(observed).values(),
-    ):
+    for counts in _collect_enqueued_counts(observed).values():
         least, place = min(counts.values(), key=lambda count: count[0])
         most = max(count for count, _ in counts.values())
         late = sorted((rank for rank, (count, _) in counts.items() if count == least), key=int)
@@ -126,19 +123,6 @@ def _collect_enqueued_counts(observed: Observed) -> Mapping[str, Mapping[str, tu
         ):
             place = (finding.source, finding.where, finding.line)
             counts[_group(finding)].setdefault(rank[1], (enqueued, place))
-    return counts
-
-
-def _read_flight_recorder_counts(
-    observed: Observed,
-) -> Mapping[str, Mapping[str, tuple[int, _Place]]]:
-    """Give the same by the dumps of the flight recorder."""
-    counts: dict[str, dict[str, tuple[int, _Place]]] = defaultdict(dict)
-    for testimony in observed.facts.testimonies:
-        if testimony.what == RECORDED:
-            group, rank, enqueued = testimony.value.rsplit(" ", 2)
-            place = (testimony.source, ProcessId(rank=int(rank)), testimony.line)
-            counts[group].setdefault(rank, (int(enqueued), place))
     return counts
 
 

@@ -18,6 +18,7 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.loss_of_training import TrainingLoss, find_training_loss
 from postmortem.extraction.extract import Extract, Sighting, process_of, select_sources_by_type
 from postmortem.extraction.facts.fact_store import FactStore
+from postmortem.extraction.facts.rank_dumps import RankDump
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.anomaly_type import AnomalyType
 from postmortem.rules.base import KnowledgeBase, load
@@ -46,6 +47,8 @@ class Observed:
     """Raw line of the first metric record of each source that has one."""
     last_records: Mapping[int, int] = field(default_factory=dict)
     """Raw line of the last metric record of each source that has one."""
+    rank_dumps: Sequence[RankDump] = ()
+    """What the flight recorder of each rank wrote."""
     tails: Mapping[int, tuple[int, str]] = field(default_factory=dict)
     """The end of each source: raw line number of its first line, and the text."""
     heads: Mapping[int, str] = field(default_factory=dict)
@@ -123,6 +126,7 @@ def build_observed(
         records=extract.records,
         first_records={source: line for source, (line, _) in extract.first_record.items()},
         last_records={source: line for source, (line, _) in extract.last_record.items()},
+        rank_dumps=extract.rank_dumps,
         tails=extract.tails,
         heads=extract.heads,
         around=_collect_nonfinite_context(seen),

@@ -66,6 +66,7 @@ from postmortem.diagnosis.detectors import (
     validation,
     version_pairs,
     waiting_places,
+    waiting_ranks,
     warned_data,
 )
 from postmortem.diagnosis.detectors import divergence as departure
@@ -168,6 +169,7 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     package_list.detect_package_listing,
     collectives.detect_mismatched_collectives,
     collectives.detect_lagging_ranks,
+    waiting_ranks.detect_waiting_ranks,
     collectives.detect_absent_ranks,
     odd_line.detect_odd_data_line,
     warned_data.detect_data_warning,

@@ -16,6 +16,7 @@ from postmortem.diagnosis.case.reported_process import infer_global_rank
 from postmortem.diagnosis.case.values import Case, Occurrence
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.nonfinite_hints import BEFORE
+from postmortem.diagnosis.detectors.waiting_ranks import WAITING
 from postmortem.diagnosis.story.own_log_failure import find_in_own_log
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
@@ -149,6 +150,8 @@ def _select_anomaly(case: Case, area: str) -> Anomaly | None:
         return bad
     if first is None and area == "performance":
         return case.shapes.get("slow-down")
+    if first is None and (waiting := next(filter(None, map(case.shapes.get, WAITING)), None)):
+        return waiting
     return case.shapes.get("peer-named") if first is None and case.outcome == "failed" else None
 
 

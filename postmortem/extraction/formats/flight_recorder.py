@@ -1,65 +1,57 @@
 """The flight recorder of torch.distributed: the last collectives of a rank.
 
-In: the path and bytes of a dump, a pickle of plain values or JSON. Out: `RecordedCollectives`: for
-each group how many collectives the rank had enqueued, and where its last one stands. Not here:
-comparing ranks (`detectors.collectives`). Source:
+In: the path and bytes of a dump, a pickle of plain values or JSON. Out: `RankDump`: for each
+process group how many collectives the rank had enqueued and completed, and the operations that it
+had not completed, in their order. Not here: comparing ranks (`detectors.waiting_ranks`). Source:
 torch/csrc/distributed/c10d/FlightRecorderDetail.hpp. The name of a dump is a prefix
 (TORCH_FR_DUMP_TEMP_FILE) and the rank: `nccl_trace_rank_` of older torch, `comm_lib_trace_rank_` of
-newer, `hccl_trace_rank_` of torch_npu, `comm_traces/rank_` of torchtitan.
+newer, `hccl_trace_rank_` of torch_npu, `comm_traces/rank_` of torchtitan, `_dump_` of Megatron and
+NVRx.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import PurePath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.message import Message, join_list, say
+from postmortem.core.message import say
 from postmortem.core.numerals import parse_whole_number
+from postmortem.extraction.facts.rank_dumps import PendingWork, RankDump, RecordedGroup
 from postmortem.extraction.formats.plain_pickle import load_plain_value
 
 _NAME: Final = compile_lazily(
-    r"(?:(?:[a-z_]{1,40}_)?trace_rank_?|comm_traces/rank_)(?P<rank>\d{1,6})(?:\.json)?\Z"
+    r"(?:(?:[a-z_]{1,40}_)?trace_rank_?|comm_traces/rank_|/_dump_)(?P<rank>\d{1,6})(?:\.json)?\Z"
 )
-_ENQUEUED: Final = "last_enqueued_collective"
-_MOST_GROUPS: Final = 64
-_MOST_SHOWN: Final = 3
+_MEMBER: Final = compile_lazily(r"\d{1,7}")
+_PEERS: Final = compile_lazily(
+    r"(?:send (?P<sender>\d{1,7})->(?P<to>\d{1,7})|recv (?P<receiver>\d{1,7})<-(?P<of>\d{1,7}))\Z"
+)
+"""How a point-to-point operation names both ends, by their place in the group."""
+_UNNAMED: Final = "undefined"
+_MOST_GROUPS: Final = 512
+_MOST_PENDING: Final = 64
+_LONGEST: Final = 80
 REFUSED: Final = say(
     "named like a dump of the flight recorder, but holds none",
     "文件名像 flight recorder 转储，但内容不是",
 )
 
 
-class RecordedCollectives(NamedTuple):
-    """The state of one process group in a dump."""
-
-    group: str
-    rank: int
-    enqueued: int
-    completed: int
-    last: str
-    """The operation that was enqueued last; empty where no entry of it is kept."""
-
-    def describe(self) -> Message:
-        """Say it in a few words."""
-        return say(
-            "group {group}: last enqueued {number}{last}, last completed {completed}",
-            "进程组 {group}：最后入队第 {number} 个{last}，最后完成第 {completed} 个",
-            group=self.group,
-            number=self.enqueued,
-            last=f" ({self.last})" if self.last else "",
-            completed=self.completed,
-        )
-
-
 def rank_of_dump(path: str) -> int | None:
     """Give the rank in the name of a dump; None for any other file."""
-    match = _NAME.search("/".join(PurePath(path).parts[-2:]))
+    match = _NAME.search("/" + "/".join(PurePath(path).parts[-2:]))
     return int(match["rank"]) if match else None
 
 
-def read_dump(data: bytes, rank: int) -> list[RecordedCollectives]:
+def read_dump(data: bytes, rank: int, source: int = 0) -> RankDump:
     """Read a dump.
+
+    Args:
+        data: the whole file.
+        rank: of the process that wrote it.
+        source: number of the file among the sources of the job.
 
     Raises:
         ValueError: it is none.
@@ -68,40 +60,154 @@ def read_dump(data: bytes, rank: int) -> list[RecordedCollectives]:
         dump = json.loads(data) if data.lstrip()[:1] == b"{" else load_plain_value(data)
     except RecursionError as error:
         raise ValueError("nested without end") from error
-    groups = dump.get("pg_status") if isinstance(dump, Mapping) else None
-    if not isinstance(groups, Mapping):
-        raise ValueError("no dump of the flight recorder")  # noqa: TRY004 -- of the data
-    entries = dump.get("entries")
-    return [
-        RecordedCollectives(
-            name[:80],
-            rank,
-            enqueued,
-            _count(standing, "last_completed_collective"),
-            _get_operation(entries, name, enqueued),
-        )
-        for name, standing in list(groups.items())[:_MOST_GROUPS]
-        if isinstance(name, str) and (enqueued := _count(standing, _ENQUEUED)) >= 0
-    ]
+    is_dump = isinstance(dump, Mapping) and (
+        isinstance(dump.get("pg_status"), Mapping) or isinstance(dump.get("entries"), list)
+    )
+    if not is_dump:
+        raise ValueError("no dump of the flight recorder")
+    entries = _select_mappings(dump.get("entries"))
+    names = _name_groups(dump, entries)
+    standing = {
+        names.get(str(key), str(key)[:_LONGEST]): value
+        for key, value in islice(_get_mapping(dump, "pg_status").items(), _MOST_GROUPS)
+    }
+    config = _get_mapping(dump, "pg_config")
+    groups = {
+        name: _build_group(name, standing.get(name), config.get(name), entries)
+        for name in dict.fromkeys([*standing, *(_get_group(entry)[0] for entry in entries)])
+        if name
+    }
+    groups = {name: group for name, group in groups.items() if group.enqueued >= 0}
+    return RankDump(rank, source, groups, tuple(_list_pending(entries, groups)))
 
 
-def note_of_dump(found: Sequence[RecordedCollectives]) -> Message:
-    """Say what a dump holds."""
-    head = say("NCCL flight recorder", "NCCL flight recorder")
-    shown = sorted(found, key=lambda group: -group.enqueued)[:_MOST_SHOWN]
-    return join_list([head, *(group.describe() for group in shown)], "; ", "；")
+def _select_mappings(entries: Any) -> list[Mapping[Any, Any]]:
+    """Give the entries in the order in which they were enqueued."""
+    found = (
+        [one for one in entries if isinstance(one, Mapping)] if isinstance(entries, list) else []
+    )
+    return sorted(found, key=lambda entry: _count(entry, "record_id"))
 
 
-def _get_operation(entries: Any, group: str, number: int) -> str:
-    """Give the operation of a group's collective of this number."""
-    for entry in reversed(entries if isinstance(entries, list) else []):
-        if isinstance(entry, Mapping) and entry.get("collective_seq_id") == number:
-            of, name = entry.get("process_group"), entry.get("profiling_name")
-            if isinstance(of, (list, tuple)) and of[:1] in ([group], (group,)):
-                return (
-                    f"{name[:60]} {_format_sizes(entry)}".rstrip() if isinstance(name, str) else ""
-                )
-    return ""
+def _get_mapping(dump: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
+    value = dump.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _get_group(entry: Mapping[Any, Any]) -> tuple[str, str]:
+    """Give name and description of the group of an entry."""
+    group = entry.get("process_group")
+    if not isinstance(group, (list, tuple)) or not all(isinstance(text, str) for text in group[:2]):
+        return "", ""
+    name, description = (*map(str, group), "", "")[:2]
+    return name[:_LONGEST], "" if description == _UNNAMED else description[:_LONGEST]
+
+
+def _name_groups(
+    dump: Mapping[Any, Any], entries: Sequence[Mapping[Any, Any]]
+) -> Mapping[str, str]:
+    """Give the names of the groups by their numbers, under which their counts may stand.
+
+    An entry gives both. Of groups without entries only the order is known: numbers and names rise
+    together, as groups are made.
+    """
+    known = {
+        str(entry["pg_id"]): _get_group(entry)[0]
+        for entry in entries
+        if _count(entry, "pg_id") >= 0
+    }
+    numbers = [str(key) for key in _get_mapping(dump, "pg_status")]
+    names = [str(name)[:_LONGEST] for name in _get_mapping(dump, "pg_config")]
+    is_numbered = len(numbers) == len(names) and all(map(str.isdecimal, [*numbers, *names]))
+    if is_numbered:
+        ordered = dict(zip(sorted(numbers, key=int), sorted(names, key=int), strict=True))
+        if all(ordered.get(number, name) == name for number, name in known.items()):
+            return ordered
+    return known
+
+
+def _build_group(
+    name: str, standing: Any, config: Any, entries: Sequence[Mapping[Any, Any]]
+) -> RecordedGroup:
+    own = [entry for entry in entries if _get_group(entry)[0] == name]
+    numbers = [_get_number(entry) for entry in own if not entry.get("is_p2p")]
+    done = [_get_number(entry) for entry in own if entry.get("state") == "completed"]
+    enqueued = _count(standing, "last_enqueued_collective")
+    completed = _count(standing, "last_completed_collective")
+    if not isinstance(standing, Mapping):
+        enqueued, completed = max(numbers, default=-1), max(done, default=-1)
+    config = config if isinstance(config, Mapping) else {}
+    described = next((text for entry in own if (text := _get_group(entry)[1])), config.get("desc"))
+    last = next((entry for entry in reversed(own) if _get_number(entry) == enqueued), None)
+    return RecordedGroup(
+        name,
+        described[:_LONGEST] if isinstance(described, str) else "",
+        _parse_members(config.get("ranks")),
+        enqueued,
+        completed,
+        "" if last is None else f"{_get_operation(last)} {_format_sizes(last)}".rstrip(),
+    )
+
+
+def _parse_members(ranks: Any) -> tuple[int, ...]:
+    """Give the members of a group, which are written as a text."""
+    if isinstance(ranks, str):
+        return tuple(int(match[0]) for match in _MEMBER.finditer(ranks))
+    return tuple(ranks) if _is_int_list(ranks) else ()
+
+
+def _list_pending(
+    entries: Sequence[Mapping[Any, Any]], groups: Mapping[str, RecordedGroup]
+) -> list[PendingWork]:
+    """List what is not completed; a group that only counts tells the number of its next work."""
+    found = [*islice(_iter_pending_entries(entries, groups), _MOST_PENDING)]
+    recorded = {_get_group(entry)[0] for entry in entries}
+    counted = (
+        PendingWork(group.name, group.completed + 1, "", "")
+        for group in groups.values()
+        if group.name not in recorded and group.completed < group.enqueued
+    )
+    return [*found, *counted][:_MOST_PENDING]
+
+
+def _iter_pending_entries(
+    entries: Sequence[Mapping[Any, Any]], groups: Mapping[str, RecordedGroup]
+) -> Iterator[PendingWork]:
+    # Where both are printed, a group's count is of its point-to-point operations.
+    mixed = {_get_group(entry)[0] for entry in entries if entry.get("is_p2p")}
+    for entry in entries:
+        group, number = groups.get(_get_group(entry)[0]), _get_number(entry)
+        if group is None or entry.get("state") == "completed":
+            continue
+        peer = _find_peer(entry)
+        if group.name not in mixed:
+            is_done = not group.completed < number <= group.enqueued
+        else:
+            is_done = entry.get("retired") is True or (bool(entry.get("is_p2p")) and peer is None)
+        if not is_done:
+            yield PendingWork(
+                group.name,
+                number,
+                _get_operation(entry),
+                _format_sizes(entry),
+                peer,
+                is_let_go=entry.get("retired") is True,
+            )
+
+
+def _find_peer(entry: Mapping[Any, Any]) -> int | None:
+    match = _PEERS.search(_get_operation(entry)) if entry.get("is_p2p") else None
+    return None if match is None else int(match["to"] or match["of"])
+
+
+def _get_number(entry: Mapping[Any, Any]) -> int:
+    """Give the place among the collectives of a group; torch 2.3 and older call it otherwise."""
+    return _count(entry, "collective_seq_id" if "collective_seq_id" in entry else "seq_id")
+
+
+def _get_operation(entry: Mapping[Any, Any]) -> str:
+    name = entry.get("profiling_name")
+    return name[:60] if isinstance(name, str) else ""
 
 
 def _format_sizes(entry: Mapping[Any, Any]) -> str:

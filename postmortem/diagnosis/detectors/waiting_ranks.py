@@ -1,0 +1,295 @@
+"""Find by the flight recorder which rank the others wait for.
+
+In: the dumps of the ranks. Out: the anomalies `ranks-differ`, `rank-absent-from-collective`,
+`rank-stuck-in-collective`, `ranks-wait-in-circle`. Not here: reading a dump
+(`formats.flight_recorder`), what watchdogs print of the same (`detectors.collectives`).
+
+Each rank waits in the first operation that it has not completed. It waits for those members of the
+operation's process group that have neither completed it nor wait in it themselves. Who holds up
+others and waits for nobody is at fault: it never issued the operation, or stands in one that all
+others have completed, or has left no dump. Collectives are compared by group and number; numbers of
+different groups mean nothing to each other. A point-to-point operation waits for its other end.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from postmortem.core.lines import ProcessId
+from postmortem.core.message import Message, say
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.facts.rank_dumps import PendingWork, RankDump
+
+STUCK: Final = "rank-stuck-in-collective"
+ABSENT: Final = "rank-absent-from-collective"
+CIRCLE: Final = "ranks-wait-in-circle"
+WAITING: Final = (STUCK, ABSENT, CIRCLE)
+"""What shows by itself that a run stood still."""
+_DEFAULT: Final = "default_pg"
+"""The group of all ranks."""
+_MOST_SHOWN: Final = 16
+_SAME_SIZES: Final = ("all_reduce", "allreduce", "broadcast", "reduce", "_all_gather_base",
+                      "_reduce_scatter_base")  # fmt: skip
+"""Operations in which all ranks of a group take part with tensors of one size."""
+
+
+class _Waits(NamedTuple):
+    """Who waits for whom."""
+
+    heads: Mapping[int, PendingWork]
+    """The operation in which each rank waits."""
+    blockers: Mapping[int, Sequence[int]]
+    """The ranks that each rank waits for."""
+
+
+def detect_waiting_ranks(observed: Observed) -> Iterator[Anomaly]:
+    """Find the ranks that the others wait for, or that wait for each other."""
+    dumps = _drop_completed({dump.rank: dump for dump in observed.rank_dumps})
+    heads = {rank: dump.pending[0] for rank, dump in dumps.items() if dump.pending}
+    differing = _find_differing_calls(heads, dumps)
+    if differing is not None:
+        ranks, message = differing
+        yield _build_anomaly("ranks-differ", message, ranks, dumps)
+        return
+    waits = _Waits(heads, {rank: _list_blockers(rank, work, dumps) for rank, work in heads.items()})
+    held_up = {blocker for blockers in waits.blockers.values() for blocker in blockers}
+    at_fault = sorted(rank for rank in held_up if not waits.blockers.get(rank))
+    if at_fault:
+        name = STUCK if at_fault[0] in heads else ABSENT
+        yield _build_anomaly(name, _describe_fault(at_fault, waits, dumps), at_fault, dumps)
+    elif held_up:
+        circle = _find_circle(waits)
+        apart = _find_most_awaited(circle, waits)
+        ranks = circle if apart is None else [apart]
+        yield _build_anomaly(CIRCLE, _describe_circle(circle, waits, apart), ranks, dumps)
+
+
+def _drop_completed(dumps: Mapping[int, RankDump]) -> Mapping[int, RankDump]:
+    """Leave out works that a rank has let go of and another one has completed.
+
+    Gloo counts a work as completed only when the next one begins.
+    """
+    completed: dict[str, int] = {}
+    for dump in dumps.values():
+        for name, group in dump.groups.items():
+            completed[name] = max(completed.get(name, -1), group.completed)
+    return {
+        rank: dump._replace(
+            pending=tuple(
+                work
+                for work in dump.pending
+                if not work.is_let_go or work.number > completed[work.group]
+            )
+        )
+        for rank, dump in dumps.items()
+    }
+
+
+def _build_anomaly(
+    name: str, message: Message, ranks: Sequence[int], dumps: Mapping[int, RankDump]
+) -> Anomaly:
+    """Build an anomaly that stands at the dump of the first of some ranks."""
+    dump = dumps.get(ranks[0]) or next(iter(dumps.values()))
+    return Anomaly(name, message, dump.source, ProcessId(rank=ranks[0]), 1)
+
+
+def _list_members(work: PendingWork, dumps: Mapping[int, RankDump]) -> Sequence[int]:
+    """List the ranks of the group of an operation.
+
+    Where no dump lists them: all for the default group; else those whose dump holds the group, or
+    if there is no second one, those that have not come to any group.
+    """
+    groups = [(rank, dump.groups.get(work.group)) for rank, dump in dumps.items()]
+    listed = next((group.ranks for _, group in groups if group and group.ranks), ())
+    if listed:
+        return listed
+    if any(group and group.description == _DEFAULT for _, group in groups):
+        return range(max(dumps) + 1)
+    holding = [rank for rank, group in groups if group]
+    idle = [rank for rank, dump in dumps.items() if not dump.groups]
+    return holding if len(holding) > 1 else sorted([*holding, *idle])
+
+
+def _list_blockers(rank: int, work: PendingWork, dumps: Mapping[int, RankDump]) -> list[int]:
+    """List the members of a group that have not come to the operation in which a rank waits."""
+    members = _list_members(work, dumps)
+    if work.peer is not None:
+        others = [members[work.peer]] if work.peer < len(members) else []
+    else:
+        others = [member for member in members if member != rank]
+    return [other for other in others if not _has_come(other, rank, work, dumps)]
+
+
+def _has_come(other: int, rank: int, work: PendingWork, dumps: Mapping[int, RankDump]) -> bool:
+    """Say whether a rank has completed an operation in which another waits, or waits in it too."""
+    dump = dumps.get(other)
+    if dump is None:
+        return False
+    head = dump.pending[0] if dump.pending else None
+    if head is not None and head.group == work.group:
+        if work.peer is not None and head.peer is not None:
+            members = _list_members(work, dumps)
+            return head.peer < len(members) and members[head.peer] == rank
+        if work.peer is None and head.peer is None and head.number == work.number:
+            return True
+    if work.peer is not None:
+        return False
+    group = dump.groups.get(work.group)
+    is_pending = any(
+        (one.group, one.number) == (work.group, work.number) and one.peer is None
+        for one in dump.pending
+    )
+    return group is not None and not is_pending and group.enqueued >= work.number
+
+
+def _find_differing_calls(
+    heads: Mapping[int, PendingWork], dumps: Mapping[int, RankDump]
+) -> tuple[Sequence[int], Message] | None:
+    """Find ranks that wait in different operations under one number of a group: the fewer."""
+    waiting: dict[tuple[str, int], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for rank, work in heads.items():
+        if work.peer is None and work.operation:
+            waiting[work.group, work.number][_describe_call(work)].append(rank)
+    for (group, number), calls in waiting.items():
+        if len(calls) > 1:
+            for rank, call in _list_last_calls(group, number, dumps):
+                if rank not in heads and call in calls:
+                    calls[call].append(rank)
+            (odd_call, odd), *_, (call, ranks) = sorted(calls.items(), key=lambda one: len(one[1]))
+            return odd, say(
+                "group {group}, collective {number}: rank {one} in {one_call}, rank {other} in"
+                " {other_call}",
+                "进程组 {group} 第 {number} 个集合通信：rank {one} 在 {one_call}，rank {other} 在"
+                " {other_call}",
+                group=group,
+                number=number,
+                one=_format_ranks(ranks),
+                one_call=call,
+                other=_format_ranks(odd),
+                other_call=odd_call,
+            )
+    return None
+
+
+def _list_last_calls(
+    group: str, number: int, dumps: Mapping[int, RankDump]
+) -> Iterator[tuple[int, str]]:
+    """Yield the ranks whose last call has this number, with the call: they have left it since."""
+    for rank, dump in dumps.items():
+        own = dump.groups.get(group)
+        if own is not None and own.enqueued == number and own.last:
+            operation, _, sizes = own.last.partition(" ")
+            yield rank, _describe_call(PendingWork(group, number, operation, sizes))
+
+
+def _describe_call(work: PendingWork) -> str:
+    """Name an operation, with its sizes where all ranks must have the same."""
+    is_sized = work.operation.rpartition(":")[2].startswith(_SAME_SIZES)
+    return f"{work.operation} {work.sizes}".rstrip() if is_sized else work.operation
+
+
+def _describe_fault(
+    at_fault: Sequence[int], waits: _Waits, dumps: Mapping[int, RankDump]
+) -> Message:
+    """Say in what the ranks wait that are held up, and where those stand that hold them up."""
+    first = at_fault[0]
+    waiting = min(
+        (rank for rank, blockers in waits.blockers.items() if first in blockers),
+        key=lambda rank: waits.heads[rank].peer is not None,
+    )
+    work, head = waits.heads[waiting], waits.heads.get(first)
+    group = dumps[waiting].groups[work.group]
+    words = {
+        "ranks": _format_ranks(at_fault),
+        "count": sum(1 for blockers in waits.blockers.values() if blockers),
+        "call": _name_call(work),
+        "group": group.label,
+    }
+    if first not in dumps:
+        return say(
+            "{count} of the others wait for rank {ranks}, of which there is no dump: missing in"
+            " {call} of group {group}",
+            "其他 rank 中有 {count} 个在等待 rank {ranks}，而它没有留下转储：缺席进程组 {group} 的"
+            " {call}",
+            **words,
+        )
+    if head is None:
+        return say(
+            "{count} of the others wait for rank {ranks}: nothing enqueued, never came to {call}"
+            " of group {group}",
+            "其他 rank 中有 {count} 个在等待 rank {ranks}：它没有在途通信，从未到达进程组 {group}"
+            " 的 {call}",
+            **words,
+        )
+    return say(
+        "{count} of the others wait for rank {ranks}: it stands in {own} of group {own_group},"
+        " which the other members have completed; missing in {call} of group {group}",
+        "其他 rank 中有 {count} 个在等待 rank {ranks}：它停在进程组 {own_group} 的 {own}，"
+        "其他成员都已完成；缺席进程组 {group} 的 {call}",
+        own=_name_call(head),
+        own_group=dumps[first].groups[head.group].label,
+        **words,
+    )
+
+
+def _name_call(work: PendingWork) -> str:
+    name = work.operation or "collective"
+    return f"{name} (number {work.number})" if work.peer is None else name
+
+
+def _find_circle(waits: _Waits) -> list[int]:
+    """Follow who waits for whom until a rank comes again."""
+    rank = min(rank for rank, blockers in waits.blockers.items() if blockers)
+    path: list[int] = []
+    while rank not in path:
+        path.append(rank)
+        rank = waits.blockers[rank][0]
+    return sorted(path[path.index(rank) :])
+
+
+def _find_most_awaited(circle: Sequence[int], waits: _Waits) -> int | None:
+    """Give the rank of a circle that most ranks wait for; None where no single one is."""
+    awaited = Counter(
+        rank for blockers in waits.blockers.values() for rank in blockers if rank in circle
+    )
+    (first, most), (_, next_most), *_ = [*awaited.most_common(2), (-1, 0)]
+    return first if most > next_most else None
+
+
+def _describe_circle(circle: Sequence[int], waits: _Waits, apart: int | None) -> Message:
+    """Say in what two ranks of a circle wait, first that of the one that stands apart."""
+    one = circle[0] if apart is None else apart
+    other = next(rank for rank, blockers in waits.blockers.items() if one in blockers)
+    words = {
+        "one_call": _name_call(waits.heads[one]),
+        "one_group": waits.heads[one].group,
+        "other": other,
+        "other_call": _name_call(waits.heads[other]),
+        "other_group": waits.heads[other].group,
+    }
+    if apart is not None:
+        return say(
+            "rank {one} went on to {one_call} of group {one_group}, while rank {other} waits for it"
+            " in {other_call} of group {other_group}",
+            "rank {one} 已进入进程组 {one_group} 的 {one_call}，而 rank {other} 在进程组"
+            " {other_group} 的 {other_call} 中等待它",
+            one=one,
+            **words,
+        )
+    return say(
+        "rank {ranks} wait for each other: rank {one} in {one_call} of group {one_group}, rank"
+        " {other} in {other_call} of group {other_group}",
+        "rank {ranks} 互相等待：rank {one} 在进程组 {one_group} 的 {one_call}，rank {other} 在"
+        "进程组 {other_group} 的 {other_call}",
+        ranks=_format_ranks(circle),
+        one=one,
+        **words,
+    )
+
+
+def _format_ranks(ranks: Iterable[int]) -> str:
+    """List the first of them."""
+    shown = sorted(ranks)
+    rest = " ..." if len(shown) > _MOST_SHOWN else ""
+    return ", ".join(map(str, shown[:_MOST_SHOWN])) + rest
