@@ -24,7 +24,14 @@ from postmortem.diagnosis.case.failures import (
     is_consequence,
 )
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
-from postmortem.extraction.trailing_context import ASIDE, EXIT, LOGGED, REPORTED, THREAD
+from postmortem.extraction.trailing_context import (
+    ASIDE,
+    BETWEEN,
+    EXIT,
+    LOGGED,
+    REPORTED,
+    THREAD,
+)
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
@@ -146,10 +153,14 @@ class SurvivedErrors:
             return True
         is_caught = traceback.was_caught() and not self._has_uncaught_behind(traceback)
         is_going_on = traceback.went_on > 0 or (is_caught and behind > 0)
-        if not is_going_on or traceback.aside not in {"", LOGGED, REPORTED}:
+        if not is_going_on or traceback.aside not in {"", LOGGED, REPORTED, BETWEEN}:
             return False
         if traceback.aside == LOGGED:
             return behind > 0 or before == 0
+        if traceback.aside == BETWEEN:
+            return not self._is_of_many
+        if traceback.aside == REPORTED and behind >= SURVIVED_RECORDS:
+            return not self._is_of_many
         is_printed_in_order = before > 0 or is_caught
         return self._is_end_behind(traceback) and is_printed_in_order and behind > 0
 
