@@ -213,8 +213,10 @@ def is_continued(view: View, rows: Iterable[Row], ordinary: Row) -> bool:
     before = list(itertools.islice(_iter_lines_before(view), _LINES_BEFORE))
     if any(_is_next(text, row.text.strip()) for row in rows for text in before):
         return True
-    word, text = _FIRST_WORD.match(ordinary.text), ordinary.text.strip()
-    return bool(before and word) and before[0].startswith(word[0]) and text not in before
+    word = _FIRST_WORD.match(ordinary.text)
+    if word is None or not before or ordinary.text.strip() in before:
+        return False
+    return before[0].startswith(word[0])
 
 
 def _is_next(before: str, behind: str) -> bool:
