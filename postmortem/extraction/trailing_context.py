@@ -193,7 +193,8 @@ def find_first_ordinary_line(rows: Iterable[Row]) -> Row | None:
     for row in itertools.islice(rows, MOST_BEHIND):
         if _HEAD.search(row.text):
             break
-        text, level = split_level(_strip_tag(row.text), row.level)
+        text, level = split_level(row.text, row.level)
+        text, level = split_level(_strip_tag(text), level)
         if row.is_own and _is_ordinary(text, level):
             return row._replace(level=level)
     return None

@@ -161,7 +161,7 @@ class SurvivedErrors:
         return self._is_end_behind(traceback) and is_printed_in_order and behind > 0
 
     def _is_in_order(self, traceback: Traceback, before: int, behind: int) -> bool:
-        """Say whether what is logged, or a lone process prints, behind a traceback came after it."""
+        """Say whether what a logger or a lone process writes behind a traceback came after it."""
         if traceback.aside == LOGGED:
             return behind > 0 or before == 0
         is_announced = traceback.aside == REPORTED and behind >= SURVIVED_RECORDS
