@@ -99,7 +99,8 @@ class Traceback:
     aside: str = ""
     """Who tells of it, if not the run itself: `exit` for finalizers, exit handlers and the logging
     module, which end nothing; `thread` for a thread of its own, which may end alone; `test` for a
-    test, behind which what it printed is shown; `logged` for a logger of a program that goes on."""
+    test, behind which what it printed is shown; `logged` for a logger of a program that goes on;
+    `reported` for a program that announces it; `between` for one whose count goes on behind it."""
     went_on: int = 0
     """Raw line of the first ordinary output of the same process right behind it; 0 if none."""
 

@@ -31,11 +31,14 @@ from postmortem.extraction.frames import (
 from postmortem.extraction.notebook_frames import parse_exception_class, read_cell_frames
 from postmortem.extraction.pytest_frames import parse_test_frames, parse_test_name
 from postmortem.extraction.trailing_context import (
+    BETWEEN,
     LOGGED,
+    MOST_BEHIND,
     REPORTED,
     TEST,
     find_first_ordinary_line,
     identify_reporter,
+    is_continued,
     is_logged,
     is_reported,
 )
@@ -187,7 +190,8 @@ def _build_traceback(
             looked += itertools.islice(rows, _MOST_ADVICE)
             frames = [*frames, *_read_compiled_frames(looked)]
     before = view.data[max(0, view.start - 300) : view.start]
-    ordinary = find_first_ordinary_line(itertools.chain(looked, rows))
+    behind = list(itertools.islice(itertools.chain(looked, rows), MOST_BEHIND))
+    ordinary = find_first_ordinary_line(behind)
     return Traceback(
         exception=name,
         message=cut(message, _MOST_TEXT),
@@ -203,13 +207,15 @@ def _build_traceback(
         level=head.level,
         chained=any(phrase in before for phrase in CHAINS),
         wrapped="Original Traceback" in head.text,
-        aside=identify_reporter(view) or _infer_logging(view, ordinary),
+        aside=identify_reporter(view) or _infer_logging(view, ordinary, behind),
         went_on=ordinary.number if ordinary is not None else 0,
     )
 
 
-def _infer_logging(view: View, ordinary: Row | None) -> str:
-    """Say whether the program logged the error, and whether its logger goes on behind it."""
+def _infer_logging(view: View, ordinary: Row | None, behind: Iterable[Row]) -> str:
+    """Say whether the program logged the error, and whether it goes on behind it."""
+    if ordinary is not None and is_continued(view, behind, ordinary):
+        return BETWEEN
     if not is_reported(view):
         return ""
     is_going_on = ordinary is not None and ordinary.level != ""

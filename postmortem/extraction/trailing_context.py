@@ -24,6 +24,8 @@ LOGGED: Final = "logged"
 """The program's logger tells of it, and writes on."""
 REPORTED: Final = "reported"
 """The program itself announces it; whether more follows is not known."""
+BETWEEN: Final = "between"
+"""Lines that count stand before it, and the next ones behind it."""
 CAUGHT: Final = "CAUGHT"
 """Stands for a level: the line says itself that the error it quotes was caught."""
 _AT_EXIT: Final = compile_lazily(
@@ -35,10 +37,11 @@ _IN_THREAD: Final = compile_lazily(
     r"|(?:Task|Future) exception was never retrieved"
 )
 _REPORTING: Final = frozenset({"ERROR", "WARNING", "WARN", "EXCEPTION"})
+_BY_LETTER: Final = {"D": "DEBUG", "I": "INFO", "W": "WARNING", "E": "ERROR", "C": "CRITICAL"}
 _LAST_WORDS: Final = frozenset({"CRITICAL", "FATAL"})
 _LINES_BEFORE: Final = 3
 _BYTES_BEFORE: Final = 600
-_MOST_BEHIND: Final = 16
+MOST_BEHIND: Final = 16
 """Lines behind a traceback that are looked at."""
 _HEAD: Final = compile_lazily(r"Traceback \(most recent|The above exception|During handling of")
 _NOT_ORDINARY: Final = compile_lazily(
@@ -51,6 +54,20 @@ _NOT_ORDINARY: Final = compile_lazily(
     r"|^[^\s@]{1,64}@[^\s:~]{1,64}[:~]|[$#] ",
     re.IGNORECASE,
 )
+_LEVEL: Final = compile_lazily(
+    r"[\d\W_]{0,40}(?:[A-Za-z][\w.]{0,30}[\W_]{1,4})?"
+    r"(?P<level>TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN(?:ING)?|ERROR|CRITICAL|FATAL"
+    r"|(?<=\[)(?:debug|info|warning|error|critical|[DIWEC])(?= {0,8}\]))\b {0,8}(?:[])>|:-] ?){0,3}"
+)
+"""A logger's level near the beginning of a line that is of no known form."""
+_COUNT: Final = compile_lazily(
+    r"(?:^[\[(]?(?=\d{1,9}(?:/| of ))|(?<=[A-Za-z\u4e00-\u9fff])[\s_:=#\[(-]{0,3})"
+    r"(?P<count>\d{1,9})(?![\d.])"
+)
+"""A number behind a word, or at the beginning as one of several."""
+_FIRST_WORD: Final = compile_lazily(r"[A-Za-z\u4e00-\u9fff]{4,30}(?= )")
+_TAG: Final = compile_lazily(r"\[[\w./-]{1,40}\]:? ")
+"""What is put before each line, in brackets."""
 _BAR: Final = compile_lazily(r"\d%\|")
 _WORD: Final = compile_lazily(r"[A-Za-z\u4e00-\u9fff]{2}")
 _PYTHON_WARNING: Final = compile_lazily(
@@ -64,7 +81,8 @@ _SAYS_CAUGHT: Final = compile_lazily(
 )
 _GOES_ON: Final = compile_lazily(
     r"\bskip(?:s|ped|ping)?\b|\bcontinu(?:e|es|ing)\b|\bignor(?:ed|ing)\b|\bleft out\b"
-    r"|\bretry(?:ing)?\b|\bretries\b|\b(?:try|trying) again\b|跳过|忽略|继续|重试",
+    r"|\bretry(?:ing)?\b|\bretries\b|\b(?:try|trying) (?:again|an?|the|another|with|next)\b"
+    r"|\bfall(?:s|ing)? ?back\b|\binstead\b|跳过|忽略|继续|重试",
     re.IGNORECASE,
 )
 """What a program says of an error with which it does not end."""
@@ -111,7 +129,8 @@ def identify_reporter(view: View) -> str:
 def is_logged(view: View) -> bool:
     """Say whether a logger reports an error right before the traceback that begins on a line."""
     before = _find_line_before(view)
-    return before is not None and before.level in LOUD and view.cleaned.level == ""
+    level = "" if before is None else split_level(before.text, before.level)[1]
+    return level in LOUD and view.cleaned.level == ""
 
 
 def is_reported(view: View) -> bool:
@@ -122,8 +141,20 @@ def is_reported(view: View) -> bool:
 
 def is_handled(text: str, level: str) -> bool:
     """Say whether a line reports an error that the program handles."""
-    is_report = level in _REPORTING or goes_on(text)
-    return is_report and not gives_up(text, level) and not is_exception_line(text)
+    words, stated = split_level(text, level)
+    is_report = stated in _REPORTING or goes_on(words)
+    return is_report and not gives_up(words, stated) and not is_exception_line(text)
+
+
+def split_level(text: str, level: str = "") -> tuple[str, str]:
+    """Give a line without the level that it states itself, and that level, or the logger's."""
+    match = None if level else _LEVEL.match(text)
+    return (text, level) if match is None else (text[match.end() :], _spell_out(match["level"]))
+
+
+def _spell_out(level: str) -> str:
+    """Give a level by its full name."""
+    return _BY_LETTER.get(level, level.upper())
 
 
 def goes_on(text: str) -> bool:
@@ -159,12 +190,45 @@ def _iter_lines_before(view: View) -> Iterator[str]:
 
 def find_first_ordinary_line(rows: Iterable[Row]) -> Row | None:
     """Find a line of ordinary output among the next ones, before another traceback."""
-    for row in itertools.islice(rows, _MOST_BEHIND):
+    for row in itertools.islice(rows, MOST_BEHIND):
         if _HEAD.search(row.text):
             break
-        if row.is_own and _is_ordinary(row.text, row.level):
-            return row
+        text, level = split_level(row.text, row.level)
+        text, level = split_level(_strip_tag(text), level)
+        if row.is_own and _is_ordinary(text, level):
+            return row._replace(level=level)
     return None
+
+
+def _strip_tag(text: str) -> str:
+    match = _TAG.match(text)
+    return text if match is None else text[match.end() :]
+
+
+def is_continued(view: View, rows: Iterable[Row], ordinary: Row) -> bool:
+    """Say whether output of the same kind stands before a traceback and goes on behind it.
+
+    What ended the program would stand behind all that it had printed, or before all of it. What
+    is printed once more is a new start.
+    """
+    before = list(itertools.islice(_iter_lines_before(view), _LINES_BEFORE))
+    if any(_is_next(text, row.text.strip()) for row in rows for text in before):
+        return True
+    word = _FIRST_WORD.match(ordinary.text)
+    if word is None or not before or ordinary.text.strip() in before:
+        return False
+    return before[0].startswith(word[0])
+
+
+def _is_next(before: str, behind: str) -> bool:
+    """Say whether two lines are alike up to a count, which has risen by one."""
+    for old in _COUNT.finditer(before):
+        new = _COUNT.match(behind, old.start())
+        if before[: old.start("count")] != behind[: old.start("count")] or new is None:
+            return False
+        if old["count"] != new["count"]:
+            return int(new["count"]) == int(old["count"]) + 1
+    return False
 
 
 def _is_ordinary(text: str, level: str) -> bool:

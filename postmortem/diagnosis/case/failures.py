@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Finding, Traceback
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.diagnosis.case.forwarded_exceptions import build_process_lookup
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
@@ -33,6 +34,11 @@ CONSEQUENCE_EXCEPTIONS: Final = (
     "KeyboardInterrupt",
     "SystemExit",
 )
+_RUNS_TOOL: Final = compile_lazily(
+    r"Command (?!\W{0,3}(?:\S*[/\\])?(?:python|torchrun|accelerate|deepspeed|colossalai|mpi\w*|srun"
+    r"|sbatch|ba?sh|conda|docker|ninja|nvcc|cmake|make|gcc|g\+\+|cl|which|where)\b)"
+)
+"""A command that is no other part of the run, and no build."""
 _MAX_TEXT: Final = 160
 
 
@@ -185,8 +191,21 @@ def _find_torn(tracebacks: Iterable[Traceback]) -> set[tuple[int, int]]:
 
 
 def is_consequence(traceback: Traceback) -> bool:
-    """Say whether an exception only reports that another process failed."""
-    return traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS)
+    """Say whether an exception only reports that another process failed.
+
+    What the user's own code starts as a tool, and waits for, reports its failure nowhere else.
+    """
+    if not traceback.exception.endswith(CONSEQUENCE_EXCEPTIONS):
+        return False
+    return not (_RUNS_TOOL.match(traceback.message) and _is_called_by_user(traceback))
+
+
+def _is_called_by_user(traceback: Traceback) -> bool:
+    """Say whether the user's own frame calls the module that raised it."""
+    frames = traceback.frames
+    inner = frames[-1].file if frames else ""
+    caller = next((frame for frame in reversed(frames) if frame.file != inner), None)
+    return caller is not None and not caller.is_library
 
 
 def _keep_delayed_tracebacks(

@@ -24,7 +24,14 @@ from postmortem.diagnosis.case.failures import (
     is_consequence,
 )
 from postmortem.extraction.extract import Extract, Sighting, count_records_after
-from postmortem.extraction.trailing_context import ASIDE, EXIT, LOGGED, REPORTED, THREAD
+from postmortem.extraction.trailing_context import (
+    ASIDE,
+    BETWEEN,
+    EXIT,
+    LOGGED,
+    REPORTED,
+    THREAD,
+)
 from postmortem.reading.windows import is_same_process
 from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
@@ -146,12 +153,19 @@ class SurvivedErrors:
             return True
         is_caught = traceback.was_caught() and not self._has_uncaught_behind(traceback)
         is_going_on = traceback.went_on > 0 or (is_caught and behind > 0)
-        if not is_going_on or traceback.aside not in {"", LOGGED, REPORTED}:
+        if not is_going_on or traceback.aside not in {"", LOGGED, REPORTED, BETWEEN}:
             return False
-        if traceback.aside == LOGGED:
-            return behind > 0 or before == 0
+        if self._is_in_order(traceback, before, behind):
+            return True
         is_printed_in_order = before > 0 or is_caught
         return self._is_end_behind(traceback) and is_printed_in_order and behind > 0
+
+    def _is_in_order(self, traceback: Traceback, before: int, behind: int) -> bool:
+        """Say whether what a logger or a lone process writes behind a traceback came after it."""
+        if traceback.aside == LOGGED:
+            return behind > 0 or before == 0
+        is_announced = traceback.aside == REPORTED and behind >= SURVIVED_RECORDS
+        return not self._is_of_many and (traceback.aside == BETWEEN or is_announced)
 
     def _is_later(self, traceback: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""

@@ -16,6 +16,7 @@ from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.ending import PART
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.trailing_context import split_level
 from postmortem.reading.prefixes import LOUD, clean
 from postmortem.rules.traits import Trait, has_trait
 
@@ -149,10 +150,6 @@ _LOGGER: Final = compile_lazily(
     r"|\[[A-Za-z][\w.-]{0,30}\]) (?=[A-Za-z])"
 )
 """The name of a logger behind the time, or a tag in brackets."""
-_LEVEL: Final = compile_lazily(
-    r"(?:\[[\w.-]{1,30}\] {1,4})?(?:INFO|DEBUG|NOTICE)[ :|-]{1,4}(?=[A-Za-z_])"
-)
-"""A level without brackets, which is no prefix by itself, behind a thread in brackets or not."""
 
 
 class _Line(NamedTuple):
@@ -205,11 +202,12 @@ def _list_trailing_lines(observed: Observed, source: int, *, records: int = 0) -
     found = []
     for number, row in rows:
         peeled = clean(row[:2000])
+        text, stated = split_level(peeled.text, peeled.level)
         found.append(
             _Line(
                 source,
                 number,
-                peeled.text.strip(),
+                (peeled.text if stated in LOUD else text).strip(),
                 peeled.level,
                 row[:2000].strip(),
                 bool(_ERROR_LINE.match(row)),
@@ -289,8 +287,7 @@ def _end(lines: list[_Line]) -> Iterator[Anomaly]:
 
 def _strip_logger(line: _Line) -> str:
     """Give a line without its level and the name of its logger."""
-    text = line.raw if line.raw.startswith(_VERBS) else line.text
-    message = _LEVEL.sub("", text, count=1) if _LEVEL.match(text) else text
+    message = line.raw if line.raw.startswith(_VERBS) else line.text
     has_prefix = message != line.raw or message.startswith("[")
     return _LOGGER.sub("", message, count=1) if has_prefix else message
 

@@ -68,6 +68,34 @@ HANDLED = {
         *STEPS[2:],
         "Training complete!",
     ],
+    "a count that goes on, with nothing to announce it": [
+        "[1/4] reading a.csv",
+        "[2/4] reading b.csv",
+        *RAISED,
+        "[3/4] reading c.csv",
+        "[4/4] reading d.csv",
+        "all done",
+    ],
+    "lines of one kind before and behind": [
+        "converting a.wav",
+        "converting b.wav",
+        *RAISED,
+        "converting c.wav",
+        "Done",
+    ],
+    "a level of no known form": [
+        "[E] plots: cannot draw the curve",
+        *RAISED,
+        "[I] train: step 10/20 loss 0.5",
+        "[I] train: step 20/20 loss 0.4",
+        "[I] train: training complete",
+    ],
+    "a level behind a date without a year": [
+        "11/29 09:33:09 [ERROR] chunk 4000 does not fit",
+        *RAISED,
+        "11/29 09:33:10 [INFO] similarities with chunk 62",
+        "11/29 09:33:11 [INFO] finished successfully",
+    ],
     "a thread that died, and a run that came to its last step": [
         *THREAD,
         *STEPS,
@@ -124,6 +152,15 @@ FAILED = {
         "wandb: loss 0.33333",
         "wandb: Synced 5 W&B file(s), 0 media file(s)",
     ],
+    "a script that was started again": [
+        "loading the data",
+        "loading the model",
+        *RAISED,
+        "loading the data",
+        "loading the model",
+        *RAISED,
+    ],
+    "output that was kept back behind a crash": [*RAISED, *STEPS[:3]],
     "a shot at the end that was given up": [
         *EPOCHS,
         f"{ERROR}giving up after 3 retries",
@@ -148,6 +185,11 @@ SILENT = [
     [
         pytest.param(SILENT, "healthy.running", id="goes on"),
         pytest.param([*SILENT, f"{INFO}done"], "healthy.completed", id="says that it is through"),
+        pytest.param(
+            ["cannot read last.pt, trying the one before", *RAISED, "resumed from 6", *STEPS[:3]],
+            "healthy.running",
+            id="announces what it does instead",
+        ),
     ],
 )
 def test_a_program_without_records_goes_on(tmp_path: Path, lines: list[str], cause: str) -> None:
