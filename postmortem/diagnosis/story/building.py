@@ -26,6 +26,7 @@ from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, 
 from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
 from postmortem.diagnosis.story import (
+    best_record,
     first_failure,
     marks,
     own_code,
@@ -54,7 +55,10 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
     excerpt = places.build_excerpt(case, failure)
     clocks = progress.collect_stamps(extract, failure, excerpt)
     failure = progress.add_time(failure, clocks)
-    done = progress.compute_progress(extract, case, failure, best, clocks, case.logs)
+    done = replace(
+        progress.compute_progress(extract, case, failure, best, clocks, case.logs),
+        best=best_record.find_best_record(extract, knowledge.metrics),
+    )
     happened, left = timeline.build_timeline(
         case,
         failure,

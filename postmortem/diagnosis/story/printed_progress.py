@@ -175,12 +175,13 @@ def _find_last_step(extract: Extract, *, has_epochs: bool) -> float | None:
         for curve in extract.series.values()
         if curve.steps
         and not math.isnan(curve.steps[-1])
-        and not (has_epochs and _is_within_epochs(curve))
+        and not (has_epochs and is_within_epochs(curve))
     ]
     return max(found, default=(False, 0, None))[2]
 
 
-def _is_within_epochs(curve: Series) -> bool:
+def is_within_epochs(curve: Series) -> bool:
+    """Say whether the steps of a curve are counted anew in each epoch."""
     steps = curve.steps
     return bool(sum(map(operator.lt, steps[1:], steps)) >= _FALLS)
 
