@@ -12,7 +12,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.spelling import parse_value
 
 _STEP_NAME: Final = (
-    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))"
+    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_))"
     r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?"
     r"|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
@@ -88,6 +88,8 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
         step = _BEHIND_EPOCH.match(text, epoch.end())
     if step is None:
         step = _FRACTION.search(text, max(0, start - 40), start)
+        if step and step["of"] == "1":  # of one tells nothing: `[7/1200][1/1]`
+            step = _FRACTION.search(text, max(0, start - 40), step.start() - 1) or step
         if step and epoch and step.start() < epoch.end():
             step = None
     if step is None and epoch is None:
