@@ -81,7 +81,9 @@ def _iter_judging(
             kind.better != _HIGHER,
             kind.id in _PARTIAL,
             -series.points,
-            series.max if math.isfinite(kind.bounds[1]) else 0,  # the strictest: mAP50-95, not mAP50
+            series.max
+            if math.isfinite(kind.bounds[1])
+            else 0,  # the strictest: mAP50-95, not mAP50
             index,
         )
         yield rank, series, kind.better
@@ -92,7 +94,9 @@ def _is_apart(series: Series, trained: Sequence[Series], evaluated: set[int]) ->
     lines = series.lines[:_LOOKED_AT]
     if evaluated.issuperset(lines):
         return True
-    return bool(trained) and not any(_is_among(line, loss.lines) for loss in trained for line in lines)
+    return bool(trained) and not any(
+        _is_among(line, loss.lines) for loss in trained for line in lines
+    )
 
 
 def _is_among(line: int, lines: Sequence[int]) -> bool:

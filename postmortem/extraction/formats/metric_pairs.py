@@ -53,7 +53,8 @@ _REWARD: Final = compile_lazily(
 _SCORE: Final = compile_lazily(
     r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
     r"(?:(?:m|pix(?:el)?[ _-]?)?acc(?:uracy)?(?:@?\d)?|f1|(?:(?:m(?:ean)?|fw|pix(?:el)?)[ _-]?)?iou"
-    r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim|wer|cer|ppl|r?mse|mae))"
+    r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim"
+    r"|wer|cer|ppl|r?mse|mae))"
     rf"(?:\s?[:=]\s{{0,6}}|\s(?:is|was):?\s{{1,4}}|\s{{1,6}}(?={DECIMAL}))"
     rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d)",
     re.IGNORECASE,

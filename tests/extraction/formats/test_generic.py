@@ -59,7 +59,7 @@ def same(values: dict[str, float]) -> dict[str, str]:
         pytest.param(
             "Epoch 3: Loss: 0.5 (12 s) Acc: 97.5%",
             NAN,
-            {"loss": 0.5, "Acc": 0.975, "loss_so_far": math.pi},
+            {"loss": 0.5, "Acc": 97.5, "loss_so_far": math.pi},
             id="a score in per cent, and a time that is no mean",
         ),
         pytest.param("step 5, Loss 1e-3", 5, {"loss": 1e-3}, id="no sign between name and value"),
