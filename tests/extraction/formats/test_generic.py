@@ -243,6 +243,24 @@ def same(values: dict[str, float]) -> dict[str, str]:
             id="an objective of the validation is no second one",
         ),
         pytest.param(
+            "iter = 20 loss = 2.89, accuracy (cur) = 0.35, accuracy (avg) = 0.03",
+            20,
+            {"loss": 2.89, "accuracy (cur)": 0.35, "accuracy (avg)": 0.03},
+            id="a word in brackets belongs to the name",
+        ),
+        pytest.param(
+            "[7][7/1200][1/1] | loss: 3.99e-02",
+            7,
+            {"loss": 0.0399},
+            id="a position of one tells nothing",
+        ),
+        pytest.param(
+            "validation loss at step 10: 7.46, the acc is: 0.038",
+            10,
+            {"eval_loss": 7.46, "acc": 0.038},
+            id="words of a sentence",
+        ),
+        pytest.param(
             "[2/500] Loss_D: 1.3763 Loss_G: 0.6361",
             2,
             {"Loss_D": 1.3763, "Loss_G": 0.6361},
