@@ -43,7 +43,7 @@ from postmortem.extraction.facts.series import Series
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, get_id, has_trait
 
-_SUMMARY: Final = compile_lazily(r"^(?:epoch|train(?:ing)?)_loss$")
+_SUMMARY: Final = compile_lazily(r"^(?:epoch|train(?:ing)?|avg|average|mean)_loss$")
 """What programs call the training loss of a whole epoch."""
 _MANY_CURVES: Final = 2000
 """Curves of other attempts that are shown."""

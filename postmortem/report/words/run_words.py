@@ -57,7 +57,9 @@ RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "progress.before.unknown": (
             "last checkpoint {last}; not known whether it was saved before {bad}"
         ),
-        "progress.best": "best {name} {value} ({place}), {last} at the end: keep the checkpoint of the best",
+        "progress.best": (
+            "best {name} {value} ({place}), {last} at the end: keep the checkpoint of the best"
+        ),
         "progress.best-last": "best {name} {value} ({place}), which the last one reaches",
         "progress.after": "{value} between the first failure and the end of the log",
         "duration.days": "{value} d",

@@ -257,7 +257,7 @@ def same(values: dict[str, float]) -> dict[str, str]:
         pytest.param(
             "validation loss at step 10: 7.46, the acc is: 0.038",
             10,
-            {"eval_loss": 7.46, "acc": 0.038},
+            {"eval_loss": 7.46, "acc of val": 0.038},
             id="words of a sentence",
         ),
         pytest.param(
