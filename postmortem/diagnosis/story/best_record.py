@@ -18,7 +18,7 @@ from postmortem.diagnosis.story.printed_progress import is_within_epochs
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.number_texts import normalise_step
 from postmortem.extraction.facts.series import Point, Series
-from postmortem.rules.metrics import MetricTable
+from postmortem.rules.metrics import MetricClass, MetricTable
 
 _HIGHER: Final = "higher"
 _LOSSES: Final = ("loss", "value-error")
@@ -60,33 +60,25 @@ def _iter_judging(
         line for series in every if series.name == names.EVAL_LOSS for line in series.lines
     }
     for index, series in enumerate(every):
-        if series.name == names.EVAL_LOSS:
-            kind = metrics["loss"][0]
-        else:
-            kind = metrics.classify(series.name)
+        is_known = series.name == names.EVAL_LOSS
+        kind = metrics["loss"][0] if is_known else metrics.classify(series.name)
         if kind is None or not kind.better or not math.isfinite(series.min):
             continue
         is_loss = kind.id in _LOSSES
-        is_named = series.name == names.EVAL_LOSS or metrics.is_any(series.name, "validation")
+        is_named = is_known or metrics.is_any(series.name, "validation")
         is_judged = is_named or (not is_loss and _is_apart(series, trained, evaluated))
         is_passed = metrics.is_any(series.name, *_PASSED) or "train" in series.name.lower()
         if is_passed or (is_loss and not is_judged):
             continue
-        rank = (
-            series.points > 1 and series.min == series.max,
-            not is_judged,
-            is_loss,
-            series.name != names.EVAL_LOSS,
-            not is_named,
-            kind.better != _HIGHER,
-            kind.id in _PARTIAL,
-            -series.points,
-            series.max
-            if math.isfinite(kind.bounds[1])
-            else 0,  # the strictest: mAP50-95, not mAP50
-            index,
-        )
-        yield rank, series, kind.better
+        is_flat = series.points > 1 and series.min == series.max
+        rank = (is_flat, not is_judged, is_loss, not is_known, not is_named)
+        yield (*rank, *_rank(series, kind), index), series, kind.better
+
+
+def _rank(series: Series, kind: MetricClass) -> tuple[float, ...]:
+    """Rank a series by what it measures: the whole, often, and strictly."""
+    strictness = series.max if math.isfinite(kind.bounds[1]) else 0
+    return kind.better != _HIGHER, kind.id in _PARTIAL, -series.points, strictness
 
 
 def _is_apart(series: Series, trained: Sequence[Series], evaluated: set[int]) -> bool:

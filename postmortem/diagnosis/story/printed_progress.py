@@ -98,9 +98,7 @@ def _find_last_position(
         most = min(end or planned or math.inf, _BEYOND * recorded + 1)
         step = step if step is not None and recorded + 1 < step <= most else recorded
     bars = _find_bars(texts)
-    if planned is None and recorded is not None:
-        near = _get_interval(extract) + _NEAR * recorded
-        planned = next((end for end, now in bars.items() if recorded <= now <= near < end), None)
+    planned = _first(planned, _find_bar_end(extract, bars, recorded))
     if planned is not None and bars.get(planned, 0.0) > (step or 0) + 1:
         return bars[planned], (planned,)
     if step is None:
@@ -192,6 +190,16 @@ def _find_last_step(extract: Extract, *, has_epochs: bool) -> float | None:
         and not (has_epochs and is_within_epochs(curve))
     ]
     return max(found, default=(False, 0, None))[2]
+
+
+def _find_bar_end(
+    extract: Extract, bars: Mapping[float, float], recorded: float | None
+) -> float | None:
+    """Give the end of a bar that stands where the records do."""
+    if recorded is None:
+        return None
+    near = _get_interval(extract) + _NEAR * recorded
+    return next((end for end, now in bars.items() if recorded <= now <= near < end), None)
 
 
 def _get_interval(extract: Extract) -> float:
