@@ -55,24 +55,34 @@ def _iter_judging(
     every: Sequence[Series], metrics: MetricTable
 ) -> Iterator[tuple[tuple[float, ...], Series, str]]:
     """Yield the series that may judge a checkpoint, with their rank and which way is better."""
-    trained = [series for series in every if series.name == names.LOSS]
-    evaluated = {
-        line for series in every if series.name == names.EVAL_LOSS for line in series.lines
-    }
+    trained = _select_series(every, names.LOSS)
+    losses = _select_series(every, names.EVAL_LOSS)
+    evaluated = {line for series in losses for line in series.lines}
     for index, series in enumerate(every):
         is_known = series.name == names.EVAL_LOSS
         kind = metrics["loss"][0] if is_known else metrics.classify(series.name)
-        if kind is None or not kind.better or not math.isfinite(series.min):
+        if kind is None or not kind.better or _is_passed(series, metrics):
             continue
         is_loss = kind.id in _LOSSES
         is_named = is_known or metrics.is_any(series.name, "validation")
         is_judged = is_named or (not is_loss and _is_apart(series, trained, evaluated))
-        is_passed = metrics.is_any(series.name, *_PASSED) or "train" in series.name.lower()
-        if is_passed or (is_loss and not is_judged):
-            continue
-        is_flat = series.points > 1 and series.min == series.max
-        rank = (is_flat, not is_judged, is_loss, not is_known, not is_named)
-        yield (*rank, *_rank(series, kind), index), series, kind.better
+        if is_judged or not is_loss:
+            rank = (_is_flat(series), not is_judged, is_loss, not is_known, not is_named)
+            yield (*rank, *_rank(series, kind), index), series, kind.better
+
+
+def _select_series(every: Sequence[Series], name: str) -> list[Series]:
+    return [series for series in every if series.name == name]
+
+
+def _is_passed(series: Series, metrics: MetricTable) -> bool:
+    """Say whether a series judges nothing: of the training, an aside, without a finite value."""
+    is_aside = "train" in series.name.lower() or metrics.is_any(series.name, *_PASSED)
+    return is_aside or not math.isfinite(series.min)
+
+
+def _is_flat(series: Series) -> bool:
+    return series.points > 1 and series.min == series.max
 
 
 def _rank(series: Series, kind: MetricClass) -> tuple[float, ...]:

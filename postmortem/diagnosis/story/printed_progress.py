@@ -70,9 +70,8 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     lines = sorted(_collect_lines(extract).items(), reverse=True)
     texts = [text for _, text in [*lines[:_MOST_LOOKED_AT], *lines[-_MOST_LOOKED_AT:]]]
     epoch, epochs = _find_last(_EPOCH, texts)
-    recorded = _find_last_epoch(extract)
-    has_begun = recorded is not None and epoch is not None and 0 < epoch - recorded <= 1
-    epoch = epoch if has_begun and epochs is not None else _first(recorded, epoch)
+    if not _has_begun_next(epoch, epochs, recorded := _find_last_epoch(extract)):
+        epoch = _first(recorded, epoch)
     planned = _first(
         None if math.isnan(extract.total_steps) else extract.total_steps,
         _get_setting(settings, "max_steps"),
@@ -114,6 +113,13 @@ def _find_first_epoch(texts: Sequence[str], epochs: float) -> float | None:
     """Give the first epoch that is printed, with the end that is planned if any is."""
     found = [*_iter_positions(_EPOCH, texts[::-1])]
     return next((now for now, end in found if end == epochs), found[0][0] if found else None)
+
+
+def _has_begun_next(epoch: float | None, epochs: float | None, recorded: float | None) -> bool:
+    """Say whether an epoch that is printed with its end follows the last one with a record."""
+    if recorded is None or epoch is None or epochs is None:
+        return False
+    return 0 < epoch - recorded <= 1
 
 
 def _find_bars(texts: Iterable[str]) -> dict[float, float]:
