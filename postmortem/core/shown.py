@@ -100,6 +100,22 @@ class SeriesView:
 
 
 @dataclass(frozen=True, slots=True)
+class BestRecord:
+    """The best value of the metric by which the checkpoints of an attempt are judged."""
+
+    name: str
+    value: float
+    step: float | None
+    epoch: float | None
+    source: int
+    line: int
+    better: str
+    """higher | lower"""
+    last: float
+    """The value at the end of the attempt."""
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far the run came and what was saved."""
 
@@ -119,6 +135,7 @@ class Progress:
     epoch: float | None = None
     planned_epochs: float | None = None
     """How far the attempt came and how far it was to go, as printed."""
+    best: BestRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Final
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.job_facts import Attempt, Environment, Gpu, Source
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.shown import BestRecord
 from postmortem.reading.file_names import parse_attempts
 from postmortem.report.plain import format_number, format_one_line
 from postmortem.report.words import Words
@@ -52,11 +53,30 @@ def describe_progress(diagnosis: Diagnosis, words: Words) -> tuple[str, ...]:
         )
     if state.last_checkpoint:
         texts.append(describe_checkpoint(diagnosis, words))
+    if state.best is not None:
+        texts.append(_describe_best(state.best, words))
     if state.seconds_after_failure is not None:
         texts.append(
             words("progress.after", value=format_duration(state.seconds_after_failure, words))
         )
     return tuple(texts)
+
+
+def _describe_best(best: BestRecord, words: Words) -> str:
+    """Say where the metric that judges the checkpoints was best, and what its last value costs."""
+    if best.step is not None:
+        place = words("at-step", value=format_number(best.step))
+    elif best.epoch is not None:
+        place = words("at-epoch", value=format_number(best.epoch))
+    else:
+        place = words("at-line", value=best.line)
+    return words(
+        "progress.best" if best.value != best.last else "progress.best-last",
+        name=format_one_line(best.name, 80),
+        value=format_number(best.value),
+        place=place,
+        last=format_number(best.last),
+    )
 
 
 def describe_checkpoint(diagnosis: Diagnosis, words: Words) -> str:

@@ -294,10 +294,14 @@ def _build_environment(environment: Environment) -> dict[str, Any]:
 
 
 def _build_progress(progress: Progress) -> dict[str, Any]:
-    bad = progress.first_bad
+    bad, best = progress.first_bad, progress.best
     return _get_fields(progress) | {
         **{name: convert_whole_step(getattr(progress, name)) for name in _STEPS},
         "first_bad": None if bad is None else [convert_whole_step(bad[0]), bad[1]],
+        "best": None
+        if best is None
+        else _get_fields(best)
+        | {name: convert_whole_step(getattr(best, name)) for name in ("step", "epoch")},
     }
 
 

@@ -34,7 +34,7 @@ CONTRACT = {
     "series.where": "rank local_rank node pid",
     "environment": "packages python os cuda driver gpus precision world_size launcher exit_status signal",
     "environment.gpus": "name count memory_gib compute_capability",
-    "progress": "last_good_step last_checkpoint checkpoint_before_first_bad seconds_after_failure resume_from first_bad last_step planned_steps epoch planned_epochs",
+    "progress": "last_good_step last_checkpoint checkpoint_before_first_bad seconds_after_failure resume_from first_bad last_step planned_steps epoch planned_epochs best",
     "redactions": "count kinds",
 }
 

@@ -101,7 +101,12 @@ def _iter_counts(curves: Sequence[Series]) -> Iterator[list[float]]:
     epochs = {value for curve in curves if curve.name == names.EPOCH for value in curve.values}
     for curve in curves if len(epochs) != 1 else ():
         is_epoch = curve.name == names.EPOCH
-        column = list(curve.values if is_epoch else curve.steps)
+        column = [  # a line that waited to come again is put behind the next ones
+            value
+            for _, value in sorted(
+                zip(curve.lines, curve.values if is_epoch else curve.steps, strict=True)
+            )
+        ]
         if is_epoch and not _is_last_as_long(column):
             continue
         count = [value for value, _ in itertools.groupby(column)]

@@ -4,14 +4,16 @@ In: the case and its ranking. Out: `Analysis`. Files are looked into a last time
 a report quotes. Not here: judging (`inference`), the language and the layout (`report`).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from postmortem.core.answer import Cause
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.core.job_facts import Framework
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import NOTHING, Message, parse_bilingual
-from postmortem.core.names import PLAIN_LOOP
+from postmortem.core.names import LOSS, PLAIN_LOOP
 from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
 from postmortem.core.wording import convert_texts
 from postmortem.diagnosis.case.outcomes import count_framework_lines
@@ -26,6 +28,7 @@ from postmortem.diagnosis.fixes.worded_advice import WordedAdvice, text_around, 
 from postmortem.diagnosis.inference.ranking import RankedCause
 from postmortem.diagnosis.inference.verdict import Ranking, describe_distinction
 from postmortem.diagnosis.story import (
+    best_record,
     first_failure,
     marks,
     own_code,
@@ -40,6 +43,8 @@ from postmortem.extraction.facts.series import Series
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, get_id, has_trait
 
+_SUMMARY: Final = compile_lazily(r"^(?:epoch|train(?:ing)?|avg|average|mean)_loss$")
+"""What programs call the training loss of a whole epoch."""
 _MANY_CURVES: Final = 2000
 """Curves of other attempts that are shown."""
 
@@ -54,7 +59,10 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
     excerpt = places.build_excerpt(case, failure)
     clocks = progress.collect_stamps(extract, failure, excerpt)
     failure = progress.add_time(failure, clocks)
-    done = progress.compute_progress(extract, case, failure, best, clocks, case.logs)
+    done = replace(
+        progress.compute_progress(extract, case, failure, best, clocks, case.logs),
+        best=best_record.find_best_record(extract, knowledge.metrics),
+    )
     happened, left = timeline.build_timeline(
         case,
         failure,
@@ -208,10 +216,30 @@ def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[Se
     numbers = {source: case.number_at(source, begin) for source, begin in case.begins.items()}
     series = _sort_series(case.gathered)
     return tuple(
-        places.build_series_view(curve, failure, len(series), numbers.get(curve.source, 1))
+        _name_summary(
+            places.build_series_view(curve, failure, len(series), numbers.get(curve.source, 1)),
+            curve,
+            series,
+        )
         for curve in series
         if curve.points
     )
+
+
+def _name_summary(view: SeriesView, curve: Series, every: Sequence[Series]) -> SeriesView:
+    """Call the training loss of whole epochs so, beside that of their steps."""
+    is_summary = (
+        curve.producer == PLAIN_LOOP
+        and bool(_SUMMARY.match(curve.name))
+        and any(
+            steps.name == LOSS
+            and (steps.source, steps.where) == (curve.source, curve.where)
+            and curve.points < steps.points
+            and not set(curve.lines).intersection(steps.lines)
+            for steps in every
+        )
+    )
+    return replace(view, name=LOSS, producer=f"{view.producer}-epoch") if is_summary else view
 
 
 def _build_other_curves(case: Case) -> tuple[SeriesView, ...]:
@@ -226,8 +254,9 @@ def _build_other_curves(case: Case) -> tuple[SeriesView, ...]:
         if curve.source == attempt.source
         and (part := curve.within(attempt.first_line, attempt.last_line)).points
     ]
+    parts = [part for part, _ in found[:_MANY_CURVES]]
     return tuple(
-        places.build_series_view(part, None, _MANY_CURVES, number)
+        _name_summary(places.build_series_view(part, None, _MANY_CURVES, number), part, parts)
         for part, number in found[:_MANY_CURVES]
     )
 

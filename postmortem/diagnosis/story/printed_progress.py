@@ -32,10 +32,10 @@ _STEP: Final = compile_lazily(
 _BATCH: Final = compile_lazily(rf"(?i)(?<![a-z_])(?:batch(?:es)?|train){_GAP}{_OF}")
 _PLANS: Final = (
     r"(?i)(?<![a-z])(?:(?:max|num(?:ber of)?|total|n)[_ ]?(?:train(?:ing)?[_ ]|optimization )?"
-    r"(?:number of )?(?:%s)|%s(?=[\"']?\s{0,20}[:=]))"
-    r"[\"']?\s{0,20}[:=]?\s{0,3}(?P<now>\d[\d,]{0,14})(?![\w.])(?P<end>)?"
+    r"(?:number of )?(?:%s)|(?<!warmup[_ ])(?:%s)(?=[\"']?(?:\s{0,20}[:=]|\s{3,20}\d)))"
+    r"[\"']?\s{0,20}[:=]?\s{0,3}(?P<now>\d[\d,]{0,14})(?![\w.%%])(?P<end>)?"
 )
-_PLANNED_EPOCHS: Final = compile_lazily(_PLANS % ("epochs?", "epoche?s"))
+_PLANNED_EPOCHS: Final = compile_lazily(_PLANS % ("epochs?", "epoche?s(?: number)?"))
 _PLANNED_STEPS: Final = compile_lazily(
     _PLANS % ("steps|iters?|iterations|updates", "train_iters|(?<=\\d )max iterations")
 )
@@ -50,6 +50,8 @@ _MOST_LOOKED_AT: Final = 600
 """Lines that are looked at, the last ones first."""
 _FALLS: Final = 2
 """Times that steps fall before they are counted anew in each epoch."""
+_NEAR: Final = 1.01
+"""Times the last recorded step, up to which a bar may show the run itself."""
 _BEYOND: Final = 1.5
 """Times the last recorded step beyond which a printed step is another count."""
 
@@ -68,7 +70,8 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     lines = sorted(_collect_lines(extract).items(), reverse=True)
     texts = [text for _, text in [*lines[:_MOST_LOOKED_AT], *lines[-_MOST_LOOKED_AT:]]]
     epoch, epochs = _find_last(_EPOCH, texts)
-    epoch = _first(_find_last_epoch(extract), epoch)
+    if not _has_begun_next(epoch, epochs, recorded := _find_last_epoch(extract)):
+        epoch = _first(recorded, epoch)
     planned = _first(
         None if math.isnan(extract.total_steps) else extract.total_steps,
         _get_setting(settings, "max_steps"),
@@ -79,7 +82,7 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     epochs = _first(
         epochs, _get_setting(settings, "num_train_epochs"), _find_last(_PLANNED_EPOCHS, texts)[0]
     )
-    if epochs is not None and epoch == epochs and _find_last(_EPOCH, texts[::-1])[0] == 0:
+    if epochs is not None and epoch == epochs and _find_first_epoch(texts, epochs) == 0:
         epochs += 1  # counted from 0 to the last one
     return PrintedProgress(last, planned, epoch, epochs)
 
@@ -94,6 +97,7 @@ def _find_last_position(
         most = min(end or planned or math.inf, _BEYOND * recorded + 1)
         step = step if step is not None and recorded + 1 < step <= most else recorded
     bars = _find_bars(texts)
+    planned = _first(planned, _find_bar_end(extract, bars, recorded))
     if planned is not None and bars.get(planned, 0.0) > (step or 0) + 1:
         return bars[planned], (planned,)
     if step is None:
@@ -103,6 +107,19 @@ def _find_last_position(
     printed = re.compile(rf"(?<![\d.])0*{step:.0f}\s?/\s?(\d{{1,12}})(?![\d.])")
     found = next(filter(None, map(printed.search, texts)), None)
     return step, (end, planned, None if found is None else float(found[1]))
+
+
+def _find_first_epoch(texts: Sequence[str], epochs: float) -> float | None:
+    """Give the first epoch that is printed, with the end that is planned if any is."""
+    found = [*_iter_positions(_EPOCH, texts[::-1])]
+    return next((now for now, end in found if end == epochs), found[0][0] if found else None)
+
+
+def _has_begun_next(epoch: float | None, epochs: float | None, recorded: float | None) -> bool:
+    """Say whether an epoch that is printed with its end follows the last one with a record."""
+    if recorded is None or epoch is None or epochs is None:
+        return False
+    return 0 < epoch - recorded <= 1
 
 
 def _find_bars(texts: Iterable[str]) -> dict[float, float]:
@@ -174,13 +191,35 @@ def _find_last_step(extract: Extract, *, has_epochs: bool) -> float | None:
         (curve.name == names.LOSS, curve.lines[-1], normalise_step(curve.steps[-1]))
         for curve in extract.series.values()
         if curve.steps
+        and names.SO_FAR not in curve.name
         and not math.isnan(curve.steps[-1])
-        and not (has_epochs and _is_within_epochs(curve))
+        and not (has_epochs and is_within_epochs(curve))
     ]
     return max(found, default=(False, 0, None))[2]
 
 
-def _is_within_epochs(curve: Series) -> bool:
+def _find_bar_end(
+    extract: Extract, bars: Mapping[float, float], recorded: float | None
+) -> float | None:
+    """Give the end of a bar that stands where the records do."""
+    if recorded is None:
+        return None
+    near = _get_interval(extract) + _NEAR * recorded
+    return next((end for end, now in bars.items() if recorded <= now <= near < end), None)
+
+
+def _get_interval(extract: Extract) -> float:
+    """Give the steps from one record of the training loss to the next, at its end."""
+    rises = (
+        curve.steps[-1] - curve.steps[-2]
+        for curve in extract.series.values()
+        if curve.name == names.LOSS and len(curve.steps) > 1
+    )
+    return max((rise for rise in rises if rise > 0), default=0.0)
+
+
+def is_within_epochs(curve: Series) -> bool:
+    """Say whether the steps of a curve are counted anew in each epoch."""
     steps = curve.steps
     return bool(sum(map(operator.lt, steps[1:], steps)) >= _FALLS)
 

@@ -80,6 +80,8 @@ WORDS: Final = (
     b" ce:",
     b"ccuracy",
     b"IoU",
+    b"mAP",
+    b"PSNR",
     b"IOU",
     b"miou",
     b"_iou",
@@ -115,9 +117,11 @@ _NUMBER: Final = compile_lazily(FIGURE)
 _SPACE: Final = compile_lazily(r"\s*#\s*|\s+")
 _CLOSING: Final = compile_lazily(
     r"train_runtime|^\s*Averaged stats"
+    r"|^\W{0,8}(?i:(?:model )?(?:sav|load|restor)(?:ed|ing)|(?:new )?best model)\b"
     r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
 )
-"""Lines with a metric word that are none: summaries, the bars of Keras, printed settings."""
+"""Lines with a metric word that are none: summaries, what a message on a saved model says
+again, the bars of Keras, printed settings."""
 _LABEL: Final = compile_lazily(
     r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
 )
@@ -128,7 +132,7 @@ _OF_SAMPLES: Final = compile_lazily(
     re.IGNORECASE,
 )
 """What an evaluation counts where it prints its scores on its way."""
-_IN_SCORES: Final = compile_lazily(r"acc|iou|dice|f1|map|psnr|ssim", re.IGNORECASE)
+_IN_SCORES: Final = compile_lazily(r"acc|iou|dice|f1|map|psnr|ssim|mse|mae", re.IGNORECASE)
 """A line that holds none of them has no score: cheaper to look for than the scores."""
 _OF_SPLIT: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:val(?:id(?:ation)?)?|test|dev|eval|train(?:ing)?)(?:$|[_/ .-])", re.IGNORECASE

@@ -20,6 +20,8 @@ _LOSS_NAME: Final = (
     r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20})?(?:/\w{1,20}){0,2}"
 )
 _LOSS_SIGN: Final = (
+    r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) "
+    r"(?:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,9})?"
     r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,6}|"
     rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )

@@ -15,8 +15,8 @@ from postmortem.extraction.formats.metric_names import find_known_name
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _PAIR: Final = compile_lazily(
-    rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}})[\"']?"
-    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,8}}(?={DECIMAL}))[\"']?"
+    rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}}(?: \([a-z]{{1,12}}\)(?=\s?[:=]))?)[\"']?"
+    rf"(?:\s?[:=]\s{{0,16}}|\s(?:is|was):?\s{{1,4}}(?={DECIMAL})|\s{{1,8}}(?={DECIMAL}))[\"']?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))"
 )
 """Whatever else stands on a metric line as a name and a number."""
@@ -28,7 +28,7 @@ _PASSED: Final = compile_lazily(
     r"(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?"
     r"|tokens?|frames?|transitions)$"
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
-    r"|workers|v_num|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
+    r"|workers|v_num|far|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
     r"|^(?:data|reader|batch|step|iter)_cost$"
     r"|(?<!success_)(?<!win_)(?<!error_)(?<!hit_)rate$|scale$|norm$|^grdn$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
     re.IGNORECASE,
@@ -53,8 +53,10 @@ _REWARD: Final = compile_lazily(
 _SCORE: Final = compile_lazily(
     r"(?<![\w/])(?P<name>(?:(?:train|val(?:id(?:ation)?)?|test|top\d?)[ _/-])?"
     r"(?:(?:m|pix(?:el)?[ _-]?)?acc(?:uracy)?(?:@?\d)?|f1|(?:(?:m(?:ean)?|fw|pix(?:el)?)[ _-]?)?iou"
-    r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim|wer|cer|ppl))"
-    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}}(?={DECIMAL}))(?P<value>{FIGURE})(?![\w/:(\[]|\.\d)",
+    r"|(?:m(?:ean)?[ _-]?)?dice(?:[ _-](?:score|coef[a-z]{0,7}))?|m?ap|psnr|ssim"
+    r"|wer|cer|ppl|r?mse|mae))"
+    rf"(?:\s?[:=]\s{{0,6}}|\s(?:is|was):?\s{{1,4}}|\s{{1,6}}(?={DECIMAL}))"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d)",
     re.IGNORECASE,
 )
 """A score or a rate of errors, by a name that no other figure has."""
@@ -79,7 +81,10 @@ _SINGLE: Final = compile_lazily(
 )
 """One name and its decimal, and nothing else behind a step."""
 _BEFORE_ENTRIES: Final = compile_lazily(
-    r"(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:INFO\W{1,8})?[^A-Za-z\n]{0,8}"
+    r"(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:(?:[\w.-]{1,40}\W{1,3})?INFO\W{1,8})?[^A-Za-z\n]{0,8}"
+    r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
+    r"(?=[A-Za-z]))?",
+    re.IGNORECASE,
 )
 _ENTRY: Final = compile_lazily(
     r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
@@ -352,7 +357,7 @@ def _add_shares(text: str, values: dict[str, float]) -> None:
     for match in itertools.islice(_SCORE.finditer(text), _MOST_PAIRS):
         value = parse_value(match["value"])
         if value is not None and _PER_CENT.match(text, match.end()):
-            values.setdefault(_join_name(match["name"], is_score=True), value / 100)
+            values.setdefault(_join_name(match["name"], is_score=True), value)
 
 
 def _add_means(text: str, values: dict[str, float], printed: str) -> None:

@@ -12,7 +12,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.spelling import parse_value
 
 _STEP_NAME: Final = (
-    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_))"
+    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_))"
     r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?"
     r"|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
@@ -87,7 +87,7 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
     if step is None and epoch is not None:
         step = _BEHIND_EPOCH.match(text, epoch.end())
     if step is None:
-        step = _FRACTION.search(text, max(0, start - 40), start)
+        step = _find_fraction(text, start)
         if step and epoch and step.start() < epoch.end():
             step = None
     if step is None and epoch is None:
@@ -101,6 +101,14 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
         bool(step or epoch) and not is_numbered,
         is_numbered,
     )
+
+
+def _find_fraction(text: str, end: int) -> re.Match[str] | None:
+    """Find a position of a length before the losses; one of one tells nothing."""
+    found = _FRACTION.search(text, max(0, end - 40), end)
+    if found is None or found["of"] != "1":
+        return found
+    return _FRACTION.search(text, max(0, end - 40), found.start() - 1) or found
 
 
 def find_leading_count(text: str) -> re.Match[str] | None:

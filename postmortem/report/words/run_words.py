@@ -57,6 +57,10 @@ RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "progress.before.unknown": (
             "last checkpoint {last}; not known whether it was saved before {bad}"
         ),
+        "progress.best": (
+            "best {name} {value} ({place}), {last} at the end: keep the checkpoint of the best"
+        ),
+        "progress.best-last": "best {name} {value} ({place}), which the last one reaches",
         "progress.after": "{value} between the first failure and the end of the log",
         "duration.days": "{value} d",
         "duration.hours": "{value} h",
@@ -133,6 +137,8 @@ RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "progress.before.no": "最后的检查点 {last} 保存于{bad}之后，此前没有检查点：不要从它恢复",
         "progress.before.late": ("最后的检查点 {last} 保存于{bad}之后；中断来自外部，仍可从它恢复"),
         "progress.before.unknown": "最后的检查点 {last}；无法确定是否保存于{bad}之前",
+        "progress.best": "{name} 最佳 {value}（{place}），结束时 {last}：请保留最佳时的检查点",
+        "progress.best-last": "{name} 最佳 {value}（{place}），最后一次同样达到",
         "progress.after": "从首个故障到日志结束历时 {value}",
         "duration.days": "{value} 天",
         "duration.hours": "{value} 小时",

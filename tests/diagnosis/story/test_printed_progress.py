@@ -25,3 +25,24 @@ def test_positions_are_read_off_the_last_lines(
     found = (progress.last_step, progress.planned_steps, progress.epoch, progress.planned_epochs)
     wanted = [at for at, one in enumerate(expected) if one is not None]
     assert [found[at] for at in wanted] == [expected[at] for at in wanted]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        pytest.param(
+            "Epoch {0}/40 train loss: 0.{1}\n", "Epoch 21/40 train:  65%\n", id="one that has begun"
+        ),
+        pytest.param(
+            "WARMUP_EPOCHS: 5\nMAX_EPOCHS: 40\nEpoch[{0}] loss: 0.{1}\n",
+            "Epoch[21]\n",
+            id="no warm-up",
+        ),
+    ],
+)
+def test_the_last_epoch_and_its_plan(lines: str, expected: str) -> None:
+    """An epoch that has no record yet is the last one where its end is printed."""
+    head, _, line = lines[:-1].rpartition("\n")
+    text = head + "\n" + "".join(line.format(at, 90 - at) + "\n" for at in range(1, 21)) + expected
+    progress = analyze(Stream("train.log", text.encode())).analysis.progress
+    assert (progress.epoch, progress.planned_epochs) == (21 if "/40" in lines else 20, 40)

@@ -59,7 +59,7 @@ def same(values: dict[str, float]) -> dict[str, str]:
         pytest.param(
             "Epoch 3: Loss: 0.5 (12 s) Acc: 97.5%",
             NAN,
-            {"loss": 0.5, "Acc": 0.975, "loss_so_far": math.pi},
+            {"loss": 0.5, "Acc": 97.5, "loss_so_far": math.pi},
             id="a score in per cent, and a time that is no mean",
         ),
         pytest.param("step 5, Loss 1e-3", 5, {"loss": 1e-3}, id="no sign between name and value"),
@@ -241,6 +241,24 @@ def same(values: dict[str, float]) -> dict[str, str]:
             NAN,
             {"loss": -3.2, "val_nll": -2.9, "epoch": 3},
             id="an objective of the validation is no second one",
+        ),
+        pytest.param(
+            "iter = 20 loss = 2.89, accuracy (cur) = 0.35, accuracy (avg) = 0.03",
+            20,
+            {"loss": 2.89, "accuracy (cur)": 0.35, "accuracy (avg)": 0.03},
+            id="a word in brackets belongs to the name",
+        ),
+        pytest.param(
+            "[7][7/1200][1/1] | loss: 3.99e-02",
+            7,
+            {"loss": 0.0399},
+            id="a position of one tells nothing",
+        ),
+        pytest.param(
+            "validation loss at step 10: 7.46, the acc is: 0.038",
+            10,
+            {"eval_loss": 7.46, "acc of val": 0.038},
+            id="words of a sentence",
         ),
         pytest.param(
             "[2/500] Loss_D: 1.3763 Loss_G: 0.6361",
