@@ -138,7 +138,9 @@ class SourceExtractor:
             if key in claimed:
                 continue
             claimed.add(key)
-            self._cursor.sieve.count((kind, index))
+            if cursor.sieve.is_in_vain((kind, index), view):
+                continue
+            cursor.sieve.count((kind, index))
             if not cursor.admission.may_look(kind, view, base):
                 if view.is_spent:
                     return
