@@ -69,17 +69,16 @@ class Cursor(LineBeginnings):
 
     def _cut(self, block: Block) -> Cut | None:
         """Cut a region at lines of known shapes, if it begins with a line."""
-        if self.covered > block.lo or self.points.is_crowded or self.learnt.filter is not None:
+        if self.covered > block.lo or self.points.is_crowded:
             return None
         return self.shaped.cut(block, self.line, self.line_break)
 
     def _scan(self, block: Block) -> "Scan | SelectedHits":
         """Scan for literals where their lines may be inspected."""
-        is_learnt = self.learnt.filter is not None
-        if self.sieve.is_of_use and self.covered <= block.lo and not is_learnt:
-            found = self.machine.filter.hits(block.data, block.lo, block.hi)
+        if self.sieve.is_of_use and self.covered <= block.lo:
+            found = self.learnt.hits(block.data, block.lo, block.hi)
             return SelectedHits(self.sieve.select(block, found))
-        scan = self.machine.scan(block.data, block.lo, block.hi, self.learnt.filter)
+        scan = Scan(self.learnt, block.data, block.lo, block.hi)
         if self.view is not None and self.view.is_spent:
             scan.until = self.covered
         return scan

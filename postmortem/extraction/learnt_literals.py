@@ -1,8 +1,8 @@
 """Learn which names of one source repeat with a figure, though no rule knows them.
 
-In: the blocks of a source. Out: `JoinedFilter`, which finds these names beside the literals of the
-rules, so that their lines are read as metric lines may be. Not here: whether they are metric lines
-(`formats.acceptance`).
+In: the blocks of a source. Out: `LearntLiterals`, which finds these names beside the literals of
+the rules, so that their lines are read as metric lines may be. Not here: whether they are metric
+lines (`formats.acceptance`).
 
 Samples of a block are looked at, never all of it. A name is learnt if it repeats with decimals that
 differ, if none of the rules' literals leads to its line, and if the reader of unknown layouts finds
@@ -37,34 +37,32 @@ _BOX: Final = 4000
 _KINDS: Final = frozenset({"metric", "generic"})
 
 
-class JoinedFilter:
-    """Finds the literals of the rules and those of a source, in the order of their places."""
-
-    def __init__(self, machine: Matcher, names: list[bytes]) -> None:
-        """Take the literals that were learnt."""
-        self._rules, self._own = machine.filter, build_prefilter(names)
-        self._number = machine.learnt
-
-    def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
-        """Find every literal that starts in data[lo:hi]."""
-        own = [(self._number, start) for _, start in self._own.hits(data, lo, hi)]
-        found = self._rules.hits(data, lo, hi)
-        return sorted([*found, *own], key=itemgetter(1)) if own else found
-
-
 class LearntLiterals:
-    """Keeps the names that one source has taught."""
+    """Finds the literals of the rules and the names that one source has taught."""
 
     def __init__(self, machine: Matcher) -> None:
         """Know none."""
         self._machine = machine
         self._names: list[bytes] = []
         self._tried = set[bytes]()
-        self.filter: Prefilter | None = None
-        """Finds them and the literals of the rules; None while none is known."""
+        self._own: Prefilter | None = None
+        """Finds them; None while none is known."""
 
-    def learn(self, block: Block) -> None:
-        """Learn from samples of a block."""
+    def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
+        """Find every literal that starts in data[lo:hi], in the order of their places."""
+        found = self._machine.filter.hits(data, lo, hi)
+        if self._own is None:
+            return found
+        own = [(self._machine.learnt, start) for _, start in self._own.hits(data, lo, hi)]
+        return sorted([*found, *own], key=itemgetter(1)) if own else found
+
+    def texts(self, number: int) -> bytes | tuple[bytes, ...]:
+        """Give what a literal may stand for."""
+        is_own = number == self._machine.learnt
+        return tuple(self._names) if is_own else self._machine.literals[number]
+
+    def learn(self, block: Block) -> bool:
+        """Learn from samples of a block; says whether any name is new."""
         texts, rows = dict[bytes, set[bytes]](), set[bytes]()
         count, places = Counter[bytes](), dict[bytes, int]()
         for lo, hi in _iter_windows(block):
@@ -81,8 +79,10 @@ class LearntLiterals:
             has_decimals = name in rows or any(b"." in figure for figure in texts[name])
             if times >= _FEWEST and len(texts[name]) > 1 and has_decimals:
                 self._try(name, block.data, places[name])
-        if len(self._names) > known:
-            self.filter = JoinedFilter(self._machine, self._names)
+        if len(self._names) == known:
+            return False
+        self._own = build_prefilter(self._names)
+        return True
 
     def _try(self, name: bytes, data: bytes, place: int) -> None:
         """Learn a name if nothing leads to its line, and the line has a figure."""

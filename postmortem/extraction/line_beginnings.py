@@ -87,7 +87,7 @@ class LineBeginnings:
         end = take(number, data, start, base, self.line)
         if not self._open_line(number, data, start, base, end):
             return False
-        self.lesson = (number, data, start) if number != self.machine.learnt else None
+        self.lesson = (number, data, start)
         return True
 
     def _open_line(self, number: int, data: bytes, start: int, base: int, end: int) -> bool:

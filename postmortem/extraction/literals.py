@@ -133,10 +133,6 @@ class Matcher:
             numbers, build_prefilter(literals), build_prefilter(literals, is_once=True)
         )
 
-    def scan(self, data: bytes, lo: int, hi: int, joined: Prefilter | None = None) -> "Scan":
-        """Give every literal that starts in data[lo:hi]; `joined` finds those of a source, too."""
-        return Scan(joined or self.filter, data, lo, hi)
-
 
 class Scan:
     """The literals that start in a region of a block, in the order in which they are read.

@@ -6,8 +6,8 @@ In: a region and its literals. Out: the literals whose lines are worth a look. N
 Prose about training is full of literals, and hardly a line of it comes again. Each rule that was
 asked about many lines is asked once about all lines of a region that hold one of its literals,
 joined: where it finds nothing there, it finds nothing in any of them. A line whose figures no
-reader can take is not read for figures either. A rule of which many lines are left is asked about
-each.
+reader can take is not read for figures either. A rule of which nearly all lines are left is asked
+about each.
 """
 
 import bisect
@@ -23,14 +23,14 @@ from postmortem.extraction.literals import Matcher, Wanted
 from postmortem.extraction.table_rows import TABLE_AHEAD
 from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import Cleaned
-from postmortem.reading.windows import LONG, ViewContext
+from postmortem.reading.windows import LONG, View, ViewContext
 from postmortem.rules.engine import Pattern, compile_for_many_lines
 
 OFTEN: Final = 200
 """Looks of a rule after which it is asked about many lines at once."""
 FEWEST: Final = 64
 """Lines with literals in a region that are worth it."""
-_MOST_LEFT: Final = 0.25
+_MOST_LEFT: Final = 0.8
 """Part of its lines that a rule may leave."""
 
 
@@ -58,6 +58,9 @@ class RuleSieve:
         self._rules: dict[Wanted, _ManyLineRule | None] = {}
         """Of the rules that were asked often, with the lines that each looks at; None if it is
         better asked about each line."""
+        self._data = b""
+        self._in_vain: dict[Wanted, set[int]] = {}
+        """Where the lines of this data begin on which a rule does not hold."""
         self._under_headings = {
             ("metric", index)
             for index, reader in enumerate(machine.metrics)
@@ -76,8 +79,14 @@ class RuleSieve:
         """Whether any rule was asked often."""
         return bool(self._rules)
 
+    def is_in_vain(self, consumer: Wanted, view: View) -> bool:
+        """Say whether it is known that a rule does not hold on a line."""
+        lines = self._in_vain.get(consumer)
+        return lines is not None and view.start in lines and view.data is self._data
+
     def select(self, block: Block, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Give those of the literals in a region, in order, whose lines are worth a look."""
+        self._in_vain, self._data = {}, block.data
         region = _Region(block, hits, self._sight)
         if len(region.lines) < FEWEST or not region.is_plain:
             return hits
@@ -96,6 +105,8 @@ class RuleSieve:
                 left = kept[consumer] = region.find(rule, lines)
                 if len(left) > _MOST_LEFT * len(lines) + 8:
                     self._rules[consumer] = None
+            if consumer in kept:
+                self._in_vain[consumer] = set(places) - kept[consumer]
         return self._drop(hits, region.places, kept)
 
     def _drop(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.columnar.cut_regions import CutRegions
+from postmortem.extraction.columnar.line_literals import LineLiterals
 from postmortem.extraction.columnar.line_shapes import LineShapes
 from postmortem.extraction.columnar.record_units import RecordUnits
 from postmortem.extraction.columnar.rule_trials import RuleTrials
@@ -85,7 +86,8 @@ class SourceExtractor:
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         metrics, first = self._metrics, self._cursor.line
-        self._cursor.learnt.learn(block)
+        if self._cursor.learnt.learn(block):
+            self._cursor.shaped.forget()
         for part in split_block(block):
             looks = self._cursor.looks(part, metrics.quick.take, metrics.end_line)
             for number, view, base in looks:
@@ -136,7 +138,9 @@ class SourceExtractor:
             if key in claimed:
                 continue
             claimed.add(key)
-            self._cursor.sieve.count((kind, index))
+            if cursor.sieve.is_in_vain((kind, index), view):
+                continue
+            cursor.sieve.count((kind, index))
             if not cursor.admission.may_look(kind, view, base):
                 if view.is_spent:
                     return
@@ -154,12 +158,13 @@ class SourceExtractor:
         tracebacks = self._tracebacks = TracebackLines(points, cursor, line_break)
         findings = FindingLines(machine.signatures, points, searches, cursor.sight, line_break)
         facts = FactLines(machine.facts, points, searches)
-        trials = RuleTrials(machine, budget, facts.is_enough, srun=cursor.sight.srun)
+        literals = LineLiterals(machine, cursor.learnt)
+        trials = RuleTrials(machine, literals, budget, facts.is_enough, srun=cursor.sight.srun)
         shapes = LineShapes(trials, self._metrics.quick.paths, srun=cursor.sight.srun)
         shaped = ShapedLines(shapes, self._metrics.quick, findings, points)
-        reader = UnitReader(machine, budget, srun=cursor.sight.srun)
+        reader = UnitReader(machine, literals, budget, srun=cursor.sight.srun)
         units = RecordUnits(UnitMaker(reader, trials, srun=cursor.sight.srun))
-        cursor.shaped = CutRegions(machine, shaped, units, points, cursor.sieve)
+        cursor.shaped = CutRegions(machine, cursor.learnt, shaped, units, points, cursor.sieve)
         return {
             "signature": findings.take,
             "metric": self._metrics.take,

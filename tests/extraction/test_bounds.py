@@ -19,6 +19,7 @@ from postmortem.extraction.formats.records import MetricReader
 from postmortem.extraction.formats.templates import Template
 from postmortem.extraction.frames import match_frame
 from postmortem.extraction.job import read
+from postmortem.extraction.literals import Scan
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
 from postmortem.reading import windows
@@ -248,7 +249,7 @@ def test_what_nobody_will_look_at_is_not_looked_for(monkeypatch: pytest.MonkeyPa
 def test_a_scan_finds_all_that_is_wanted(until: int) -> None:
     """All literals from the place on where the next is wanted; of those before, some may be left out."""
     machine, data = get_matcher(()), words()[:40_000]
-    scan = machine.scan(data, 0, len(data))
+    scan = Scan(machine.filter, data, 0, len(data))
     found = []
     for hit in scan:
         if not found:
@@ -263,7 +264,7 @@ def test_a_scan_finds_all_that_is_wanted(until: int) -> None:
 def test_a_scan_begins_where_something_is_wanted() -> None:
     """A line that goes on from another block is passed over at once."""
     machine, data = get_matcher(()), words()[:40_000]
-    scan = machine.scan(data, 0, len(data))
+    scan = Scan(machine.filter, data, 0, len(data))
     scan.until = 30_000
     assert min(start for _, start in scan) >= scan.until
 

@@ -72,6 +72,9 @@ KINDS: dict[str, Line] = {
         f" 'global_step/max_steps': '{n}/500'}}"
     ),
     "generic": lambda c, n: f"step {n} loss {figure(c)} lr {c.random():.3e}",
+    "learnt": lambda c, n: f"[rank{c.randrange(3)}]: round {n} purity: {plain(c)} depth: {n}",
+    "learnt-alone": lambda c, _: f"purity: {figure(c)}",
+    "learnt-unit": lambda c, n: f"Epoch {n}\ntrain loss: {plain(c)}\nval acc: {plain(c)}",
     "generic-eval": lambda c, n: f"step {n} val loss {plain(c)}",
     "epochs": lambda c, n: f"epoch {n // 40} step {n % 40} loss {plain(c)}",
     "ranks": lambda c, n: f"[rank{n % 12}]: step {n // 12} loss {plain(c)}",

@@ -18,6 +18,7 @@ from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.columnar.shaped_lines import ShapedLines
 from postmortem.extraction.columnar.unit_making import UnitShape
 from postmortem.extraction.formats.learnt_layouts import Layout, LearntFigures
+from postmortem.extraction.learnt_literals import LearntLiterals
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.points import MOST_SERIES, Points
@@ -93,6 +94,7 @@ class CutRegions:
     def __init__(
         self,
         machine: Matcher,
+        learnt: LearntLiterals,
         lines: ShapedLines,
         units: RecordUnits,
         points: Points,
@@ -101,13 +103,19 @@ class CutRegions:
         """Start without shapes."""
         self.lines, self.units = lines, units
         """Take one line, and know those that come again as a whole."""
-        self._sieve = sieve
+        self._learnt, self._sieve = learnt, sieve
         self._machine, self._points, self._open = machine, points, OpenLiterals(machine)
         self._cutter: RowCutter | None = None
         self._region = self._missed = self._most_missed = 0
         """Where the region ends, how many lines between its rows were read, and how many may be."""
         self._since = 0
         """Where shapes were chosen last."""
+
+    def forget(self) -> None:
+        """Drop all shapes: lines hold literals that were none before."""
+        self.lines.shapes.clear()
+        self.units.clear()
+        self._cutter = None
 
     def cut(self, block: Block, line: int, line_break: bytes) -> Cut | None:
         """Cut the fresh region of a block, which begins in this raw line; None if in vain."""
@@ -128,7 +136,13 @@ class CutRegions:
             return None
         cut = [column.rows for column in columns]
         between = RowGaps(
-            self._machine, block, cut, self._open, self._sieve, self.lines.shapes.is_vain
+            self._machine,
+            self._learnt,
+            block,
+            cut,
+            self._open,
+            self._sieve,
+            self.lines.shapes.is_vain,
         )
         return Cut(between, RowColumns(columns, self.lines, self._points, block))
 

@@ -8,15 +8,16 @@ import bisect
 import itertools
 from collections.abc import Sequence
 
+from postmortem.extraction.learnt_literals import LearntLiterals
 from postmortem.extraction.literals import Matcher
 
 
 class LineLiterals:
     """Finds literals by the first of those that differ in a digit alone."""
 
-    def __init__(self, machine: Matcher) -> None:
-        """Take the literals."""
-        self._machine = machine
+    def __init__(self, machine: Matcher, learnt: LearntLiterals) -> None:
+        """Take the literals, and those that their source teaches."""
+        self._machine, self._learnt = machine, learnt
 
     def of(self, raw: bytes) -> set[int]:
         """Give the literals of a line."""
@@ -24,13 +25,13 @@ class LineLiterals:
 
     def of_each(self, lines: Sequence[bytes]) -> list[set[int]]:
         """Give the literals of each line; a scan of many costs little more than one of one."""
-        machine, found = self._machine, [set[int]() for _ in lines]
+        alike, found = self._machine.alike, [set[int]() for _ in lines]
         joined = b"\n".join(lines)
         ends = list(itertools.accumulate(len(line) + 1 for line in lines))
-        for number, start in machine.filter.hits(joined, 0, len(joined)):
+        for number, start in self._learnt.hits(joined, 0, len(joined)):
             line = bisect.bisect_right(ends, start)
-            if start + len(machine.literals[number]) < ends[line]:
-                found[line].add(machine.alike[number])
+            if joined.startswith(self._learnt.texts(number), start, ends[line] - 1):
+                found[line].add(alike[number])
         return found
 
     def find_unknown(self, known: frozenset[int], raw: bytes) -> list[tuple[int, int]]:

@@ -56,6 +56,12 @@ class LineShapes:
                 return shape, match
         return None
 
+    def clear(self) -> None:
+        """Drop all shapes."""
+        self._known.clear()
+        self._seen.clear()
+        self.used.clear()
+
     def forget(self, shape: LineShape) -> None:
         """Drop a shape to which some line did not keep."""
         for known in self._known.values():

@@ -87,6 +87,12 @@ class RecordUnits:
                     self._known.clear()
                 self._known[common] = shape
 
+    def clear(self) -> None:
+        """Drop all shapes."""
+        self._known.clear()
+        self._seen.clear()
+        self.used.clear()
+
     def forget(self, shape: UnitShape) -> None:
         """Drop a shape to which some unit did not keep."""
         self._known = {common: known for common, known in self._known.items() if known is not shape}

@@ -20,6 +20,7 @@ from postmortem.extraction.columnar.rule_verdicts import RuleVerdict
 from postmortem.extraction.columnar.shape_making import LineShape
 from postmortem.extraction.columnar.unit_making import UnitShape
 from postmortem.extraction.formats.records import MetricReader
+from postmortem.extraction.learnt_literals import LearntLiterals
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.rule_sieve import RuleSieve
@@ -197,6 +198,7 @@ class RowGaps:
     def __init__(
         self,
         machine: Matcher,
+        learnt: LearntLiterals,
         block: Block,
         rows: Sequence[ShapeRows],
         open_literals: OpenLiterals,
@@ -206,7 +208,8 @@ class RowGaps:
         """Find the literals; `is_vain` says whether one in a row has no effect."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
-        self._machine, self._block, self._is_vain = machine, block, is_vain
+        self._machine, self._learnt = machine, learnt
+        self._block, self._is_vain = block, is_vain
         self._open, self._sieve = open_literals, sieve
         self.rows = rows
         """By shape."""
@@ -273,18 +276,16 @@ class RowGaps:
         """Find the literals between rows."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
-        data, hi, literals = self._block.data, self._block.hi, self._machine.literals
+        data, hi, learnt = self._block.data, self._block.hi, self._learnt
         rows = self._places
         starts, stops = np.append(self._block.lo, rows.ends), np.append(rows.begins, hi)
         wide = stops - starts > 1
         behind = data[hi : hi + _OVERHANG] if wide[-1] else b""
-        numbers, places = find_literal_hits(
-            self._machine.filter, data, starts[wide], stops[wide], behind=behind
-        )
+        numbers, places = find_literal_hits(learnt, data, starts[wide], stops[wide], behind=behind)
         hits = [
             (number, start)
             for number, start in zip(numbers.tolist(), places.tolist(), strict=True)
-            if data.startswith(literals[number], start)
+            if data.startswith(learnt.texts(number), start)
         ]
         return self._sieve.select(self._block, hits)
 

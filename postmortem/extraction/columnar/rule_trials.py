@@ -37,18 +37,25 @@ class RuleTrials:
     """Asks the rules of one source."""
 
     def __init__(
-        self, machine: Matcher, budget: Budget, is_enough: Callable[[int], bool], *, srun: bool
+        self,
+        machine: Matcher,
+        literals: LineLiterals,
+        budget: Budget,
+        is_enough: Callable[[int], bool],
+        *,
+        srun: bool,
     ) -> None:
         """Take the rules and what searching is taken from.
 
         Args:
             machine: the rules.
+            literals: of the source.
             budget: of searches.
             is_enough: says whether a rule for facts has matched as often as it counts.
             srun: lines carry task numbers.
         """
         self._machine, self._budget, self._srun = machine, budget, srun
-        self.literals = LineLiterals(machine)
+        self.literals = literals
         self._is_enough = is_enough
         self.trial_count = 0
         """About how many lines the rules were asked."""

@@ -34,10 +34,12 @@ class UnitRecord(NamedTuple):
 class UnitReader:
     """Reads units of one source without keeping anything."""
 
-    def __init__(self, machine: Matcher, budget: Budget, *, srun: bool) -> None:
-        """Take the rules, and what searching is taken from."""
+    def __init__(
+        self, machine: Matcher, literals: LineLiterals, budget: Budget, *, srun: bool
+    ) -> None:
+        """Take the rules, the literals of the source, and what searching is taken from."""
         self._machine, self._budget, self._srun = machine, budget, srun
-        self._literals = LineLiterals(machine)
+        self._literals = literals
         self.back_to = 0
         """Where the last record of several lines ended before the unit that was read last."""
         self.read_count = 0

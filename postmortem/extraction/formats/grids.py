@@ -116,6 +116,8 @@ def build_grid(
 ) -> Grid | None:
     """Make a table of the columns that a line may name, and of a few lines behind it."""
     row = next((line for line in lines if not _RULE.match(line)), "")
+    if not may_be_row(row):
+        return None
     for names in ways:
         if _split_cells(row, len(names)) is not None:
             has_tabs = not has_prefix and row.count("\t") == len(names) - 1
