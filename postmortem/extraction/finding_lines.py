@@ -15,7 +15,7 @@ from postmortem.extraction.extract import FIRST, LAST, Sighting
 from postmortem.extraction.frames import parse_raise_statement
 from postmortem.extraction.points import Points
 from postmortem.extraction.searches import Searches
-from postmortem.extraction.trailing_context import infer_level, is_script
+from postmortem.extraction.trailing_context import infer_level, is_in_warning, is_script
 from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import LONG, View, ViewContext
 from postmortem.rules.base import Signature
@@ -89,6 +89,8 @@ class FindingLines:
         match = next(iter(self._searches.search(rule, text)), None)
         if match is None or not has_happened(rule, cleaned):
             return
+        if rule.fatal and not cleaned.level and is_in_warning(view):
+            cleaned = cleaned._replace(level="WARNING")
         points = self._points
         where = points.process(cleaned.where)
         kept = points.result.kept(rule.id, points.source, where)

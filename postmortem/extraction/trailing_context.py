@@ -183,6 +183,12 @@ def _is_ordinary(text: str, level: str) -> bool:
     )
 
 
+def is_in_warning(view: View) -> bool:
+    """Say whether a line is the text of a Python warning whose head stands right before it."""
+    before = _find_line_before(view)
+    return before is not None and _PYTHON_WARNING.search(before.text) is not None
+
+
 def infer_level(cleaned: Cleaned) -> str:
     """Infer the level of a line: its logger's, or one that its text states."""
     if _SAYS_CAUGHT.search(cleaned.text) and not is_exception_line(cleaned.text):
