@@ -81,6 +81,10 @@ _GIVES_UP: Final = compile_lazily(
 )
 """What it says of one with which it does."""
 
+PROMPT: Final = compile_lazily(
+    r"(?:\([\w.+-]{1,60}\) ?){0,2}\[?[\w.-]{1,40}@[\w.-]{1,80}(?::[~/]|[: ][^\n]{0,120}[#$%>\]] )"
+)
+"""How a line begins that a shell prints when a program has ended."""
 _SCRIPT: Final = compile_lazily(
     r"#!|#(?:SBATCH|PBS|BSUB|COBALT|\$) |#+ ?[^\W\d_]|\+{1,4} [A-Za-z_./\[]"
     r"|(?:trap|echo|printf|export|grep|egrep|sed|awk|if|elif|while|until|for|case)\b[^\n]{0,400}"
@@ -158,9 +162,9 @@ def _iter_lines_before(view: View) -> Iterator[str]:
 
 
 def find_first_ordinary_line(rows: Iterable[Row]) -> Row | None:
-    """Find a line of ordinary output among the next ones, before another traceback."""
+    """Find a line of ordinary output among the next ones, before another traceback or a shell."""
     for row in itertools.islice(rows, _MOST_BEHIND):
-        if _HEAD.search(row.text):
+        if _HEAD.search(row.text) or PROMPT.match(row.text):
             break
         if row.is_own and _is_ordinary(row.text, row.level):
             return row

@@ -306,12 +306,15 @@ class _Splitter(_Surroundings):
             group.append(opening)
 
     def _is_marked_again(self, index: int) -> bool:
-        """Say whether a line is, or stands right behind, what each start prints once."""
+        """Say whether a line is, or stands right behind, what each start prints once.
+
+        So does a program whose arguments are wrong, behind the crash of another.
+        """
         texts = (self._lines[index].text, *self._lines[index].before[-1:])
         mark = next(filter(None, map(_ONCE.search, texts)), None)
-        if mark is None:
-            return False
         line = self._numbers[index]
+        if mark is None:
+            return texts[0].startswith("usage: ") and self._is_behind_crash(line)
         before = self._marks.get(mark[0])
         is_first = not self._marks
         self._marks[mark[0]] = line

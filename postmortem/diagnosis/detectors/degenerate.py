@@ -308,7 +308,10 @@ def detect_single_answer(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _detect_single_class(curves: Curves) -> Anomaly | None:
-    """Find precision and recall that end at exactly 0 while the accuracy looks good."""
+    """Find precision and recall that end at exactly 0 while the accuracy looks good.
+
+    Of the only one that is printed, many records are asked.
+    """
     zeros = [
         points
         for name in curves.called(_OF_ONE_CLASS)
@@ -319,11 +322,15 @@ def _detect_single_class(curves: Curves) -> Anomaly | None:
         for name in curves.of("accuracy")
         for point in curves.points(name)[-1:]
     )
-    if len(zeros) < len(("precision", "recall")) or not high:
+    is_lasting = len(zeros) == 1 and len(curves.called(_OF_ONE_CLASS)) == 1
+    least = _MANY if is_lasting else _SEVERAL
+    if not high or not (len(zeros) > 1 or is_lasting):
+        return None
+    if count_trailing_repeats([point.value for point in zeros[0]]) < least:
         return None
     message = say(
-        "precision and recall are exactly 0 in the last {count} records",
-        "最后 {count} 条记录的精确率和召回率恰好为 0",
+        "precision or recall are exactly 0 in the last {count} records",
+        "最后 {count} 条记录的精确率或召回率恰好为 0",
         count=count_trailing_repeats([point.value for point in zeros[0]]),
     )
     return curves.shape("collapse", message, zeros[0][-_SEVERAL].line)
