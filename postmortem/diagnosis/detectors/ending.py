@@ -99,8 +99,21 @@ def detect_last_epoch(observed: Observed) -> Iterator[Anomaly]:
             if curve.source == source and curve.last and curve.last.line == last
         ]
         is_once = bool(others) or min(ending, default=0) <= _ONCE * len(set(epochs))
-        if is_through and is_once and _is_last(part, epochs[0]):
+        is_whole = not _lacks_last_epoch(observed, source)
+        if is_through and is_once and is_whole and _is_last(part, epochs[0]):
             yield Anomaly("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+
+
+def _lacks_last_epoch(observed: Observed, source: int) -> bool:
+    """Say whether a curve with a record an epoch has one for each but the last."""
+    curves = [curve for curve in observed.series if curve.source == source]
+    counted = next((curve for curve in curves if curve.name == names.EPOCH), None)
+    if counted is None:
+        return False
+    values = list(counted.values)
+    begin = counted.lines[values.index(values[-1])]
+    others = len(set(values)) - 1
+    return any(len(curve.lines) == others and curve.lines[-1] < begin for curve in curves)
 
 
 def detect_last_epoch_heading(observed: Observed) -> Iterator[Anomaly]:
