@@ -92,8 +92,8 @@ def strange_in(report: postmortem.Report, log: Path, dump: Path | None = None) -
     found: list[Hit] = []
     for cause in report.causes:
         subjects = {stack.id for stack in load().stacks if cause.id in stack.causes}
-        near = _near(frozenset(names | subjects or {PLAIN}))
         for fix in cause.fixes:
+            near = _near(frozenset(names | subjects | _list_authors(fix.id) or {PLAIN}))
             # What the log itself shows is no word of strangers: a call that the advice names.
             found += (hit for hit in _words(fix, near, backend) if hit.word not in text)
             found += _gaps(fix, text)
@@ -115,6 +115,27 @@ def _backend(text: str) -> str:
         "xpu": r"XPU out of memory|intel_extension_for_pytorch/",
     }
     return next((name for name, shown in plain.items() if re.search(shown, text)), "")
+
+
+def _list_authors(fix: str) -> set[str]:
+    """Name the stacks that write the message whose signature owns a fix: it may speak of them."""
+    words = set(re.findall(r"[\w-]+", _read_sources().get(re.sub(r"\.fix-\d+$", "", fix), "")))
+    if "datasets" in words:  # a library of transformers' house, no stack by itself
+        words.add("transformers")
+    return {stack.id for stack in load().stacks if words & {stack.id, *stack.packages}}
+
+
+@cache
+def _read_sources() -> Mapping[str, str]:
+    """Read who writes the message of each signature."""
+    root = Path(__file__).resolve().parent.parent / "patterns" / "signatures"
+    found = {}
+    for file in root.rglob("*.yaml"):
+        text = file.read_text(encoding="utf-8")
+        name, source = (re.search(rf"(?m)^{key}: (.*)", text) for key in ("id", "source"))
+        if name and source:
+            found[name[1]] = source[1].lower()
+    return found
 
 
 @cache

@@ -19,7 +19,9 @@ _TOKEN: Final = compile_lazily(
 )
 """What re2 may read otherwise; every other character means the same to it."""
 _IN_CLASS: Final = compile_lazily(r"\\x..|\\.|.", re.DOTALL)
-_PART: Final = compile_lazily(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?(?:<?[=!]|>)|.", re.DOTALL)
+_PART: Final = compile_lazily(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*(?:\]|\\?$)|\(\?(?:<?[=!]|>)|.", re.DOTALL
+)
 _LOOK_AROUND: Final = frozenset({"(?=", "(?!", "(?<=", "(?<!"})
 _NAME: Final = compile_lazily(r"\(\?P?<(\w+)>")
 

@@ -31,7 +31,7 @@ PINNED = {
     "pytorch/env-build-setup-0.log": "g1-c71bc9ba616a",
     "pytorch/scaler-collapse-0.log": "g1-2b1188612e4c",
     "pytorch/slurm-memory-0.log": "g1-85d8f354fa14",
-    "pytorch/unknown-wrapper-0.log": "o1-eef1ecf2-1216239e",
+    "pytorch/unknown-wrapper-0.log": "p1-592a9c68-30a332a5",
 }
 """Ids of samples.
 

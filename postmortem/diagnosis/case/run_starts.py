@@ -81,8 +81,8 @@ _SUMMARY: Final = compile_lazily(
 )
 """What a launcher prints behind its exception."""
 _LAUNCH: Final = compile_lazily(
-    r"(?i)^\s*(?:nohup: |\+ |\$ |srun:|sbatch|Submitted batch|starting job|job[ _]?id\b"
-    r"|={3,}.*\b(?:start|run|job|launch)|>{3,}.*\bstart|.*\b(?:torchrun|accelerate launch"
+    r"(?i)^(?:\s*(?:nohup: |\+ |\$ |srun:|sbatch|Submitted batch|starting job|job[ _]?id\b"
+    r"|={3}.*\b(?:start|run|job|launch)|>{3}.*\bstart)|.*\b(?:torchrun|accelerate launch"
     r"|deepspeed\.launcher|torch\.distributed\.(?:run|launch)|python3? (?:-\w |\S+\.py)"
     r"|will restart worker group|SLURM_JOB_?ID|jobid|hostname)\b)"
 )

@@ -42,7 +42,7 @@ _LABEL: Final = compile_lazily(r"\s{0,8}(?:INFO|DEBUG): ")
 _BEFORE: Final = compile_lazily(rf"(?:{_LABEL.pattern})?[\s|]*")
 _BAR_SIGN: Final = compile_lazily(r"[|│┃║]")
 _ROW_START: Final = compile_lazily(
-    rf"(?:{_LABEL.pattern})?[\s|│┃║]*\[?\s*{_CELL}:?(?=[\s|│┃║,\]]|$)", re.IGNORECASE
+    rf"(?:{_LABEL.pattern})?[\s|│┃║]*(?:\[\s*)?{_CELL}:?(?=[\s|│┃║,\]]|$)", re.IGNORECASE
 )
 """What a row begins with: its first cell."""
 _RULE: Final = compile_lazily(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")

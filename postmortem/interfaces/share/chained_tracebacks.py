@@ -20,9 +20,9 @@ _CHAINED: Final = (
     "During handling of the above exception",
     "The above exception was the direct cause",
 )
-_BEFORE, _BEHIND = 800, 200
-"""Lines around the first failure in which its traceback is looked for: ranks print into each other.
-"""
+_BEFORE, _BEHIND = 3200, 200
+"""Lines around the first failure in which its traceback is looked for: ranks print into each other,
+and a recursion has a thousand frames of three lines."""
 _NEAR: Final = 40
 """Lines from a failure that is no exception to the traceback that tells of it."""
 _MOST: Final = 160

@@ -14,6 +14,8 @@ _ENDS: Final = (0, 40, 150, 1500)
 """First and last lines of each log, by level."""
 _WITH_FINDINGS, _WITH_CURVES = 1, 2
 """The levels from which a text holds what was recognised, and both ends of the curves."""
+_LONG: Final = 120
+"""Lines of a piece of evidence beyond which only its ends are given."""
 _AT_AN_END: Final = 40
 """Points of a curve that count as its end."""
 LEVELS: Final = len(_ENDS)
@@ -51,7 +53,12 @@ def iter_passages(analysis: Analysis, level: int) -> Iterator[Passage]:
 def _iter_verdict_passages(analysis: Analysis) -> Iterator[Passage]:
     for item in analysis.causes[0].evidence:
         if item.source is not None and item.line is not None:
-            yield Passage(item.source, item.line - 1, (item.end_line or item.line) + 1)
+            last = item.end_line or item.line
+            if last - item.line <= _LONG:
+                yield Passage(item.source, item.line - 1, last + 1)
+            else:  # a traceback without end: the rest of it says the same again
+                yield Passage(item.source, item.line - 1, item.line + _LONG // 2)
+                yield Passage(item.source, last - _LONG // 2, last + 1)
     first = analysis.first_failure
     if first is not None:
         yield Passage(first.source, first.line - 25, first.line + 10)

@@ -96,12 +96,9 @@ BEHIND_A_MESSAGE = {
     "distributed.gather-first",
     "distributed.use-launcher",
     "distributed.wrap-policy",
-    "environment.align-versions",
-    "environment.fit-versions",
     "environment.numpy-below-2",
     "environment.rename-argument",
     "environment.supported-python",
-    "environment.torchvision-pair",
     "numerics.bf16-without-scaler",
     "numerics.load-float32",
 }
