@@ -106,11 +106,8 @@ def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
     curves = observed.curves
     if _is_loss_falling(curves) and not is_policy(curves):
         return []
-    rewards = curves.of("reward")
-    for name in list_score_names(curves):
+    for name in _list_whole_scores(curves):
         points = curves.finite(name)
-        if name in rewards and _count_falling_steps(points) > _OF_MOVES * len(points):
-            continue
         values = [point.value for point in points]
         count = count_trailing_repeats(values)
         if count < max(_VERY_MANY, _NEARLY_ALL * len(values)) or _is_whole(values[-1]):
@@ -128,6 +125,16 @@ def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
             kind = "nothing-moves" if count == len(values) else "collapse"
             return [curves.shape(kind, message, points[-count].line)]
     return []
+
+
+def _list_whole_scores(curves: Curves) -> list[str]:
+    """List the scores but the rewards of single moves."""
+    moves = {
+        name
+        for name in curves.of("reward")
+        if _count_falling_steps(points := curves.finite(name)) > _OF_MOVES * len(points)
+    }
+    return [name for name in list_score_names(curves) if name not in moves]
 
 
 def _count_falling_steps(points: Sequence[Point]) -> int:
@@ -308,10 +315,7 @@ def detect_single_answer(observed: Observed) -> Iterator[Anomaly]:
 
 
 def _detect_single_class(curves: Curves) -> Anomaly | None:
-    """Find precision and recall that end at exactly 0 while the accuracy looks good.
-
-    Of the only one that is printed, many records are asked.
-    """
+    """Find precision and recall that end at exactly 0 while the accuracy looks good."""
     zeros = [
         points
         for name in curves.called(_OF_ONE_CLASS)
@@ -322,15 +326,11 @@ def _detect_single_class(curves: Curves) -> Anomaly | None:
         for name in curves.of("accuracy")
         for point in curves.points(name)[-1:]
     )
-    is_lasting = len(zeros) == 1 and len(curves.called(_OF_ONE_CLASS)) == 1
-    least = _MANY if is_lasting else _SEVERAL
-    if not high or not (len(zeros) > 1 or is_lasting):
-        return None
-    if count_trailing_repeats([point.value for point in zeros[0]]) < least:
+    if len(zeros) < len(("precision", "recall")) or not high:
         return None
     message = say(
-        "precision or recall are exactly 0 in the last {count} records",
-        "最后 {count} 条记录的精确率或召回率恰好为 0",
+        "precision and recall are exactly 0 in the last {count} records",
+        "最后 {count} 条记录的精确率和召回率恰好为 0",
         count=count_trailing_repeats([point.value for point in zeros[0]]),
     )
     return curves.shape("collapse", message, zeros[0][-_SEVERAL].line)

@@ -93,15 +93,21 @@ def detect_last_epoch(observed: Observed) -> Iterator[Anomaly]:
             continue
         others = [match for match in PART.finditer(line) if match.start("now") != part.start("now")]
         is_through = all(match["now"] == match["of"] for match in others)
-        ending = [
-            len(curve.values)
-            for curve in observed.series
-            if curve.source == source and curve.last and curve.last.line == last
-        ]
-        is_once = bool(others) or min(ending, default=0) <= _ONCE * len(set(epochs))
+        fewest = _count_fewest_records(observed, source, last)
+        is_once = bool(others) or fewest <= _ONCE * len(set(epochs))
         is_whole = not _lacks_last_epoch(observed, source)
         if is_through and is_once and is_whole and _is_last(part, epochs[0]):
             yield Anomaly("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+
+
+def _count_fewest_records(observed: Observed, source: int, last: int) -> int:
+    """Count the records of the shortest curve that ends on a line."""
+    ending = (
+        len(curve.values)
+        for curve in observed.series
+        if curve.source == source and curve.last and curve.last.line == last
+    )
+    return min(ending, default=0)
 
 
 def _lacks_last_epoch(observed: Observed, source: int) -> bool:

@@ -166,15 +166,17 @@ def _is_next_zero(values: Sequence[float]) -> bool:
     return abs(before - fall) <= _UNEVEN * fall and values[2] <= (1 + _UNEVEN) * fall
 
 
-def _is_full_count(observed: Observed, source: int, longest: Series | None) -> bool:
-    """Say whether all counts such as `99/99` of the last record are full, and only now.
+def _find_last_line_of_longest(curves: Sequence[Series]) -> int:
+    """Give the last line of the curve of most records: an evaluation may stand behind it."""
+    return max(curves, key=lambda curve: len(curve.lines)).lines[-1]
 
-    The last one is that of the longest curve: an evaluation may stand behind it. Beside an epoch of
-    an unknown number of them, the steps of one epoch may be what is full.
+
+def _is_full_count(observed: Observed, source: int, last: int) -> bool:
+    """Say whether all counts such as `99/99` of a record are full, and only now.
+
+    Beside an epoch of an unknown number of them, the steps of one epoch may be what is full.
     """
-    rows = []
-    if longest is not None and longest.last is not None:
-        rows = _list_rows(observed, source, longest.last.line)
+    rows = _list_rows(observed, source, last)
     row = rows[-1] if rows else ""
     parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(row)]
     if not parts or any(now < of for now, of in parts):
