@@ -83,9 +83,7 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
                 "学习率调度已到终点：{rate:g}",
                 rate=curve.values[-1],
             )
-    if _is_full_count(
-        observed, source, max(curves, key=lambda curve: len(curve.lines), default=None)
-    ):
+    if curves and _is_full_count(observed, source, _find_last_line_of_longest(curves)):
         yield say("the count of the last record is full", "最后一条记录的计数已满")
     if _is_at_end_of_file(observed, source):
         for count in counts:
