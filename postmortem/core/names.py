@@ -36,10 +36,13 @@ OUTCOMES: Final = (
     "completed",
     "running",
     "stalled",
+    "cancelled",
     "incomplete",
     "not-a-training-log",
     "unknown",
 )
+ALARMING: Final = frozenset({"failed", "stalled", "cancelled"})
+"""Outcomes of a run that did not come to its end by itself."""
 SCHEMA: Final = "postmortem.report/1"
 ANALYSIS_SCHEMA: Final = "postmortem.analysis/1"
 EVALUATION_SCHEMA: Final = "postmortem.evaluation/1"

@@ -15,7 +15,7 @@ from postmortem.extraction.extract import FIRST, LAST, Sighting
 from postmortem.extraction.frames import parse_raise_statement
 from postmortem.extraction.points import Points
 from postmortem.extraction.searches import Searches
-from postmortem.extraction.trailing_context import infer_level, is_script
+from postmortem.extraction.trailing_context import infer_level, is_in_warning, is_script
 from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import LONG, View, ViewContext
 from postmortem.rules.base import Signature
@@ -89,6 +89,7 @@ class FindingLines:
         match = next(iter(self._searches.search(rule, text)), None)
         if match is None or not has_happened(rule, cleaned):
             return
+        cleaned = _infer_warning(rule, view)
         points = self._points
         where = points.process(cleaned.where)
         kept = points.result.kept(rule.id, points.source, where)
@@ -167,6 +168,12 @@ class FindingLines:
 def has_happened(rule: Signature, cleaned: Cleaned) -> bool:
     """Say whether what a signature shows has happened: the text of a script tells what would."""
     return rule.role not in _EVENTS or not is_script(cleaned.text)
+
+
+def _infer_warning(rule: Signature, view: View) -> Cleaned:
+    """Give a line with the level of the Python warning that quotes what a rule takes for fatal."""
+    is_quoted = rule.fatal and not view.cleaned.level and is_in_warning(view)
+    return view.cleaned._replace(level="WARNING") if is_quoted else view.cleaned
 
 
 def _find_last_statement(view: View) -> str | None:

@@ -34,6 +34,7 @@ from postmortem.extraction.trailing_context import (
     BETWEEN,
     LOGGED,
     MOST_BEHIND,
+    PROMPT,
     REPORTED,
     TEST,
     find_first_ordinary_line,
@@ -72,7 +73,7 @@ _MOST_ADVICE: Final = 60
 _FROM_USER_CODE: Final = "from user code:"
 _BAR: Final = compile_lazily(r"\d%\|")
 _OTHER_PROGRAM: Final = compile_lazily(
-    r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: "
+    r"(?:wandb|swanlab|srun|slurmstepd|mpirun|mpiexec)(?:\[\d+\])?: |usage: "
 )
 _FIGURES: Final = compile_lazily(r"[\d.,]+|\s+")
 _MOST_FOREIGN: Final = 512
@@ -332,4 +333,5 @@ def _is_continuation(row: Row, count: int, length: int) -> bool:
         return False
     if not row.text.startswith((" ", "\t")) and count >= 4:
         return False
-    return not (_BAR.search(row.text) or _OTHER_PROGRAM.match(row.text) or _RECORD.match(row.text))
+    others = (_OTHER_PROGRAM, _RECORD, PROMPT)
+    return not (_BAR.search(row.text) or any(other.match(row.text) for other in others))

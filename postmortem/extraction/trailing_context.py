@@ -99,6 +99,10 @@ _GIVES_UP: Final = compile_lazily(
 )
 """What it says of one with which it does."""
 
+PROMPT: Final = compile_lazily(
+    r"(?:\([\w.+-]{1,60}\) ?){0,2}\[?[\w.-]{1,40}@[\w.-]{1,80}(?::[~/]|[: ][^\n]{0,120}[#$%>\]] )"
+)
+"""How a line begins that a shell prints when a program has ended."""
 _SCRIPT: Final = compile_lazily(
     r"#!|#(?:SBATCH|PBS|BSUB|COBALT|\$) |#+ ?[^\W\d_]|\+{1,4} [A-Za-z_./\[]"
     r"|(?:trap|echo|printf|export|grep|egrep|sed|awk|if|elif|while|until|for|case)\b[^\n]{0,400}"
@@ -189,9 +193,9 @@ def _iter_lines_before(view: View) -> Iterator[str]:
 
 
 def find_first_ordinary_line(rows: Iterable[Row]) -> Row | None:
-    """Find a line of ordinary output among the next ones, before another traceback."""
+    """Find a line of ordinary output among the next ones, before another traceback or a shell."""
     for row in itertools.islice(rows, MOST_BEHIND):
-        if _HEAD.search(row.text):
+        if _HEAD.search(row.text) or PROMPT.match(row.text):
             break
         text, level = split_level(row.text, row.level)
         text, level = split_level(_strip_tag(text), level)
@@ -245,6 +249,12 @@ def _is_ordinary(text: str, level: str) -> bool:
         and _WORD.search(text) is not None
         and _NOT_ORDINARY.search(text) is None
     )
+
+
+def is_in_warning(view: View) -> bool:
+    """Say whether a line is the text of a Python warning whose head stands right before it."""
+    before = _find_line_before(view)
+    return before is not None and _PYTHON_WARNING.search(before.text) is not None
 
 
 def infer_level(cleaned: Cleaned) -> str:

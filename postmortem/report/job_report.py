@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from postmortem import report
+from postmortem.core import names
 from postmortem.core.answer import Cause, Verdict
 from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.core.errors import UsageError
@@ -45,7 +46,7 @@ class Report:
     def is_alarming(self) -> bool:
         """True if the run failed or stalled, or anything but health or nothing is found."""
         cause = self.analysis.verdict.cause
-        return self.analysis.outcome in {"failed", "stalled"} or (
+        return self.analysis.outcome in names.ALARMING or (
             cause is not None and not has_trait(cause, Trait.SOUND)
         )
 

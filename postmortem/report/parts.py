@@ -6,6 +6,7 @@ here: layout, judging.
 
 from typing import Final
 
+from postmortem.core import names
 from postmortem.core.answer import Cause, DecisiveWords, Evidence, has_rival
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.shown import SeriesView, SignatureHit
@@ -102,7 +103,7 @@ def get_verdict_color(diagnosis: Diagnosis) -> str:
 
 def get_outcome_color(diagnosis: Diagnosis) -> str:
     """Name the colour of an outcome: bad only for what failed, whatever its cause."""
-    if diagnosis.outcome in {"failed", "stalled"}:
+    if diagnosis.outcome in names.ALARMING:
         return "bad"
     return "good" if get_verdict_color(diagnosis) == "good" else "open"
 

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import quote
 
+from postmortem.core import names
 from postmortem.core.answer import Cause, Evidence
 from postmortem.core.diagnosis import Diagnosis
 from postmortem.core.lazy_regex import compile_lazily
@@ -34,7 +35,6 @@ _PLACEHOLDER: Final = compile_lazily(r"\{(\d+)\}")
 _CANDIDATES: Final = 5
 _PLACES: Final = 20
 _LONGEST: Final = 1000
-_FAILED: Final = frozenset({"failed", "stalled"})
 
 
 def render_sarif(diagnosis: Diagnosis, *, redact: bool = True) -> str:
@@ -66,7 +66,7 @@ def _log(diagnosis: Diagnosis, words: Words) -> dict[str, Any]:
         "rules": [_build_rule(cause) for cause in causes],
     }
     exit_status = diagnosis.environment.exit_status
-    invocation = {"executionSuccessful": diagnosis.outcome not in _FAILED} | (
+    invocation = {"executionSuccessful": diagnosis.outcome not in names.ALARMING} | (
         {"exitCode": exit_status} if isinstance(exit_status, int) else {}
     )
     run = {

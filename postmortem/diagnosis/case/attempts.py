@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.errors import UsageError
+from postmortem.diagnosis.case.failures import is_consequence
 from postmortem.diagnosis.case.run_starts import find_starts
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.one_attempt import select_lines
@@ -86,9 +87,10 @@ def list_ends(extract: Extract, source: int) -> list[int]:
 def _list_crashes(extract: Extract, source: int) -> list[int]:
     """List the last lines of the exceptions that came up to the outermost frame of a script."""
     return sorted(
-        traceback.exception_line
+        traceback.end_line
         for traceback, _ in extract.tracebacks
-        if traceback.source == source and not (traceback.aside or traceback.was_caught())
+        if traceback.source == source
+        and (is_consequence(traceback) or not (traceback.aside or traceback.was_caught()))
     )
 
 

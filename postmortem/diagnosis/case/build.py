@@ -35,6 +35,7 @@ from postmortem.extraction.extract import (
 )
 from postmortem.extraction.facts import fact_store as env
 from postmortem.rules.base import KnowledgeBase
+from postmortem.rules.traits import Trait, has_trait
 
 _MOST_TEXT: Final = 200
 """Characters of an error that is quoted."""
@@ -72,7 +73,7 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
     for one in range(1, count + 1):
         part, begins = attempts.select_attempt(extract, spans, one)
         built = _build_attempt(part, begins, knowledge)
-        outcomes_of.append(built.outcome)
+        outcomes_of.append(_name_outcome(built))
         if one == number - 1:
             before = built.first
         if one == number:
@@ -87,6 +88,12 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
         before=before,
         whole=extract,
     )
+
+
+def _name_outcome(case: Case) -> str:
+    """Name how an attempt ended: what failed first by a stop from outside was cancelled."""
+    is_stopped = case.first is not None and has_trait(case.first.kind, Trait.STOPPED_FROM_OUTSIDE)
+    return "cancelled" if is_stopped and case.outcome == "failed" else case.outcome
 
 
 def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: KnowledgeBase) -> Case:

@@ -25,8 +25,9 @@ from postmortem.rules.traits import Trait, has_trait
 
 _OFTEN: Final = 3
 """Times that the run has gone on behind the same before it is taken for its habit."""
-_FAR: Final = 400
-"""Lines behind words of an error, beyond which a run that they ended says nothing more."""
+_FAR, _FAR_BEHIND_WARNING = 400, 100
+"""Lines behind words of an error, and behind a warning, beyond which a run that they ended says
+nothing more."""
 _THROUGH: Final = "closing-words"
 Place = tuple[int, int]
 """A source and a byte offset."""
@@ -111,18 +112,26 @@ def _may_be_handled(finding: Finding) -> bool:
 def _iter_far_from_end(
     seen: Sequence[Sighting], extract: Extract, rules: Mapping[str, Signature]
 ) -> Iterator[Finding]:
-    """Yield what broad rules find far before the end of a log that reports no failure later."""
+    """Yield what only words show far before the end of a log that reports no failure later.
+
+    That is what broad rules find, and an error that is quoted in a warning.
+    """
+
+    def is_quoted(finding: Finding) -> bool:
+        return rules[finding.signature].fatal and finding.level in QUOTED
+
     last = {
         sighting.finding.source: sighting.finding.line
         for sighting in seen
         if sighting.finding.role in {"cause", "consequence"}
-        and not rules[sighting.finding.signature].broad
+        and not (rules[sighting.finding.signature].broad or is_quoted(sighting.finding))
     }
     for sighting in seen:
         finding = sighting.finding
         behind = extract.lines.get(finding.source, 0) - finding.end_line
-        is_last = finding.line > last.get(finding.source, 0)
-        if rules[finding.signature].broad and is_last and behind >= _FAR:
+        far = _FAR_BEHIND_WARNING if is_quoted(finding) else _FAR
+        is_word = rules[finding.signature].broad or is_quoted(finding)
+        if is_word and finding.line > last.get(finding.source, 0) and behind >= far:
             yield finding
 
 

@@ -56,6 +56,8 @@ _MOST_CRASHES: Final = 200
 _AROUND: Final = 60
 """Lines on either side in which process ids are looked for."""
 _MOST_SERIES: Final = 40
+_RECORDS_ALONE: Final = 0.9
+"""Share of the lines from which on a file holds records alone."""
 _END: Final = compile_lazily(
     r"(?i)\b(?:Killed|Terminated|Aborted|KeyboardInterrupt|core dumped|Segmentation fault"
     r"|CANCELLED|DUE TO TIME LIMIT|exit(?:ed|ing)?\b.{0,20}\d|finished|completed?|done|exiting)\b"
@@ -66,6 +68,18 @@ _MARK: Final = compile_lazily(
     r"|[+$] (?:python|torchrun|srun|accelerate)\b|(?:job|run)[ _](?:started|begins)\b)"
 )
 """A line by which a launcher or scheduler begins."""
+_ONCE: Final = compile_lazily(
+    r"nohup: ignoring input|wandb: Agent Starting Run\b"
+    r"|Setting OMP_NUM_THREADS environment variable for each process"
+)
+"""What is printed once for each start, however much of its opening is known."""
+_APART: Final = 20
+"""Lines between two of these that are not of several nodes."""
+_SUMMARY: Final = compile_lazily(
+    r"\s{0,2}(?:time|host|rank|exitcode|error_file|traceback)\s{0,3}: |(?:Failures|Root Cause)\b"
+    r"|\s{0,2}<NO_OTHER_FAILURES>|\[\d{1,5}\]:|[=-]{20,}|\S{1,200} FAILED$"
+)
+"""What a launcher prints behind its exception."""
 _LAUNCH: Final = compile_lazily(
     r"(?i)^(?:\s*(?:nohup: |\+ |\$ |srun:|sbatch|Submitted batch|starting job|job[ _]?id\b"
     r"|={3}.*\b(?:start|run|job|launch)|>{3}.*\bstart)|.*\b(?:torchrun|accelerate launch"
@@ -101,13 +115,36 @@ def find_starts(
     """
     lines = [line for line in extract.recurring.get(source, ()) if not line.is_frequent]
     series = _select_series(extract, source)
+    if extract.heads.get(source, "").startswith("{"):
+        return [1, *_find_epoch_resets(series, extract.sources[source].lines)]
     return _Splitter(lines, series, ends, crashes).split() if lines else [1]
 
 
+def _find_epoch_resets(series: Iterable[Series], count: int) -> list[int]:
+    """Give the lines of a file of records at which the epochs begin anew with the first one.
+
+    No other figure may count the parts then: folds, rounds.
+    """
+    epochs = next((curve for curve in series if curve.name == EPOCH), None)
+    if epochs is None or len(epochs.lines) < _RECORDS_ALONE * count:
+        return []
+    resets = [
+        at
+        for at, (before, after) in enumerate(itertools.pairwise(epochs.values), 1)
+        if after == epochs.values[0] < before
+    ]
+    is_counted = any(
+        len(curve.values) == len(epochs.values)
+        and all(curve.values[at] == curve.values[at - 1] + 1 for at in resets)
+        for curve in series
+    )
+    return [] if is_counted else [epochs.lines[at] for at in resets]
+
+
 def _select_series(extract: Extract, source: int) -> list[Series]:
-    """Give the longest series of a source."""
+    """Give the epochs and the longest series of a source."""
     found = [curve for curve in extract.series.values() if curve.source == source and curve.lines]
-    return sorted(found, key=lambda curve: -len(curve.lines))[:_MOST_SERIES]
+    return sorted(found, key=lambda curve: (curve.name != EPOCH, -len(curve.lines)))[:_MOST_SERIES]
 
 
 class _Surroundings:
@@ -121,12 +158,23 @@ class _Surroundings:
         crashes: Iterable[int],
     ) -> None:
         self._lines, self._series, self._ends = lines, series, ends
-        self._crashes = frozenset(itertools.islice(crashes, _MOST_CRASHES))
         self._numbers = [line.line for line in lines]
+        some = itertools.islice(crashes, _MOST_CRASHES)
+        self._crashes = frozenset(map(self._find_end_of_summary, some))
         self._wordings = [get_wording(line.text) for line in lines]
         self._pids: dict[int, str] = {}
+        self._marks: dict[str, int] = {}
+        """The last line of each kind that a start prints once."""
         self._starts = [0]
         """Indexes of the lines with which starts begin."""
+
+    def _find_end_of_summary(self, crash: int) -> int:
+        """Give the last line of a launcher's summary behind its exception, or the same line."""
+        for line in self._lines[bisect.bisect_right(self._numbers, crash) :]:
+            if line.line - crash > _TAIL or not _SUMMARY.match(line.text):
+                break
+            crash = line.line
+        return crash
 
     def _next_end(self, line: int) -> int:
         """Give the line behind one at which something ends."""
@@ -207,7 +255,12 @@ class _Splitter(_Surroundings):
         self._learn(0, known)
         found, crash = {0}, -_TAIL - 1
         for index, wording in enumerate(self._wordings):
+            is_marked = self._is_marked_again(index)
             if self._numbers[index] <= self._numbers[self._starts[-1]] + _TOGETHER:
+                continue
+            if is_marked:
+                found.add(index)
+                self._starts.append(index)
                 continue
             openings = (one for one in known.get(wording, ()) if self._is_start(index, one))
             opening = next(openings, None)
@@ -252,6 +305,23 @@ class _Splitter(_Surroundings):
         if all(opening[1:] != other[1:] for other in group):
             group.append(opening)
 
+    def _is_marked_again(self, index: int) -> bool:
+        """Say whether a line is, or stands right behind, what each start prints once.
+
+        So does a program whose arguments are wrong, behind the crash of another.
+        """
+        texts = (self._lines[index].text, *self._lines[index].before[-1:])
+        mark = next(filter(None, map(_ONCE.search, texts)), None)
+        line = self._numbers[index]
+        if mark is None:
+            return texts[0].startswith("usage: ") and self._is_behind_crash(line)
+        before = self._marks.get(mark[0])
+        is_first = not self._marks
+        self._marks[mark[0]] = line
+        if before is None:
+            return not is_first and self._has_result(index)
+        return line - before > _APART
+
     def _is_start(self, index: int, opening: _Opening) -> bool:
         """Say whether a start begins at a line that an opening begins with."""
         if not self._has_work(index):
@@ -277,6 +347,8 @@ class _Splitter(_Surroundings):
             return False
         if counter < 0 or gap:
             return True
+        if self._is_behind_crash(line) and matched >= max(_LONG, _WHOLE * len(opening.rest)):
+            return counter == 0
         if opening.begin in self._starts and self._is_between_runs(index, stop):
             return counter == 0 or matched >= _LONG
         return counter > 0 and matched >= _VERY_LONG
@@ -310,12 +382,13 @@ class _Splitter(_Surroundings):
 
     def _has_work(self, index: int) -> bool:
         """Say whether anything was done since the last start."""
+        spent = self._measure_time(self._starts[-1], index)
+        return self._has_result(index) or spent >= _WORK_GAP
+
+    def _has_result(self, index: int) -> bool:
+        """Say whether a record, or an end, stands between the last start and a line."""
         begin, line = self._numbers[self._starts[-1]], self._numbers[index]
-        return (
-            self._next_record(begin + 1) < line
-            or self._has_end_between(begin, line)
-            or self._measure_time(self._starts[-1], index) >= _WORK_GAP
-        )
+        return self._next_record(begin + 1) < line or self._has_end_between(begin, line)
 
     def _compare_counters(self, line: int) -> int:
         """Say whether the steps of the records fall (-1) or go on (1) at a line; 0 if unknown."""
@@ -365,8 +438,10 @@ def _parse_time(text: str) -> str | None:
 
 def _measure_seconds(first: Iterable[str], last: Iterable[str]) -> float:
     """Give the seconds between the first clocks of two stretches; 0 if unknown."""
-    begin = next(filter(None, map(_parse_time, first)), None)
     end = next(filter(None, map(_parse_time, last)), None)
-    if begin is None or end is None or get_time_basis(begin) != get_time_basis(end):
+    basis = None if end is None else get_time_basis(end)
+    times = filter(None, map(_parse_time, first))
+    begin = next((time for time in times if get_time_basis(time) == basis), None)
+    if begin is None or end is None:
         return 0.0
     return abs(convert_to_seconds(end) - convert_to_seconds(begin))

@@ -8,6 +8,7 @@ One such figure may be chance. It counts beside a loss that does not fall meanwh
 others that say the same.
 """
 
+import itertools
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,6 +44,8 @@ _DIGITS: Final = 4
 """Digits of a printed figure with which its coming again is no matter of rounding."""
 _VERY_MANY: Final = 20
 _NEARLY_ALL: Final = 0.8
+_OF_MOVES: Final = 0.04
+"""Share of the records whose steps fall, from which on they count the moves of episodes."""
 _BEGINNING: Final = 0.2
 """Share of the last step up to which a record is of the beginning."""
 _GONE: Final = 0.15
@@ -98,11 +101,12 @@ def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
     """Find a score that has been one and the same from the first of many records on, or is lost.
 
     A task is not solved before anything is learnt, and what it has lost it does not know any more.
+    A reward whose steps begin anew again and again is that of the moves of single episodes.
     """
     curves = observed.curves
     if _is_loss_falling(curves) and not is_policy(curves):
         return []
-    for name in list_score_names(curves):
+    for name in _list_whole_scores(curves):
         points = curves.finite(name)
         values = [point.value for point in points]
         count = count_trailing_repeats(values)
@@ -121,6 +125,21 @@ def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
             kind = "nothing-moves" if count == len(values) else "collapse"
             return [curves.shape(kind, message, points[-count].line)]
     return []
+
+
+def _list_whole_scores(curves: Curves) -> list[str]:
+    """List the scores but the rewards of single moves."""
+    moves = {
+        name
+        for name in curves.of("reward")
+        if _count_falling_steps(points := curves.finite(name)) > _OF_MOVES * len(points)
+    }
+    return [name for name in list_score_names(curves) if name not in moves]
+
+
+def _count_falling_steps(points: Sequence[Point]) -> int:
+    """Count the records whose step is lower than that of the one before."""
+    return sum(after.step < before.step for before, after in itertools.pairwise(points))
 
 
 def _is_whole(score: float) -> bool:

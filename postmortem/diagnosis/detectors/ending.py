@@ -30,6 +30,8 @@ _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
 _FEWEST_EPOCHS: Final = 3
+_ONCE: Final = 1.2
+"""Records an epoch up to which there is one for each."""
 _NEARLY: Final = 0.9
 """Share of the planned steps behind which no further record may be due."""
 PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
@@ -84,16 +86,40 @@ def detect_last_epoch(observed: Observed) -> Iterator[Anomaly]:
     for source, last in observed.last_records.items():
         first, text = observed.tails.get(source, (1, ""))
         rows = text.split("\n")
-        line = rows[last - first] if 0 <= last - first < len(rows) else ""
+        line = get_last_draw(rows[last - first]) if 0 <= last - first < len(rows) else ""
         part = _EPOCH_PART.search(line)
         epochs = _list_epochs(observed, source)
         if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
             continue
         others = [match for match in PART.finditer(line) if match.start("now") != part.start("now")]
         is_through = all(match["now"] == match["of"] for match in others)
-        is_once = bool(others) or len(epochs) <= 1.2 * len(set(epochs))
-        if is_through and is_once and _is_last(part, epochs[0]):
+        fewest = _count_fewest_records(observed, source, last)
+        is_once = bool(others) or fewest <= _ONCE * len(set(epochs))
+        is_whole = not _lacks_last_epoch(observed, source)
+        if is_through and is_once and is_whole and _is_last(part, epochs[0]):
             yield Anomaly("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
+
+
+def _count_fewest_records(observed: Observed, source: int, last: int) -> int:
+    """Count the records of the shortest curve that ends on a line."""
+    ending = (
+        len(curve.values)
+        for curve in observed.series
+        if curve.source == source and curve.last and curve.last.line == last
+    )
+    return min(ending, default=0)
+
+
+def _lacks_last_epoch(observed: Observed, source: int) -> bool:
+    """Say whether a curve with a record an epoch has one for each but the last."""
+    curves = [curve for curve in observed.series if curve.source == source]
+    counted = next((curve for curve in curves if curve.name == names.EPOCH), None)
+    if counted is None:
+        return False
+    values = list(counted.values)
+    begin = counted.lines[values.index(values[-1])]
+    others = len(set(values)) - 1
+    return any(len(curve.lines) == others and curve.lines[-1] < begin for curve in curves)
 
 
 def detect_last_epoch_heading(observed: Observed) -> Iterator[Anomaly]:

@@ -93,15 +93,10 @@ def detect_frozen_low_score(observed: Observed) -> Iterable[Anomaly]:
 
 
 def detect_always_zero_scores(observed: Observed) -> Iterable[Anomaly]:
-    """Find several scores that are exactly 0 in all records while a loss grows or falls far."""
+    """Find all of several scores exactly 0 in all records while a loss grows or falls far."""
     curves = observed.curves
-    scores = {*list_score_names(curves)}
-    zeros = [
-        points
-        for points in _iter_finite_points(curves, scores)
-        if not any(point.value for point in points)
-    ]
-    if len(zeros) < _TWICE:
+    zeros = [*_iter_finite_points(curves, {*list_score_names(curves)})]
+    if len(zeros) < _TWICE or any(point.value for points in zeros for point in points):
         return []
     losses = {*curves.of("loss")}
     grown = [points for points in _iter_finite_points(curves, losses) if _has_large_change(points)]

@@ -5,7 +5,8 @@ anomalies `oom-in-evaluation`, `oom-in-loading` or `oom-in-saving`; nothing wher
 training. Not here: the arithmetic of the line (`detectors.out_of_memory`).
 
 Of the frames the innermost one whose name tells of a phase counts: an evaluation within a training
-loop is an evaluation, and loading the best weights within an evaluation is loading.
+loop is an evaluation, and loading the best weights within an evaluation is loading. What a model
+calls within its own forward pass is no evaluation, whatever its name.
 """
 
 from collections.abc import Iterable
@@ -46,6 +47,8 @@ _PHASES: Final = (
 """Names of functions that tell of a phase; the first that fits a name counts."""
 _LOSS: Final = compile_lazily(r"(?:^|_)(?:compute_loss|loss_fn|cross_entropy)(?:_|$)")
 """Names of functions that are called in training and in evaluation, never in loading."""
+_OF_A_MODEL: Final = compile_lazily(r"(?:^|_)(?:predict|prediction|infer|inference)(?:_|$)")
+"""Names of methods that models call in training as well."""
 _MOVES: Final = frozenset({"to", "cuda", "_apply"})
 _MODULE: Final = "torch/nn/modules/module.py"
 _HUMP: Final = compile_lazily(r"(?<=[a-z])(?=[A-Z])")
@@ -64,8 +67,18 @@ def infer_phase_from_function(frame: Frame) -> str:
     """Infer the phase of the run from the name of a function; empty if it shows none."""
     if frame.function in _MOVES and frame.file.endswith(_MODULE):
         return "loading"
-    name = _HUMP.sub("_", frame.function).lower()
+    name = _split_name(frame)
     return next((phase for phase, names in _PHASES if names.search(name)), "")
+
+
+def _split_name(frame: Frame) -> str:
+    """Give the words of a function's name, in lower case."""
+    return _HUMP.sub("_", frame.function).lower()
+
+
+def _is_forward(frame: Frame) -> bool:
+    """Say whether a module is called: all frames within are its forward pass."""
+    return frame.function == "_call_impl" and frame.file.endswith(_MODULE)
 
 
 def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Anomaly] | None:
@@ -79,8 +92,11 @@ def _detect_phase_by_traceback(finding: Finding, observed: Observed) -> list[Ano
         ),
         (),
     )
-    for frame in reversed(frames):
+    forward = next((at for at, frame in enumerate(frames) if _is_forward(frame)), len(frames))
+    for at, frame in reversed([*enumerate(frames)]):
         phase = infer_phase_from_function(frame)
+        if at > forward and _OF_A_MODEL.search(_split_name(frame)):
+            continue
         if phase in _SHAPES:
             message = quote(frame.function)
             return [Anomaly(_SHAPES[phase], message, finding.source, finding.where, finding.line)]
@@ -99,7 +115,7 @@ def _detect_phase_by_lines(finding: Finding, observed: Observed) -> list[Anomaly
     if not before or before[-1].value not in _SHAPES:
         return []
     last = before[-1]
-    if last.line < observed.last_records.get(finding.source, 0) < finding.line:
+    if observed.has_record_between(finding.source, last.line, finding.line):
         return []
     message = say("line {line}: {phase}", "第 {line} 行：{phase}", line=last.line, phase=last.value)
     return [Anomaly(_SHAPES[last.value], message, last.source, finding.where, last.line)]

@@ -37,6 +37,11 @@ _FEW, _SEVERAL, _MANY = 2, 5, 10
 _LATE_EPOCH, _EPOCH, _STEP = 10, 3, 500
 """From where on so few, several or many records are not of the beginning."""
 _FALLEN: Final = 0.9
+_VERY_MANY: Final = 20
+_LOW: Final = 0.15
+"""A share that is never above this, in many records, and does not rise, is not learnt."""
+_CHANCE: Final = 0.01
+"""By how much a share may be higher without having risen."""
 
 
 def detect_near_zero_scores(observed: Observed) -> Iterable[Anomaly]:
@@ -61,6 +66,38 @@ def detect_near_zero_scores(observed: Observed) -> Iterable[Anomaly]:
     )
     kind = "collapse" if _is_loss_falling(curves) else "nothing-moves"
     return [curves.shape(kind, message, longest[0].line)]
+
+
+def detect_unlearnt_shares(observed: Observed) -> Iterable[Anomaly]:
+    """Find low shares that are no higher at last than at first, in many records of a whole run."""
+    curves = observed.curves
+    shares = [
+        [point.value for point in curves.so_far(name) or curves.finite(name)]
+        for name in curves.of(*SHARES, "detection", "quality")
+    ]
+    shares = [values for values in shares if len(values) >= _VERY_MANY]
+    most = max(map(max, shares), default=0.0)
+    if not shares or _is_loss_falling(curves) or not all(map(_is_unlearnt, shares)):
+        return []
+    epochs = {point.value for point in curves.finite(names.EPOCH)}
+    if epochs and len(epochs) < _SEVERAL:
+        return []
+    message = say(
+        "every score ({scores}) is {value:.3g} or less in {count} records, and none rises",
+        "{count} 条记录里，所有得分（{scores} 项）都不超过 {value:.3g}，也没有上升",
+        scores=len(shares),
+        value=most,
+        count=max(map(len, shares)),
+    )
+    name = next(iter(curves.of(*SHARES, "detection", "quality")))
+    return [curves.shape("no-progress", message, curves.finite(name)[0].line)]
+
+
+def _is_unlearnt(values: Sequence[float]) -> bool:
+    """Say whether a share is low throughout, and not higher at last than by chance."""
+    third = len(values) // 3
+    first, last = statistics.fmean(values[:third]), statistics.fmean(values[-third:])
+    return 0 <= min(values) <= max(values) <= _LOW and last <= _RISEN * first + _CHANCE
 
 
 def _collect_score_points(curves: Curves) -> dict[str, Sequence[Point]]:

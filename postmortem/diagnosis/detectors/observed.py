@@ -4,6 +4,7 @@ In: the extract, the findings of the last attempt. Out: `Observed`. Not here: fi
 (`detectors.registry`).
 """
 
+import bisect
 import dataclasses
 import itertools
 import math
@@ -95,6 +96,14 @@ class Observed:
     def at_end(self, outcome: str, known: Mapping[str, Anomaly]) -> "Observed":
         """Give the view of a detector that asks how the run ended."""
         return dataclasses.replace(self, outcome=outcome, known=known)
+
+    def has_record_between(self, source: int, first: int, last: int) -> bool:
+        """Say whether a curve of a source has a point between two of its lines."""
+        return any(
+            curve.source == source
+            and bisect.bisect_right(curve.lines, first) < bisect.bisect_left(curve.lines, last)
+            for curve in self.series
+        )
 
     def kept_lines(self, source: int) -> list[tuple[int, str]]:
         """Give the lines of both ends of a source, each once with its raw number, but cut ones."""

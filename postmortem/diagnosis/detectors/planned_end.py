@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import Message, say
 from postmortem.core.visible import get_last_draw
@@ -33,6 +34,8 @@ _BEHIND: Final = 8
 """Lines behind the last record with which a file still ends at it."""
 _NEARLY: Final = 0.9
 """Share of the planned steps from which on the last record may be the last one."""
+_TABLE: Final = compile_lazily(r"\s*(?:[|│].*|[^\w\n]*)")
+"""A row of the table that a record is, and lines without words."""
 _OFTEN: Final = 1.2
 """Records for each number of a count from which on it begins anew in each epoch."""
 _UNEVEN: Final = 0.1
@@ -80,7 +83,7 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
                 "学习率调度已到终点：{rate:g}",
                 rate=curve.values[-1],
             )
-    if _is_full_count(observed, source):
+    if curves and _is_full_count(observed, source, _find_last_line_of_longest(curves)):
         yield say("the count of the last record is full", "最后一条记录的计数已满")
     if _is_at_end_of_file(observed, source):
         for count in counts:
@@ -166,12 +169,17 @@ def _is_next_zero(values: Sequence[float]) -> bool:
     return abs(before - fall) <= _UNEVEN * fall and values[2] <= (1 + _UNEVEN) * fall
 
 
-def _is_full_count(observed: Observed, source: int) -> bool:
-    """Say whether all counts such as `99/99` of the last record are full, and only now.
+def _find_last_line_of_longest(curves: Sequence[Series]) -> int:
+    """Give the last line of the curve of most records: an evaluation may stand behind it."""
+    return max(curves, key=lambda curve: len(curve.lines)).lines[-1]
+
+
+def _is_full_count(observed: Observed, source: int, last: int) -> bool:
+    """Say whether all counts such as `99/99` of a record are full, and only now.
 
     Beside an epoch of an unknown number of them, the steps of one epoch may be what is full.
     """
-    rows = _list_rows(observed, source)
+    rows = _list_rows(observed, source, last)
     row = rows[-1] if rows else ""
     parts = [(int(part["now"]), int(part["of"])) for part in PART.finditer(row)]
     if not parts or any(now < of for now, of in parts):
@@ -194,11 +202,10 @@ def _are_steps_of_epoch(observed: Observed, source: int, counts: set[int]) -> bo
     return bool(epochs) and not counts.intersection(epochs)
 
 
-def _list_rows(observed: Observed, source: int) -> list[str]:
-    """Give the last lines of a source up to its last record."""
+def _list_rows(observed: Observed, source: int, last: int) -> list[str]:
+    """Give the last lines of a source up to a record."""
     first, text = observed.tails.get(source, (1, ""))
-    count = observed.last_records[source] - first + 1
-    return [get_last_draw(row) for row in text.split("\n")[: max(0, count)]]
+    return [get_last_draw(row) for row in text.split("\n")[: max(0, last - first + 1)]]
 
 
 def _is_at_end_of_file(observed: Observed, source: int) -> bool:
@@ -208,8 +215,20 @@ def _is_at_end_of_file(observed: Observed, source: int) -> bool:
     first, text = observed.tails.get(source, (1, ""))
     last = observed.last_records[source]
     rows = [(number, get_last_draw(row)) for number, row in enumerate(text.split("\n"), first)]
-    behind = [row for number, row in rows if number > last and row.strip()]
-    parts = (part for _, row in rows for part in PART.finditer(row))
-    counts = {int(part["of"]): int(part["now"]) for part in parts}
-    is_open = any(now < _NEARLY * of - 1 for of, now in counts.items())
-    return len(behind) <= _BEHIND and not is_open
+    behind = [row for number, row in rows if number > last and not _TABLE.fullmatch(row)]
+    counts: dict[int, list[int]] = {}
+    for _, row in rows:
+        for part in PART.finditer(row):
+            counts.setdefault(int(part["of"]), []).append(int(part["now"]))
+    return len(behind) <= _BEHIND and not any(_is_open(*count) for count in counts.items())
+
+
+def _is_open(total: int, count: Sequence[int]) -> bool:
+    """Say whether a count up to a total, begun anew or not, has not come to it.
+
+    What falls otherwise counts no progress: right answers, for instance.
+    """
+    is_progress = all(
+        after >= before or after <= total / _RARE for before, after in itertools.pairwise(count)
+    )
+    return is_progress and count[-1] < _NEARLY * total - 1

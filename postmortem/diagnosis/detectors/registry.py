@@ -132,6 +132,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     degenerate.detect_saturated_cross_entropy,
     degenerate.detect_near_total_error,
     nothing_scored.detect_near_zero_scores,
+    nothing_scored.detect_unlearnt_shares,
     no_progress.detect_chance_level,
     precisions.detect_zero_precision,
     degenerate.detect_single_answer,

@@ -224,10 +224,26 @@ def _find_newest_clock(
     found: list[_Silence] = []
     for source, times in _collect_clocks(observed, worker, working).items():
         latest = find_newest_timestamp((moment.time for moment in times), worker.last.time)
-        if latest is not None and _is_telling(observed, source, worker, latest[0]):
-            line = next(moment.line for moment in times if moment.time == latest[1])
+        if latest is None:
+            continue
+        line = next(moment.line for moment in times if moment.time == latest[1])
+        if _is_telling(observed, source, worker, latest[0]) and not (
+            latest[0] % _HOUR <= _ZONE_SLACK
+            and latest[0] >= _HOUR
+            and _is_of_scheduler(observed, source, line)
+        ):
             found.append(_Silence(latest[0], worker, source, line))
     return max(found, default=None, key=lambda candidate: candidate.seconds)
+
+
+def _is_of_scheduler(observed: Observed, source: int, line: int) -> bool:
+    """Say whether a scheduler printed a line: its clock may be of another time zone."""
+    return any(
+        finding.source == source
+        and finding.line == line
+        and has_trait(finding.signature, Trait.STOPPED_FROM_OUTSIDE)
+        for finding, _ in observed.findings
+    )
 
 
 def _is_telling(observed: Observed, source: int, worker: ActiveSource, passed: float) -> bool:

@@ -94,7 +94,10 @@ def _select_judged(curves: Curves, *classes: str) -> list[str]:
 
 
 def _list_validation_losses(curves: Curves) -> list[str]:
-    return list(dict.fromkeys([names.EVAL_LOSS, *_select_judged(curves, "loss")]))
+    """List the losses of the validation; beside their sum its parts show nothing."""
+    if len(curves.finite(names.EVAL_LOSS)) >= _FEWEST:
+        return [names.EVAL_LOSS]
+    return _select_judged(curves, "loss")
 
 
 def _list_scores(curves: Curves) -> list[str]:

@@ -34,6 +34,8 @@ from postmortem.diagnosis.inference.raised import failing_traceback
 from postmortem.diagnosis.inference.ranking import TEMPERATURE, RankedCause
 from postmortem.diagnosis.inference.rules import PRIOR, WEIGHTS
 from postmortem.diagnosis.inference.verdict import Ranking, build_verdict, rank
+from postmortem.extraction.line_noise import is_surrounding
+from postmortem.reading.prefixes import clean
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
 
@@ -294,12 +296,15 @@ def _is_put_forward(ranking: Ranking) -> bool:
 def _is_echo(best: RankedCause, case: Case, knowledge: KnowledgeBase, opinion: Opinion) -> bool:
     """Say whether only a line supports a cause that reports another failure, or is known to a rule.
 
-    What a rule knows of a wording, it says: it suggests other causes.
+    What a rule knows of a wording, it says: it suggests other causes. And what tells of
+    a version to come is no failure.
     """
     carried = opinion.carried_by(best.id)
-    return (
-        carried is not None
-        and not _is_shown(best)
+    if carried is None:
+        return False
+    text = clean(carried.text).text
+    return is_surrounding(carried.text, text, is_before=False) or (
+        not _is_shown(best)
         and any(
             (
                 event.finding.role == "consequence"

@@ -74,7 +74,7 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         knowledge_base=knowledge.version,
         sources=tuple(case.sources),
         attempts=case.attempts,
-        outcome=case.outcome,
+        outcome=_name_outcome(case, ranking),
         frameworks=_list_frameworks(case),
         verdict=ranking.verdict,
         causes=_build_causes(case, ranking, knowledge, done, failure),
@@ -101,6 +101,12 @@ def _select_best_cause(ranking: Ranking) -> str:
     best = ranking.causes[0].id
     is_denied = has_trait(best, Trait.SOUND) and ranking.verdict.cause is None
     return get_id(Trait.NO_CAUSE_SHOWN) if is_denied else best
+
+
+def _name_outcome(case: Case, ranking: Ranking) -> str:
+    """Name how the run ended: what failed by a stop from outside was cancelled."""
+    is_stopped = has_trait(ranking.verdict.cause, Trait.STOPPED_FROM_OUTSIDE)
+    return "cancelled" if is_stopped and case.outcome == "failed" else case.outcome
 
 
 def _is_sound(case: Case, ranking: Ranking) -> bool:

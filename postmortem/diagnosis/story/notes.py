@@ -65,6 +65,7 @@ _ENDED: Final = {
     "completed": say("completed", "完成"),
     "running": say("still running", "仍在运行"),
     "stalled": say("stalled", "停滞"),
+    "cancelled": say("cancelled", "中止"),
     "incomplete": say("cut off", "日志不完整"),
     "unknown": say("unknown", "未知"),
     "not-a-training-log": say("no training", "未训练"),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from postmortem.core import names
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import PostmortemError
 from postmortem.interfaces.trackers.tracker_values import NamedLog
@@ -51,7 +52,7 @@ class JudgedLog:
     @property
     def is_open(self) -> bool:
         """Say whether the run went wrong and the log does not show why."""
-        return not self.is_named and self.outcome in {"failed", "stalled"}
+        return not self.is_named and self.outcome in names.ALARMING
 
 
 class Judge(Protocol):

@@ -14,6 +14,14 @@ STOPPED = (
 )
 
 
+QUOTING = [
+    "/env/lib/python3.10/site-packages/vllm/connections.py:8: RuntimeWarning: no commit hash:",
+    "No module named 'vllm._version'",
+    "  from vllm.version import __version__ as VLLM_VERSION",
+]
+QUIET = [f"worker {number % 7} takes shard {number}" for number in range(120)]
+
+
 def skipping(*numbers: int) -> list[str]:
     """Records, with an error behind some of them."""
     return [
@@ -30,9 +38,13 @@ def skipping(*numbers: int) -> list[str]:
         pytest.param(skipping(59), "data.decode", id="once, at the end"),
         pytest.param([*STEPS, "Training complete.", STOPPED], "healthy.completed", id="taken down"),
         pytest.param([*STEPS, STOPPED], "scheduler.terminated", id="stopped on its way"),
+        pytest.param([*QUOTING, *QUIET], None, id="quoted in a warning, far from the end"),
+        pytest.param(QUOTING[1:2], "environment.version-incompatible", id="by itself"),
     ],
 )
-def test_what_ended_nothing_is_no_cause(tmp_path: Path, lines: list[str], cause: str) -> None:
+def test_what_ended_nothing_is_no_cause(
+    tmp_path: Path, lines: list[str], cause: str | None
+) -> None:
     """The verdict."""
     log = tmp_path / "run.log"
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")

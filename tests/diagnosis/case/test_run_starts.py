@@ -21,6 +21,10 @@ def records(first: int, last: int) -> str:
     )
 
 
+SWEEP = "wandb: Agent Starting Run: {} with config:\n" + "".join(
+    f"wandb: \toption_{letter}: 1\n" for letter in "abcdefghijklmnopqrstuvwx"
+)
+EPOCHS = (*range(5), *range(20))
 RUN = HEADER + records(1, 30)
 
 
@@ -36,6 +40,17 @@ RUN = HEADER + records(1, 30)
             "nohup: ignoring input\n" + RUN + "nohup: ignoring input\n" + CRASH,
             [1, 34],
             id="a launcher speaks",
+        ),
+        pytest.param(SWEEP.format("w6wqgpnb") + SWEEP.format("ks5iqphe"), [1, 26], id="a sweep"),
+        pytest.param(
+            HEADER + CRASH + "usage: train.py [-h]\ntrain.py: error: argument --lr: invalid\n",
+            [1, 8],
+            id="wrong arguments behind a crash",
+        ),
+        pytest.param(
+            "".join(f'{{"epoch": {epoch}, "loss": {2 - epoch / 9:.3f}}}\n' for epoch in EPOCHS),
+            [1, 6],
+            id="epochs of a file of records begin anew",
         ),
         pytest.param(
             "".join(f"[rank{rank}]: {line}\n" for rank in (0, 1) for line in CRASH.splitlines()),

@@ -46,3 +46,22 @@ def test_where_every_score_is_nothing(series: dict[str, list[float]], shape: str
     """Nothing is right there, and one sound score says otherwise."""
     told = {"nothing-moves", "collapse", "stuck-score"} & found(series)
     assert told == ({shape} if shape else set())
+
+
+@pytest.mark.parametrize(
+    ("series", "is_found"),
+    [
+        pytest.param({"test/success_rate": [0.0, 0.05, 0.1, 0.05, 0.0] * 8}, True, id="it wavers"),
+        pytest.param(
+            {"success_rate": [0.003 * number for number in range(40)]}, False, id="it rises"
+        ),
+        pytest.param(
+            {"success_rate": [0.05] * 40, "win_rate": [0.6] * 40}, False, id="another is high"
+        ),
+        pytest.param({"success_rate": [0.0, 0.05] * 6}, False, id="few records"),
+    ],
+)
+def test_shares_that_never_rise(series: dict[str, list[float]], *, is_found: bool) -> None:
+    """Many records of a low share show that nothing is learnt, a policy's too."""
+    epochs = {"epoch": [float(number) for number in range(len(next(iter(series.values()))))]}
+    assert ("no-progress" in found(series | epochs)) == is_found

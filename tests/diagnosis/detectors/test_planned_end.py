@@ -55,6 +55,12 @@ def test_an_open_count_outranks_a_round_number() -> None:
     assert not is_planned(make_series(range(1, 151)), "step 150/500 loss 0.1")
 
 
+def test_right_answers_are_no_open_count() -> None:
+    """They fall as well, which no count of steps does but to its beginning."""
+    rows = "test 71.0% (7100 / 10000)\ntest 67.0% (6700 / 10000)\ntest 71.4% (7140 / 10000)"
+    assert is_planned(make_series(range(1, 151)), rows)
+
+
 @pytest.mark.parametrize(("total", "is_end"), [(243.0, True), (300.0, False)])
 def test_no_further_record_fits_into_the_total(total: float, *, is_end: bool) -> None:
     """One comes every twelve steps."""
