@@ -51,7 +51,14 @@ def detect_waiting_ranks(observed: Observed) -> Iterator[Anomaly]:
     if differing is not None:
         ranks, message = differing
         yield _build_anomaly("ranks-differ", message, ranks, dumps)
-        return
+    else:
+        yield from _iter_waits(heads, dumps)
+
+
+def _iter_waits(
+    heads: Mapping[int, PendingWork], dumps: Mapping[int, RankDump]
+) -> Iterator[Anomaly]:
+    """Yield who is waited for and waits for nobody; without any, who wait for each other."""
     waits = _Waits(heads, {rank: _list_blockers(rank, work, dumps) for rank, work in heads.items()})
     held_up = {blocker for blockers in waits.blockers.values() for blocker in blockers}
     at_fault = sorted(rank for rank in held_up if not waits.blockers.get(rank))
@@ -100,15 +107,16 @@ def _list_members(work: PendingWork, dumps: Mapping[int, RankDump]) -> Sequence[
     Where no dump lists them: all for the default group; else those whose dump holds the group, or
     if there is no second one, those that have not come to any group.
     """
-    groups = [(rank, dump.groups.get(work.group)) for rank, dump in dumps.items()]
-    listed = next((group.ranks for _, group in groups if group and group.ranks), ())
+    holding = {
+        rank: group for rank, dump in dumps.items() if (group := dump.groups.get(work.group))
+    }
+    listed = next((group.ranks for group in holding.values() if group.ranks), ())
     if listed:
         return listed
-    if any(group and group.description == _DEFAULT for _, group in groups):
+    if any(group.description == _DEFAULT for group in holding.values()):
         return range(max(dumps) + 1)
-    holding = [rank for rank, group in groups if group]
-    idle = [rank for rank, dump in dumps.items() if not dump.groups]
-    return holding if len(holding) > 1 else sorted([*holding, *idle])
+    idle = (rank for rank, dump in dumps.items() if not dump.groups)
+    return [*holding] if len(holding) > 1 else sorted([*holding, *idle])
 
 
 def _list_blockers(rank: int, work: PendingWork, dumps: Mapping[int, RankDump]) -> list[int]:
@@ -127,20 +135,15 @@ def _has_come(other: int, rank: int, work: PendingWork, dumps: Mapping[int, Rank
     if dump is None:
         return False
     head = dump.pending[0] if dump.pending else None
-    if head is not None and head.group == work.group:
-        if work.peer is not None and head.peer is not None:
-            members = _list_members(work, dumps)
-            return head.peer < len(members) and members[head.peer] == rank
-        if work.peer is None and head.peer is None and head.number == work.number:
-            return True
     if work.peer is not None:
-        return False
+        peers = [*_list_members(work, dumps)][head.peer :] if head and head.peer is not None else []
+        return head is not None and head.group == work.group and peers[:1] == [rank]
+    key = (work.group, work.number)
+    if head is not None and head.peer is None and (head.group, head.number) == key:
+        return True
     group = dump.groups.get(work.group)
-    is_pending = any(
-        (one.group, one.number) == (work.group, work.number) and one.peer is None
-        for one in dump.pending
-    )
-    return group is not None and not is_pending and group.enqueued >= work.number
+    is_left_out = any((one.group, one.number) == key for one in dump.pending if one.peer is None)
+    return group is not None and not is_left_out and group.enqueued >= work.number
 
 
 def _find_differing_calls(

@@ -35,6 +35,8 @@ _PLACE: Final = compile_lazily(r"\$\{(\w{1,80})\}")
 _STAND_IN: Final = compile_lazily(r"`\$\{(\w{1,80})\|([^}`]{0,200})\}`")
 _SENTENCES: Final = compile_lazily(r"(?<=[.!?])\s+|(?<=[。！？])")
 _FIRST: Final = 4
+_GENERAL: Final = 2
+"""Fixes of a cause before those of a message that its rule takes for another's."""
 _CHANGE: Final = "change"
 _PREPARING: Final = ("import ", "from ", "#")
 """Lines of code that alone do nothing."""
@@ -66,12 +68,15 @@ class WordedAdvice(NamedTuple):
         )
 
     def before(self, cause: str, general: Sequence[Fix[Message]]) -> tuple[Fix[Message], ...]:
-        """Put the fixes of the message before those of a cause, as far as these fit the message."""
+        """Put the fixes of the message before those of a cause, as far as these fit the message.
+
+        Where the message has another cause here than its rule expects, the cause's own come first.
+        """
         own, advice = self.fixes[:_FIRST], self.found.advice
         if not own:
             return tuple(general)
         if cause not in advice.causes:
-            return own
+            return (*general[:_GENERAL], *own[:_GENERAL], *general[_GENERAL:])
         behind = (one for one in general if advice.keeps_changes or one.kind != _CHANGE)
         return (*own, *behind)
 

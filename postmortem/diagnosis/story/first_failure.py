@@ -150,9 +150,13 @@ def _select_anomaly(case: Case, area: str) -> Anomaly | None:
         return bad
     if first is None and area == "performance":
         return case.shapes.get("slow-down")
-    if first is None and (waiting := next(filter(None, map(case.shapes.get, WAITING)), None)):
-        return waiting
-    return case.shapes.get("peer-named") if first is None and case.outcome == "failed" else None
+    return _select_wait(case) if first is None else None
+
+
+def _select_wait(case: Case) -> Anomaly | None:
+    """Choose whom others wait for, by dumps or by their words, where nothing shows a failure."""
+    waiting = next((case.shapes[name] for name in WAITING if name in case.shapes), None)
+    return waiting or (case.shapes.get("peer-named") if case.outcome == "failed" else None)
 
 
 def _find_last_sign_of_life(case: Case) -> Anomaly | None:

@@ -130,23 +130,29 @@ def _build_group(
     name: str, standing: Any, config: Any, entries: Sequence[Mapping[Any, Any]]
 ) -> RecordedGroup:
     own = [entry for entry in entries if _get_group(entry)[0] == name]
-    numbers = [_get_number(entry) for entry in own if not entry.get("is_p2p")]
-    done = [_get_number(entry) for entry in own if entry.get("state") == "completed"]
-    enqueued = _count(standing, "last_enqueued_collective")
-    completed = _count(standing, "last_completed_collective")
-    if not isinstance(standing, Mapping):
-        enqueued, completed = max(numbers, default=-1), max(done, default=-1)
+    enqueued, completed = _count_works(standing, own)
     config = config if isinstance(config, Mapping) else {}
-    described = next((text for entry in own if (text := _get_group(entry)[1])), config.get("desc"))
+    described = [*filter(None, (_get_group(entry)[1] for entry in own)), config.get("desc"), ""]
     last = next((entry for entry in reversed(own) if _get_number(entry) == enqueued), None)
     return RecordedGroup(
         name,
-        described[:_LONGEST] if isinstance(described, str) else "",
+        str(described[0] or "")[:_LONGEST],
         _parse_members(config.get("ranks")),
         enqueued,
         completed,
         "" if last is None else f"{_get_operation(last)} {_format_sizes(last)}".rstrip(),
     )
+
+
+def _count_works(standing: Any, own: Sequence[Mapping[Any, Any]]) -> tuple[int, int]:
+    """Give the numbers of the last collective that was enqueued, and that was completed."""
+    if isinstance(standing, Mapping):
+        counts = ("last_enqueued_collective", "last_completed_collective")
+        enqueued, completed = (_count(standing, name) for name in counts)
+        return enqueued, completed
+    numbers = [_get_number(entry) for entry in own if not entry.get("is_p2p")]
+    done = [_get_number(entry) for entry in own if entry.get("state") == "completed"]
+    return max(numbers, default=-1), max(done, default=-1)
 
 
 def _parse_members(ranks: Any) -> tuple[int, ...]:
