@@ -20,8 +20,8 @@ from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.message import Message
 from postmortem.extraction.copies import Copies
 from postmortem.extraction.facts.fact_store import FactStore
-from postmortem.extraction.facts.rank_dumps import RankDump
 from postmortem.extraction.facts.series import ENVELOPE, Series
+from postmortem.extraction.formats.rank_dumps import RankDump
 from postmortem.extraction.recurring_lines import RecurringLine
 from postmortem.extraction.text_sample import TextSample
 from postmortem.extraction.trailing_context import TEST

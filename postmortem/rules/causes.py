@@ -72,7 +72,7 @@ class FixRule(NamedTuple):
     safety: str
     asked: ConditionSet
     needs: str | None
-    """good-checkpoint | gpu | several-samples-per-step"""
+    """good-checkpoint | gpu | known-package | several-samples-per-step"""
     snippets: Mapping[str, Snippet]
     """By stack; `any` names none."""
     references: tuple[str, ...]

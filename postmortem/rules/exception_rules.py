@@ -17,6 +17,9 @@ PATTERNS: Final = ("message", "unless", "code", "frames")
 """The fields of a rule that hold a regex."""
 _LONGEST: Final = 4000
 """Characters of a message that are searched."""
+_USUAL_ORDER: Final = 50
+_BROAD: Final = 40
+"""The order from which a rule goes by the form of a message, not by what it names."""
 _LOOKING_UP: Final = frozenset({"__getattr__", "__getattribute__", "__getitem__", "__missing__"})
 
 
@@ -48,6 +51,8 @@ class Advice(NamedTuple):
     """Their general changes fit as well."""
     is_last_resort: bool = False
     """It says nothing for causes other than these."""
+    is_broad: bool = False
+    """It fits whatever is worded so, so that another cause knows better."""
 
 
 class Raised(NamedTuple):
@@ -165,7 +170,7 @@ def type_rules(entries: Sequence[Mapping[str, Any]]) -> tuple[ExceptionRule, ...
             frozenset(entry.get("exception") or ()),
             {field: entry[field] for field in PATTERNS if entry.get(field)},
             entry.get("raised_in", ""),
-            entry.get("order", 50),
+            entry.get("order", _USUAL_ORDER),
             bool(entry.get("with_class")) or not entry.get("message"),
             entry.get("renamed") or {},
             entry.get("words") or {},
@@ -185,6 +190,7 @@ def advice(entry: Mapping[str, Any]) -> Advice:
         next(iter(entry.get("causes") or ()), ""),
         bool(entry.get("keeps_changes", "suggests" in entry)),
         bool(entry.get("last_resort")),
+        "exception" in entry and entry.get("order", _USUAL_ORDER) >= _BROAD,
     )
 
 

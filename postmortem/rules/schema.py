@@ -300,7 +300,9 @@ class FixEntry(AskingEntry):
     order: int = 50
     title: TextEntry
     why: TextEntry
-    needs: Literal["good-checkpoint", "gpu", "several-samples-per-step"] | None = None
+    needs: Literal["good-checkpoint", "gpu", "known-package", "several-samples-per-step"] | None = (
+        None
+    )
     safety: Literal["safe", "changes-results", "costly"]
     stacks: list[StackId] = []
     snippets: dict[str, SnippetEntry] = {}

@@ -19,8 +19,8 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.loss_of_training import TrainingLoss, find_training_loss
 from postmortem.extraction.extract import Extract, Sighting, process_of, select_sources_by_type
 from postmortem.extraction.facts.fact_store import FactStore
-from postmortem.extraction.facts.rank_dumps import RankDump
 from postmortem.extraction.facts.series import Series
+from postmortem.extraction.formats.rank_dumps import RankDump
 from postmortem.rules.anomaly_type import AnomalyType
 from postmortem.rules.base import KnowledgeBase, load
 from postmortem.rules.metrics import MetricTable

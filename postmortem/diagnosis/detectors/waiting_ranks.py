@@ -19,7 +19,7 @@ from postmortem.core.lines import ProcessId
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.extraction.facts.rank_dumps import PendingWork, RankDump
+from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump
 
 STUCK: Final = "rank-stuck-in-collective"
 ABSENT: Final = "rank-absent-from-collective"

@@ -11,6 +11,7 @@ from typing import Final
 from postmortem.core.answer import Fix
 from postmortem.core.message import Message, parse_bilingual
 from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.fixes.distributions import extract_names
 from postmortem.diagnosis.fixes.figures import collect_user_values, set_in
 from postmortem.diagnosis.fixes.refuted import is_refuted
 from postmortem.diagnosis.fixes.stack_selection import Speakers, select_stacks
@@ -97,12 +98,17 @@ def _may_split_the_batch(case: Case, _extra: Mapping[str, str]) -> bool:
     return batch is None or batch > 1
 
 
+def _is_package_known(_case: Case, extra: Mapping[str, str]) -> bool:
+    return "distribution" in extract_names(extra)
+
+
 def _may_have_good_checkpoint(_case: Case, extra: Mapping[str, str]) -> bool:
     return "good_checkpoint" in extra or extra.get("checkpoint_before_first_bad") != "no"
 
 
 _NEEDS: Final[Mapping[str, Callable[[Case, Mapping[str, str]], bool]]] = {
     "gpu": _may_have_gpu,
+    "known-package": _is_package_known,
     "several-samples-per-step": _may_split_the_batch,
     "good-checkpoint": _may_have_good_checkpoint,
 }

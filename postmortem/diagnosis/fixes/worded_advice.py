@@ -70,12 +70,15 @@ class WordedAdvice(NamedTuple):
     def before(self, cause: str, general: Sequence[Fix[Message]]) -> tuple[Fix[Message], ...]:
         """Put the fixes of the message before those of a cause, as far as these fit the message.
 
-        Where the message has another cause here than its rule expects, the cause's own come first.
+        A rule that goes by the form of a message steps back where the cause is another one than it
+        expects.
         """
         own, advice = self.fixes[:_FIRST], self.found.advice
         if not own:
             return tuple(general)
         if cause not in advice.causes:
+            if not advice.is_broad:
+                return own
             return (*general[:_GENERAL], *own[:_GENERAL], *general[_GENERAL:])
         behind = (one for one in general if advice.keeps_changes or one.kind != _CHANGE)
         return (*own, *behind)

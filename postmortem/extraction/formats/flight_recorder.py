@@ -18,8 +18,8 @@ from typing import Any, Final
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import say
 from postmortem.core.numerals import parse_whole_number
-from postmortem.extraction.facts.rank_dumps import PendingWork, RankDump, RecordedGroup
 from postmortem.extraction.formats.plain_pickle import load_plain_value
+from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump, RecordedGroup
 
 _NAME: Final = compile_lazily(
     r"(?:(?:[a-z_]{1,40}_)?trace_rank_?|comm_traces/rank_|/_dump_)(?P<rank>\d{1,6})(?:\.json)?\Z"

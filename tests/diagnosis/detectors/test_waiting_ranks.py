@@ -14,8 +14,8 @@ import postmortem
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.waiting_ranks import detect_waiting_ranks
-from postmortem.extraction.facts.rank_dumps import PendingWork, RankDump, RecordedGroup
 from postmortem.extraction.formats.flight_recorder import rank_of_dump, read_dump
+from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump, RecordedGroup
 
 DUMPS = Path(__file__).resolve().parents[2] / "data" / "flight_recorder" / "collectives.tar.gz"
 FETCHED = "POSTMORTEM_FR_TRACES"
