@@ -30,6 +30,7 @@ class Trait(Enum):
     ABOUT_PACKAGES = "about-packages"
     AMONG_PROCESSES = "among-processes"
     STOPPED_FROM_OUTSIDE = "stopped-from-outside"
+    CANCELS_THE_RUN = "cancels-the-run"
     SIGNAL_WITHOUT_REASON = "signal-without-reason"
     ENDS_THE_JOB = "ends-the-job"
     STOPPED_ON_REQUEST = "stopped-on-request"

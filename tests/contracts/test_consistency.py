@@ -73,7 +73,7 @@ def none_against_beside_some(one: Diagnosis, _: Rendered) -> bool:
 
 def a_red_end_of_a_run_that_came_through(one: Diagnosis, forms: Rendered) -> bool:
     """The colour of a failure on a run that did not fail."""
-    if one.outcome in {"failed", "stalled"}:
+    if one.outcome in {"failed", "stalled", "cancelled"}:
         return False
     return parts.get_outcome_color(one) == "bad" or 'class="badge fill bad"' in forms["html"]
 

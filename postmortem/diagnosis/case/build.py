@@ -35,7 +35,6 @@ from postmortem.extraction.extract import (
 )
 from postmortem.extraction.facts import fact_store as env
 from postmortem.rules.base import KnowledgeBase
-from postmortem.rules.traits import Trait, has_trait
 
 _MOST_TEXT: Final = 200
 """Characters of an error that is quoted."""
@@ -73,7 +72,8 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
     for one in range(1, count + 1):
         part, begins = attempts.select_attempt(extract, spans, one)
         built = _build_attempt(part, begins, knowledge)
-        outcomes_of.append(_name_outcome(built))
+        kind = built.first.kind if built.first is not None else None
+        outcomes_of.append(outcomes.name_outcome(built.outcome, kind))
         if one == number - 1:
             before = built.first
         if one == number:
@@ -88,12 +88,6 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
         before=before,
         whole=extract,
     )
-
-
-def _name_outcome(case: Case) -> str:
-    """Name how an attempt ended: what failed first by a stop from outside was cancelled."""
-    is_stopped = case.first is not None and has_trait(case.first.kind, Trait.STOPPED_FROM_OUTSIDE)
-    return "cancelled" if is_stopped and case.outcome == "failed" else case.outcome
 
 
 def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: KnowledgeBase) -> Case:

@@ -45,6 +45,12 @@ _TORCH: Final = compile_lazily(
 NO_LOG: Final = "not-a-training-log"
 
 
+def name_outcome(outcome: str, cause: str | None) -> str:
+    """Name how a run ended for people: what failed because it was stopped was cancelled."""
+    is_stopped = outcome == "failed" and has_trait(cause, Trait.CANCELS_THE_RUN)
+    return "cancelled" if is_stopped else outcome
+
+
 def get_framework_versions(extract: Extract, stacks: StackRules) -> dict[str, str | None]:
     """Name the stacks that were recognised, with versions.
 

@@ -16,7 +16,7 @@ from postmortem.core.message import NOTHING, Message, parse_bilingual
 from postmortem.core.names import LOSS, PLAIN_LOOP
 from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
 from postmortem.core.wording import convert_texts
-from postmortem.diagnosis.case.outcomes import count_framework_lines
+from postmortem.diagnosis.case.outcomes import count_framework_lines, name_outcome
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.advised import add_advisory_fixes
 from postmortem.diagnosis.fixes.figures import set_in
@@ -74,7 +74,7 @@ def build_analysis(case: Case, ranking: Ranking, knowledge: KnowledgeBase) -> An
         knowledge_base=knowledge.version,
         sources=tuple(case.sources),
         attempts=case.attempts,
-        outcome=_name_outcome(case, ranking),
+        outcome=name_outcome(case.outcome, ranking.verdict.cause),
         frameworks=_list_frameworks(case),
         verdict=ranking.verdict,
         causes=_build_causes(case, ranking, knowledge, done, failure),
@@ -101,12 +101,6 @@ def _select_best_cause(ranking: Ranking) -> str:
     best = ranking.causes[0].id
     is_denied = has_trait(best, Trait.SOUND) and ranking.verdict.cause is None
     return get_id(Trait.NO_CAUSE_SHOWN) if is_denied else best
-
-
-def _name_outcome(case: Case, ranking: Ranking) -> str:
-    """Name how the run ended: what failed by a stop from outside was cancelled."""
-    is_stopped = has_trait(ranking.verdict.cause, Trait.STOPPED_FROM_OUTSIDE)
-    return "cancelled" if is_stopped and case.outcome == "failed" else case.outcome
 
 
 def _is_sound(case: Case, ranking: Ranking) -> bool:

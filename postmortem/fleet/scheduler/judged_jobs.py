@@ -57,11 +57,12 @@ class JudgedJob:
         none by themselves.
         """
         state = "" if self.allocation is None else self.allocation.state
-        if self.blamed is not None and self.outcome == "failed":
+        has_ended_badly = self.outcome in {"failed", "cancelled"}
+        if self.blamed is not None and has_ended_badly:
             return True
         if has_trait(self.cause, Trait.COMPLETED) or state == COMPLETED:
             return False
-        if state in FAILED_STATES or self.outcome == "failed":
+        if state in FAILED_STATES or has_ended_badly:
             return True
         if self.outcome == "completed":
             return False
