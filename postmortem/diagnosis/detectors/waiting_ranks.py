@@ -136,14 +136,22 @@ def _has_come(other: int, rank: int, work: PendingWork, dumps: Mapping[int, Rank
         return False
     head = dump.pending[0] if dump.pending else None
     if work.peer is not None:
-        peers = [*_list_members(work, dumps)][head.peer :] if head and head.peer is not None else []
-        return head is not None and head.group == work.group and peers[:1] == [rank]
+        return _is_other_end(head, rank, work, dumps)
     key = (work.group, work.number)
     if head is not None and head.peer is None and (head.group, head.number) == key:
         return True
     group = dump.groups.get(work.group)
     is_left_out = any((one.group, one.number) == key for one in dump.pending if one.peer is None)
     return group is not None and not is_left_out and group.enqueued >= work.number
+
+
+def _is_other_end(
+    head: PendingWork | None, rank: int, work: PendingWork, dumps: Mapping[int, RankDump]
+) -> bool:
+    """Say whether a rank stands at the other end of what another sends or receives."""
+    if head is None or head.peer is None or head.group != work.group:
+        return False
+    return [*_list_members(work, dumps)][head.peer : head.peer + 1] == [rank]
 
 
 def _find_differing_calls(

@@ -1,45 +1,57 @@
 """Fixes out of known defects: the version that has not got one, as the line for pip.
 
-In: the evidence of a cause, the advisories, the user's own figures. Out: `Fix`es. Not here: which
-advisories hold (`inference.known_defects`), the fixes of the causes themselves (`fixes.select`).
+In: a cause with its evidence, the advisories, the case. Out: `Fix`es. Not here: which advisories
+hold (`inference.known_defects`), the fixes of the causes themselves (`fixes.select`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
-from postmortem.core.answer import Evidence, Fix
+from postmortem.core.answer import Cause, Fix
 from postmortem.core.message import Message, parse_bilingual, quote, say
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.figures import collect_user_values, set_in
-from postmortem.diagnosis.inference.known_defects import describe_remedy
+from postmortem.diagnosis.inference.known_defects import (
+    describe_remedy,
+    find_symptom,
+    may_apply,
+)
 from postmortem.diagnosis.inference.rules import WEIGHTS
 from postmortem.rules.causes import Advisory
 from postmortem.rules.snippets import fill
 
 
 def add_advisory_fixes(
-    fixes: Sequence[Fix[Message]],
-    evidence: Iterable[Evidence[Message]],
-    advisories: Iterable[Advisory],
-    case: Case,
+    cause: Cause[Message], advisories: Iterable[Advisory], case: Case
 ) -> tuple[Fix[Message], ...]:
     """Put what known defects ask for into the fixes of a cause.
 
-    First of all where the defect is strong evidence for it; else behind the first fix.
+    First of all where the defect is strong evidence for it, or where the log prints the message of
+    a single one and not the versions; else behind the first fix.
     """
-    weights = {item.id: item.weight for item in evidence if item.kind == "advisory"}
-    values = collect_user_values(case, set_in(case)) if weights else {}
+    weights = {item.id: item.weight for item in cause.evidence if item.kind == "advisory"}
     first: list[Fix[Message]] = []
     then: list[Fix[Message]] = []
+    likely: list[Advisory] = []
     for entry in advisories:
         if entry.id in weights:
             is_strong = weights[entry.id] >= WEIGHTS["strong"]
-            (first if is_strong else then).append(_build_advisory_fix(entry, case, values))
+            (first if is_strong else then).append(_build_advisory_fix(entry, case))
+        elif _is_shown_by_message(entry, cause.id, case):
+            likely.append(entry)
+    if len(likely) == 1:  # of several, one asks for what another forbids
+        first.append(_build_advisory_fix(likely[0], case))
     return (
         *_drop_duplicate_fixes(first)[:2],
-        *fixes[:1],
+        *cause.fixes[:1],
         *_drop_duplicate_fixes(then)[:2],
-        *fixes[1:],
+        *cause.fixes[1:],
     )
+
+
+def _is_shown_by_message(entry: Advisory, cause: str, case: Case) -> bool:
+    """Say whether the log prints the message of a defect, and nothing of the versions it needs."""
+    is_asked = bool(entry.message) and cause in entry.causes and may_apply(entry, case)
+    return is_asked and find_symptom(entry, case) is not None
 
 
 def _drop_duplicate_fixes(fixes: Iterable[Fix[Message]]) -> list[Fix[Message]]:
@@ -47,18 +59,26 @@ def _drop_duplicate_fixes(fixes: Iterable[Fix[Message]]) -> list[Fix[Message]]:
     return list({fix.snippet.en or fix.id: fix for fix in reversed(list(fixes))}.values())[::-1]
 
 
-def _build_advisory_fix(entry: Advisory, case: Case, values: Mapping[str, str]) -> Fix[Message]:
-    what = f"{entry.package} {case.environment.packages[entry.package]}"
-    wording = (
-        ("Install {fixed}", "安装 {fixed}")
-        if entry.install
-        else ("Avoid the defect of {what}: {fixed}", "规避 {what} 的缺陷：{fixed}")
-    )
+def _build_advisory_fix(entry: Advisory, case: Case) -> Fix[Message]:
+    installed = case.environment.packages
+    fixed = describe_remedy(entry)
+    if entry.package in installed:
+        what = f"{entry.package} {installed[entry.package]}"
+        wording = (
+            ("Install {fixed}", "安装 {fixed}")
+            if entry.install
+            else ("Avoid the defect of {what}: {fixed}", "规避 {what} 的缺陷：{fixed}")
+        )
+    else:
+        ranges = {entry.package: entry.range, **entry.beside}
+        what = ", ".join(f"{name} {wanted}" for name, wanted in ranges.items())
+        wording = ("With {what}: {fixed}", "若为 {what}：{fixed}")
+    values = collect_user_values(case, set_in(case))
     command = f"python -m pip install {fill(entry.install, values)}" if entry.install else ""
     return Fix(
         id=f"advisory.{entry.id}",
         kind="change",
-        title=say(*wording, what=what, fixed=describe_remedy(entry)).settled(),
+        title=say(*wording, what=what, fixed=fixed).settled(),
         why=parse_bilingual(entry.symptom),
         snippet=quote(command),
         language="bash",

@@ -54,6 +54,21 @@ def is_applicable(entry: Advisory, case: Case) -> bool:
     )
 
 
+def may_apply(entry: Advisory, case: Case) -> bool:
+    """Say whether a defect may be this machine's: a version it needs is unknown, none differs."""
+    installed = case.environment.packages
+    ranges = {entry.package: entry.range, **entry.beside}
+    return (
+        any(name not in installed for name in ranges)
+        and all(
+            is_version_match(installed[name], wanted)
+            for name, wanted in ranges.items()
+            if name in installed
+        )
+        and evaluate_conditions(entry.where, case) is not None
+    )
+
+
 def find_symptom(entry: Advisory, case: Case) -> list[Hit] | None:
     """Find the evidence that a run shows the symptom of a defect; None where it does not."""
     hits = evaluate_conditions(entry.asked, case)

@@ -149,9 +149,12 @@ def _build_causes(
         for ranked in ranking.causes
     ]
     advice = _build_advice(case, best, knowledge, failure)
-    if advice is None:
-        return tuple(causes)
-    return tuple(_apply_advice(cause, advice, is_best=cause.id == best.id) for cause in causes)
+    if advice is not None:
+        causes = [_apply_advice(cause, advice, is_best=cause.id == best.id) for cause in causes]
+    return tuple(
+        replace(cause, fixes=add_advisory_fixes(cause, knowledge.advisories, case))
+        for cause in causes
+    )
 
 
 def _build_advice(
@@ -206,7 +209,7 @@ def _build_cause(
         ranked.probability,
         parse_bilingual(explanation) if explanation else NOTHING,
         ranked.evidence,
-        add_advisory_fixes(fixes, ranked.evidence, knowledge.advisories, case),
+        fixes,
         ranked.score,
         describe_distinction(best.id, ranked.id, knowledge),
     )
