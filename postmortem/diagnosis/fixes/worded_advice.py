@@ -76,12 +76,12 @@ class WordedAdvice(NamedTuple):
         own, advice = self.fixes[:_FIRST], self.found.advice
         if not own:
             return tuple(general)
-        if cause not in advice.causes:
-            if not advice.is_broad:
-                return own
-            return (*general[:_GENERAL], *own[:_GENERAL], *general[_GENERAL:])
-        behind = (one for one in general if advice.keeps_changes or one.kind != _CHANGE)
-        return (*own, *behind)
+        is_another = cause not in advice.causes
+        if is_another and not advice.is_broad:
+            return own
+        first, rest = (general[:_GENERAL], general[_GENERAL:]) if is_another else ((), general)
+        behind = (one for one in rest if advice.keeps_changes or one.kind != _CHANGE)
+        return (*first, *own[: _FIRST - len(first)], *behind)
 
 
 def word_advice(found: Explained, text: str) -> WordedAdvice:
