@@ -5,9 +5,11 @@ hold (`inference.known_defects`), the fixes of the causes themselves (`fixes.sel
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from postmortem.core.answer import Cause, Fix
 from postmortem.core.message import Message, parse_bilingual, quote, say
+from postmortem.core.names import LEVELS
 from postmortem.diagnosis.case.values import Case
 from postmortem.diagnosis.fixes.figures import collect_user_values, set_in
 from postmortem.diagnosis.inference.known_defects import (
@@ -18,6 +20,9 @@ from postmortem.diagnosis.inference.known_defects import (
 from postmortem.diagnosis.inference.rules import WEIGHTS
 from postmortem.rules.causes import Advisory
 from postmortem.rules.snippets import fill
+
+_PROOF: Final = LEVELS[0]
+"""The level of a defect whose message nothing else prints."""
 
 
 def add_advisory_fixes(
@@ -50,7 +55,8 @@ def add_advisory_fixes(
 
 def _is_shown_by_message(entry: Advisory, cause: str, case: Case) -> bool:
     """Say whether the log prints the message of a defect, and nothing of the versions it needs."""
-    is_asked = bool(entry.message) and cause in entry.causes and may_apply(entry, case)
+    is_proof = bool(entry.message) and entry.causes.get(cause) == _PROOF
+    is_asked = is_proof and may_apply(entry, case)
     return is_asked and find_symptom(entry, case) is not None
 
 
