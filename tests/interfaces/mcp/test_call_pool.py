@@ -1,7 +1,9 @@
 """Whatever a call meets, the processes go on with the next one."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import pytest
 
@@ -9,6 +11,14 @@ from postmortem.core.errors import InputError, UsageError
 from postmortem.interfaces.mcp.call_pool import CallPool
 from postmortem.interfaces.mcp.call_worker import CallSettings
 from tests.assistant_work import behave
+
+Answer = TypeVar("Answer")
+
+
+def run(work: Coroutine[Any, Any, Answer]) -> Answer:
+    """Run it in a thread of its own: a browser that is still open keeps a loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 @pytest.fixture(scope="module")
@@ -21,32 +31,32 @@ def pool() -> Iterator[CallPool]:
 
 def test_a_call_is_done(pool: CallPool) -> None:
     """Its answer comes back."""
-    assert asyncio.run(pool.reply(behave, "well")).text == "WELL"
+    assert run(pool.reply(behave, "well")).text == "WELL"
 
 
 @pytest.mark.parametrize("how", ["exit", "killed"])
 def test_a_call_that_crashes_ends_alone(pool: CallPool, how: str) -> None:
     """A crash is a refusal, and the next call is done."""
     with pytest.raises(UsageError, match="ended in the middle"):
-        asyncio.run(pool.reply(behave, how))
-    assert asyncio.run(pool.reply(behave, "well")).text == "WELL"
+        run(pool.reply(behave, how))
+    assert run(pool.reply(behave, "well")).text == "WELL"
 
 
 def test_a_call_without_end_is_ended() -> None:
     """After the time that a call may take."""
     pool = CallPool(CallSettings(), workers=1, seconds=0.1)
     with pytest.raises(UsageError, match="--timeout"):
-        asyncio.run(pool.reply(behave, "for ever"))
+        run(pool.reply(behave, "for ever"))
     pool.close()
 
 
 def test_errors_come_back_as_they_are(pool: CallPool) -> None:
     """With their parts; a lack of memory is one of ours."""
     with pytest.raises(InputError) as raised:
-        asyncio.run(pool.reply(behave, "refuse"))
+        run(pool.reply(behave, "refuse"))
     assert (raised.value.what, raised.value.mend) == ("no log", "name another")
     with pytest.raises(UsageError, match="memory"):
-        asyncio.run(pool.reply(behave, "out of memory"))
+        run(pool.reply(behave, "out of memory"))
 
 
 def test_a_cancelled_call_makes_room(pool: CallPool) -> None:
@@ -60,7 +70,7 @@ def test_a_cancelled_call_makes_room(pool: CallPool) -> None:
         assert call.cancelled()
         return (await pool.reply(behave, "well")).text
 
-    assert asyncio.run(cancelled_and_next()) == "WELL"
+    assert run(cancelled_and_next()) == "WELL"
 
 
 def test_too_many_calls_are_refused(pool: CallPool) -> None:
@@ -71,18 +81,18 @@ def test_too_many_calls_are_refused(pool: CallPool) -> None:
             *(pool.reply(behave, f"call {number}") for number in range(6)), return_exceptions=True
         )
 
-    done = asyncio.run(many())
+    done = run(many())
     refused = [one for one in done if isinstance(one, UsageError)]
     assert [getattr(one, "text", None) for one in done[:4]] == [f"CALL {n}" for n in range(4)]
     assert len(refused) == 2
     assert "wait" in refused[0].mend
-    assert asyncio.run(pool.reply(behave, "well")).text == "WELL"
+    assert run(pool.reply(behave, "well")).text == "WELL"
 
 
 def test_a_pool_that_broke_is_made_anew() -> None:
     """If the processes themselves are lost for good, others take their place."""
     pool = CallPool(CallSettings(), workers=1, seconds=30)
-    assert asyncio.run(pool.reply(behave, "one")).text == "ONE"
+    assert run(pool.reply(behave, "one")).text == "ONE"
     pool.close()
-    assert asyncio.run(pool.reply(behave, "two")).text == "TWO"
+    assert run(pool.reply(behave, "two")).text == "TWO"
     pool.close()
