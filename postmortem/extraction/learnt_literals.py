@@ -45,6 +45,7 @@ class LearntLiterals:
         self._machine = machine
         self._names: list[bytes] = []
         self._tried = set[bytes]()
+        self._texts: tuple[bytes, ...] = ()
         self._own: Prefilter | None = None
         """Finds them; None while none is known."""
 
@@ -58,8 +59,7 @@ class LearntLiterals:
 
     def texts(self, number: int) -> bytes | tuple[bytes, ...]:
         """Give what a literal may stand for."""
-        is_own = number == self._machine.learnt
-        return tuple(self._names) if is_own else self._machine.literals[number]
+        return self._texts if number == self._machine.learnt else self._machine.literals[number]
 
     def learn(self, block: Block) -> bool:
         """Learn from samples of a block; says whether any name is new."""
@@ -81,7 +81,7 @@ class LearntLiterals:
                 self._try(name, block.data, places[name])
         if len(self._names) == known:
             return False
-        self._own = build_prefilter(self._names)
+        self._texts, self._own = tuple(self._names), build_prefilter(self._names)
         return True
 
     def _try(self, name: bytes, data: bytes, place: int) -> None:

@@ -72,12 +72,15 @@ def read_dump(data: bytes, rank: int, source: int = 0) -> RankDump:
         for key, value in islice(_get_mapping(dump, "pg_status").items(), _MOST_GROUPS)
     }
     config = _get_mapping(dump, "pg_config")
-    groups = {
-        name: _build_group(name, standing.get(name), config.get(name), entries)
-        for name in dict.fromkeys([*standing, *(_get_group(entry)[0] for entry in entries)])
+    own: dict[str, list[Mapping[Any, Any]]] = {name: [] for name in standing}
+    for entry in entries:
+        own.setdefault(_get_group(entry)[0], []).append(entry)
+    found = (
+        _build_group(name, standing.get(name), config.get(name), of_group)
+        for name, of_group in own.items()
         if name
-    }
-    groups = {name: group for name, group in groups.items() if group.enqueued >= 0}
+    )
+    groups = {group.name: group for group in found if group.enqueued >= 0}
     return RankDump(rank, source, groups, tuple(_list_pending(entries, groups)))
 
 
@@ -127,9 +130,9 @@ def _name_groups(
 
 
 def _build_group(
-    name: str, standing: Any, config: Any, entries: Sequence[Mapping[Any, Any]]
+    name: str, standing: Any, config: Any, own: Sequence[Mapping[Any, Any]]
 ) -> RecordedGroup:
-    own = [entry for entry in entries if _get_group(entry)[0] == name]
+    """Put together what a dump says of a group, from its counts, its members and its entries."""
     enqueued, completed = _count_works(standing, own)
     config = config if isinstance(config, Mapping) else {}
     described = [*filter(None, (_get_group(entry)[1] for entry in own)), config.get("desc"), ""]
