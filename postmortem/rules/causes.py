@@ -103,6 +103,11 @@ class Advisory(NamedTuple):
     """What pip is told, with places for the user's own figures; empty where no version mends it."""
     references: tuple[str, ...]
 
+    @property
+    def ranges(self) -> Mapping[str, str]:
+        """Give the versions that have the defect together, by package."""
+        return {self.package: self.range, **self.beside}
+
 
 def build_cause_rule(entry: Mapping[str, Any], conditions: Conditions) -> CauseRule:
     """Type a cause.

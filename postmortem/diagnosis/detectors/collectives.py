@@ -142,7 +142,7 @@ def detect_absent_ranks(observed: Observed) -> Iterable[Anomaly]:
                 " {missing}",
                 begun=len(ranks),
                 count=count,
-                missing=_format_ranks(missing),
+                missing=format_ranks(missing),
             )
             return [Anomaly("nccl-rank-absent", message, last.source, last.where, last.line)]
     return []
@@ -163,10 +163,10 @@ def _list_incomplete_communicators(observed: Observed) -> list[tuple[int, Mappin
     return [(key[1], ranks) for key, ranks in begun.items() if key not in joined]
 
 
-def _format_ranks(ranks: Sequence[int]) -> str:
+def format_ranks(ranks: Sequence[int], most: int = _MOST_SHOWN) -> str:
     """List the first of them."""
-    rest = " ..." if len(ranks) > _MOST_SHOWN else ""
-    return ", ".join(map(str, ranks[:_MOST_SHOWN])) + rest
+    rest = " ..." if len(ranks) > most else ""
+    return ", ".join(map(str, ranks[:most])) + rest
 
 
 def _group(finding: Finding) -> str:

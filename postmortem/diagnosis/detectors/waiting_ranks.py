@@ -12,12 +12,13 @@ different groups mean nothing to each other. A point-to-point operation waits fo
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lines import ProcessId
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.collectives import format_ranks
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.formats.rank_dumps import PendingWork, RankDump
 
@@ -175,9 +176,9 @@ def _find_differing_calls(
                 " {other_call}",
                 group=group,
                 number=number,
-                one=_format_ranks(ranks),
+                one=format_ranks(sorted(ranks), _MOST_SHOWN),
                 one_call=call,
-                other=_format_ranks(odd),
+                other=format_ranks(sorted(odd), _MOST_SHOWN),
                 other_call=odd_call,
             )
     return None
@@ -212,7 +213,7 @@ def _describe_fault(
     work, head = waits.heads[waiting], waits.heads.get(first)
     group = dumps[waiting].groups[work.group]
     words = {
-        "ranks": _format_ranks(at_fault),
+        "ranks": format_ranks(at_fault, _MOST_SHOWN),
         "count": sum(1 for blockers in waits.blockers.values() if blockers),
         "call": _name_call(work),
         "group": group.label,
@@ -293,14 +294,7 @@ def _describe_circle(circle: Sequence[int], waits: _Waits, apart: int | None) ->
         " {other} in {other_call} of group {other_group}",
         "rank {ranks} 互相等待：rank {one} 在进程组 {one_group} 的 {one_call}，rank {other} 在"
         "进程组 {other_group} 的 {other_call}",
-        ranks=_format_ranks(circle),
+        ranks=format_ranks(circle, _MOST_SHOWN),
         one=one,
         **words,
     )
-
-
-def _format_ranks(ranks: Iterable[int]) -> str:
-    """List the first of them."""
-    shown = sorted(ranks)
-    rest = " ..." if len(shown) > _MOST_SHOWN else ""
-    return ", ".join(map(str, shown[:_MOST_SHOWN])) + rest

@@ -76,11 +76,12 @@ def _build_advisory_fix(entry: Advisory, case: Case) -> Fix[Message]:
             else ("Avoid the defect of {what}: {fixed}", "规避 {what} 的缺陷：{fixed}")
         )
     else:
-        ranges = {entry.package: entry.range, **entry.beside}
-        what = ", ".join(f"{name} {wanted}" for name, wanted in ranges.items())
+        what = ", ".join(f"{name} {wanted}" for name, wanted in entry.ranges.items())
         wording = ("With {what}: {fixed}", "若为 {what}：{fixed}")
-    values = collect_user_values(case, set_in(case))
-    command = f"python -m pip install {fill(entry.install, values)}" if entry.install else ""
+    command = ""
+    if entry.install:
+        values = collect_user_values(case, set_in(case))
+        command = f"python -m pip install {fill(entry.install, values)}"
     return Fix(
         id=f"advisory.{entry.id}",
         kind="change",

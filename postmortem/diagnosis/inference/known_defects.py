@@ -44,11 +44,10 @@ def _build_rule_index(knowledge: KnowledgeBase) -> RuleIndex:
 def is_applicable(entry: Advisory, case: Case) -> bool:
     """Say whether versions and machine are those of the defect, whatever the run shows."""
     installed = case.environment.packages
-    ranges = {entry.package: entry.range, **entry.beside}
     return (
         all(
             name in installed and is_version_match(installed[name], wanted)
-            for name, wanted in ranges.items()
+            for name, wanted in entry.ranges.items()
         )
         and evaluate_conditions(entry.where, case) is not None
     )
@@ -57,12 +56,11 @@ def is_applicable(entry: Advisory, case: Case) -> bool:
 def may_apply(entry: Advisory, case: Case) -> bool:
     """Say whether a defect may be this machine's: a version it needs is unknown, none differs."""
     installed = case.environment.packages
-    ranges = {entry.package: entry.range, **entry.beside}
     return (
-        any(name not in installed for name in ranges)
+        any(name not in installed for name in entry.ranges)
         and all(
             is_version_match(installed[name], wanted)
-            for name, wanted in ranges.items()
+            for name, wanted in entry.ranges.items()
             if name in installed
         )
         and evaluate_conditions(entry.where, case) is not None
