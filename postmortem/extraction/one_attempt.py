@@ -156,7 +156,11 @@ def _select_texts(extract: Extract, lines: Mapping[int, Lines]) -> dict[str, Any
         if last >= extract.lines.get(source, 0):
             kept = dict(enumerate(text.split("\n"), begin))
         else:
-            kept = unfold_lines(extract.recurring.get(source, ()))
+            kept = unfold_lines(
+                line
+                for line in extract.recurring.get(source, ())
+                if first <= line.line <= last + len(line.before)
+            )
         tails[source] = _join_end(kept, first, last)
         sample = samples.get(source, TextSample())
         samples[source] = TextSample(

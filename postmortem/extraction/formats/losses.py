@@ -7,6 +7,7 @@ A line that names one objective alone (`triplet loss`, `mse`, `nll`) beside its 
 training loss.
 """
 
+import functools
 import itertools
 import re
 from typing import Final, NamedTuple
@@ -192,6 +193,7 @@ def has_split_name(text: str) -> bool:
     return _SPLIT.search(text) is not None
 
 
+@functools.lru_cache(4096)
 def normalise_name(shown: str) -> str:
     """Write a printed name in one way."""
     return re.sub(r"[ ._/-]+", "_", shown.lower())
