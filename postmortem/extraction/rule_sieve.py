@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.lines import NOWHERE
 from postmortem.extraction.formats import grids
-from postmortem.extraction.formats.spelling import MAY_HOLD_FIGURE
+from postmortem.extraction.formats.spelling import MAY_HOLD_VALUE
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher, Wanted
 from postmortem.extraction.table_rows import TABLE_AHEAD
@@ -99,7 +99,7 @@ class RuleSieve:
         names_columns = not self._under_headings.isdisjoint(wanted)
         for consumer, places in wanted.items():
             if consumer[0] == "generic" and not names_columns:
-                kept[consumer] = {place for place in set(places) if region.may_hold_record(place)}
+                kept[consumer] = region.find_records(sorted(set(places)))
             elif (rule := self._rules.get(consumer)) is not None:
                 lines = sorted(set(places))
                 left = kept[consumer] = region.find(rule, lines)
@@ -231,12 +231,13 @@ class _Region:
         is_apart = count > 1 and cleaned.where is not NOWHERE
         return is_apart or cleaned.text.lstrip().startswith("raise ")
 
-    def may_hold_record(self, begin: int) -> bool:
-        """Say whether a line may hold a figure, or be the heading of a table."""
-        text = self._read(begin).text
-        if MAY_HOLD_FIGURE.search(text):
-            return True
-        return grids.may_be_heading(text) and any(
-            grids.may_be_row(self._read(line).text)
-            for line in self._list_window(begin, TABLE_AHEAD)[1:]
-        )
+    def find_records(self, lines: Sequence[int]) -> set[int]:
+        """Give the lines that may hold the value of a metric, or be the heading of a table."""
+        may_hold, read = MAY_HOLD_VALUE.search, self._read
+        return {one for one in lines if may_hold(read(one).text) or self._is_heading(one)}
+
+    def _is_heading(self, begin: int) -> bool:
+        if not grids.may_be_heading(self._read(begin).text):
+            return False
+        behind = self._list_window(begin, TABLE_AHEAD)[1:]
+        return grids.find_first_row(self._read(line).text for line in behind) is not None

@@ -115,8 +115,8 @@ def build_grid(
     ways: Sequence[Sequence[str]], lines: Iterable[str], *, has_prefix: bool
 ) -> Grid | None:
     """Make a table of the columns that a line may name, and of a few lines behind it."""
-    row = next((line for line in lines if not _RULE.match(line)), "")
-    if not may_be_row(row):
+    row = find_first_row(lines)
+    if row is None:
         return None
     for names in ways:
         if _split_cells(row, len(names)) is not None:
@@ -228,9 +228,10 @@ def may_be_heading(line: str) -> bool:
     return bool(_BAR_SIGN.search(line) or _LOSS.search(line))
 
 
-def may_be_row(line: str) -> bool:
-    """Say whether a line may be a row of some table, or stand between its heading and its rows."""
-    return _ROW_START.match(line) is not None or _RULE.match(line) is not None
+def find_first_row(lines: Iterable[str]) -> str | None:
+    """Give the first row of the lines behind a heading; None if another line stands there."""
+    row = next((line for line in lines if not _RULE.match(line)), None)
+    return row if row is not None and _ROW_START.match(row) else None
 
 
 def is_labelled(line: str) -> bool:

@@ -4,12 +4,15 @@ Metric lines of plain PyTorch scripts, and the lines that only speak of a loss.
 """
 
 import math
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from postmortem.core import resources
 from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.extraction.formats import generic
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.unknown import GenericReader
 
@@ -696,3 +699,16 @@ def test_other_ways_to_print_a_record(lines: list[str], last: dict[str, float] |
 def test_lines_that_count_something_else(lines: list[str]) -> None:
     """Nothing is read where no figure of a training stands."""
     assert not read(*lines)
+
+
+def test_no_figure_stands_where_none_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is passed over at a glance is read as nothing: of all lines of the samples."""
+    passed_over = {
+        line
+        for log in resources.find_folder("sample_logs").rglob("*.log")
+        for line in log.read_text("utf-8", "replace").splitlines()
+        if len(line) < 1000 and not generic.MAY_HOLD_VALUE.search(line)
+    }
+    monkeypatch.setattr(generic, "MAY_HOLD_VALUE", re.compile(""))
+    assert len(passed_over) > 4000
+    assert [line for line in passed_over if generic.parse_metric_line(line) is not None] == []
