@@ -165,7 +165,7 @@ class BarDraws:
         if layout.looked.found.has_step:
             if layout.step is None:
                 return np.full(len(positions), math.nan)
-            return parse_floats(rest.draws.texts(layout.step))
+            return parse_floats(rest.draws.texts(layout.step)) * layout.scale
         if layout.epoch is not None:
             epochs = parse_floats(rest.draws.texts(layout.epoch))
         else:

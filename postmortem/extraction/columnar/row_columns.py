@@ -142,7 +142,7 @@ class SeriesRows:
             values = [column.values[group][start:stop] for _, group in reader.columns]
             steps: Any = np.full(len(values[0]), math.nan)
             if reader.step is not None:
-                steps = column.values[reader.step][start:stop]
+                steps = column.values[reader.step][start:stop] * reader.scale
         else:
             values = [figures[start:stop] for figures in column.values]
             steps = select_step(path, values, of_bar)

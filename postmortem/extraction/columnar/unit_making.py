@@ -213,7 +213,7 @@ def _list_figures(line: LineShape, groups: Sequence[bytes]) -> tuple[str, list[t
     if not isinstance(layout, Layout):
         return "nan", []
     own = [float(groups[index]) for index in line.taken]
-    step = math.nan if layout.step is None else own[layout.step]
+    step = math.nan if layout.step is None else own[layout.step] * layout.scale
     return repr(step), [(name, repr(own[index])) for name, index in layout.columns]
 
 

@@ -54,7 +54,7 @@ class BarRecords:
         if now == 0:
             return None
         label = looked.epoch if layout.epoch is None else groups[layout.epoch].decode()
-        printed = math.nan if layout.step is None else float(groups[layout.step])
+        printed = math.nan if layout.step is None else float(groups[layout.step]) * layout.scale
         values = [float(groups[group]) for _, group in layout.columns]
         late = LearntFigures(
             layout, where, self._step(looked, where, now, label, printed), values, line

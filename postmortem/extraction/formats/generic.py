@@ -39,7 +39,7 @@ from postmortem.extraction.formats.positions import (
     parse_step_and_epoch,
 )
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import FIGURE, MAY_HOLD_FIGURE, convert_to_ascii
+from postmortem.extraction.formats.spelling import FIGURE, MAY_HOLD_VALUE, convert_to_ascii
 
 WORDS: Final = (
     b"loss",
@@ -177,6 +177,8 @@ class Found(NamedTuple):
     """The step is a mere number in brackets."""
     must_rise: bool = False
     """Nothing but a counter that rises would tell that it is a record."""
+    scale: int = 1
+    """Steps in one of the unit in which the step is printed."""
 
 
 class LineFigures(NamedTuple):
@@ -197,7 +199,7 @@ class LineFigures(NamedTuple):
 
 def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> LineFigures | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
-    if len(text) > _LONGEST or not MAY_HOLD_FIGURE.search(text) or _CLOSING.search(text):
+    if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
         return None
     text = _SET.sub(r"\1", convert_to_ascii(text)) if " set " in text else convert_to_ascii(text)
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
@@ -253,13 +255,19 @@ def _build_evaluation(found: Found, bar: Draw) -> LineFigures:
 
 def _parse_after_bar(bar: Draw, where: ProcessId, line: int) -> Found | None:
     """Read the figures that a program has printed right behind its bar."""
-    values = parse_metrics(bar.behind)
-    units = add_metric_pairs(bar.behind, values, "") if values else {}
+    losses = take_only_objective(parse_objectives(bar.behind))
+    values = losses.values or parse_metrics(bar.behind)
     if not values:
         return None
+    units = add_metric_pairs(bar.behind, values, losses.printed)
     record = Record(math.nan, list(values.items()), where, units=units)
     return Found(
-        record, "", has_step=False, has_place=False, layout=_build_layout_key(bar.behind), line=line
+        record,
+        losses.printed,
+        has_step=False,
+        has_place=False,
+        layout=_build_layout_key(bar.behind),
+        line=line,
     )
 
 
@@ -289,6 +297,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
         line,
         place.length,
         place.is_numbered,
+        scale=place.scale,
     )
 
 
@@ -360,6 +369,7 @@ def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
         layout=_build_layout_key(text),
         line=line,
         length=place.length,
+        scale=place.scale,
     )
 
 

@@ -139,7 +139,7 @@ def collect_values(looked: LineFigures) -> dict[str, str]:
     found, bar = looked.found, looked.bar
     answer = {VALUE + name: repr(value) for name, value in found.record.values}
     answer |= {
-        "@step": repr(float(found.record.step)),
+        "@step": repr(found.record.step / found.scale),
         "@now": repr(float(bar.now)) if bar else "",
         "@epoch": repr(float(looked.epoch)) if looked.epoch else "",
     }
@@ -152,6 +152,7 @@ def collect_values(looked: LineFigures) -> dict[str, str]:
         found.layout,
         found.length,
         found.is_numbered,
+        found.scale,
     )
     return answer | {
         "constant": repr(constant),

@@ -28,6 +28,11 @@ class Layout(NamedTuple):
     counted: int | None
     """Which column is the epoch."""
 
+    @property
+    def scale(self) -> int:
+        """Steps in one of the unit in which the step is printed."""
+        return self.looked.found.scale
+
 
 class LearntFigures(NamedTuple):
     """What a learnt line gives; a record is made of it only where it must be."""

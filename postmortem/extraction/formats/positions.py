@@ -60,6 +60,8 @@ class Position(NamedTuple):
     """A step or an epoch is printed, not a mere number in brackets."""
     is_numbered: bool
     """The step is a mere number in brackets."""
+    scale: int
+    """Steps in one of the unit in which the step is printed: 1000 of `3K`."""
 
 
 class StepAndEpoch(NamedTuple):
@@ -100,6 +102,7 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
         math.nan if is_numbered else _parse_number(step, "of"),
         bool(step or epoch) and not is_numbered,
         is_numbered,
+        1 if step is None else _THOUSANDS.get(step["value"][-1], 1),
     )
 
 

@@ -117,7 +117,7 @@ class GenericReader:
     ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a line that a template has matched."""
         looked, values = layout.looked, [float(groups[group]) for _, group in layout.columns]
-        step = math.nan if layout.step is None else float(groups[layout.step])
+        step = math.nan if layout.step is None else float(groups[layout.step]) * layout.scale
         if layout.now is None or looked.bar is None:
             epoch = math.nan if layout.counted is None else values[layout.counted]
             return [

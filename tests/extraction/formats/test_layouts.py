@@ -83,6 +83,13 @@ def learnt(line: str) -> Layout | None:
             id="colours",
         ),
         pytest.param(
+            "Epoch 0  10%|#         | 5/50 [00:05<01:02, 2.91it/s] ce 0.151",
+            "Epoch 1  40%|####      | 20/50 [00:20<00:31, 3.05it/s] ce 0.062",
+            math.nan,
+            {"loss": 0.062},
+            id="an objective behind a bar",
+        ),
+        pytest.param(
             "step 10 loss: 0.5\x1b[0m\x1b[A",
             "step 2000 loss: 12.25\x1b[0m\x1b[A",
             2000,
@@ -106,6 +113,18 @@ def test_a_line_gives_its_figures(
     assert repr(math.nan if layout.step is None else float(match.groups()[layout.step])) == repr(
         float(step)
     )
+
+
+def test_a_step_in_thousands_is_learnt() -> None:
+    """The layout knows the unit of its step; `3M` is of another."""
+    layout = learnt("->> step:3K ->>lr:0.00032 ->>ce:1.953")
+    assert layout is not None
+    assert layout.scale == 1000
+    match = layout.template.pattern.match(b"->> step:120K ->>lr:0.00012 ->>ce:0.953")
+    assert match is not None
+    assert layout.step is not None
+    assert match.groups()[layout.step] == b"120"
+    assert layout.template.pattern.match(b"->> step:3M ->>lr:0.00032 ->>ce:1.953") is None
 
 
 @pytest.mark.parametrize(
@@ -209,6 +228,12 @@ LINES: list[Callable[[random.Random, int], str]] = [
     ),
     lambda choice, step: (
         f"Epoch: {step // 50}, Step: {step}, Rank: {choice.randrange(6)}, loss = {figure(choice, step)}"
+    ),
+    lambda choice, step: (
+        f"->> step:{step}K ->>lr:{choice.random() * 1e-4:.5f} ->>ce:{choice.random():.3f} t=9ms"
+    ),
+    lambda choice, step: (
+        f"Epoch {step // 50}  {step % 50 * 2:3d}%|{'#' * (step % 50 // 5):10}| {step % 50}/50 [00:{step % 50:02d}<01:02, {choice.random() * 9:.2f}it/s] ce {choice.random():.3f}"
     ),
     lambda choice, step: (
         f"[rank{choice.randrange(6)}]: RuntimeError: CUDA error: device-side assert triggered in step {step}"
