@@ -32,50 +32,85 @@ _PLACE: Final = compile_lazily(rf"(?:{STEPS.pattern}|(?:[\w ]{{1,20}}/)?(?:epoch
 """A column that says where in the run a row stands."""
 _FEWEST_COLUMNS: Final = 3
 """Of a table that names no loss."""
+_FEWEST_ROWS: Final = 3
+"""Of a table without a place."""
+_FIRST_ROWS: Final = 10
+"""Rows at which one looks."""
 _MOST_COLUMNS: Final = 400
 _WIDEST: Final = 500_000
 """Characters of a heading."""
 
 
 def is_metrics_table(head: str) -> bool:
-    """Say whether a file that begins like this is a table of metrics.
+    """Say whether a file that begins like this is a table of metrics, of commas or of tabs.
 
-    A heading that names a place in the run and something else, then a row as wide, and rows alone:
-    a program that prints such rows prints other lines too, and its log is a log.
+    A heading that names a loss, or a place in the run and something else, then a row as wide, and
+    rows alone: a program that prints such rows prints other lines too, and its log is a log.
     """
     lines = head.split("\n")
-    if len(lines) < 2 or len(lines[0]) > _WIDEST or "," not in lines[0]:
+    if len(lines) < 2 or len(lines[0]) > _WIDEST or (sign := _find_separator(lines[0])) is None:
         return False
-    columns = [column.strip().lower() for column in lines[0].split(",")]
+    columns = [column.strip().lower() for column in _split_cells(lines[0], sign)]
     if not all(_COLUMN.match(column) for column in columns[:_MOST_COLUMNS]):
         return False
+    rows = [_split_cells(line, sign) for line in lines[1:_FIRST_ROWS]]
     return (
-        _has_place_and_metric(columns)
-        and _is_row(lines[1], len(columns))
-        and not any(_is_prose_line(line, len(columns)) for line in lines[2:-1])
+        _names_metrics(columns)
+        and _is_row(columns, rows[0])
+        and (_has_place(columns) or _are_all_rows(columns, rows[:-1]))
+        and not any(_is_prose_line(line, len(columns), sign) for line in lines[2:-1])
     )
 
 
-def _has_place_and_metric(columns: Sequence[str]) -> bool:
-    """Say whether columns tell where a row stands, and something else."""
-    has_metric = any("loss" in column for column in columns) or len(columns) >= _FEWEST_COLUMNS
-    return has_metric and any(_PLACE.fullmatch(column) for column in columns)
+def _find_separator(heading: str) -> str | None:
+    """Find what stands between the cells of a table; None if nothing does."""
+    return next((sign for sign in ",\t" if sign in heading), None)
 
 
-def _is_row(line: str, columns: int) -> bool:
-    """Say whether a line is a row of so many figures."""
-    figures = _FIGURES.match(line)
-    return line.count(",") == columns - 1 and figures is not None
+def _has_place(columns: Sequence[str]) -> bool:
+    """Say whether one of the columns tells where in the run a row stands."""
+    return not columns[0] or any(_PLACE.fullmatch(column) for column in columns)
 
 
-def _is_prose_line(line: str, columns: int) -> bool:
-    """Say whether a line is prose: words, and fewer commas than a row has."""
-    return line.count(",") < columns - 1 and _WORD.search(line) is not None
+def _names_metrics(columns: Sequence[str]) -> bool:
+    """Say whether columns name a loss, or a place in the run among enough others."""
+    names_loss = any("loss" in column for column in columns)
+    return names_loss or (
+        len(columns) >= _FEWEST_COLUMNS and _has_place(columns) and bool(columns[0])
+    )
+
+
+def _is_row(columns: Sequence[str], row: Sequence[str]) -> bool:
+    """Say whether cells are a row below these columns: figures, but for a few times and words."""
+    cells = [(column, cell.strip()) for column, cell in zip(columns, row, strict=False)]
+    figures = [column for column, cell in cells if not cell or parse_figure(cell) is not None]
+    return (
+        len(row) == len(columns)
+        and 2 * len(figures) > len(cells)
+        and all(column in figures for column, _ in cells if "loss" in column)
+        and any(cell for _, cell in cells)
+    )
+
+
+def _are_all_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether there are several rows, and nothing else."""
+    return len(rows) >= _FEWEST_ROWS and all(_is_row(columns, row) for row in rows)
+
+
+def parse_figure(cell: str) -> float | None:
+    """Read a cell that holds a figure and nothing else; None of any other."""
+    return parse_value(cell) if _FIGURES.match(cell) else None
+
+
+def _is_prose_line(line: str, columns: int, sign: str) -> bool:
+    """Say whether a line is prose: words, and fewer separators than a row has."""
+    return line.count(sign) < columns - 1 and _WORD.search(line) is not None
 
 
 def describe_excess_columns(head: str) -> Message | None:
     """Say how many columns of a table are not read; None if all are."""
-    count = head.split("\n", 1)[0].count(",") + 1
+    heading = head.split("\n", 1)[0]
+    count = len(_split_cells(heading, _find_separator(heading) or ","))
     if count <= _MOST_COLUMNS:
         return None
     return say(
@@ -88,10 +123,13 @@ def describe_excess_columns(head: str) -> Message | None:
 
 def iter_records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
     """Yield every row with a figure in it; a column that is empty in a row says nothing there."""
-    rows = map(_split_cells, lines)
-    names = list_metric_names([column.strip() for column in next(rows, [])[:_MOST_COLUMNS]])
-    for line, row in enumerate(rows, start=2):
-        values = _parse_values(names, row)
+    lines = iter(lines)
+    heading = next(lines, "")
+    sign = _find_separator(heading) or ","
+    columns = _split_cells(heading, sign)[:_MOST_COLUMNS]
+    names = list_metric_names([column.strip() for column in columns])
+    for line, text in enumerate(lines, start=2):
+        values = _parse_values(names, _split_cells(text, sign))
         step = values.pop("step", math.nan)
         if any(name != "epoch" for name in values):
             yield Record(step, list(values.items()), NOWHERE), line
@@ -101,6 +139,8 @@ def list_metric_names(columns: list[str]) -> list[str]:
     """Name the columns; one that is no metric has no name."""
     heads = [column.lower() for column in columns]
     step_column = find_step_column(heads)
+    if step_column is None and not heads[0]:  # the numbered rows of a data frame
+        step_column = 0
     return [
         "step"
         if index == step_column
@@ -115,17 +155,17 @@ def _parse_values(names: list[str], row: list[str]) -> dict[str, float]:
     """Give the figures of a row; of several columns for the training loss the first."""
     values = dict[str, float]()
     for name, cell in zip(names, row, strict=False):
-        value = parse_value(cell.strip()) if name and name not in values and cell.strip() else None
+        value = parse_figure(cell.strip()) if name and name not in values else None
         if value is not None:
             values[name] = value
     return values
 
 
-def _split_cells(line: str) -> list[str]:
-    line = line.replace("\0", "").replace("\r", "")
+def _split_cells(line: str, sign: str) -> list[str]:
+    line = line.replace("\0", "").replace("\r", "").rstrip("\t")
     if '"' not in line:
-        return line.split(",")
+        return line.split(sign)
     try:
-        return next(csv.reader([line]), [])
+        return next(csv.reader([line], delimiter=sign), [])
     except csv.Error:  # a cell beyond the reader's limit
         return []

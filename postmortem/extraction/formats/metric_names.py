@@ -22,10 +22,10 @@ TIMES: Final = frozenset({"time", "elapsed_time", "created_at", "wall_time"})
 """Columns that are no metric."""
 _TRAIN: Final = r"(?:train(?:ing)?[_/])?"
 _KNOWN: Final = (
-    (compile_lazily(rf"{_TRAIN}loss(?:_step)?|losses?/train(?:ing)?"), "loss"),
+    (compile_lazily(rf"{_TRAIN}loss(?:es|_step)?|losses?/train(?:ing)?"), "loss"),
     (
         compile_lazily(
-            r"(?:val|valid|validation|eval|test)[_/]loss(?:_epoch)?"
+            r"(?:val|valid|validation|eval|test)[_/]loss(?:es|_epoch)?"
             r"|losses?/(?:val|valid|validation|eval|test)"
         ),
         "eval_loss",
