@@ -21,6 +21,7 @@ from postmortem.diagnosis.case.final_errors import FinalError, find_final_errors
 from postmortem.diagnosis.case.forwarded import forwarding
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
+from postmortem.diagnosis.case.reached_plan import find_reached_plan
 from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_outlived_by_run
 from postmortem.diagnosis.case.values import Case
@@ -100,6 +101,7 @@ def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: Knowl
     clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
     observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
+    known |= find_reached_plan(attempt.gathered)
     rules = knowledge.by_id
     closing = known.get("closing-words")
     tracebacks = [traceback for traceback, _ in attempt.tracebacks]

@@ -1,14 +1,14 @@
 """Detect how a run without a failure ends: at its last step, with a marker, or without either.
 
 In: series, and the number of steps that the records or the log name as the whole; the outcome, and
-what else was found. Out: the anomalies `last-step`, `last-epoch`, `finished`, `no-record`,
+what else was found. Out: the anomalies `last-step`, `finished`, `no-record`,
 `no-failure-shown`, `steady-records`. Not here: the outcome, lines that say that a run is through
 (`patterns/signatures/healthy`, `detectors.closing`).
 """
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from postmortem.core import names
@@ -29,9 +29,6 @@ _FEWEST_STEPS: Final = 3
 _MOST_TEXT: Final = 200
 _SEVERAL: Final = 5
 """Records that show how a run goes."""
-_FEWEST_EPOCHS: Final = 3
-_ONCE: Final = 1.2
-"""Records an epoch up to which there is one for each."""
 _NEARLY: Final = 0.9
 """Share of the planned steps behind which no further record may be due."""
 PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s{0,2}/\s{0,2}(?P<of>\d{1,9})(?![\w./])")
@@ -39,7 +36,6 @@ _EPOCH_PART: Final = compile_lazily(
     r"(?<![a-z])ep(?:och)?s?\W{0,8}(?P<now>\d{1,6})\s{0,2}(?:/|of)\s{0,2}(?P<of>\d{1,6})(?![\w.])",
     re.IGNORECASE,
 )
-_HEADING: Final = compile_lazily(r"\s{0,4}Epoch (?P<now>\d{1,6})/(?P<of>\d{1,6})\s*$")
 _BAR_PART: Final = compile_lazily(r"\|\s{0,4}(?P<now>\d{1,9})/(?P<of>\d{1,9})\s?\[")
 
 
@@ -76,86 +72,6 @@ def _detect_full_bars(observed: Observed, total: float) -> list[Anomaly]:
             if number >= last and part and float(part["now"]) == float(part["of"]) == total:
                 return [Anomaly("last-step", quote(part[0].strip("| [")), source, NOWHERE, number)]
     return []
-
-
-def detect_last_epoch(observed: Observed) -> Iterator[Anomaly]:
-    """Find a last record that names the last epoch as `60/60`, one record an epoch.
-
-    Whatever else it counts must be through as well.
-    """
-    for source, last in observed.last_records.items():
-        first, text = observed.tails.get(source, (1, ""))
-        rows = text.split("\n")
-        line = get_last_draw(rows[last - first]) if 0 <= last - first < len(rows) else ""
-        part = _EPOCH_PART.search(line)
-        epochs = _list_epochs(observed, source)
-        if part is None or len(set(epochs)) < _FEWEST_EPOCHS:
-            continue
-        others = [match for match in PART.finditer(line) if match.start("now") != part.start("now")]
-        is_through = all(match["now"] == match["of"] for match in others)
-        fewest = _count_fewest_records(observed, source, last)
-        is_once = bool(others) or fewest <= _ONCE * len(set(epochs))
-        is_whole = not _lacks_last_epoch(observed, source)
-        if is_through and is_once and is_whole and _is_last(part, epochs[0]):
-            yield Anomaly("last-epoch", quote(cut(part[0], _MOST_TEXT)), source, NOWHERE, last)
-
-
-def _count_fewest_records(observed: Observed, source: int, last: int) -> int:
-    """Count the records of the shortest curve that ends on a line."""
-    ending = (
-        len(curve.values)
-        for curve in observed.series
-        if curve.source == source and curve.last and curve.last.line == last
-    )
-    return min(ending, default=0)
-
-
-def _lacks_last_epoch(observed: Observed, source: int) -> bool:
-    """Say whether a curve with a record an epoch has one for each but the last."""
-    curves = [curve for curve in observed.series if curve.source == source]
-    counted = next((curve for curve in curves if curve.name == names.EPOCH), None)
-    if counted is None:
-        return False
-    values = list(counted.values)
-    begin = counted.lines[values.index(values[-1])]
-    others = len(set(values)) - 1
-    return any(len(curve.lines) == others and curve.lines[-1] < begin for curve in curves)
-
-
-def detect_last_epoch_heading(observed: Observed) -> Iterator[Anomaly]:
-    """Find a last record under the heading of the last epoch, a line `Epoch 12/12`."""
-    for source, last in observed.last_records.items():
-        first, text = observed.tails.get(source, (1, ""))
-        rows = text.split("\n")[: max(0, last - first + 1)]
-        heads = [part for row in rows if (part := _HEADING.match(row)) is not None]
-        if rows and _has_counted_to_last_epoch(heads) and _is_whole(rows[-1]):
-            yield Anomaly("last-epoch", quote(heads[-1][0].strip()), source, NOWHERE, last)
-
-
-def _has_counted_to_last_epoch(heads: Sequence[re.Match[str]]) -> bool:
-    """Say whether several epochs are counted one by one, up to the last."""
-    counted = [int(part["now"]) for part in heads]
-    is_count = len(counted) >= _FEWEST_EPOCHS and counted == sorted(set(counted))
-    return is_count and heads[-1]["now"] == heads[-1]["of"]
-
-
-def _is_whole(row: str) -> bool:
-    """Say whether whatever a record counts is through."""
-    return all(match["now"] == match["of"] for match in PART.finditer(row))
-
-
-def _list_epochs(observed: Observed, source: int) -> list[float]:
-    """Give the epochs that the records of a source name."""
-    named = (
-        curve for curve in observed.series if curve.name == names.EPOCH and curve.source == source
-    )
-    return list(next((curve.values for curve in named), ()))
-
-
-def _is_last(part: re.Match[str], first: float) -> bool:
-    """Say whether `59/60` or `60/60` is the last epoch, counted from the first one on."""
-    left = int(part["of"]) - int(part["now"])
-    return left == 0 or (left == 1 and first == 0)
 
 
 def is_cut_short(observed: Observed, source: int) -> bool:

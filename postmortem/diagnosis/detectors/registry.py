@@ -189,8 +189,6 @@ OF_THE_JOB: Final[tuple[Detector, ...]] = (
     counting_lines.detect_counting_lines,
     one_output.detect_output_collapse,
     ending.detect_last_step,
-    ending.detect_last_epoch,
-    ending.detect_last_epoch_heading,
     planned_end.detect_planned_end,
     closing.detect_after_last_record,
 )

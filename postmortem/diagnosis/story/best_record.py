@@ -14,7 +14,7 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.shown import BestRecord
-from postmortem.diagnosis.story.printed_progress import is_within_epochs
+from postmortem.diagnosis.case.printed_progress import is_within_epochs
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.number_texts import normalise_step
 from postmortem.extraction.facts.series import Point, Series

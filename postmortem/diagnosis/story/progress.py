@@ -18,8 +18,8 @@ from postmortem.core import names
 from postmortem.core.message import Message
 from postmortem.core.shown import Excerpt, FirstFailure, Progress
 from postmortem.diagnosis.case.attempts import COMMAND, START
+from postmortem.diagnosis.case.printed_progress import read_progress
 from postmortem.diagnosis.case.values import Case
-from postmortem.diagnosis.story.printed_progress import read_progress
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts import checkpoints, clock
 from postmortem.extraction.facts.number_texts import normalise_step

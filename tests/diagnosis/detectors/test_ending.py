@@ -43,35 +43,6 @@ def test_the_last_record_is_of_the_last_step(
     )
 
 
-@pytest.mark.parametrize(
-    ("line", "epochs", "is_end"),
-    [
-        pytest.param("epoch 60/60 loss 0.3", [58.0, 59.0, 60.0], True, id="the last epoch"),
-        pytest.param("Epoch: [59/60] loss 0.3", [0.0, 58.0, 59.0], True, id="counted from 0"),
-        pytest.param("epoch 59/60 loss 0.3", [1.0, 58.0, 59.0], False, id="one is missing"),
-        pytest.param("epoch 9/9 step 50/500 loss 1", [7.0, 8.0, 9.0], False, id="within the last"),
-        pytest.param("epoch 9/9 step 500/500 loss 1", [7.0, 8.0, 9.0], True, id="its last step"),
-        pytest.param("epoch 9/9 loss 1", [8.0, 9.0, 9.0, 9.0, 7.0], False, id="many an epoch"),
-        pytest.param("loss 0.3 at 12/12", [1.0, 2.0, 3.0], False, id="no epoch is named"),
-    ],
-)
-def test_the_last_record_is_of_the_last_epoch(
-    line: str, epochs: list[float], *, is_end: bool
-) -> None:
-    """As the line itself counts them, and nothing else that it counts is open."""
-    series = Series("epoch", "test", 0, NOWHERE)
-    for number, epoch in enumerate(epochs, 1):
-        series.append(float("nan"), epoch, number)
-    series.settle()
-    last = len(epochs)
-    observed = Observed(
-        series=[series], last_records={0: last}, tails={0: (last, f"{line}\nsaved\n")}
-    )
-    assert [shape.id for shape in ending.detect_last_epoch(observed)] == (
-        ["last-epoch"] if is_end else []
-    )
-
-
 @pytest.mark.parametrize(("bar", "is_end"), [("872/872", True), ("63/63", False)])
 def test_the_bar_of_the_whole_run_is_full(bar: str, *, is_end: bool) -> None:
     """A bar of another length is that of an evaluation."""
@@ -159,20 +130,3 @@ def test_a_run_that_shows_no_failure(
         if is_found
         else []
     )
-
-
-@pytest.mark.parametrize(
-    ("heads", "record", "is_end"),
-    [
-        pytest.param([1, 2, 3], "938/938 - 4s - loss: 0.1", True, id="the last of three"),
-        pytest.param([1, 2], "938/938 - 4s - loss: 0.1", False, id="one is missing"),
-        pytest.param([1, 2, 3], "410/938 - loss: 0.1", False, id="within the last"),
-        pytest.param([3, 3, 3], "938/938 - 4s - loss: 0.1", False, id="the same again"),
-    ],
-)
-def test_a_heading_names_the_last_epoch(heads: list[int], record: str, *, is_end: bool) -> None:
-    """As Keras does, on the line above the record."""
-    lines = [line for head in heads for line in (f"Epoch {head}/3", record)]
-    text = "\n".join(lines) + "\n"
-    view = Observed(tails={0: (1, text)}, last_records={0: len(lines)})
-    assert bool(list(ending.detect_last_epoch_heading(view))) is is_end

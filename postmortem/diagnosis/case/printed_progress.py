@@ -87,6 +87,13 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     return PrintedProgress(last, planned, epoch, epochs)
 
 
+def iter_epoch_lines(extract: Extract) -> Iterator[tuple[float, int]]:
+    """Yield each epoch that a kept line names first, with the raw number of the line."""
+    for number, text in _collect_lines(extract).items():
+        if (found := _EPOCH.search(text)) is not None and (now := _parse(found["now"])) is not None:
+            yield now, number
+
+
 def _find_last_position(
     extract: Extract, texts: Sequence[str], planned: float | None, *, has_epochs: bool
 ) -> tuple[float | None, tuple[float | None, ...]]:
