@@ -37,7 +37,8 @@ _PLANS: Final = (
 )
 _PLANNED_EPOCHS: Final = compile_lazily(_PLANS % ("epochs?", "epoche?s(?: number)?"))
 _PLANNED_STEPS: Final = compile_lazily(
-    _PLANS % ("steps|iters?|iterations|updates", "train_iters|(?<=\\d )max iterations")
+    _PLANS
+    % ("steps|iters?|iterations|updates|episodes", "train_iters|episodes|(?<=\\d )max iterations")
 )
 _BAR: Final = compile_lazily(
     r"\d{1,3}%\s{0,2}\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<end>\d{1,12})"
@@ -50,6 +51,8 @@ _MOST_LOOKED_AT: Final = 600
 """Lines that are looked at, the last ones first."""
 _FALLS: Final = 2
 """Times that steps fall before they are counted anew in each epoch."""
+_ROUNDED: Final = 0.005
+"""Share by which a printed epoch is rounded."""
 _NEAR: Final = 1.01
 """Times the last recorded step, up to which a bar may show the run itself."""
 _BEYOND: Final = 1.5
@@ -69,18 +72,22 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     """Read how far an attempt came and how far it was to go."""
     lines = sorted(_collect_lines(extract).items(), reverse=True)
     texts = [text for _, text in [*lines[:_MOST_LOOKED_AT], *lines[-_MOST_LOOKED_AT:]]]
+    plans = [*texts, *_list_head_lines(extract)]
     epoch, epochs = _find_last(_EPOCH, texts)
     if not _has_begun_next(epoch, epochs, recorded := _find_last_epoch(extract)):
         epoch = _first(recorded, epoch)
     planned = _first(
         None if math.isnan(extract.total_steps) else extract.total_steps,
         _get_setting(settings, "max_steps"),
-        _find_last(_PLANNED_STEPS, texts)[0],
+        _find_last(_PLANNED_STEPS, plans)[0],
     )
     last, ends = _find_last_position(extract, texts, planned, has_epochs=epoch is not None)
     planned = next((plan for plan in ends if plan and last is not None and plan >= last), None)
     epochs = _first(
-        epochs, _get_setting(settings, "num_train_epochs"), _find_last(_PLANNED_EPOCHS, texts)[0]
+        epochs,
+        _get_setting(settings, "num_train_epochs"),
+        _find_last(_PLANNED_EPOCHS, plans)[0],
+        _extrapolate_epochs(epoch, last, planned),
     )
     if epochs is not None and epoch == epochs and _find_first_epoch(texts, epochs) == 0:
         epochs += 1  # counted from 0 to the last one
@@ -114,6 +121,21 @@ def _find_last_position(
     printed = re.compile(rf"(?<![\d.])0*{step:.0f}\s?/\s?(\d{{1,12}})(?![\d.])")
     found = next(filter(None, map(printed.search, texts)), None)
     return step, (end, planned, None if found is None else float(found[1]))
+
+
+def _list_head_lines(extract: Extract) -> list[str]:
+    """Give the first lines of the logs, which may print the settings of the run on one."""
+    return [line for text in extract.heads.values() for line in text.split("\n")[:_MOST_LOOKED_AT]]
+
+
+def _extrapolate_epochs(
+    epoch: float | None, last: float | None, planned: float | None
+) -> float | None:
+    """Give the epochs of all planned steps, where the epoch goes on with each step."""
+    if not (epoch and last and planned):
+        return None
+    epochs = epoch * planned / last
+    return float(round(epochs)) if abs(epochs - round(epochs)) <= _ROUNDED * epochs else None
 
 
 def _find_first_epoch(texts: Sequence[str], epochs: float) -> float | None:

@@ -10,15 +10,18 @@ from typing import Final
 from postmortem.core.lazy_regex import compile_lazily
 
 _COUNTS: Final = (
-    r"(?:train/)?(?:global[ _]?)?step",
+    r"(?:train/)?(?:global[ _]?)?step|_step",
     r"iter(?:ation)?",
     r"(?:[\w ]{1,20}[/_])?total_?(?:env_?)?(?:time)?steps|(?:[\w ]{1,20}/)?(?:time)?steps"
     r"|total[/_](?:env_?)?(?:time)?steps|training_iteration|updates?",
+    r"episodes?",
 )
 """Columns that count the run: one of the first kind that is there."""
 STEPS: Final = compile_lazily("|".join(f"(?:{kind})" for kind in _COUNTS))
 _KINDS: Final = tuple(map(compile_lazily, _COUNTS))
-TIMES: Final = frozenset({"time", "elapsed_time", "created_at", "wall_time"})
+TIMES: Final = frozenset(
+    {"time", "elapsed_time", "created_at", "wall_time", "_runtime", "_timestamp"}
+)
 """Columns that are no metric."""
 _TRAIN: Final = r"(?:train(?:ing)?[_/])?"
 _KNOWN: Final = (
