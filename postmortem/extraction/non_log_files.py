@@ -19,7 +19,7 @@ _FOLDED: Final = (".json", ".jsonl")
 _JSON_LOG_KEYS: Final = ('"message"', '"msg"', '"level"')
 """Keys of lines that a logger wrote as JSON."""
 _NAMES: Final = compile_lazily(
-    r"[\w ./()%:@#-]{0,80}(?:,[\w ./()%:@#-]{0,80}){1,9}(?:,.*|\s{0,9})$"
+    r"[\w ./()%:@#-]{0,80}(?:[,\t][\w ./()%:@#-]{0,80}){1,9}(?:[,\t].*|\s{0,9})$"
 )
 """The heading of a table of comma-separated values."""
 _LOOKED_AT: Final = 20
@@ -42,7 +42,7 @@ def may_be_no_log(path: str, head: str) -> bool:
         file.suffix in _SUFFIXES
         or not _STORES.isdisjoint(file.parts)
         or head.lstrip()[:1] == "{"
-        or ("," in first and _NAMES.match(first) is not None)
+        or _NAMES.match(first) is not None
     )
 
 

@@ -86,7 +86,7 @@ def _is_row(columns: Sequence[str], row: Sequence[str]) -> bool:
     figures = [column for column, cell in cells if not cell or parse_figure(cell) is not None]
     return (
         len(row) == len(columns)
-        and 2 * len(figures) > len(cells)
+        and 2 * len(figures) >= len(cells)
         and all(column in figures for column, _ in cells if "loss" in column)
         and any(cell for _, cell in cells)
     )

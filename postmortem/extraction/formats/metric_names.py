@@ -23,12 +23,12 @@ TIMES: Final = frozenset(
     {"time", "elapsed_time", "created_at", "wall_time", "_runtime", "_timestamp"}
 )
 """Columns that are no metric."""
-_TRAIN: Final = r"(?:train(?:ing)?[_/])?"
+_TRAIN: Final = r"(?:train(?:ing)?[_/ ])?"
 _KNOWN: Final = (
     (compile_lazily(rf"{_TRAIN}loss(?:es|_step)?|losses?/train(?:ing)?"), "loss"),
     (
         compile_lazily(
-            r"(?:val|valid|validation|eval|test)[_/]loss(?:es|_epoch)?"
+            r"(?:val|valid|validation|eval|test)[_/ ]loss(?:es|_epoch)?"
             r"|losses?/(?:val|valid|validation|eval|test)"
         ),
         "eval_loss",

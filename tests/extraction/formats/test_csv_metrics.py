@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 import postmortem
-from postmortem.extraction.formats.csv_metrics import is_metrics_table, iter_records
+from postmortem.extraction.formats.csv_metrics import (
+    is_metrics_table,
+    iter_records,
+    list_metric_names,
+)
 
 NAN = math.nan
 
@@ -172,3 +176,44 @@ def test_the_cost_of_a_row_grows_with_its_cells() -> None:
         return time.process_time() - began
 
     assert min(seconds(4000) for _ in range(3)) < 10 * min(seconds(1000) for _ in range(3)) + 0.02
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "names"),
+    [
+        pytest.param(
+            "d2_loss\tgan_loss\t\n1.5\t0.5\t\n1.4\t0.6\t\n1.3\t0.7\t\n1.2\t0.8\t\n",
+            (float("nan"), {"d2_loss": 1.5, "gan_loss": 0.5}),
+            ["d2_loss", "gan_loss"],
+            id="tabs, and no place",
+        ),
+        pytest.param(
+            ",training_losses,validation_losses\n0,1.5,1.6\n1,1.4,1.7\n",
+            (0.0, {"loss": 1.5, "eval_loss": 1.6}),
+            ["step", "loss", "eval_loss"],
+            id="the numbered rows of a data frame",
+        ),
+        pytest.param(
+            "Epoch,Time,Loss,Action\n1,1.3m,2.75,SAVE\n2,2.7m,2.07,Stop: 1/50\n",
+            (float("nan"), {"epoch": 1.0, "loss": 2.75}),
+            ["epoch", "", "loss", "Action"],
+            id="times and words among figures",
+        ),
+        pytest.param(
+            "Episode,Reward,Length\n0,-3.5,20\n1,-3.25,21\n",
+            (0.0, {"Reward": -3.5, "Length": 20.0}),
+            ["step", "Reward", "Length"],
+            id="counted by episodes",
+        ),
+    ],
+)
+def test_tables_of_any_kind(
+    text: str, first: tuple[float, dict[str, float]], names: list[str]
+) -> None:
+    """Whatever stands between their cells and beside their figures."""
+    heading = text.split("\n", maxsplit=1)[0].rstrip("\t")
+    assert is_metrics_table(text)
+    assert list_metric_names(heading.split("\t" if "\t" in heading else ",")) == names
+    record, line = next(iter(iter_records(text.split("\n"))))
+    assert line == 2
+    assert repr((float(record.step), dict(record.values))) == repr(first)
