@@ -98,6 +98,8 @@ _FINISHED: Final = compile_lazily(
     rf"^[\W_]{{0,40}}(?:finish(?:ed)?|completed|done(?: with)?|ended) (?:the )?{_SUBJECT}\b"
     r"|^[\W_]{0,40}all (?:\d[\d,]* )?(?:epochs|steps|iterations|rounds) (?:are |were |have been )?"
     r"(?:done|finished|completed?|over)\b"
+    r"|\b(?:solved|converged) (?:in|after) \d[\d,]* (?:episodes|steps|epochs|iterations)\b"
+    r"|^[\W_]{0,40}early stop(?:ping|ped)?\b(?!.{0,40}\b(?:counter|patience)\b)"
     r"|^[\W_]{0,40}(?:全部|所有|任务|运行|程序|实验|训练)\w{0,6}(?:完成|结束|完毕)"
     r"|\breached max(?:imum|imal)?[ _-]?(?:number of )?(?:steps|epochs|iter\w{0,7}|updates)"
     r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
@@ -113,7 +115,7 @@ _LAST_LINE: Final = compile_lazily(
 """What whatever work it was says of its end, where nothing stands behind it."""
 _AFTER_ALL: Final = compile_lazily(
     r"\b(?:after|in|all)(?: \d[\d,]*)? (?:epoch|step|iteration|update|round)s?\b"
-    r"|\bbest\b.{0,80}?\b(?:in|at|from) (?:epoch|step|iteration) \d+"
+    r"|\b(?:best|early stop\w*)\b.{0,80}?\b(?:in|at|from) (?:epoch|step|iteration) \d+"
     r"|\b(?:fail\w*|errors?)(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
@@ -128,12 +130,14 @@ _NOT_THE_END: Final = compile_lazily(
 
 
 _RESULT: Final = compile_lazily(
-    r"\b(?:sav(?:ed|ing)|wrote|written|export(?:ed|ing)|stored|upload(?:ed|ing)|push(?:ed|ing)"
+    r"\bsuccessfully (?:saved|written|wrote|exported|stored)\b"
+    r"|\b(?:sav(?:ed|ing)|wrote|written|export(?:ed|ing)|stored|upload(?:ed|ing)|push(?:ed|ing)"
     r"|published)\b.{0,60}\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b"
     r"|\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b.{0,60}"
     r"\b(?:saved|written|exported|stored|uploaded|pushed|published)\b"
     r"|^[\W_]{0,20}(?:best|total|overall|elapsed)\b[^:=]{0,60}[:=] ?\d"
-    r"|\btotal\b.{0,20}\btime\b|(?<![A-Za-z])total wall|总(?:共|计|耗时|用时)|保存",
+    r"|\btotal\b.{0,20}\btime\b|\btime\b.{0,12}\b(?:passes|passed|elapsed|taken|spent)\b"
+    r"|(?<![A-Za-z])total wall|总(?:共|计|耗时|用时)|保存",
     re.IGNORECASE,
 )
 """What a program prints of its results: at its end if it has not done so before."""

@@ -36,6 +36,8 @@ def told(*lines: str) -> list[str]:
         "Finish training: the best accuracy is 0.77 in epoch 299.",
         "10:00:00.403 [main] INFO app.Trainer - Training is Done",
         "====  sweep done  ====",
+        "Environment solved in 934 episodes!",
+        "Early stopping at epoch 31",
     ],
 )
 def test_a_program_says_that_it_is_through(line: str) -> None:
