@@ -11,7 +11,7 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves, find_first_nonfinite
+from postmortem.diagnosis.detectors.aligned import Curves, as_share, find_first_nonfinite
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point
@@ -22,6 +22,8 @@ _OFTEN: Final = 0.2
 _IN_A_ROW: Final = 3
 _NEARLY: Final = 0.01
 """A loss from which the next record may be 0 without anything being wrong."""
+_LEARNT: Final = 0.9
+"""An accuracy that is learnt."""
 _STARTED: Final = 0.1
 """A loss that had something left to lose when it dropped to 0."""
 
@@ -71,9 +73,13 @@ def _build_nan_gradient_anomaly(
 def _may_be_sound(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
     """Say whether a loss may well be 0: it is a policy's, or learnt to the last printed digit.
 
-    A gradient that flows shows it, too: the loss of a policy starts at 0.
+    A gradient that flows shows it, too: the loss of a policy starts at 0. So does an accuracy that
+    no training without labels reaches.
     """
     if _has_gradient(curves.by_line(names.GRAD_NORM)) or curves.of("earned"):
+        return True
+    accuracies = filter(None, map(curves.finite, curves.of("accuracy")))
+    if any(as_share(accuracy[-1].value) >= _LEARNT for accuracy in accuracies):
         return True
     first = points.index(zero)
     return first > 0 and 0 < points[first - 1].value < _NEARLY

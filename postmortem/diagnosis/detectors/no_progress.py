@@ -19,7 +19,7 @@ from typing import Final
 from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import Message, say
-from postmortem.diagnosis.detectors.aligned import Curves, count_trailing_repeats
+from postmortem.diagnosis.detectors.aligned import Curves, as_share, count_trailing_repeats
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.loss_of_training import WORTH
 from postmortem.diagnosis.detectors.objectives import is_policy, is_rise_expected
@@ -29,6 +29,10 @@ from postmortem.extraction.facts.number_texts import count_digits
 from postmortem.extraction.facts.series import Point
 
 _FEW, _SEVERAL, _MANY = 3, 4, 12
+_LITTLE: Final = 0.06
+"""Share by which a loss falls that learns nothing but how frequent the classes are."""
+_LOW, _LOW_RISE = 0.25, 0.1
+"""An accuracy of nearly nothing, and by how much it may have risen."""
 _EPOCHS, _STEPS = 3, 1000
 """From where on records are far behind the beginning."""
 _COIN: Final = (0.42, 0.58)
@@ -61,6 +65,7 @@ def detect_chance_level(observed: Observed) -> Iterable[Anomaly]:
     curves = observed.curves
     for way in (
         _find_coin_flip_accuracy,
+        _find_hardly_changed_answers,
         _find_uniform_guess_loss,
         _find_log_class_count_loss,
         _find_unmoved_loss_part,
@@ -96,6 +101,58 @@ def _find_coin_flip_accuracy(curves: Curves) -> tuple[Message, int] | None:
         count=len(points),
     )
     return message, points[0].line
+
+
+def _find_hardly_changed_answers(curves: Curves) -> tuple[Message, int] | None:
+    """Find that many records leave the loss near its first level, and all accuracies low."""
+    accuracies = {
+        name: points
+        for name in curves.of("accuracy")
+        if len(points := curves.finite(name)) >= _MANY
+    }
+    losses = [
+        points
+        for name in (names.LOSS, names.EVAL_LOSS)
+        if len(points := curves.finite(name)) >= _MANY
+    ]
+    if not accuracies or not losses or is_policy(curves) or is_rise_expected(curves):
+        return None
+    if not _is_from_start(curves) or not all(map(_has_hardly_fallen, losses)):
+        return None
+    if not all(_is_low_still([as_share(one.value) for one in of]) for of in accuracies.values()):
+        return None
+    name, points = next(iter(accuracies.items()))
+    message = say(
+        "loss {first:.4g} at first, {last:.4g} after {count} records, {name} {accuracy:.3g}",
+        "loss 开始时为 {first:.4g}，{count} 条记录后为 {last:.4g}，{name} 为 {accuracy:.3g}",
+        first=losses[0][0].value,
+        last=losses[0][-1].value,
+        count=len(losses[0]),
+        name=name,
+        accuracy=points[-1].value,
+    )
+    return message, losses[0][0].line
+
+
+def _has_hardly_fallen(points: Sequence[Point]) -> bool:
+    """Say whether a loss ends within little of its first level."""
+    values = [point.value for point in points]
+    first = statistics.median(values[:_FEW])
+    return 0 < (1 - _LITTLE) * first <= statistics.median(values[-max(_FEW, len(values) // 5) :])
+
+
+def _is_low_still(shares: Sequence[float]) -> bool:
+    """Say whether an accuracy is low from the first to the last record."""
+    return max(shares) <= _LOW and statistics.median(shares[-_FEW:]) - shares[0] < _LOW_RISE
+
+
+def _is_from_start(curves: Curves) -> bool:
+    """Say whether the records go from the first epochs on through many of them."""
+    epochs = [point.value for point in curves.finite(names.EPOCH)]
+    if epochs:
+        return min(epochs) <= 1 and len(set(epochs)) >= _MANY
+    points = curves.finite(names.LOSS)
+    return len(points) >= _LATEST and not points[0].step > points[-1].step / _MANY
 
 
 def _is_of_two(curves: Curves) -> bool:

@@ -117,6 +117,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     one_sided.detect_representation_collapse,
     validation.detect_overfitting,
     validation.detect_validation_at_chance,
+    validation.detect_validation_left_behind,
     scores.detect_lost_score,
     scores.detect_chance_accuracy,
     scores.detect_constant_chance_accuracy,

@@ -7,6 +7,7 @@ The limits are set so that sound runs stay silent: their validation loss rises b
 its best while the score still improves.
 """
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,17 +24,27 @@ from postmortem.extraction.facts.series import Point
 
 _FEWEST: Final = 5
 """Evaluations that show a course."""
-_RISE: Final = 1.2
-"""Times its best level, from which on a validation loss has risen where a score worsens."""
-_RISE_ALONE: Final = 1.3
+_RISE: Final = 0.2
+"""Share of its scale by which a validation loss has risen above its best where a score worsens."""
+_RISE_LEVEL: Final = 0.25
+"""The same where no score improves."""
+_RISE_ALONE: Final = 0.3
 """The same where no score is printed."""
-_LEARNT: Final = 0.9
-"""Times its level at the best evaluation, to which a training loss that is still learnt falls."""
+_LEARNT: Final = 0.1
+"""Share of its scale by which a training loss that is still learnt falls behind the best."""
+_BY_HEART: Final = 0.05
+"""Share of its first level at which a training loss has nothing left to fall."""
 _WORSE: Final = 0.005
 """Share of its best by which a score is worse at last."""
 _NEAR_CHANCE: Final = 0.05
 """Share within which a score is one in so many classes."""
 _MOST_CLASSES: Final = 100
+_MANY: Final = 20
+"""Records of a reward that show by how much it rises."""
+_APART: Final = 0.35
+"""Share of that rise within which the evaluations are to begin like it, and stay."""
+_LEVEL: Final = 0.15
+"""The same of their level at last."""
 _GAP: Final = 0.25
 """By how much a training score is above a validation score that never left chance."""
 
@@ -49,9 +60,11 @@ def detect_overfitting(observed: Observed) -> Iterator[Anomaly]:
         if best is None or not _is_training_learning(curves, points[best].line):
             continue
         level = _compute_late_level(points)
-        rise = level / points[best].value
-        scores = [_is_worse_at_last(curves.finite(score)) for score in _list_scores(curves)]
-        if any(scores) or (not scores and rise >= _RISE_ALONE):
+        scores = [_compute_late_gain(curves.finite(score)) for score in _list_scores(curves)]
+        is_worse = any(gain < -_WORSE for gain in scores)
+        least = _RISE_LEVEL if scores else _RISE_ALONE
+        is_high = _compute_rise(points, best) >= least and all(gain <= 0 for gain in scores)
+        if is_worse or is_high:
             message = say(
                 "{name} {best:.4g} at best, {late:.4g} at last, while the training loss falls on",
                 "{name} 最低 {best:.4g}，最后 {late:.4g}，而训练 loss 仍在下降",
@@ -87,6 +100,37 @@ def detect_validation_at_chance(observed: Observed) -> Iterable[Anomaly]:
     return []
 
 
+def detect_validation_left_behind(observed: Observed) -> Iterable[Anomaly]:
+    """Find a reward of evaluations that stays where it began while that of the training rises."""
+    curves = observed.curves
+    judged = _select_judged(curves, "reward")
+    trained = [name for name in curves.of("reward") if name not in judged]
+    for name, of_training in itertools.product(judged, trained):
+        points, others = curves.finite(name), curves.finite(of_training)
+        if len(points) < _FEWEST or len(others) < _MANY:
+            continue
+        first, level = points[0].value, _compute_late_level(points)
+        begun, late = others[0].value, _compute_late_level(others)
+        gain = late - begun
+        best = max(point.value for point in points)
+        is_alike = abs(first - begun) <= _APART * gain
+        if is_alike and best - first <= _APART * gain and level - first <= _LEVEL * gain:
+            message = say(
+                "{name} {first:.4g} at first, {level:.4g} at last, while {trained} rises from"
+                " {begun:.4g} to {late:.4g}",
+                "{name} 开始时为 {first:.4g}，最后为 {level:.4g}，而 {trained} 从 {begun:.4g} 升到"
+                " {late:.4g}",
+                name=name,
+                first=first,
+                level=level,
+                trained=of_training,
+                begun=begun,
+                late=late,
+            )
+            return [curves.shape("validation-at-chance", message, points[0].line)]
+    return []
+
+
 def _select_judged(curves: Curves, *classes: str) -> list[str]:
     """Select the names of some classes of metrics that are of the validation."""
     judged = set(curves.of("validation"))
@@ -117,11 +161,22 @@ def _find_turn(points: Sequence[Point]) -> int | None:
     best = min(range(len(values)), key=values.__getitem__)
     behind = values[best + 1 :]
     half = len(behind) // 2
-    is_long = len(behind) >= max(3, len(values) // 4)
-    if not is_long or values[best] <= 0:
+    if len(behind) < max(3, len(values) // 4):
         return None
     is_rising = statistics.median(behind[half:]) > statistics.median(behind[:half])
-    return best if is_rising and _compute_late_level(points) >= _RISE * values[best] else None
+    return best if is_rising and _compute_rise(points, best) >= _RISE else None
+
+
+def _compute_rise(points: Sequence[Point], best: int) -> float:
+    """Give by which share of its scale a loss is above its best at last."""
+    return (_compute_late_level(points) - points[best].value) / _compute_scale(
+        points[0].value, points[best].value
+    )
+
+
+def _compute_scale(first: float, best: float) -> float:
+    """Give what a change of a loss is measured by: its level; of one below 0, its range as well."""
+    return max(abs(best), first - best if best <= 0 else 0.0, 1e-12)
 
 
 def _compute_late_level(points: Sequence[Point]) -> float:
@@ -136,16 +191,17 @@ def _is_training_learning(curves: Curves, line: int) -> bool:
     behind = [point.value for point in points if point.line > line]
     if not before or len(behind) < 3:
         return False
-    last = statistics.median(behind[-_FEWEST:])
-    return 0 <= last <= _LEARNT * statistics.median(before)
+    level, last = statistics.median(before), statistics.median(behind[-_FEWEST:])
+    is_by_heart = 0 <= last <= _BY_HEART * points[0].value
+    return is_by_heart or last <= level - _LEARNT * _compute_scale(points[0].value, level)
 
 
-def _is_worse_at_last(points: Sequence[Point]) -> bool:
-    """Say whether a score had its best before the last third, and is worse since."""
+def _compute_late_gain(points: Sequence[Point]) -> float:
+    """Give by which share of its best before a score is better in its last third."""
     values = [point.value for point in points]
     third = max(1, len(values) // 3)
     best = max(values[:-third])
-    return max(values[-third:]) < best - _WORSE * abs(best)
+    return (max(values[-third:]) - best) / max(abs(best), 1e-12)
 
 
 def _is_chance(level: float, values: Sequence[float]) -> bool:

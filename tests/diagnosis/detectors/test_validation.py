@@ -11,6 +11,11 @@ TURNED = [1.5, 1.1, 0.9, 0.85, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6]
 GENTLE = [1.5, 1.1, 0.9, 0.85, 0.86, 0.88, 0.9, 0.92, 0.94, 0.95, 0.97, 0.98]
 RISING = [0.4 + 0.04 * epoch for epoch in range(12)]
 SUNK = [0.5, 0.6, 0.7, 0.71, 0.7, 0.69, 0.69, 0.68, 0.68, 0.67, 0.67, 0.66]
+STANDING = [0.5, 0.6, 0.7, 0.71, *[0.705] * 8]
+EARNED = [-300.0 + 80.0 * episode for episode in range(26)]
+BEGINNING: list[float | None] = [
+    -310.0 + 9.0 * (episode % 10) if episode % 5 == 0 else None for episode in range(26)
+]
 CHANCE = [0.1, 0.1001, 0.0999, 0.1, 0.1002, 0.1, 0.0998, 0.1, 0.1, 0.1, 0.1001, 0.1]
 
 
@@ -28,6 +33,30 @@ CHANCE = [0.1, 0.1001, 0.0999, 0.1, 0.1002, 0.1, 0.0998, 0.1, 0.1, 0.1, 0.1001, 
             {"loss": FALLING, "train_acc": RISING, "val_acc": CHANCE},
             "validation-at-chance",
             id="a validation that guesses",
+        ),
+        pytest.param(
+            {"loss": [-value for value in RISING], "eval_loss": [value - 2 for value in TURNED]},
+            "overfits",
+            id="losses below 0",
+        ),
+        pytest.param(
+            {"loss": [0.6, 0.2, 0.02, *[0.001] * 9], "eval_loss": TURNED},
+            "overfits",
+            id="learnt by heart",
+        ),
+        pytest.param(
+            {
+                "loss": FALLING,
+                "eval_loss": [min(value, 1.12) for value in TURNED],
+                "val_acc": STANDING,
+            },
+            "overfits",
+            id="the score no longer improves",
+        ),
+        pytest.param(
+            {"rollout/ep_rew_mean": EARNED, "eval/mean_reward": BEGINNING},
+            "validation-at-chance",
+            id="a reward that the evaluation never sees",
         ),
     ],
 )
@@ -54,6 +83,10 @@ def test_what_validation_shows(series: Mapping[str, Sequence[float | None]], has
         ),
         pytest.param(
             {"loss": FALLING, "train_acc": RISING, "val_acc": RISING}, id="validation learns too"
+        ),
+        pytest.param(
+            {"rollout/ep_rew_mean": EARNED, "eval/mean_reward": [0.8 * one for one in EARNED]},
+            id="an evaluation that earns less",
         ),
     ],
 )
