@@ -625,7 +625,7 @@ def test_reading_never_fails(lines: list[str], end: str) -> None:
     ],
 )
 def test_a_message_begins_behind_a_heading_of_keras_or_tensorflow(
-    heading: str, continues: bool
+    heading: str, *, continues: bool
 ) -> None:
     """A blank line stands between the two; behind any other message it ends it."""
     raised = f"ValueError: {heading}\n\nInput 0 is incompatible\n\nArguments received\n"
