@@ -67,6 +67,7 @@ _RECORD: Final = compile_lazily(
 """A record of the training that goes on."""
 _OF_SOURCE: Final = frozenset({"SyntaxError", "IndentationError", "TabError"})
 """Exceptions that have no function: what they name is the source that cannot be read."""
+_HEADINGS: Final = ("Exception encountered when calling ", "Graph execution error:")
 _COMPILER: Final = "torch._dynamo"
 _MOST_ADVICE: Final = 60
 """Lines of advice between an exception of the compiler and the code that was compiled."""
@@ -302,7 +303,8 @@ def _read_whole_message(
 ) -> tuple[str, Row, list[Row]]:
     """Add the lines that continue a message.
 
-    Up to a blank line, a prefix of another kind, or thirty lines.
+    Up to a blank line, a prefix of another kind, or thirty lines. A blank line behind a heading
+    that says nothing itself, as Keras and TensorFlow print it, belongs to the message.
 
     Returns:
         The message, its last line, and the lines that were looked at.
@@ -310,6 +312,8 @@ def _read_whole_message(
     end, own, looked = last, _get_stamp_form(data, last), list[Row]()
     for count, row in enumerate(rows):
         looked.append(row)
+        if count == 0 and not row.text.strip() and message.startswith(_HEADINGS):
+            continue
         if not _is_continuation(row, count, len(message)) or _get_stamp_form(data, row) not in {
             "",
             own,

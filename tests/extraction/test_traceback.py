@@ -614,3 +614,21 @@ def test_reading_never_fails(lines: list[str], end: str) -> None:
         if found is not None:
             assert found.line <= found.exception_line <= found.end_line
             assert found.frames or found.exception
+
+
+@pytest.mark.parametrize(
+    ("heading", "continues"),
+    [
+        ("Exception encountered when calling Sequential.call().", True),
+        ("Graph execution error:", True),
+        ("the run failed:", False),
+    ],
+)
+def test_a_message_begins_behind_a_heading_of_keras_or_tensorflow(
+    heading: str, *, continues: bool
+) -> None:
+    """A blank line stands between the two; behind any other message it ends it."""
+    raised = f"ValueError: {heading}\n\nInput 0 is incompatible\n\nArguments received\n"
+    (found,) = read_all(HEAD + FRAME + raised)
+    assert found is not None
+    assert found.message == (f"{heading}\nInput 0 is incompatible" if continues else heading)

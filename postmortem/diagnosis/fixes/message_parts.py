@@ -32,7 +32,7 @@ _INSTRUCTION: Final = compile_lazily(
 )
 _NO_HELP: Final = compile_lazily(
     r"\b(?:report|bug|issue|refer to|more (?:information|details)|documentation"
-    r"|stack ?trace|HYDRA_FULL_ERROR|https?://)",
+    r"|stack ?trace|HYDRA_FULL_ERROR|TRACEBACK_FILTERING|https?://)",
     _IGNORECASE,
 )
 _NEEDED: Final = compile_lazily(
@@ -78,7 +78,7 @@ _REJECTED: Final = (
         r"(?: [A-Za-z_]{1,30}){1,3}?:? (?P<value>[\w./+-]{1,60})(?=[.,;]?$|[.,;] |:? [\[(])",
         _IGNORECASE,
     ),
-    compile_lazily(r"\bgot:? ['\"](?P<value>[\w./+-]{1,60})['\"]", _IGNORECASE),
+    compile_lazily(r"\bgot:? (?:\w{1,30}=)?['\"](?P<value>[\w./+-]{1,60})['\"]", _IGNORECASE),
 )
 _OFFERED: Final = compile_lazily(
     r"\b(?:(?:one of|choose from|choose between|available|valid|supported|allowed"

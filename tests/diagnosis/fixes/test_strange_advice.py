@@ -56,6 +56,7 @@ BEHIND_A_MESSAGE = {
     "checkpoint.untie-or-bin",
     "checkpoint.weights-only-restart",
     "code.compile-less",
+    "code.match-features",
     "code.match-loss",
     "code.matching-triton",
     "code.one-graph-one-backward",

@@ -58,7 +58,7 @@ HEAD = 'Traceback (most recent call last):\n  File "/src/train.py", line 12, in 
         ),
         pytest.param(
             "parts = spectrum.chunk(count)",
-            "RuntimeError: chunk expects `chunks` to be greater than 0, got: 0",
+            "RuntimeError: the plan expects `parts` to be sorted, got: 0",
             "it got 0",
             id="what a message says it needs, and what came",
         ),
