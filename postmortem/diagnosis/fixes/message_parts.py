@@ -12,7 +12,7 @@ from typing import Final
 
 from postmortem.core.lazy_regex import compile_lazily
 
-_LONGEST: Final = 1200
+_LONGEST: Final = 3000
 _MOST_SENTENCES: Final = 12
 _LONGEST_SENTENCE: Final = 240
 _CLOSE: Final = 0.6
@@ -81,12 +81,12 @@ _REJECTED: Final = (
     compile_lazily(r"\bgot:? (?:\w{1,30}=)?['\"](?P<value>[\w./+-]{1,60})['\"]", _IGNORECASE),
 )
 _OFFERED: Final = compile_lazily(
-    r"\b(?:(?:one of|choose from|choose between|available|valid|supported|allowed"
+    r"\b(?:(?:one of|among|choose from|choose between|available|valid|supported|allowed"
     r"|accepted|options?|choices"
     r"|possible|known|registered|must be in|should be in"
     r"|pick)\b[^\n\[({'\"]{0,60}?(?:[\[({]{1,2}|: ?|\bare |(?=['\"]))"
     r"|(?:one of|either|between|choose from|must be|should be) )"
-    r"(?P<offered>(?:['\"]?[\w./+-]{1,40}['\"]?(?:, and |, or |, ?| ?\| ?|/| or | and )){1,40}"
+    r"(?P<offered>(?:['\"]?[\w./+-]{1,40}['\"]?(?:, and |, or |, ?| ?\| ?|/| or | and )){1,80}"
     r"['\"]?[\w./+-]{1,40}['\"]?)",
     _IGNORECASE,
 )
