@@ -34,7 +34,6 @@ _MOST_NAMES: Final = 24
 _MOST_TRIED: Final = 64
 _LONGEST: Final = 1000
 _BOX: Final = 4000
-_KINDS: Final = frozenset({"metric", "generic"})
 
 
 class LearntLiterals:
@@ -102,12 +101,18 @@ class LearntLiterals:
             self._names.append(name)
 
     def _is_led_to(self, line: bytes) -> bool:
-        """Say whether a literal of the rules leads readers of figures to a line."""
-        consumers = self._machine.consumers
+        """Say whether a literal of the rules leads a reader of figures that takes it to a line."""
+        machine = self._machine
+        wanted = {
+            consumer
+            for number, _ in machine.filter.hits(line, 0, len(line))
+            for consumer in machine.consumers[number]
+        }
+        text = line.decode("utf-8", "replace")
         return any(
-            kind in _KINDS
-            for number, _ in self._machine.filter.hits(line, 0, len(line))
-            for kind, _ in consumers[number]
+            kind == "generic"
+            or (kind == "metric" and machine.metrics[index].format.search(text) is not None)
+            for kind, index in wanted
         )
 
 

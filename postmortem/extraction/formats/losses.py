@@ -22,7 +22,7 @@ _LOSS_NAME: Final = (
 _LOSS_SIGN: Final = (
     r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) "
     r"(?:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,9})?"
-    r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,6}|"
+    r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,40}|"
     rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )
 _LOSS: Final = compile_lazily(
@@ -52,7 +52,7 @@ _OF_VALUES: Final = compile_lazily(
 """What a critic minimises: the name tells that it may rise."""
 _WHOLE: Final = compile_lazily(r"^(?:total|objective|elbo)$", re.IGNORECASE)
 _EVAL: Final = compile_lazily(
-    r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])", re.IGNORECASE
 )
 _SPLIT: Final = compile_lazily(
     r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
@@ -125,7 +125,7 @@ def parse_objectives(text: str) -> Losses:
         for match in itertools.islice(_OBJECTIVE.finditer(text), _MOST_LOSSES)
         if (value := parse_value(match["value"])) is not None
         and not (match["name"] == "rec" and _RETRIEVED.search(text))
-        and not _is_evaluation(text, match.start())
+        and not is_evaluation(text, match.start())
     ]
     if not found:
         return Losses({}, "", -1, 0)
@@ -222,10 +222,10 @@ def _name(shown: str, text: str, start: int) -> str:
     if not _TRAIN.match(shown):
         return shown.replace(" ", "_")
     is_own = shown.lower().startswith("tr")  # it says itself what it is of
-    return "eval_loss" if not is_own and _is_evaluation(text, start) else "loss"
+    return "eval_loss" if not is_own and is_evaluation(text, start) else "loss"
 
 
-def _is_evaluation(text: str, start: int) -> bool:
+def is_evaluation(text: str, start: int) -> bool:
     """Say whether the last split named before a figure is not the training one."""
     splits = list(_SPLIT.finditer(text, 0, start))
     return bool(splits) and not splits[-1]["train"]
