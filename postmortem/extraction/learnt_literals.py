@@ -63,7 +63,7 @@ class LearntLiterals:
     def learn(self, block: Block) -> bool:
         """Learn from samples of a block; says whether any name is new."""
         texts, rows = dict[bytes, set[bytes]](), set[bytes]()
-        count, places = Counter[bytes](), dict[bytes, int]()
+        count, places = Counter[bytes](), dict[bytes, list[int]]()
         for lo, hi in _iter_windows(block):
             for entry in _ENTRY.finditer(block.data, lo, hi):
                 name, figure = entry.groups()
@@ -72,12 +72,12 @@ class LearntLiterals:
                     rows.add(name)
                 count[name] += 1
                 texts.setdefault(name, set()).add(figure)
-                places[name] = entry.start()
+                places.setdefault(name, []).append(entry.start())
         known = len(self._names)
         for name, times in count.most_common(_MOST_TRIED):
             has_decimals = name in rows or any(b"." in figure for figure in texts[name])
             if times >= _FEWEST and len(texts[name]) > 1 and has_decimals:
-                self._try(name, block.data, places[name])
+                self._try(name, block.data, places[name][times // 2])  # neither first nor last
         if len(self._names) == known:
             return False
         self._texts, self._own = tuple(self._names), build_prefilter(self._names)

@@ -123,8 +123,8 @@ def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -
         positions = _Positions(array("q", lines), array("d", map(known.__getitem__, lines)))
         for series in bare:
             steps = _look_up(positions, series.lines)
-            if steps is not None:
-                series.steps[:] = array("d", steps)
+            if steps is not None and len(steps) == series.points:
+                series.place(steps)
 
 
 def _get_kind(word: bytes) -> bytes:

@@ -325,6 +325,8 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
         if value is not None and (not _PASSED.search(name) or name in _KNOWN):
             values.setdefault(name, value)
             has_decimals |= not match["value"].isdecimal()
+    if has_decimals:
+        _add_pairs(text[end:], values, "")
     return (values if has_decimals else {}), end
 
 
