@@ -28,7 +28,7 @@ _HEADING: Final = compile_lazily(
     rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?<![\w.-])"
     rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode"
     rb"|(?:num )?timesteps|t_env)"
-    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})(?![\d.]|\w)"
+    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})(?:st|nd|rd|th)?(?![\d.]|\w)"
 )
 _KINDS: Final = (b"timesteps", b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""

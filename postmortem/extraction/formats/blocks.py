@@ -174,7 +174,8 @@ def _collect_entries_above(view: View, name: str, low: int) -> tuple[list[Figure
     for _ in range(_MOST_LINES):
         if end <= low:
             break
-        start = max(view.data.rfind(b"\n", low, end), view.data.rfind(b"\r", low, end)) + 1 or low
+        bare = end - (view.data[end - 1 : end] == b"\r")  # of a line that ends in both
+        start = max(view.data.rfind(b"\n", low, bare), view.data.rfind(b"\r", low, bare)) + 1 or low
         text = _get_text_at(view, start, end)
         if text is None or not upwards.takes(text):
             break

@@ -146,7 +146,7 @@ _OVER_SET: Final = compile_lazily(
 )
 """A score that says over what it is taken: `Accuracy of the network on the 10000 test images:`."""
 _RESTATED: Final = compile_lazily(
-    r"\b(?:best \w{1,12} (?:was|is|has)|sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
+    r"\b(?:(?:new|current|now) best|best \w{1,12} (?:was|is|has)|sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
     re.IGNORECASE,
 )
 """Words of a message that says again what has been printed."""
@@ -284,7 +284,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
         losses = losses if losses.values else parse_split_losses(text, _get_place_end(named))
     if named:
         losses = take_only_objective(losses)
-    if not losses.values or (not named and _RESTATED.search(text, 0, losses.start)):
+    if not losses.values or _RESTATED.search(text, 0, losses.start):
         return None
     values, printed, start, end = losses
     place = find_position(text, named, start)

@@ -78,6 +78,11 @@ _SETTING: Final = compile_lazily(
 _FILLER: Final = compile_lazily(
     r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE
 )
+_WORDS_BEFORE: Final = compile_lazily(
+    r"(?:^|[,;|:>)\]}\t])[\s\"']{0,8}(?P<words>(?:(?!(?:the|and|with|of|in|at|for|INFO|DEBUG)\b)"
+    r"[A-Za-z][\w-]{0,20} ){1,2})$"
+)
+"""What else the name of a part of the loss begins with: `pal1 conf loss`."""
 _NO_OBJECTIVE: Final = compile_lazily(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
 _BEST: Final = compile_lazily(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
 _MOST_LOSSES: Final = 50
@@ -220,7 +225,9 @@ def _name(shown: str, text: str, start: int) -> str:
             else normalise_name(shown)
         )
     if not _TRAIN.match(shown):
-        return shown.replace(" ", "_")
+        words = _WORDS_BEFORE.search(text, max(0, start - 48), start)
+        before = f"{'_'.join(words['words'].split())}_" if words else ""
+        return before + shown.replace(" ", "_")
     is_own = shown.lower().startswith("tr")  # it says itself what it is of
     return "eval_loss" if not is_own and is_evaluation(text, start) else "loss"
 
