@@ -10,7 +10,7 @@ a figure there.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -77,28 +77,37 @@ class LearntLiterals:
         for name, times in count.most_common(_MOST_TRIED):
             has_decimals = name in rows or any(b"." in figure for figure in texts[name])
             if times >= _FEWEST and len(texts[name]) > 1 and has_decimals:
-                self._try(name, block.data, places[name][times // 2])  # neither first nor last
+                self._try(name, block.data, places[name])
         if len(self._names) == known:
             return False
         self._texts, self._own = tuple(self._names), build_prefilter(self._names)
         return True
 
-    def _try(self, name: bytes, data: bytes, place: int) -> None:
-        """Learn a name if nothing leads to its line, and the line has a figure."""
+    def _try(self, name: bytes, data: bytes, places: Sequence[int]) -> None:
+        """Learn a name if nothing leads to one of its lines, and that line has a figure.
+
+        The last one may be a closing sentence, or all that is there of a record.
+        """
         if name in self._tried or len(self._tried) >= 2 * _MOST_TRIED:
             return
         self._tried.add(name)
+        if len(self._names) < _MOST_NAMES and any(
+            self._is_worth(data, place) for place in {places[len(places) // 2], places[-1]}
+        ):
+            self._names.append(name)
+
+    def _is_worth(self, data: bytes, place: int) -> bool:
+        """Say whether a line has a figure that no literal leads to."""
         start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
         line = data[start : len(data) if end < 0 else end]
-        if len(line) > _LONGEST or len(self._names) >= _MOST_NAMES:
-            return
+        if len(line) > _LONGEST:
+            return False
         text = clean(line.decode("utf-8", "replace").strip("\r"), srun=False).text
         is_row = text.lstrip().startswith("|") and parse_entry(text) is not None
         unit = _get_box(data, start) if is_row else line
         if self._is_led_to(unit) or any(name in unit for name in self._names):
-            return
-        if is_row or parse_metric_line(text) is not None:
-            self._names.append(name)
+            return False
+        return is_row or parse_metric_line(text) is not None
 
     def _is_led_to(self, line: bytes) -> bool:
         """Say whether a literal of the rules leads a reader of figures that takes it to a line."""

@@ -29,6 +29,11 @@ _STEP: Final = compile_lazily(
     r"(?i)(?<![a-z_])(?:(?:global|current|training)[_ ])?"
     rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}"
 )
+_SUMMARY: Final = compile_lazily(
+    r"(?i)^wandb:\s{1,60}(?:[\w./]{0,40}[/_])?(?:steps?|iters?|iterations?)"
+    rf"\s{{1,9}}(?P<now>{_NUMBER})(?P<end>)?\s*$"
+)
+"""A row of the summary of a run that Weights & Biases prints at its end."""
 _BATCH: Final = compile_lazily(rf"(?i)(?<![a-z_])(?:batch(?:es)?|train){_GAP}{_OF}")
 _PLANS: Final = (
     r"(?i)(?<![a-z])(?:(?:max|num(?:ber of)?|total|n)[_ ]?(?:train(?:ing)?[_ ]|optimization )?"
@@ -52,6 +57,8 @@ _FALLS: Final = 2
 """Times that steps fall before they are counted anew in each epoch."""
 _NEAR: Final = 1.01
 """Times the last recorded step, up to which a bar may show the run itself."""
+_NEARLY: Final = 0.01
+"""Part by which computed epochs may miss a whole number."""
 _BEYOND: Final = 1.5
 """Times the last recorded step beyond which a printed step is another count."""
 
@@ -72,11 +79,13 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     epoch, epochs = _find_last(_EPOCH, texts)
     if not _has_begun_next(epoch, epochs, recorded := _find_last_epoch(extract)):
         epoch = _first(recorded, epoch)
-    planned = _first(
+    reached = _find_last_step(extract, has_epochs=epoch is not None) or 0.0
+    plans = (
         None if math.isnan(extract.total_steps) else extract.total_steps,
         _get_setting(settings, "max_steps"),
-        _find_last(_PLANNED_STEPS, texts)[0],
+        *(now for now, _ in _iter_positions(_PLANNED_STEPS, texts)),
     )
+    planned = next((plan for plan in plans if plan is not None and plan + 1 >= reached), None)
     last, ends = _find_last_position(extract, texts, planned, has_epochs=epoch is not None)
     planned = next((plan for plan in ends if plan and last is not None and plan >= last), None)
     epochs = _first(
@@ -84,7 +93,21 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     )
     if epochs is not None and epoch == epochs and _find_first_epoch(texts, epochs) == 0:
         epochs += 1  # counted from 0 to the last one
+    if epochs is None:
+        epochs = _compute_planned_epochs(epoch, last, planned)
     return PrintedProgress(last, planned, epoch, epochs)
+
+
+def _compute_planned_epochs(
+    epoch: float | None, last: float | None, planned: float | None
+) -> float | None:
+    """Compute the epochs of a plan of steps from an epoch that is printed with its fraction."""
+    if not epoch or not last or not planned or planned <= 1:
+        return None
+    epochs = epoch * planned / last
+    is_fraction = epoch != int(epoch) or last == planned
+    whole = round(epochs)
+    return whole if is_fraction and whole and abs(epochs - whole) <= _NEARLY * whole else None
 
 
 def _find_last_position(
@@ -92,6 +115,7 @@ def _find_last_position(
 ) -> tuple[float | None, tuple[float | None, ...]]:
     """Give the last step, and what may be the last that was planned, the surest first."""
     step, end = _find_last(_STEP, texts)
+    step = max(filter(None, (step, _find_last(_SUMMARY, texts)[0])), default=step)
     recorded = _find_last_step(extract, has_epochs=has_epochs)
     if recorded is not None:
         most = min(end or planned or math.inf, _BEYOND * recorded + 1)

@@ -53,6 +53,8 @@ _STEPS: Final = (
 )  # fmt: skip
 """Names within a record that tell its step, the first that stands there: beside an episode, `steps`
 are those of the episode."""
+_POSITIONS: Final = frozenset({"epoch", "Epoch", "EPOCH", "step", "Step", "iteration", "Iteration"})
+"""Names that begin the next record where one has a heading with its own position."""
 _GLOBAL: Final = compile_lazily(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
 _NUMBER_OF: Final = compile_lazily(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
 _DIGIT: Final = compile_lazily(r"\d")
@@ -111,7 +113,8 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
     losses = parse_losses(f"{own.name}: {own.value}").values
     is_objective = bool(is_row or losses or _REWARD.search(own.name))
     above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
-    behind, end = _collect_entries_below(view, {entry.name for entry in above})
+    seen = {entry.name for entry in above} | (_POSITIONS if heading and not is_row else set())
+    behind, end = _collect_entries_below(view, seen)
     entries = [*above, *behind]
     is_shown = is_objective or (bool(heading) and bool(_ACCURACY.search(own.name)))
     fewest = (1 if heading else 2) if is_shown else _FEWEST_ENTRIES

@@ -145,8 +145,12 @@ _OVER_SET: Final = compile_lazily(
     r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))", re.IGNORECASE
 )
 """A score that says over what it is taken: `Accuracy of the network on the 10000 test images:`."""
+_OF_BEST: Final = compile_lazily(
+    r"\b(?:new|current|now) best\b|\bbest \w{1,12} (?:was|is|has)\b", re.IGNORECASE
+)
+"""Words of a message that says again what the best so far is, wherever it stands."""
 _RESTATED: Final = compile_lazily(
-    r"\b(?:(?:new|current|now) best|best \w{1,12} (?:was|is|has)|sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
+    _OF_BEST.pattern + r"|\b(?:sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
     re.IGNORECASE,
 )
 """Words of a message that says again what has been printed."""
@@ -284,7 +288,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
         losses = losses if losses.values else parse_split_losses(text, _get_place_end(named))
     if named:
         losses = take_only_objective(losses)
-    if not losses.values or _RESTATED.search(text, 0, losses.start):
+    if not losses.values or (_OF_BEST if named else _RESTATED).search(text, 0, losses.start):
         return None
     values, printed, start, end = losses
     place = find_position(text, named, start)
