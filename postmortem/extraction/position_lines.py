@@ -110,7 +110,17 @@ def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -
         if series.producer == PLAIN_LOOP and series.name not in {LOSS_SCALE, EPOCH}:
             groups.setdefault((series.source, series.where), []).append(series)
     for group in groups.values():
-        bare = [series for series in group if all(map(math.isnan, series.steps))]
+        placed = {
+            line
+            for series in every.values()
+            if series.name == EPOCH and series.source == group[0].source
+            for line in series.lines
+        }
+        bare = [
+            series
+            for series in group
+            if all(map(math.isnan, series.steps)) and placed.isdisjoint(series.lines)
+        ]
         if not bare or len(bare) == len(group):
             continue
         known = {

@@ -78,6 +78,7 @@ WORDS: Final = (
     b" ce=",
     b" ce:",
     b"ccuracy",
+    b"erplexity",
     b"IoU",
     b"mAP",
     b"PSNR",
@@ -140,7 +141,11 @@ _OF_SPLIT: Final = compile_lazily(
 )
 BAR_END: Final = "end of bar "
 """Begins the layout of an evaluation's bar that has come to its end."""
-_SET: Final = compile_lazily(r"\b(train(?:ing)?|val(?:idation)?|test|dev) set\b", re.IGNORECASE)
+_SET: Final = compile_lazily(
+    r"\b(train(?:ing)?|val(?:idation)?|test|dev)[ _]set(?![A-Za-z])", re.IGNORECASE
+)
+_PRINTED_TUPLE: Final = compile_lazily(r"[('\"]+([^'\",()]{1,60})['\"],\s?")
+"""A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
 _OVER_SET: Final = compile_lazily(
     r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))", re.IGNORECASE
 )
@@ -208,7 +213,11 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or not MAY_HOLD_FIGURE.search(text) or _CLOSING.search(text):
         return None
-    text = _SET.sub(r"\1", convert_to_ascii(text)) if " set " in text else convert_to_ascii(text)
+    text = convert_to_ascii(text)
+    if " set " in text or "_set_" in text:
+        text = _SET.sub(r"\1", text)
+    if text.startswith(("('", '("')):
+        text = _PRINTED_TUPLE.sub(r" \1 ", text)
     text = _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:

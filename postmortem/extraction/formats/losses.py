@@ -20,7 +20,7 @@ _LOSS_NAME: Final = (
     r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20})?(?:/\w{1,20}){0,2}"
 )
 _LOSS_SIGN: Final = (
-    r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) "
+    r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) (?:training |global )?"
     r"(?:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,9})?"
     r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,40}|"
     rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
@@ -52,7 +52,7 @@ _OF_VALUES: Final = compile_lazily(
 """What a critic minimises: the name tells that it may rise."""
 _WHOLE: Final = compile_lazily(r"^(?:total|objective|elbo)$", re.IGNORECASE)
 _EVAL: Final = compile_lazily(
-    r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(?:val(?:i|id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])", re.IGNORECASE
 )
 _SPLIT: Final = compile_lazily(
     r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
@@ -67,12 +67,12 @@ _TRAIN: Final = compile_lazily(
 _SPLIT_LOSS: Final = compile_lazily(
     r"[^A-Za-z\d\n]{1,8}(?:\d{1,9}[^A-Za-z\d\n]{1,8})?"
     r"(?P<name>(?P<train>[Tt]rain(?:ing)?)|[Vv]al(?:id(?:ation)?)?|[Tt]est|[Dd]ev)"
-    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?={DECIMAL})(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)"
+    rf"\]?(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?={DECIMAL})(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)"
 )
 _CAMEL: Final = compile_lazily(r"(?<=[a-z])(?=L(?:oss|OSS))")
 _SETTING: Final = compile_lazily(
     r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func[a-z]*|coeff?[a-z]*|factor|lambda|reduction"
-    r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log[a-z]*"
+    r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log(?!loss)[a-z]*"
     r"|is|was|at|of|in|for|and|on)$"
 )
 _FILLER: Final = compile_lazily(
@@ -113,7 +113,7 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
             continue
         first, end = (match.start() if first < 0 else first), match.end()
         name = _name(shown, text, match.start())
-        if name == "loss" and "loss" in values:
+        if name in {"loss", "eval_loss"} and name in values:
             name = normalise_name(shown)
         printed = printed or (normalise_name(shown) if name == "loss" else "")
         values.setdefault(name, value)

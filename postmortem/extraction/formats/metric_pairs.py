@@ -54,7 +54,7 @@ _WORDS_BEFORE: Final = compile_lazily(
 )
 """All words between the name of a figure and the sign that ends what stands before it."""
 _NO_NAME: Final = compile_lazily(
-    r"^.*\b(?:the|an?|and|with|is|are|was|of|at|in|for|on|to|has|got|per|INFO|DEBUG|WARNING)[ _]"
+    r"^.*\b(?:the|an?|and|with|is|are|was|at|to|has|got|INFO|DEBUG|WARNING)[ _]"
 )
 """Words that end where the name of a figure may begin."""
 _IS_SHARE_OF_MACHINE: Final = compile_lazily(
@@ -352,6 +352,8 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             and (value := parse_value(match["value"])) is not None
         ):
             name = _expand_pair_name(text, match)
+            if name in values and (split := find_label_split(text, match.start())):
+                name = f"{split}_{name}"  # of the second half of a line
             if name.lower() not in values and not _is_printed(text, match, name, printed):
                 values.setdefault(name, value)
     if "(" in text:

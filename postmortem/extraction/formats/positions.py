@@ -25,6 +25,10 @@ _FRACTION: Final = compile_lazily(
     r"(?<![\w.,/:-])(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\]\s:|,-]{1,6}$"
 )
 """A position of a length right before the loss, whatever it is called."""
+_IN_ONE_BRACKET: Final = compile_lazily(
+    r"^\s{0,4}[\[(]\s{0,4}(?P<epoch>\d{1,6}),\s{1,9}(?P<value>\d{1,10})[\])][\s:|,-]{1,4}"
+)
+"""The epoch and the step within it before anything else: `[2,  4000] loss: 1.37`."""
 _FRACTION_BEFORE: Final = compile_lazily(
     r"(?<![\w.,/:-])(?P<value>\d{1,7})\s?/\s?(?P<of>\d{1,7})\]?[\s|,]{0,3}[\[(]\s{0,9}$"
 )
@@ -99,6 +103,10 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
             step = None
         elif step and epoch is None:
             epoch = _FRACTION_BEFORE.search(text, max(0, step.start() - 24), step.start())
+    if step is None and epoch is None and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
+        return Position(
+            float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False
+        )
     if step is None and epoch is None:
         step = _NUMBERED.search(text, 0, start)
         is_numbered = step is not None
