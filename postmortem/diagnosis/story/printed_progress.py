@@ -25,6 +25,10 @@ _NUMBER: Final = r"\d[\d,]{0,14}(?:\.\d{1,4})?[KkM]?(?![\w.]{0,16}\d)"
 _GAP: Final = r"(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}"
 _OF: Final = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
 _EPOCH: Final = compile_lazily(rf"(?i)(?<![a-z_])epoch{_GAP}{_OF}")
+_OF_PAIR: Final = compile_lazily(
+    rf"^\W{{0,4}}(?P<now>{_NUMBER})/(?P<end>{_NUMBER})\]?\s?\[\s{{0,9}}\d{{1,9}}/\d{{1,9}}\]"
+)
+"""The epoch of `[4/25][300/1583]`."""
 _STEP: Final = compile_lazily(
     r"(?i)(?<![a-z_])(?:(?:global|current|training)[_ ])?"
     rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}"
@@ -89,7 +93,10 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     last, ends = _find_last_position(extract, texts, planned, has_epochs=epoch is not None)
     planned = next((plan for plan in ends if plan and last is not None and plan >= last), None)
     epochs = _first(
-        epochs, _get_setting(settings, "num_train_epochs"), _find_last(_PLANNED_EPOCHS, texts)[0]
+        epochs,
+        _get_setting(settings, "num_train_epochs"),
+        _find_last(_PLANNED_EPOCHS, texts)[0],
+        _find_last(_OF_PAIR, texts)[1],
     )
     if epochs is not None and epoch == epochs and _find_first_epoch(texts, epochs) == 0:
         epochs += 1  # counted from 0 to the last one
@@ -117,6 +124,9 @@ def _find_last_position(
     step, end = _find_last(_STEP, texts)
     step = max(filter(None, (step, _find_last(_SUMMARY, texts)[0])), default=step)
     recorded = _find_last_step(extract, has_epochs=has_epochs)
+    other = _find_last_step(extract, has_epochs=has_epochs, is_sure=False)
+    if recorded is None and other is not None and _is_outgrown(step, texts):
+        step, recorded = None, other
     if recorded is not None:
         most = min(end or planned or math.inf, _BEYOND * recorded + 1)
         step = step if step is not None and recorded + 1 < step <= most else recorded
@@ -127,7 +137,7 @@ def _find_last_position(
     if step is None:
         longest = max(bars, default=None)
         step, end = (bars[longest], longest) if longest else _find_last(_BATCH, texts)
-        return step, (end, planned)
+        return _first(step, other), (end, planned)
     printed = re.compile(rf"(?<![\d.])0*{step:.0f}\s?/\s?(\d{{1,12}})(?![\d.])")
     found = next(filter(None, map(printed.search, texts)), None)
     return step, (end, planned, None if found is None else float(found[1]))
@@ -209,8 +219,12 @@ def _parse(text: str) -> float | None:
     return None if number is None else number * scale
 
 
-def _find_last_step(extract: Extract, *, has_epochs: bool) -> float | None:
-    """Give the last step that the records print, where it is counted over the run."""
+def _find_last_step(extract: Extract, *, has_epochs: bool, is_sure: bool = True) -> float | None:
+    """Give the last step that the records print, where it is counted over the run.
+
+    A record of a plain loop without a loss may count anything: episodes, rounds, evaluations. Its
+    count is no sure step.
+    """
     found = [
         (curve.name == names.LOSS, curve.lines[-1], normalise_step(curve.steps[-1]))
         for curve in extract.series.values()
@@ -218,8 +232,19 @@ def _find_last_step(extract: Extract, *, has_epochs: bool) -> float | None:
         and names.SO_FAR not in curve.name
         and not math.isnan(curve.steps[-1])
         and not (has_epochs and is_within_epochs(curve))
+        and _counts_steps(curve) >= is_sure
     ]
     return max(found, default=(False, 0, None))[2]
+
+
+def _is_outgrown(step: float | None, texts: Iterable[str]) -> bool:
+    """Say whether larger steps than the last one are printed: they count within an episode."""
+    return step is not None and step < max((now for now, _ in _iter_positions(_STEP, texts)))
+
+
+def _counts_steps(curve: Series) -> bool:
+    """Say whether the positions of a curve are steps of the training for certain."""
+    return curve.name in {names.LOSS, names.EVAL_LOSS} or curve.producer != names.PLAIN_LOOP
 
 
 def _find_bar_end(

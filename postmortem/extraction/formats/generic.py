@@ -147,7 +147,8 @@ _SET: Final = compile_lazily(
 _PRINTED_TUPLE: Final = compile_lazily(r"[('\"]+([^'\",()]{1,60})['\"],\s?")
 """A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
 _OVER_SET: Final = compile_lazily(
-    r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))", re.IGNORECASE
+    r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))",
+    re.IGNORECASE,
 )
 """A score that says over what it is taken: `Accuracy of the network on the 10000 test images:`."""
 _OF_BEST: Final = compile_lazily(
@@ -155,7 +156,8 @@ _OF_BEST: Final = compile_lazily(
 )
 """Words of a message that says again what the best so far is, wherever it stands."""
 _RESTATED: Final = compile_lazily(
-    _OF_BEST.pattern + r"|\b(?:sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
+    _OF_BEST.pattern
+    + r"|\b(?:sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
     re.IGNORECASE,
 )
 """Words of a message that says again what has been printed."""

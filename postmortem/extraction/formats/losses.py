@@ -52,7 +52,8 @@ _OF_VALUES: Final = compile_lazily(
 """What a critic minimises: the name tells that it may rise."""
 _WHOLE: Final = compile_lazily(r"^(?:total|objective|elbo)$", re.IGNORECASE)
 _EVAL: Final = compile_lazily(
-    r"(?<![a-z])(?:val(?:i|id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(?:val(?:i|id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])",
+    re.IGNORECASE,
 )
 _SPLIT: Final = compile_lazily(
     r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"

@@ -50,7 +50,8 @@ _QUALIFIER: Final = compile_lazily(
 )
 """Words before the name of a figure that say of what it is, whatever stands before them."""
 _WORDS_BEFORE: Final = compile_lazily(
-    r"(?:^|[,;|:>)\]}\t]|\s[-–]|\s\s|\d\.)[\s\"']{0,8}(?P<words>(?:[A-Za-z][A-Za-z-]{0,20}\.?[ _]){1,4})$"
+    r"(?:^|[,;|:>)\]}\t]|\s[-–]|\s\s|\d\.)[\s\"']{0,8}"
+    r"(?P<words>(?:[A-Za-z][A-Za-z-]{0,20}\.?[ _]){1,4})$"
 )
 """All words between the name of a figure and the sign that ends what stands before it."""
 _NO_NAME: Final = compile_lazily(

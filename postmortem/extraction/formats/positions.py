@@ -17,8 +17,8 @@ _STEP_NAME: Final = (
     r"|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
 _STEP: Final = compile_lazily(
-    _STEP_NAME
-    + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,3}(?:,\d{3}){1,3}(?!\d)|\d{1,10}(?:(?:\.\d{1,3})?[KM](?!\w))?)"
+    _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}"
+    r"(?P<value>\d{1,3}(?:,\d{3}){1,3}(?!\d)|\d{1,10}(?:(?:\.\d{1,3})?[KM](?!\w))?)"
     r"(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w%]|\.\d)"
 )
 _FRACTION: Final = compile_lazily(
@@ -104,9 +104,7 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
         elif step and epoch is None:
             epoch = _FRACTION_BEFORE.search(text, max(0, step.start() - 24), step.start())
     if step is None and epoch is None and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
-        return Position(
-            float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False
-        )
+        return Position(float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False)
     if step is None and epoch is None:
         step = _NUMBERED.search(text, 0, start)
         is_numbered = step is not None
