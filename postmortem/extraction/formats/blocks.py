@@ -135,6 +135,8 @@ def find_split_heading(view: View, back_to: int) -> str:
     Empty if the line says itself what it is of, or nothing above it does. Args as of `read_block`.
     """
     own = view.cleaned.text
+    if ":" not in own and "=" not in own:  # a figure needs a sign there
+        return ""
     if has_split_name(own) or parse_step_and_epoch(own):
         return ""
     end, low = view.start - 1, max(back_to, view.start - 4 * _LONGEST)

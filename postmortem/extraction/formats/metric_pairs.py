@@ -111,7 +111,7 @@ _IS_BOUND: Final = compile_lazily(
 )
 """What no curve is called: a bound, a setting, the middle of a sentence."""
 _KNOWN: Final = frozenset({"learning_rate", "grad_norm"})
-_DECIMALS: Final = compile_lazily(rf"[A-Za-z_\d)\]]\s?[:=]{{1,2}}\s{{0,40}}\[?(?={DECIMAL})")
+_DECIMALS: Final = compile_lazily(rf"[:=](?<=[\w)\]\s].)[:=]?\s{{0,40}}\[?(?={DECIMAL})")
 _BARE: Final = compile_lazily(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
 )
