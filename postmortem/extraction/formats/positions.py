@@ -13,8 +13,8 @@ from postmortem.extraction.formats.spelling import parse_value
 
 _STEP_NAME: Final = (
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_))"
-    r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch(?:[_ ]i(?:dx?|ndex))?|[Uu]pdates?"
-    r"|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
+    r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it"
+    r"|[Bb]atch(?:[_ ]i(?:dx?|ndex))?|[Uu]pdates?|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
 _STEP: Final = compile_lazily(
     _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}"
