@@ -10,7 +10,7 @@ a figure there.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -34,7 +34,6 @@ _MOST_NAMES: Final = 24
 _MOST_TRIED: Final = 64
 _LONGEST: Final = 1000
 _BOX: Final = 4000
-_KINDS: Final = frozenset({"metric", "generic"})
 
 
 class LearntLiterals:
@@ -64,7 +63,7 @@ class LearntLiterals:
     def learn(self, block: Block) -> bool:
         """Learn from samples of a block; says whether any name is new."""
         texts, rows = dict[bytes, set[bytes]](), set[bytes]()
-        count, places = Counter[bytes](), dict[bytes, int]()
+        count, places = Counter[bytes](), dict[bytes, list[int]]()
         for lo, hi in _iter_windows(block):
             for entry in _ENTRY.finditer(block.data, lo, hi):
                 name, figure = entry.groups()
@@ -73,7 +72,7 @@ class LearntLiterals:
                     rows.add(name)
                 count[name] += 1
                 texts.setdefault(name, set()).add(figure)
-                places[name] = entry.start()
+                places.setdefault(name, []).append(entry.start())
         known = len(self._names)
         for name, times in count.most_common(_MOST_TRIED):
             has_decimals = name in rows or any(b"." in figure for figure in texts[name])
@@ -84,30 +83,45 @@ class LearntLiterals:
         self._texts, self._own = tuple(self._names), build_prefilter(self._names)
         return True
 
-    def _try(self, name: bytes, data: bytes, place: int) -> None:
-        """Learn a name if nothing leads to its line, and the line has a figure."""
+    def _try(self, name: bytes, data: bytes, places: Sequence[int]) -> None:
+        """Learn a name if nothing leads to one of its lines, and that line has a figure.
+
+        The last one may be a closing sentence, or all that is there of a record.
+        """
         if name in self._tried or len(self._tried) >= 2 * _MOST_TRIED:
             return
         self._tried.add(name)
+        if len(self._names) < _MOST_NAMES and any(
+            self._is_worth(data, place) for place in {places[len(places) // 2], places[-1]}
+        ):
+            self._names.append(name)
+
+    def _is_worth(self, data: bytes, place: int) -> bool:
+        """Say whether a line has a figure that no literal leads to."""
         start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
         line = data[start : len(data) if end < 0 else end]
-        if len(line) > _LONGEST or len(self._names) >= _MOST_NAMES:
-            return
+        if len(line) > _LONGEST:
+            return False
         text = clean(line.decode("utf-8", "replace").strip("\r"), srun=False).text
         is_row = text.lstrip().startswith("|") and parse_entry(text) is not None
         unit = _get_box(data, start) if is_row else line
         if self._is_led_to(unit) or any(name in unit for name in self._names):
-            return
-        if is_row or parse_metric_line(text) is not None:
-            self._names.append(name)
+            return False
+        return is_row or parse_metric_line(text) is not None
 
     def _is_led_to(self, line: bytes) -> bool:
-        """Say whether a literal of the rules leads readers of figures to a line."""
-        consumers = self._machine.consumers
+        """Say whether a literal of the rules leads a reader of figures that takes it to a line."""
+        machine = self._machine
+        wanted = {
+            consumer
+            for number, _ in machine.filter.hits(line, 0, len(line))
+            for consumer in machine.consumers[number]
+        }
+        text = line.decode("utf-8", "replace")
         return any(
-            kind in _KINDS
-            for number, _ in self._machine.filter.hits(line, 0, len(line))
-            for kind, _ in consumers[number]
+            kind == "generic"
+            or (kind == "metric" and machine.metrics[index].format.search(text) is not None)
+            for kind, index in wanted
         )
 
 

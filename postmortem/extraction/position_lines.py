@@ -26,10 +26,11 @@ from postmortem.reading.block_reader import Block
 
 _HEADING: Final = compile_lazily(
     rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?<![\w.-])"
-    rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode)"
-    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,3}(?P<value>\d{1,10})(?![\d.]|\w)"
+    rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode"
+    rb"|(?:num )?timesteps|t_env)"
+    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})(?:st|nd|rd|th)?(?![\d.]|\w)"
 )
-_KINDS: Final = (b"iter", b"step", b"episode", b"round", b"epoch")
+_KINDS: Final = (b"timesteps", b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""
 _FALLS: Final = 0.1
 """The share of points at which a position may begin anew."""
@@ -90,13 +91,56 @@ class PositionLines:
         for match in _HEADING.finditer(block.data, block.lo, block.hi):
             line += block.data.count(self._break, place, match.start("kind"))
             place = match.start("kind")
-            word = match["kind"].lower()
-            kind = b"iter" if word.startswith(b"iter") else word
+            kind = _get_kind(match["kind"].lower())
             lines, values = found.setdefault(kind, _Positions(array("q"), array("d")))
             lines.append(line)
             values.append(float(match["value"]))
             self._last[kind] = (line, values[-1])
         return found
+
+
+def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -> None:
+    """Give series of a plain loop that have no steps those of its records on the lines above.
+
+    A record of several lines prints its position on the first: each of its figures follows another
+    position.
+    """
+    groups: dict[Hashable, list[Series]] = {}
+    for series in every.values():
+        if series.producer == PLAIN_LOOP and series.name not in {LOSS_SCALE, EPOCH}:
+            groups.setdefault((series.source, series.where), []).append(series)
+    for group in groups.values():
+        placed = {
+            line
+            for series in every.values()
+            if series.name == EPOCH and series.source == group[0].source
+            for line in series.lines
+        }
+        bare = [
+            series
+            for series in group
+            if all(map(math.isnan, series.steps)) and placed.isdisjoint(series.lines)
+        ]
+        if not bare or len(bare) == len(group):
+            continue
+        known = {
+            line: step
+            for series in group
+            for line, step in zip(series.lines, series.steps, strict=True)
+            if not math.isnan(step)
+        }
+        lines = sorted(known)
+        positions = _Positions(array("q", lines), array("d", map(known.__getitem__, lines)))
+        for series in bare:
+            steps = _look_up(positions, series.lines)
+            if steps is not None and len(steps) == series.points:
+                series.place(steps)
+
+
+def _get_kind(word: bytes) -> bytes:
+    """Give what a word counts."""
+    word = b"iter" if word.startswith(b"iter") else word
+    return next((kind for kind in _KINDS if word.endswith(kind)), _KINDS[0])
 
 
 def _look_up(positions: _Positions, lines: Sequence[int]) -> list[float] | None:

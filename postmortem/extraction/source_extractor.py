@@ -28,7 +28,7 @@ from postmortem.extraction.formats.records import Record
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
-from postmortem.extraction.position_lines import PositionLines
+from postmortem.extraction.position_lines import PositionLines, fill_from_records
 from postmortem.extraction.recurring_lines import RecurringLines
 from postmortem.extraction.searches import Searches
 from postmortem.extraction.table_rows import TableRows
@@ -108,11 +108,11 @@ class SourceExtractor:
 
     def snapshot(self) -> Extract:
         """Give what was gathered so far, as a value of its own: feeding on leaves it as it is."""
-        return name_evaluations(self._settle().copy())
+        return _complete(self._settle().copy())
 
     def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
-        return name_evaluations(self._settle())
+        return _complete(self._settle())
 
     def _settle(self) -> Extract:
         """Bring the result up to date."""
@@ -174,3 +174,9 @@ class SourceExtractor:
             "table": self._metrics.take_row,
             "generic": self._metrics.let_wait,
         }
+
+
+def _complete(extract: Extract) -> Extract:
+    """Give what is told only by all that was gathered from a source."""
+    fill_from_records(extract.series)
+    return name_evaluations(extract)

@@ -22,13 +22,22 @@ from postmortem.extraction.facts.series import Series
 from postmortem.extraction.recurring_lines import unfold_lines
 
 _NUMBER: Final = r"\d[\d,]{0,14}(?:\.\d{1,4})?[KkM]?(?![\w.]{0,16}\d)"
-_GAP: Final = r"(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}"
+_GAP: Final = r"(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}[\"']?"
 _OF: Final = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
 _EPOCH: Final = compile_lazily(rf"(?i)(?<![a-z_])epoch{_GAP}{_OF}")
+_OF_PAIR: Final = compile_lazily(
+    rf"^\W{{0,4}}(?P<now>{_NUMBER})/(?P<end>{_NUMBER})\]?\s?\[\s{{0,9}}\d{{1,9}}/\d{{1,9}}\]"
+)
+"""The epoch of `[4/25][300/1583]`."""
 _STEP: Final = compile_lazily(
     r"(?i)(?<![a-z_])(?:(?:global|current|training)[_ ])?"
     rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}"
 )
+_SUMMARY: Final = compile_lazily(
+    r"(?i)^wandb:\s{1,60}(?:[\w./]{0,40}[/_])?(?:steps?|iters?|iterations?)"
+    rf"\s{{1,9}}(?P<now>{_NUMBER})(?P<end>)?\s*$"
+)
+"""A row of the summary of a run that Weights & Biases prints at its end."""
 _BATCH: Final = compile_lazily(rf"(?i)(?<![a-z_])(?:batch(?:es)?|train){_GAP}{_OF}")
 _PLANS: Final = (
     r"(?i)(?<![a-z])(?:(?:max|num(?:ber of)?|total|n)[_ ]?(?:train(?:ing)?[_ ]|optimization )?"
@@ -51,10 +60,10 @@ _MOST_LOOKED_AT: Final = 600
 """Lines that are looked at, the last ones first."""
 _FALLS: Final = 2
 """Times that steps fall before they are counted anew in each epoch."""
-_ROUNDED: Final = 0.005
-"""Share by which a printed epoch is rounded."""
 _NEAR: Final = 1.01
 """Times the last recorded step, up to which a bar may show the run itself."""
+_NEARLY: Final = 0.01
+"""Part by which computed epochs may miss a whole number."""
 _BEYOND: Final = 1.5
 """Times the last recorded step beyond which a printed step is another count."""
 
@@ -72,25 +81,29 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     """Read how far an attempt came and how far it was to go."""
     lines = sorted(_collect_lines(extract).items(), reverse=True)
     texts = [text for _, text in [*lines[:_MOST_LOOKED_AT], *lines[-_MOST_LOOKED_AT:]]]
-    plans = [*texts, *_list_head_lines(extract)]
+    settled = [*texts, *_list_head_lines(extract)]
     epoch, epochs = _find_last(_EPOCH, texts)
     if not _has_begun_next(epoch, epochs, recorded := _find_last_epoch(extract)):
         epoch = _first(recorded, epoch)
-    planned = _first(
+    reached = _find_last_step(extract, has_epochs=epoch is not None) or 0.0
+    plans = (
         None if math.isnan(extract.total_steps) else extract.total_steps,
         _get_setting(settings, "max_steps"),
-        _find_last(_PLANNED_STEPS, plans)[0],
+        *(now for now, _ in _iter_positions(_PLANNED_STEPS, settled)),
     )
+    planned = next((plan for plan in plans if plan is not None and plan + 1 >= reached), None)
     last, ends = _find_last_position(extract, texts, planned, has_epochs=epoch is not None)
     planned = next((plan for plan in ends if plan and last is not None and plan >= last), None)
     epochs = _first(
         epochs,
         _get_setting(settings, "num_train_epochs"),
-        _find_last(_PLANNED_EPOCHS, plans)[0],
-        _extrapolate_epochs(epoch, last, planned),
+        _find_last(_PLANNED_EPOCHS, settled)[0],
+        _find_last(_OF_PAIR, texts)[1],
     )
     if epochs is not None and epoch == epochs and _find_first_epoch(texts, epochs) == 0:
         epochs += 1  # counted from 0 to the last one
+    if epochs is None:
+        epochs = _compute_planned_epochs(epoch, last, planned)
     return PrintedProgress(last, planned, epoch, epochs)
 
 
@@ -101,12 +114,28 @@ def iter_epoch_lines(extract: Extract) -> Iterator[tuple[float, int]]:
             yield now, number
 
 
+def _compute_planned_epochs(
+    epoch: float | None, last: float | None, planned: float | None
+) -> float | None:
+    """Compute the epochs of a plan of steps from an epoch that is printed with its fraction."""
+    if not epoch or not last or not planned or planned <= 1:
+        return None
+    epochs = epoch * planned / last
+    is_fraction = epoch != int(epoch) or last == planned
+    whole = round(epochs)
+    return whole if is_fraction and whole and abs(epochs - whole) <= _NEARLY * whole else None
+
+
 def _find_last_position(
     extract: Extract, texts: Sequence[str], planned: float | None, *, has_epochs: bool
 ) -> tuple[float | None, tuple[float | None, ...]]:
     """Give the last step, and what may be the last that was planned, the surest first."""
     step, end = _find_last(_STEP, texts)
+    step = max(filter(None, (step, _find_last(_SUMMARY, texts)[0])), default=step)
     recorded = _find_last_step(extract, has_epochs=has_epochs)
+    other = _find_last_step(extract, has_epochs=has_epochs, is_sure=False)
+    if recorded is None and other is not None and _is_outgrown(step, texts):
+        step, recorded = None, other
     if recorded is not None:
         most = min(end or planned or math.inf, _BEYOND * recorded + 1)
         step = step if step is not None and recorded + 1 < step <= most else recorded
@@ -117,7 +146,7 @@ def _find_last_position(
     if step is None:
         longest = max(bars, default=None)
         step, end = (bars[longest], longest) if longest else _find_last(_BATCH, texts)
-        return step, (end, planned)
+        return _first(step, other), (end, planned)
     printed = re.compile(rf"(?<![\d.])0*{step:.0f}\s?/\s?(\d{{1,12}})(?![\d.])")
     found = next(filter(None, map(printed.search, texts)), None)
     return step, (end, planned, None if found is None else float(found[1]))
@@ -126,16 +155,6 @@ def _find_last_position(
 def _list_head_lines(extract: Extract) -> list[str]:
     """Give the first lines of the logs, which may print the settings of the run on one."""
     return [line for text in extract.heads.values() for line in text.split("\n")[:_MOST_LOOKED_AT]]
-
-
-def _extrapolate_epochs(
-    epoch: float | None, last: float | None, planned: float | None
-) -> float | None:
-    """Give the epochs of all planned steps, where the epoch goes on with each step."""
-    if not (epoch and last and planned):
-        return None
-    epochs = epoch * planned / last
-    return float(round(epochs)) if abs(epochs - round(epochs)) <= _ROUNDED * epochs else None
 
 
 def _find_first_epoch(texts: Sequence[str], epochs: float) -> float | None:
@@ -214,8 +233,12 @@ def _parse(text: str) -> float | None:
     return None if number is None else number * scale
 
 
-def _find_last_step(extract: Extract, *, has_epochs: bool) -> float | None:
-    """Give the last step that the records print, where it is counted over the run."""
+def _find_last_step(extract: Extract, *, has_epochs: bool, is_sure: bool = True) -> float | None:
+    """Give the last step that the records print, where it is counted over the run.
+
+    A record of a plain loop without a loss may count anything: episodes, rounds, evaluations. Its
+    count is no sure step.
+    """
     found = [
         (curve.name == names.LOSS, curve.lines[-1], normalise_step(curve.steps[-1]))
         for curve in extract.series.values()
@@ -223,8 +246,19 @@ def _find_last_step(extract: Extract, *, has_epochs: bool) -> float | None:
         and names.SO_FAR not in curve.name
         and not math.isnan(curve.steps[-1])
         and not (has_epochs and is_within_epochs(curve))
+        and _counts_steps(curve) >= is_sure
     ]
     return max(found, default=(False, 0, None))[2]
+
+
+def _is_outgrown(step: float | None, texts: Iterable[str]) -> bool:
+    """Say whether larger steps than the last one are printed: they count within an episode."""
+    return step is not None and step < max((now for now, _ in _iter_positions(_STEP, texts)))
+
+
+def _counts_steps(curve: Series) -> bool:
+    """Say whether the positions of a curve are steps of the training for certain."""
+    return curve.name in {names.LOSS, names.EVAL_LOSS} or curve.producer != names.PLAIN_LOOP
 
 
 def _find_bar_end(

@@ -157,6 +157,13 @@ class Series(Exact):
         self.points += fresh
         self._settled = len(self.values)
 
+    def place(self, steps: Sequence[float]) -> None:
+        """Give points without steps theirs, all at once; none may have been thinned."""
+        self.steps[:] = array("d", steps)
+        self.first, self.last = self._get_point(0), self._get_point(-1)
+        if self.first_nonfinite is not None:
+            self.first_nonfinite = self._get_point(_find_first_nonfinite(self.values, 0))
+
     def thin(self, keep: int = ENVELOPE) -> None:
         """Replace the kept points by their envelope of about `keep` points."""
         self.settle()

@@ -53,8 +53,13 @@ _STEPS: Final = (
 )  # fmt: skip
 """Names within a record that tell its step, the first that stands there: beside an episode, `steps`
 are those of the episode."""
+_POSITIONS: Final = frozenset({"epoch", "Epoch", "EPOCH", "step", "Step", "iteration", "Iteration"})
+"""Names that begin the next record where one has a heading with its own position."""
 _GLOBAL: Final = compile_lazily(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
 _NUMBER_OF: Final = compile_lazily(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
+_HEADING_WORD: Final = compile_lazily(r"[^\W\d_]+")
+_HAS_DECIMAL: Final = compile_lazily(DECIMAL)
+_MOST_HEADING_WORDS: Final = 4
 _DIGIT: Final = compile_lazily(r"\d")
 _REWARD: Final = compile_lazily(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
 _ACCURACY: Final = compile_lazily(r"(?:^|_)accuracy$", re.IGNORECASE)
@@ -111,7 +116,8 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
     losses = parse_losses(f"{own.name}: {own.value}").values
     is_objective = bool(is_row or losses or _REWARD.search(own.name))
     above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
-    behind, end = _collect_entries_below(view, {entry.name for entry in above})
+    seen = {entry.name for entry in above} | (_POSITIONS if heading and not is_row else set())
+    behind, end = _collect_entries_below(view, seen)
     entries = [*above, *behind]
     is_shown = is_objective or (bool(heading) and bool(_ACCURACY.search(own.name)))
     fewest = (1 if heading else 2) if is_shown else _FEWEST_ENTRIES
@@ -120,6 +126,39 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
     kind = "block" if is_objective else own.name
     return FigureBlock(
         _join_entries(heading, entries), _name_kind(kind, entries, is_row=is_row), end
+    )
+
+
+def find_split_heading(view: View, back_to: int) -> str:
+    """Find the line right above that says of which split the figures of a line are.
+
+    Empty if the line says itself what it is of, or nothing above it does. Args as of `read_block`.
+    """
+    own = view.cleaned.text
+    if ":" not in own and "=" not in own:  # a figure needs a sign there
+        return ""
+    if has_split_name(own) or parse_step_and_epoch(own):
+        return ""
+    end, low = view.start - 1, max(back_to, view.start - 4 * _LONGEST)
+    for _ in range(_GAP):
+        if end <= low:
+            break
+        start = max(view.data.rfind(b"\n", low, end) + 1, low)
+        text = _get_text_at(view, start, end)
+        if text is None or not _RULE.match(text):
+            return text.strip() if text is not None and _is_split_heading(text) else ""
+        end = start - 1
+    return ""
+
+
+def _is_split_heading(text: str) -> bool:
+    """Say whether a line names a split, a position maybe, and hardly anything else."""
+    return (
+        has_split_name(text)
+        and len(_HEADING_WORD.findall(text)) <= _MOST_HEADING_WORDS
+        and parse_entry(text) is None
+        and not parse_losses(text).values
+        and not _HAS_DECIMAL.search(text)
     )
 
 
@@ -174,7 +213,8 @@ def _collect_entries_above(view: View, name: str, low: int) -> tuple[list[Figure
     for _ in range(_MOST_LINES):
         if end <= low:
             break
-        start = max(view.data.rfind(b"\n", low, end), view.data.rfind(b"\r", low, end)) + 1 or low
+        bare = end - (view.data[end - 1 : end] == b"\r")  # of a line that ends in both
+        start = max(view.data.rfind(b"\n", low, bare), view.data.rfind(b"\r", low, bare)) + 1 or low
         text = _get_text_at(view, start, end)
         if text is None or not upwards.takes(text):
             break

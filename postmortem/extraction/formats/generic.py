@@ -28,7 +28,6 @@ from postmortem.extraction.formats.metric_pairs import (
     parse_entries,
     parse_metrics,
     parse_scores,
-    parse_single_metric,
 )
 from postmortem.extraction.formats.positions import (
     Position,
@@ -79,6 +78,7 @@ WORDS: Final = (
     b" ce=",
     b" ce:",
     b"ccuracy",
+    b"erplexity",
     b"IoU",
     b"mAP",
     b"PSNR",
@@ -127,21 +127,37 @@ _LABEL: Final = compile_lazily(
 )
 """What may stand before an objective that tells no place: the name of a logger."""
 _OF_SAMPLES: Final = compile_lazily(
-    r"(?<![\w./-])(?:samples?|images?|imgs?|cases?)[:=# \[(]{1,4}\s{0,8}(?P<value>\d{1,9})"
+    r"(?<![\w./#-])(?:samples?|images?|imgs?|cases?)[:=# \[(]{1,4}\s{0,8}(?P<value>\d{1,9})"
     r"(?:\s?/\s?\d{1,9})?(?=[\s:|,;\])-])",
     re.IGNORECASE,
 )
 """What an evaluation counts where it prints its scores on its way."""
-_IN_SCORES: Final = compile_lazily(r"acc|iou|dice|f1|map|psnr|ssim|mse|mae", re.IGNORECASE)
+_IN_SCORES: Final = compile_lazily(
+    r"acc|iou|dice|f1|map|psnr|ssim|mse|mae|[wc]er\b|ppl", re.IGNORECASE
+)
 """A line that holds none of them has no score: cheaper to look for than the scores."""
 _OF_SPLIT: Final = compile_lazily(
     r"(?:^|[_/ .-])(?:val(?:id(?:ation)?)?|test|dev|eval|train(?:ing)?)(?:$|[_/ .-])", re.IGNORECASE
 )
 BAR_END: Final = "end of bar "
 """Begins the layout of an evaluation's bar that has come to its end."""
-_SET: Final = compile_lazily(r"\b(train(?:ing)?|val(?:idation)?|test|dev) set\b", re.IGNORECASE)
+_SET: Final = compile_lazily(
+    r"\b(train(?:ing)?|val(?:idation)?|test|dev)[ _]set(?![A-Za-z])", re.IGNORECASE
+)
+_PRINTED_TUPLE: Final = compile_lazily(r"[('\"]+([^'\",()]{1,60})['\"],\s?")
+"""A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
+_OVER_SET: Final = compile_lazily(
+    r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))",
+    re.IGNORECASE,
+)
+"""A score that says over what it is taken: `Accuracy of the network on the 10000 test images:`."""
+_OF_BEST: Final = compile_lazily(
+    r"\b(?:new|current|now) best\b|\bbest \w{1,12} (?:was|is|has)\b", re.IGNORECASE
+)
+"""Words of a message that says again what the best so far is, wherever it stands."""
 _RESTATED: Final = compile_lazily(
-    r"\b(?:sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
+    _OF_BEST.pattern
+    + r"|\b(?:sav(?:ed|ing)|improv\w{2,4}|restor(?:ed|ing)|load(?:ed|ing)|early.stop\w{0,5})\b",
     re.IGNORECASE,
 )
 """Words of a message that says again what has been printed."""
@@ -201,7 +217,12 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
         return None
-    text = _SET.sub(r"\1", convert_to_ascii(text)) if " set " in text else convert_to_ascii(text)
+    text = convert_to_ascii(text)
+    if " set " in text or "_set_" in text:
+        text = _SET.sub(r"\1", text)
+    if text.startswith(("('", '("')):
+        text = _PRINTED_TUPLE.sub(r" \1 ", text)
+    text = _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
         return _parse_bar(bar, where, line)
@@ -209,6 +230,12 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     if found is None and bar is None:
         found = _parse_other_line(text, where, line)
     return LineFigures(found, None, "", "") if found is not None else None
+
+
+def _name_score_of_set(match: re.Match[str]) -> str:
+    """Write a score before the split that it is taken over."""
+    split = find_label_split(match["rest"], len(match["rest"]))
+    return f"{split} {match['score']}".lstrip()
 
 
 def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
@@ -280,7 +307,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
         losses = losses if losses.values else parse_split_losses(text, _get_place_end(named))
     if named:
         losses = take_only_objective(losses)
-    if not losses.values or (not named and _RESTATED.search(text, 0, losses.start)):
+    if not losses.values or (_OF_BEST if named else _RESTATED).search(text, 0, losses.start):
         return None
     values, printed, start, end = losses
     place = find_position(text, named, start)
@@ -349,8 +376,6 @@ def _parse_without_loss(text: str, where: ProcessId, line: int) -> Found | None:
         return None
     values = parse_metrics(text)
     units = add_speeds(text, values) if values else {}
-    if not values and named.step is not None:
-        values = parse_single_metric(text, named.step.end())
     must_rise = not values
     if must_rise:
         values = parse_bare_metrics(text)

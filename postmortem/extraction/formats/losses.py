@@ -21,9 +21,9 @@ _LOSS_NAME: Final = (
     r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20})?(?:/\w{1,20}){0,2}"
 )
 _LOSS_SIGN: Final = (
-    r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) "
+    r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) (?:training |global )?"
     r"(?:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,9})?"
-    r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,6}|"
+    r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,40}|"
     rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )
 _LOSS: Final = compile_lazily(
@@ -53,7 +53,8 @@ _OF_VALUES: Final = compile_lazily(
 """What a critic minimises: the name tells that it may rise."""
 _WHOLE: Final = compile_lazily(r"^(?:total|objective|elbo)$", re.IGNORECASE)
 _EVAL: Final = compile_lazily(
-    r"(?<![a-z])(?:val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev)(?![a-z])", re.IGNORECASE
+    r"(?<![a-z])(?:val(?:i|id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])",
+    re.IGNORECASE,
 )
 _SPLIT: Final = compile_lazily(
     r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
@@ -68,17 +69,22 @@ _TRAIN: Final = compile_lazily(
 _SPLIT_LOSS: Final = compile_lazily(
     r"[^A-Za-z\d\n]{1,8}(?:\d{1,9}[^A-Za-z\d\n]{1,8})?"
     r"(?P<name>(?P<train>[Tt]rain(?:ing)?)|[Vv]al(?:id(?:ation)?)?|[Tt]est|[Dd]ev)"
-    rf"(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?={DECIMAL})(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)"
+    rf"\]?(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?={DECIMAL})(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)"
 )
 _CAMEL: Final = compile_lazily(r"(?<=[a-z])(?=L(?:oss|OSS))")
 _SETTING: Final = compile_lazily(
     r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func[a-z]*|coeff?[a-z]*|factor|lambda|reduction"
-    r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log[a-z]*"
+    r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log(?!loss)[a-z]*"
     r"|is|was|at|of|in|for|and|on)$"
 )
 _FILLER: Final = compile_lazily(
     r"^(?:and|with|the|a|an|of|its|got|has|is|only|INFO|DEBUG)[ -]", re.IGNORECASE
 )
+_WORDS_BEFORE: Final = compile_lazily(
+    r"(?:^|[,;|:>)\]}\t])[\s\"']{0,8}(?P<words>(?:(?!(?:the|and|with|of|in|at|for|INFO|DEBUG)\b)"
+    r"[A-Za-z][\w-]{0,20} ){1,2})$"
+)
+"""What else the name of a part of the loss begins with: `pal1 conf loss`."""
 _NO_OBJECTIVE: Final = compile_lazily(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
 _BEST: Final = compile_lazily(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
 _MOST_LOSSES: Final = 50
@@ -109,7 +115,7 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
             continue
         first, end = (match.start() if first < 0 else first), match.end()
         name = _name(shown, text, match.start())
-        if name == "loss" and "loss" in values:
+        if name in {"loss", "eval_loss"} and name in values:
             name = normalise_name(shown)
         printed = printed or (normalise_name(shown) if name == "loss" else "")
         values.setdefault(name, value)
@@ -126,7 +132,7 @@ def parse_objectives(text: str) -> Losses:
         for match in itertools.islice(_OBJECTIVE.finditer(text), _MOST_LOSSES)
         if (value := parse_value(match["value"])) is not None
         and not (match["name"] == "rec" and _RETRIEVED.search(text))
-        and not _is_evaluation(text, match.start())
+        and not is_evaluation(text, match.start())
     ]
     if not found:
         return Losses({}, "", -1, 0)
@@ -222,12 +228,14 @@ def _name(shown: str, text: str, start: int) -> str:
             else normalise_name(shown)
         )
     if not _TRAIN.match(shown):
-        return shown.replace(" ", "_")
+        words = _WORDS_BEFORE.search(text, max(0, start - 48), start)
+        before = f"{'_'.join(words['words'].split())}_" if words else ""
+        return before + shown.replace(" ", "_")
     is_own = shown.lower().startswith("tr")  # it says itself what it is of
-    return "eval_loss" if not is_own and _is_evaluation(text, start) else "loss"
+    return "eval_loss" if not is_own and is_evaluation(text, start) else "loss"
 
 
-def _is_evaluation(text: str, start: int) -> bool:
+def is_evaluation(text: str, start: int) -> bool:
     """Say whether the last split named before a figure is not the training one."""
     splits = list(_SPLIT.finditer(text, 0, start))
     return bool(splits) and not splits[-1]["train"]

@@ -10,20 +10,27 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.extraction.formats.losses import normalise_name
+from postmortem.extraction.formats.losses import (
+    find_label_split,
+    is_evaluation,
+    normalise_name,
+)
 from postmortem.extraction.formats.metric_names import find_known_name
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _PAIR: Final = compile_lazily(
-    rf"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{{0,40}}(?: \([a-z]{{1,12}}\)(?=\s?[:=]))?)[\"']?"
-    rf"(?:\s?[:=]\s{{0,16}}|\s(?:is|was):?\s{{1,4}}(?={DECIMAL})|\s{{1,8}}(?={DECIMAL}))[\"']?"
-    rf"(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))"
+    r"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{0,40}"
+    r"(?:(?: ?\([a-z]{1,12}\)|\[[a-z]{1,12}\])(?=\s?[:=]))?)[\"']?"
+    rf"(?:\s{{0,12}}[:=]{{1,2}}\s{{0,40}}|\s(?:is|was):?\s{{1,4}}(?={DECIMAL})"
+    rf"|\s{{1,8}}(?={DECIMAL}))[\"']?(?:\[(?={FIGURE}[,\]]))?"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))"
 )
-"""Whatever else stands on a metric line as a name and a number."""
+"""Whatever else stands on a metric line as a name and a number, or as a list of which it is the
+first."""
 _PLACE: Final = compile_lazily(r"[(\[][A-Za-z][\w./-]{0,60}:\d{1,6}[)\]]")
 """A file or module and its line, as loggers print them: `(trainer:333)`, `[train.py:88]`."""
 _PASSED: Final = compile_lazily(
-    r"loss|time|eta$|elapsed|remain"
+    r"loss|time|eta$|elapsed|remain|taken\b|secs?$|seconds$|duration"
     r"|^(?:(?:global|train|num)[_ ]?)?"
     r"(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?"
     r"|tokens?|frames?|transitions)$"
@@ -37,11 +44,24 @@ _PASSED: Final = compile_lazily(
 _IS_SPLIT: Final = compile_lazily(r"(?:train|val(?:id)?|test|dev)$", re.IGNORECASE)
 _MOST_PAIRS: Final = 40
 _QUALIFIER: Final = compile_lazily(
-    r"(?<![\w./-])(?:(?:best|current|train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|dev"
-    r"|eval(?:uation)?)[ _]){1,2}$",
+    r"(?<![\w./-])(?:(?:best|current|mean|avg|average|moving|train(?:ing)?|val(?:id(?:ation)?)?"
+    r"|test(?:ing)?|dev|eval(?:uation)?)\.?[ _]){1,2}$",
     re.IGNORECASE,
 )
-"""Words before the name of a figure that say of what it is."""
+"""Words before the name of a figure that say of what it is, whatever stands before them."""
+_WORDS_BEFORE: Final = compile_lazily(
+    r"(?:^|[,;|:>)\]}\t]|\s[-–]|\s\s|\d\.)[\s\"']{0,8}"
+    r"(?P<words>(?:[A-Za-z][A-Za-z-]{0,20}\.?[ _]){1,4})$"
+)
+"""All words between the name of a figure and the sign that ends what stands before it."""
+_NO_NAME: Final = compile_lazily(
+    r"^.*\b(?:the|an?|and|with|is|are|was|at|to|has|got|INFO|DEBUG|WARNING)[ _]"
+)
+"""Words that end where the name of a figure may begin."""
+_IS_SHARE_OF_MACHINE: Final = compile_lazily(
+    r"mem|cpu|gpu|mfu|util|done|progress|complete|ram|disk|load|usage", re.IGNORECASE
+)
+"""What is printed in per cent and is no score."""
 _REWARD: Final = compile_lazily(
     r"(?<![\w/])(?P<name>(?:[a-z]{1,12}[ _](?:\d{1,4}[ _])?){0,3}(?:rewards?|returns?|score)"
     r"(?: (?:mean|std)(?=[ :=]))?)"
@@ -75,27 +95,23 @@ _CODES: Final = compile_lazily(
     re.IGNORECASE,
 )
 """How much of a codebook is used, in per cent or of all as well."""
-_SINGLE: Final = compile_lazily(
-    r"[\s)\]:,|>-]{0,8}(?P<name>[A-Za-z][\w./@-]{0,60})"
-    rf"\s?[:=]\s{{0,6}}(?P<value>(?={DECIMAL}){FIGURE})\.?\s*$"
-)
-"""One name and its decimal, and nothing else behind a step."""
 _BEFORE_ENTRIES: Final = compile_lazily(
-    r"(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:(?:[\w.-]{1,40}\W{1,3})?INFO\W{1,8})?[^A-Za-z\n]{0,8}"
+    r"(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:[^\n]{0,80}?\b(?:INFO|DEBUG)\W{1,8})?[^A-Za-z\n]{0,8}"
     r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
     r"(?=[A-Za-z]))?",
     re.IGNORECASE,
 )
 _ENTRY: Final = compile_lazily(
     r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
-    rf"\s{{0,12}}[:=]\s{{0,8}}(?P<value>{FIGURE})(?:\s?%|\s?[A-Za-z/]{{1,8}})?(?=$|[\s,;|])"
+    rf"(?:\s{{0,12}}[:=]\s{{0,40}}|\s(?:is|was)\s{{1,4}}(?={DECIMAL}))"
+    rf"(?P<value>{FIGURE})(?:\s?%|\s?[A-Za-z/]{{1,8}})?(?=\.?$|[\s,;|])"
 )
 _IS_BOUND: Final = compile_lazily(
     r"(?:the |a |an |in |best|min|max|lowest|highest|target|threshold)", re.IGNORECASE
 )
 """What no curve is called: a bound, a setting, the middle of a sentence."""
 _KNOWN: Final = frozenset({"learning_rate", "grad_norm"})
-_DECIMALS: Final = compile_lazily(rf"[A-Za-z_\d]\s?[:=]\s{{0,6}}(?={DECIMAL})")
+_DECIMALS: Final = compile_lazily(rf"[:=](?<=[\w)\]\s].)[:=]?\s{{0,40}}\[?(?={DECIMAL})")
 _BARE: Final = compile_lazily(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
 )
@@ -218,7 +234,7 @@ def parse_metrics(text: str) -> dict[str, float]:
     """Give the figures of a line that names no loss: rewards, and names with decimals."""
     values = _parse_matching_pairs(text, _REWARD, _SCORE)
     _add_ratios(text, values)
-    if not values and len(_DECIMALS.findall(text)) < _FEWEST_DECIMALS:
+    if not values and not _DECIMALS.search(text):
         return {}
     _add_pairs(text, values, "")
     return values
@@ -290,15 +306,6 @@ def _add_by_unit(
         units[name] = "ms" if name == names.STEP_TIME else " ".join(unit[0].split())
 
 
-def parse_single_metric(text: str, start: int) -> dict[str, float]:
-    """Give the only figure behind a step, as in `(Steps: 500) train/mel = 0.31.`."""
-    found = _SINGLE.match(text, start)
-    if found is None or _PASSED.search(found["name"]):
-        return {}
-    value = parse_value(found["value"])
-    return {} if value is None else {found["name"]: value}
-
-
 def parse_entries(text: str) -> tuple[dict[str, float], int]:
     """Give the figures of a line that begins with a name and its figure: `Validation acc: 44.6`.
 
@@ -308,15 +315,19 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
     values, end, has_decimals = dict[str, float](), 0, False
     start = _BEFORE_ENTRIES.match(text)
     end = start.end() if start else 0
+    label = find_label_split(text, text.find("]", 0, end)) if "[" in text[:end] else ""
+    split = f"{label}_" if label else ""
     while (match := _ENTRY.match(text, end)) and len(values) < _MOST_PAIRS:
         if _IS_BOUND.match(match["name"]):
             break
         end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
-        name = find_known_name(name) or name
+        name = find_known_name(name) or f"{split}{name}"
         value = parse_value(match["value"])
         if value is not None and (not _PASSED.search(name) or name in _KNOWN):
             values.setdefault(name, value)
             has_decimals |= not match["value"].isdecimal()
+    if has_decimals:
+        _add_pairs(text[end:], values, "")
     return (values if has_decimals else {}), end
 
 
@@ -338,26 +349,28 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             not _PASSED.search(match["name"])
             and not _PLACE.match(text, max(0, match.start() - 1))
             and not (_IS_SPLIT.match(match["name"]) and names.EVAL_LOSS in values)
+            and not _is_share_of_machine(text, match)
             and (value := parse_value(match["value"])) is not None
         ):
             name = _expand_pair_name(text, match)
-            if name.lower() not in values and printed not in {
-                normalise_name(name),
-                normalise_name(match["name"]),
-            }:
+            if name in values and (split := find_label_split(text, match.start())):
+                name = f"{split}_{name}"  # of the second half of a line
+            if name.lower() not in values and not _is_printed(text, match, name, printed):
                 values.setdefault(name, value)
-    if "%" in text:
-        _add_shares(text, values)
     if "(" in text:
         _add_means(text, values, printed)
 
 
-def _add_shares(text: str, values: dict[str, float]) -> None:
-    """Add the scores that are printed in per cent: `Acc: 97.5%`."""
-    for match in itertools.islice(_SCORE.finditer(text), _MOST_PAIRS):
-        value = parse_value(match["value"])
-        if value is not None and _PER_CENT.match(text, match.end()):
-            values.setdefault(_join_name(match["name"], is_score=True), value)
+def _is_share_of_machine(text: str, match: re.Match[str]) -> bool:
+    """Say whether a figure is a share of what a machine has, or of what is to be done."""
+    return bool(_PER_CENT.match(text, match.end()) and _IS_SHARE_OF_MACHINE.search(match["name"]))
+
+
+def _is_printed(text: str, match: re.Match[str], name: str, printed: str) -> bool:
+    """Say whether a pair is the loss that was printed under this name."""
+    if printed == normalise_name(name):
+        return True
+    return printed == normalise_name(match["name"]) and not is_evaluation(text, match.start())
 
 
 def _add_means(text: str, values: dict[str, float], printed: str) -> None:
@@ -375,8 +388,13 @@ def _add_means(text: str, values: dict[str, float], printed: str) -> None:
 
 def _expand_pair_name(text: str, match: re.Match[str]) -> str:
     """Give the name of a pair with the words before it that distinguish it from others."""
-    before = _QUALIFIER.search(text, max(0, match.start() - 24), match.start())
-    return f"{'_'.join(before[0].lower().split())}_{match['name']}" if before else match["name"]
+    start = match.start()
+    phrase = _WORDS_BEFORE.search(text, max(0, start - 64), start)
+    words = _NO_NAME.sub("", phrase["words"]) if phrase else ""
+    if not words:
+        before = _QUALIFIER.search(text, max(0, start - 24), start)
+        words = before[0] if before else ""
+    return "_".join([*words.lower().replace(".", "").replace("_", " ").split(), match["name"]])
 
 
 def _parse_unit(text: str, other: re.Match[str]) -> str:

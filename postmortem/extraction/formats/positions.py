@@ -13,24 +13,35 @@ from postmortem.extraction.formats.spelling import parse_value
 
 _STEP_NAME: Final = (
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_))"
-    r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it|[Bb]atch|[Uu]pdates?"
-    r"|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
+    r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it"
+    r"|[Bb]atch(?:[_ ]i(?:dx?|ndex))?|[Uu]pdates?|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
 _STEP: Final = compile_lazily(
-    _STEP_NAME
-    + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}(?P<value>\d{1,10}(?:(?:\.\d{1,3})?[KM](?!\w))?)"
+    _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}"
+    r"(?P<value>\d{1,3}(?:,\d{3}){1,3}(?!\d)|\d{1,10}(?:(?:\.\d{1,3})?[KM](?!\w))?)"
     r"(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w%]|\.\d)"
 )
 _FRACTION: Final = compile_lazily(
     r"(?<![\w.,/:-])(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\]\s:|,-]{1,6}$"
 )
 """A position of a length right before the loss, whatever it is called."""
+_IN_ONE_BRACKET: Final = compile_lazily(
+    r"^\s{0,4}[\[(]\s{0,4}(?P<epoch>\d{1,6}),\s{1,9}(?P<value>\d{1,10})[\])][\s:|,-]{1,4}"
+)
+"""The epoch and the step within it before anything else: `[2,  4000] loss: 1.37`."""
+_FRACTION_BEFORE: Final = compile_lazily(
+    r"(?<![\w.,/:-])(?P<value>\d{1,7})\s?/\s?(?P<of>\d{1,7})\]?[\s|,]{0,3}[\[(]\s{0,9}$"
+)
+"""Another position right before it: that of the epoch, as in `[4/25][300/1583]`."""
 _BEHIND_EPOCH: Final = compile_lazily(
     r"\]?[ ,:]{0,3}[\[(]\s{0,9}(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\])]"
 )
 """A position of a length in brackets right behind the epoch: `Epoch: [3][ 40/1000]`."""
-_NUMBERED: Final = compile_lazily(r"^\s{0,4}\[\s{0,9}(?P<value>\d{1,10})\][\s:|,-]{1,4}")
-"""A number in brackets before anything else: a step if it grows, maybe a rank."""
+_NUMBERED: Final = compile_lazily(
+    r"^\s{0,4}(?:[\[(#]\s{0,9}|[A-Za-z]{1,6}[.:]\s{0,4})?(?P<value>\d{1,10})(?![.:/-]\d|,\d{3})"
+    r"(?:\s?\|\s?\d[\d.]{0,12}(?=\]))?[\])]?[\s:|,-]{1,4}"
+)
+"""A number before anything else, in brackets or not: a step if it grows, maybe a rank."""
 _LEADING: Final = compile_lazily(
     r"^\s{0,8}(?:[>*|\[(]{1,3}\s{0,3})?(?:[A-Za-z]{1,12}[.: #=]{0,4})?"
     r"[\[(#]?\s{0,8}(?P<value>\d{1,9})"
@@ -92,6 +103,10 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
         step = _find_fraction(text, start)
         if step and epoch and step.start() < epoch.end():
             step = None
+        elif step and epoch is None:
+            epoch = _FRACTION_BEFORE.search(text, max(0, step.start() - 24), step.start())
+    if step is None and epoch is None and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
+        return Position(float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False)
     if step is None and epoch is None:
         step = _NUMBERED.search(text, 0, start)
         is_numbered = step is not None

@@ -41,6 +41,7 @@ _CHINESE: Final = (
     (compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
     (compile_lazily(r"训练"), " train "),
     (compile_lazily(r"验证|测试|评估"), " val "),
+    (compile_lazily(r"(?:当前|新的?)最[佳优低]"), " new best "),
     (compile_lazily(r"最[佳优低]"), " best "),
     (compile_lazily(r"平均"), " avg "),
     (compile_lazily(r"总(?=损失)"), " total "),

@@ -326,6 +326,25 @@ def test_a_line_without_a_place_must_come_again(
     ]
 
 
+@pytest.mark.parametrize(
+    ("lines", "step"),
+    [
+        pytest.param(["It: 10, Loss: 0.5", "It: 20, Loss: 0.25"], 20, id="a short name"),
+        pytest.param(["#0010 loss: 0.5", "#0020 loss: 0.25"], 20, id="behind a sign"),
+        pytest.param(["10 | loss 0.5", "20 | loss 0.25"], 20, id="before a bar"),
+        pytest.param(["[10 | 2.5] loss=0.5", "[20 | 4.5] loss=0.25"], 20, id="beside a time"),
+        pytest.param(["iter: 2,000 loss: 0.5"], 2000, id="with a comma"),
+        pytest.param(["epoch: 1, batch_id: 30, loss: 0.5"], 30, id="of a batch"),
+        pytest.param(["Loss at training iteration 500: 0.5"], 500, id="behind the name"),
+        pytest.param(["12:30:01 loss: 0.5", "12:40:01 loss: 0.25"], NAN, id="a clock is none"),
+        pytest.param(["3 loss: 0.5", "1 loss: 0.25"], NAN, id="a count that falls is none"),
+    ],
+)
+def test_a_position_of_any_spelling(lines: list[str], step: float) -> None:
+    """A number before anything else is a step if it grows."""
+    assert repr(read(*lines)[-1][0].step) == repr(float(step))
+
+
 def test_the_same_line_again_is_a_setting() -> None:
     """Equal numbers may be a configuration printed by every rank."""
     assert read("loss: 0.5", "loss: 0.5", "loss: 0.5") == []
@@ -679,6 +698,109 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
         ),
         pytest.param(
             ["Sample: 7, min_iou: 0.5", "Sample: 8, min_iou: 0.25"], None, id="a threshold"
+        ),
+        pytest.param(
+            ["Epoch 1 R@10 : 0.5", "Epoch 2 R@10 : 0.625"],
+            {"R@10": 0.625, "epoch": 2.0},
+            id="one figure behind an epoch, whatever it is called",
+        ),
+        pytest.param(
+            ["Ep 3 took: 4.5 s", "Ep 4 took: 4.25 s"], None, id="how long an epoch has taken"
+        ),
+        pytest.param(
+            ["iter: 200 - acc full seq: 0.5 - acc per char: 0.75"] * 2,
+            None,
+            id="the same figures again are no record",
+        ),
+        pytest.param(
+            [
+                "iter: 200 - acc full seq: 0.5 - acc per char: 0.75",
+                "iter: 400 - acc full seq: 0.625 - acc per char: 0.875",
+            ],
+            {"acc_full_seq": 0.625, "acc_per_char": 0.875},
+            id="names of several words",
+        ),
+        pytest.param(
+            [
+                "accuracy:  50.5%; precision:  25.5%; FB1:  33.5",
+                "accuracy: 60.5%; precision: 30.5%; FB1: 40.5",
+            ],
+            {"accuracy": 60.5, "precision": 30.5, "FB1": 40.5},
+            id="figures in per cent and no place",
+        ),
+        pytest.param(
+            ["Iter 10, mfu: 21.5%, GPU mem: 45.5%", "Iter 20, mfu: 22.5%, GPU mem: 46.5%"],
+            None,
+            id="shares of a machine",
+        ),
+        pytest.param(
+            ["Epoch 3 [5.1s]: loss=0.5, recall=[0.25, 0.75]"],
+            {"loss": 0.5, "recall": 0.25, "epoch": 3.0},
+            id="the first of a list",
+        ),
+        pytest.param(
+            ["[Dev] nDCG=0.5", "[Dev] nDCG=0.25", "[Test] nDCG=0.5", "[Test] nDCG=0.75"],
+            {"test_nDCG": 0.75},
+            id="a split in brackets",
+        ),
+        pytest.param(
+            ["[Epoch 4] Train Loss: 0.5, Acc: 0.75 | Test Loss: 1.5, Acc: 0.25"],
+            {"loss": 0.5, "Acc": 0.75, "eval_loss": 1.5, "test_Acc": 0.25, "epoch": 4.0},
+            id="two halves with the same names",
+        ),
+        pytest.param(
+            ["Epoch 1 [train]: 2.5 - [valid]: 2.75 (3.1s)"],
+            {"loss": 2.5, "eval_loss": 2.75, "epoch": 1.0},
+            id="losses that are called by their split in brackets",
+        ),
+        pytest.param(
+            ["('Epoch:', 3, 'Loss:', 0.5, 'Accuracy:', 0.75)"],
+            {"loss": 0.5, "Accuracy": 0.75, "epoch": 3.0},
+            id="a tuple that Python 2 has printed",
+        ),
+        pytest.param(
+            ["[2,  4000] loss: 1.375"],
+            {"loss": 1.375, "epoch": 2.0},
+            id="epoch and step in one bracket",
+        ),
+        pytest.param(
+            ["[4/25][300/1583] Loss_D: 0.5 Loss_G: 1.5"],
+            {"Loss_D": 0.5, "Loss_G": 1.5, "epoch": 4.0},
+            id="the epoch before the step, by their lengths alone",
+        ),
+        pytest.param(
+            [
+                "->> pal1 conf loss:1.5 || pal2 conf loss:2.5",
+                "->> pal1 conf loss:1.25 || pal2 conf loss:2.25",
+            ],
+            {"pal1_conf_loss": 1.25, "pal2_conf_loss": 2.25},
+            id="parts of a loss by their whole names",
+        ),
+        pytest.param(
+            ["Epoch 3 | Train MSE 2.5e-02 | Val MSE 7.5e-02"],
+            {"loss": 0.025, "val_MSE": 0.075, "epoch": 3.0},
+            id="an objective of both splits",
+        ),
+        pytest.param(
+            ["New best model (epoch 3)! val loss: 0.5", "New best model (epoch 4)! val loss: 0.25"],
+            None,
+            id="what the best is says again what was printed",
+        ),
+        pytest.param(
+            [
+                "10 [D loss: 0.5, acc.: 50.5%] [G loss: 1.5]",
+                "20 [D loss: 0.25, acc.: 60.5%] [G loss: 1.25]",
+            ],
+            {"D_loss": 0.25, "G_loss": 1.25, "acc.": 60.5},
+            id="a count without a name",
+        ),
+        pytest.param(
+            [
+                "Accuracy of the network on the 10000 test images: 50.5 %",
+                "Accuracy of the network on the 10000 test images: 60.5 %",
+            ],
+            {"test_Accuracy": 60.5},
+            id="a score that says over what it is taken",
         ),
     ],
 )
