@@ -106,7 +106,9 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
         elif step and epoch is None:
             epoch = _FRACTION_BEFORE.search(text, max(0, step.start() - 24), step.start())
     if step is None and epoch is None and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
-        return Position(float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False)
+        return Position(
+            float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False, 1
+        )
     if step is None and epoch is None:
         step = _NUMBERED.search(text, 0, start)
         is_numbered = step is not None
