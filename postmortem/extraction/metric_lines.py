@@ -13,7 +13,6 @@ from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
 from postmortem.extraction.formats.blocks import (
     FigureEntry,
-    find_split_heading,
     parse_entry,
     read_block,
 )
@@ -105,11 +104,8 @@ class MetricLines:
         if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
         own = parse_entry(view.cleaned.text)
-        above = find_split_heading(view, self.quick.read_until - base) if own is None else ""
-        for found in self._take_unknown(view, base, own, above):
+        for found in self._take_unknown(view, base, own):
             self.quick.put(found, place)
-        if above and self._generic.has_read:  # what stands above it is no part of a template
-            return
         if own is not None:  # of a longer record, maybe: it has no meaning of its own
             end = max(view.end, self.quick.read_until - base)
             is_record = self._generic.has_read
@@ -123,14 +119,13 @@ class MetricLines:
             self._unfinished.take(view.cleaned.text, where, view.number, place)
 
     def _take_unknown(
-        self, view: View, base: int, own: FigureEntry | None, above: str
+        self, view: View, base: int, own: FigureEntry | None
     ) -> Sequence[tuple[Record, int] | LearntFigures]:
         """Read a line of unknown layout, or the record of several lines that it is a part of."""
         where = self._points.process(view.cleaned.where)
         whole = read_block(view, own, self.quick.read_until - base) if own is not None else None
         if whole is None:
-            text = f"{above} {view.cleaned.text}" if above else view.cleaned.text
-            return self._generic.read(text, where, view.number)
+            return self._generic.read(view.cleaned.text, where, view.number)
         self.quick.read_until = max(self.quick.read_until, base + whole.end)
         return self._generic.read_block(whole.text, whole.kind, where, view.number)
 

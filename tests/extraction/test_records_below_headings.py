@@ -64,18 +64,6 @@ def test_an_epoch_of_its_own_needs_no_step() -> None:
     assert read(text)["val_acc"][3] in {None, 8}
 
 
-def test_a_heading_tells_the_split() -> None:
-    """Figures of the same names under headings of two splits are two series."""
-    text = "".join(
-        f"Training Results, Epoch {number}:\n Accuracy: 5{number}.5%, Avg loss: 1.{number}5\n"
-        f"Validation Results, Epoch {number}:\n Accuracy: 4{number}.5%, Avg loss: 2.{number}5\n"
-        for number in range(1, 9)
-    )
-    found = read(text)
-    assert (found["loss"][0], found["loss"][4]) == (8, 1.85)
-    assert (found["eval_loss"][0], found["eval_loss"][4]) == (8, 2.85)
-
-
 @pytest.mark.parametrize(
     ("line", "name"),
     [

@@ -57,9 +57,6 @@ _POSITIONS: Final = frozenset({"epoch", "Epoch", "EPOCH", "step", "Step", "itera
 """Names that begin the next record where one has a heading with its own position."""
 _GLOBAL: Final = compile_lazily(r"global[_ ]?step\W{1,4}(?P<value>\d{1,12})", re.IGNORECASE)
 _NUMBER_OF: Final = compile_lazily(r"(?:steps?|iterations?|updates?|episodes?|rounds?|epochs)$")
-_HEADING_WORD: Final = compile_lazily(r"[^\W\d_]+")
-_HAS_DECIMAL: Final = compile_lazily(DECIMAL)
-_MOST_HEADING_WORDS: Final = 4
 _DIGIT: Final = compile_lazily(r"\d")
 _REWARD: Final = compile_lazily(r"(?:^|_)(?:rewards?|returns?)$", re.IGNORECASE)
 _ACCURACY: Final = compile_lazily(r"(?:^|_)accuracy$", re.IGNORECASE)
@@ -126,39 +123,6 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
     kind = "block" if is_objective else own.name
     return FigureBlock(
         _join_entries(heading, entries), _name_kind(kind, entries, is_row=is_row), end
-    )
-
-
-def find_split_heading(view: View, back_to: int) -> str:
-    """Find the line right above that says of which split the figures of a line are.
-
-    Empty if the line says itself what it is of, or nothing above it does. Args as of `read_block`.
-    """
-    own = view.cleaned.text
-    if ":" not in own and "=" not in own:  # a figure needs a sign there
-        return ""
-    if has_split_name(own) or parse_step_and_epoch(own):
-        return ""
-    end, low = view.start - 1, max(back_to, view.start - 4 * _LONGEST)
-    for _ in range(_GAP):
-        if end <= low:
-            break
-        start = max(view.data.rfind(b"\n", low, end) + 1, low)
-        text = _get_text_at(view, start, end)
-        if text is None or not _RULE.match(text):
-            return text.strip() if text is not None and _is_split_heading(text) else ""
-        end = start - 1
-    return ""
-
-
-def _is_split_heading(text: str) -> bool:
-    """Say whether a line names a split, a position maybe, and hardly anything else."""
-    return (
-        has_split_name(text)
-        and len(_HEADING_WORD.findall(text)) <= _MOST_HEADING_WORDS
-        and parse_entry(text) is None
-        and not parse_losses(text).values
-        and not _HAS_DECIMAL.search(text)
     )
 
 
