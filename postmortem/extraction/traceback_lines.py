@@ -22,6 +22,8 @@ from postmortem.reading.windows import LONG_REACH, View
 _MOST: Final = 10 * (FIRST + LAST)
 _FIRST: Final = 5 * FIRST
 """Of more tracebacks than are kept so many are the first ones."""
+_APART: Final = 4
+"""Lines from the end of an exception to the head of one that is chained to it."""
 _BEFORE: Final = 400
 """Bytes before a traceback that tell something of it."""
 _HEAD: Final = b"Traceback (most recent call last):"
@@ -99,6 +101,14 @@ class TracebackLines:
             return None
         return dataclasses.replace(found, where=self._points.process(found.where)), before
 
+    def _inherit(self, found: Traceback) -> str:
+        """Give who told of the exception to which this one is chained, right above it."""
+        if not found.chained or not self._points.result.tracebacks:
+            return ""
+        before, _ = self._points.result.tracebacks[-1]
+        is_above = before.where == self._points.process(found.where)
+        return before.aside if is_above and found.line - before.end_line <= _APART else ""
+
     def _keep(self, found: Traceback, view: View, base: int) -> None:
         result = self._points.result
         self._cursor.sight.stamp(view, base)
@@ -107,8 +117,7 @@ class TracebackLines:
             # Frames of one line: a notebook that is written on one.
             found = dataclasses.replace(found, end_line=found.line, exception_line=found.line)
         where = self._points.process(found.where)
-        if where != found.where:
-            found = dataclasses.replace(found, where=where)
+        found = dataclasses.replace(found, where=where, aside=found.aside or self._inherit(found))
         is_late = len(result.tracebacks) >= _MOST
         kept = self._late if is_late else result.tracebacks
         kept.append((found, self._points.count_records_of(where)))

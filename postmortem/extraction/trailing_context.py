@@ -57,7 +57,8 @@ _NOT_ORDINARY: Final = compile_lazily(
 _LEVEL: Final = compile_lazily(
     r"[\d\W_]{0,40}(?:[A-Za-z][\w.]{0,30}[\W_]{1,4})?"
     r"(?P<level>TRACE|DEBUG|INFO|NOTICE|SUCCESS|WARN(?:ING)?|ERROR|CRITICAL|FATAL"
-    r"|(?<=\[)(?:debug|info|warning|error|critical|[DIWEC])(?= {0,8}\]))\b {0,8}(?:[])>|:-] ?){0,3}"
+    r"|(?<=\[)(?:debug|info|warning|error|critical|[DIWEC])(?= {0,8}\])"
+    r"|(?<=\[)[DIWEC](?= \d{4}-\d\d-\d\d ))\b {0,8}(?:[])>|:-] ?){0,3}"
 )
 """A logger's level near the beginning of a line that is of no known form."""
 _COUNT: Final = compile_lazily(
@@ -146,8 +147,9 @@ def is_reported(view: View) -> bool:
 def is_handled(text: str, level: str) -> bool:
     """Say whether a line reports an error that the program handles."""
     words, stated = split_level(text, level)
-    is_report = stated in _REPORTING or goes_on(words)
-    return is_report and not gives_up(words, stated) and not is_exception_line(text)
+    is_going_on = goes_on(words) and stated not in _LAST_WORDS
+    is_report = is_going_on or (stated in _REPORTING and not gives_up(words, stated))
+    return is_report and not is_exception_line(text)
 
 
 def split_level(text: str, level: str = "") -> tuple[str, str]:
