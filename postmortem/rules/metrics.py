@@ -13,8 +13,10 @@ from typing import Any, Final
 
 from postmortem.core.lazy_regex import compile_lazily
 
-_WORD: Final = r"(?:^|[_/ .@-])(?:{})(?:$|[_/ .-])"
-"""A word of a name, between the separators that programs put there."""
+_WORD: Final = (
+    r"(?:^|[_/ .@-]|(?<=^val)|(?<=^(?:test|eval))|(?<=^(?:train|valid)))(?:{})(?:$|[_/ .-])"
+)
+"""A word of a name: between the separators that programs put there, or glued to that of a split."""
 _ANY: Final = (-math.inf, math.inf)
 
 

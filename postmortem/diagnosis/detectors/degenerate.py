@@ -43,6 +43,8 @@ _MOSTLY: Final = 0.6
 _DIGITS: Final = 4
 """Digits of a printed figure with which its coming again is no matter of rounding."""
 _VERY_MANY: Final = 20
+_REACHED: Final = 0.995
+"""Share of its best from which on a score that stands has come where it was to come."""
 _NEARLY_ALL: Final = 0.8
 _OF_MOVES: Final = 0.04
 """Share of the records whose steps fall, from which on they count the moves of episodes."""
@@ -113,7 +115,8 @@ def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
         if count < max(_VERY_MANY, _NEARLY_ALL * len(values)) or _is_whole(values[-1]):
             continue
         is_lost = count < len(values) and values[-1] == min(values)
-        if is_lost or (count >= 2 * _VERY_MANY and _is_begun(points)):
+        is_reached = count < len(values) and values[-1] >= _REACHED * max(values) > 0
+        if is_lost or (count >= 2 * _VERY_MANY and _is_begun(points) and not is_reached):
             message = say(
                 "{name} {value:.4g} in the last {count} of {records} records",
                 "{records} 条记录中最后 {count} 条的 {name} 都是 {value:.4g}",
