@@ -113,6 +113,8 @@ class _Suspect(NamedTuple):
     records_after: int
     is_quoted: bool
     """Logged below ERROR: whoever logged it has caught it."""
+    most_after: int = SURVIVED_RECORDS
+    """Records behind it from which on the run has survived it."""
 
 
 def list_possible_failures(
@@ -133,7 +135,7 @@ def list_possible_failures(
         *_list_finding_suspects(seen, extract, rules),
         *_list_traceback_suspects(tracebacks, extract),
     ]
-    final = [suspect for suspect in suspects if suspect.records_after < SURVIVED_RECORDS]
+    final = [suspect for suspect in suspects if suspect.records_after < suspect.most_after]
     unquoted = [suspect for suspect in final if not suspect.is_quoted]
     kept = unquoted or final or _keep_delayed_tracebacks(suspects, seen)
     find_process = build_process_lookup(seen, extract.tracebacks)
@@ -153,10 +155,17 @@ def _list_finding_suspects(
             build_from_finding(found.finding),
             count_records_after(extract, found.finding, found.records_before),
             found.finding.level in QUOTED,
+            _get_most_after(rules[found.finding.signature]),
         )
         for found in seen
         if found.finding.role == "cause" and rules[found.finding.signature].fatal
     ]
+
+
+def _get_most_after(rule: Signature) -> int:
+    """Give the records that may follow a failure: what a scheduler stops writes on for seconds."""
+    is_stopped = has_trait(rule.id, Trait.ENDS_THE_JOB) and not rule.broad
+    return BUFFERED_RECORDS if is_stopped else SURVIVED_RECORDS
 
 
 def _list_traceback_suspects(

@@ -7,6 +7,7 @@ Whoever trains prints how far it has come. Lines that are the same but for their
 one only rises, say so in any layout.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -19,6 +20,8 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 
 _FEWEST: Final = 3
+_MANY, _MANY_FIGURES = 8, 4
+"""Lines, and figures on each, that count without a word of the work."""
 _MOST_TEXT: Final = 160
 _LONGEST: Final = 1000
 _NUMBER: Final = compile_lazily(r"\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\w))?")
@@ -81,10 +84,24 @@ def _group_similar_lines(lines: Iterable[tuple[int, str]]) -> Iterator[list[tupl
     kinds: dict[str, list[tuple[int, str]]] = {}
     for number, line in lines:
         text = get_last_draw(line)
-        if len(text) <= _LONGEST and _OF_WORK.search(text) and not _NO_RUN.search(text):
+        if len(text) <= _LONGEST and not _NO_RUN.search(text):
             kind = re.sub(r"[\s█▏▎▍▌▋▊▉#=>.|-]+", " ", _NUMBER.sub("0", text))
             kinds.setdefault(kind, []).append((number, text))
-    yield from (members for members in kinds.values() if len(members) >= _FEWEST)
+    for members in kinds.values():
+        text = members[-1][1]
+        is_of_work = _OF_WORK.search(text) is not None
+        if len(members) >= _FEWEST if is_of_work else _is_row_of_figures(members):
+            yield members
+
+
+def _is_row_of_figures(lines: Sequence[tuple[int, str]]) -> bool:
+    """Say whether many lines of names and figures count from one to the next, in whatever words."""
+    counts = [[float(number) for number in _NUMBER.findall(text)] for _, text in lines]
+    return (
+        len(lines) >= _MANY
+        and min(map(len, counts)) >= _MANY_FIGURES
+        and all(after[0] == before[0] + 1 for before, after in itertools.pairwise(counts))
+    )
 
 
 def _has_rising_number(lines: Sequence[tuple[int, str]]) -> bool:
