@@ -91,8 +91,12 @@ _GIVES_UP: Final = compile_lazily(
     r"\b(?:train\w*|fit|run|main|job|experiment|script|program)\b.{0,30}"
     r"\b(?:fail\w*|crash\w*|abort\w*|stop\w*|died|interrupt\w*|terminat\w*)"
     r"|\b(?:fail\w*|crash\w*|abort\w*|error|exception) (?:in|during|while) (?:the )?"
-    r"(?:main|train\w*|fit|run)\b"
-    r"|\b(?:un(?:handled|caught|expected|recoverable)|fatal|giving up|gave up|exit(?:ing)?"
+    r"(?:main|train\w*|fit|run)\b",
+    re.IGNORECASE,
+)
+"""What it says of one with which it does, unless it also says how it goes on."""
+_ENDS: Final = compile_lazily(
+    r"\b(?:un(?:handled|caught|expected|recoverable)|fatal|giving up|gave up|exit(?:ing)?"
     r"|abort(?:ed|ing)?|crash(?:ed)?|refus\w*|exceeded)\b"
     r"|caught in function '(?:main|<module>|train\w*|run|fit)'|训练(?:失败|中断|异常|崩溃|出错)"
     r"|退出|终止|放弃",
@@ -147,7 +151,7 @@ def is_reported(view: View) -> bool:
 def is_handled(text: str, level: str) -> bool:
     """Say whether a line reports an error that the program handles."""
     words, stated = split_level(text, level)
-    is_going_on = goes_on(words) and stated not in _LAST_WORDS
+    is_going_on = goes_on(words) and stated not in _LAST_WORDS and not _ENDS.search(words)
     is_report = is_going_on or (stated in _REPORTING and not gives_up(words, stated))
     return is_report and not is_exception_line(text)
 
@@ -170,7 +174,7 @@ def goes_on(text: str) -> bool:
 
 def gives_up(text: str, level: str) -> bool:
     """Say whether a line about an error says that the run ends with it."""
-    return level in _LAST_WORDS or _GIVES_UP.search(text) is not None
+    return level in _LAST_WORDS or bool(_GIVES_UP.search(text) or _ENDS.search(text))
 
 
 def _find_line_before(view: View) -> Cleaned | None:

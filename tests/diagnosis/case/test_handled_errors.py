@@ -101,6 +101,22 @@ HANDLED = {
         *STEPS,
         "done, saved to final.pt",
     ],
+    "an exception chained to that of a thread": [
+        *THREAD,
+        "",
+        "During handling of the above exception, another exception occurred:",
+        "",
+        *THREAD[1:6],
+        "urllib.error.URLError: <urlopen error [Errno 111] Connection refused>",
+        *STEPS,
+        "done, saved to final.pt",
+    ],
+    "a logger called train falls back": [
+        f"{ERROR}train: compiling failed, falling back to eager mode",
+        *RAISED,
+        *EPOCHS,
+        f"{INFO}train: run complete",
+    ],
     "a logger's name before the closing words": [
         *(
             f"[2026-05-03 10:00:01,000] glue: step {n} loss {3 - n / 100}"

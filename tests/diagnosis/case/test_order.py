@@ -283,6 +283,20 @@ def test_an_exception_that_was_survived_says_nothing_about_the_end(tmp_path: Pat
     assert postmortem.analyze(log).verdict.cause == "scheduler.terminated"
 
 
+@pytest.mark.parametrize(("behind", "is_stopped"), [(5, True), (60, False)])
+def test_what_a_scheduler_stops_writes_on_for_some_seconds(
+    tmp_path: Path, behind: int, *, is_stopped: bool
+) -> None:
+    """Beyond that it was another step of the job that was stopped."""
+    log = tmp_path / "run.log"
+    records = [f"step {n} loss {3 - n / 100:.3f}\n" for n in range(1, 121 + behind)]
+    records.insert(
+        120, "slurmstepd: error: *** JOB 90210 ON dgx1 CANCELLED AT 2025-09-09T09:09:09 ***\n"
+    )
+    log.write_text("".join(records))
+    assert (postmortem.analyze(log).verdict.cause == "scheduler.terminated") is is_stopped
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [

@@ -4,7 +4,7 @@ import pytest
 
 from postmortem.api import analyze
 from postmortem.extraction.formats.generic import parse_metric_line
-from postmortem.extraction.formats.metric_pairs import parse_metrics, parse_single_metric
+from postmortem.extraction.formats.metric_pairs import parse_metrics
 from tests.diagnosis.detectors.made_curves import found
 
 FALLS = [400.0, 380.0, 90.0, 20.0, 4.0, 1.3, 1.0, 1.0, 1.0]
@@ -79,9 +79,9 @@ def test_a_metric_in_brackets_is_one() -> None:
         (": kl: 1.25e-3", {"kl": 1.25e-3}),
         (") saved to out = 0.5/x", {}),
         (": lr = 0.1", {}),
-        (": 12 files = 0.5", {}),
     ],
 )
 def test_one_figure_behind_a_step(text: str, values: dict[str, float]) -> None:
-    """A name and its decimal, and nothing else; a rate is read otherwise."""
-    assert parse_single_metric(text, 0) == values
+    """A name and its decimal, and nothing else; a rate is no metric by itself."""
+    looked = parse_metric_line(f"(Steps: 500{text}")
+    assert (dict(looked.found.record.values) if looked is not None else {}) == values

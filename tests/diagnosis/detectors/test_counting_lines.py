@@ -30,6 +30,12 @@ def is_counting(text: str) -> bool:
             "End of epoch 7, took 4.5 s\nEnd of epoch 8, took 4.4 s\nEnd of epoch 9, took 4.6 s",
             id="ends of epochs",
         ),
+        pytest.param(
+            "\n".join(
+                f"tick {n}  kimg {n}.5  sec/tick 88.{n}  augment 0.{n}" for n in range(1, 12)
+            ),
+            id="rows of names and figures",
+        ),
     ],
 )
 def test_a_run_that_goes_on(text: str) -> None:
@@ -47,6 +53,10 @@ def test_a_run_that_goes_on(text: str) -> None:
             id="frames",
         ),
         pytest.param("warning 1\nwarning 2\nwarning 3", id="of no work"),
+        pytest.param(
+            "\n".join(f"core {n}  mhz {n}.5  cache 88.{n}  temp 0.{n}" for n in range(0, 22, 2)),
+            id="rows that do not count one by one",
+        ),
     ],
 )
 def test_other_lines(text: str) -> None:

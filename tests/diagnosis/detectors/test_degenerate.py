@@ -110,6 +110,9 @@ def test_a_task_is_not_solved_before_anything_is_learnt() -> None:
     [
         pytest.param({"loss": FALLS, "val_acc": [0.5] * 10}, id="the loss falls: it comes later"),
         pytest.param({"loss": FLAT, "val_acc": [0.97] * 10}, id="as good as it gets"),
+        pytest.param(
+            {"val_acc": [0.07 * n for n in range(12)] + [0.9927] * 60}, id="it stands at its best"
+        ),
         pytest.param({"loss": FALLS, "acc": [0.0] * 10}, id="a regression with an accuracy"),
         pytest.param(
             {"loss": [0.0201, 0.0192, 0.0198, 0.0174, 0.0185, 0.0179, 0.0213], "acc": [0.0056] * 7},
