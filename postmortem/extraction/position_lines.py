@@ -15,7 +15,7 @@ import bisect
 import itertools
 import math
 from array import array
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
@@ -105,36 +105,46 @@ def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -
     A record of several lines prints its position on the first: each of its figures follows another
     position.
     """
+    epochs = [series for series in every.values() if series.name == EPOCH]
+    for group in _group_by_process(every.values()):
+        own = [series for series in epochs if series.source == group[0].source]
+        placed = {line for series in own for line in series.lines}
+        bare = [one for one in group if _has_no_step(one) and placed.isdisjoint(one.lines)]
+        if 0 < len(bare) < len(group):
+            _fill(bare, _collect_positions(group))
+
+
+def _group_by_process(every: Iterable[Series]) -> Iterable[list[Series]]:
+    """Put together the series of a plain loop that one process has printed."""
     groups: dict[Hashable, list[Series]] = {}
-    for series in every.values():
+    for series in every:
         if series.producer == PLAIN_LOOP and series.name not in {LOSS_SCALE, EPOCH}:
             groups.setdefault((series.source, series.where), []).append(series)
-    for group in groups.values():
-        placed = {
-            line
-            for series in every.values()
-            if series.name == EPOCH and series.source == group[0].source
-            for line in series.lines
-        }
-        bare = [
-            series
-            for series in group
-            if all(map(math.isnan, series.steps)) and placed.isdisjoint(series.lines)
-        ]
-        if not bare or len(bare) == len(group):
-            continue
-        known = {
-            line: step
-            for series in group
-            for line, step in zip(series.lines, series.steps, strict=True)
-            if not math.isnan(step)
-        }
-        lines = sorted(known)
-        positions = _Positions(array("q", lines), array("d", map(known.__getitem__, lines)))
-        for series in bare:
-            steps = _look_up(positions, series.lines)
-            if steps is not None and len(steps) == series.points:
-                series.place(steps)
+    return groups.values()
+
+
+def _has_no_step(series: Series) -> bool:
+    return all(map(math.isnan, series.steps))
+
+
+def _collect_positions(group: Iterable[Series]) -> _Positions:
+    """Collect the steps that the records of some series print, by their lines."""
+    known = {
+        line: step
+        for series in group
+        for line, step in zip(series.lines, series.steps, strict=True)
+        if not math.isnan(step)
+    }
+    lines = sorted(known)
+    return _Positions(array("q", lines), array("d", map(known.__getitem__, lines)))
+
+
+def _fill(bare: Iterable[Series], positions: _Positions) -> None:
+    """Give series the steps above their lines, where these tell them apart."""
+    for series in bare:
+        steps = _look_up(positions, series.lines)
+        if steps is not None and len(steps) == series.points:
+            series.place(steps)
 
 
 def _get_kind(word: bytes) -> bytes:

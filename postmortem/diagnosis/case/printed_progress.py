@@ -85,15 +85,7 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     epoch, epochs = _find_last(_EPOCH, texts)
     if not _has_begun_next(epoch, epochs, recorded := _find_last_epoch(extract)):
         epoch = _first(recorded, epoch)
-    reached = _find_last_step(extract, has_epochs=epoch is not None) or 0.0
-    plans = (
-        None if math.isnan(extract.total_steps) else extract.total_steps,
-        _get_setting(settings, "max_steps"),
-        *(now for now, _ in _iter_positions(_PLANNED_STEPS, settled)),
-    )
-    planned = next((plan for plan in plans if plan is not None and plan + 1 >= reached), None)
-    last, ends = _find_last_position(extract, texts, planned, has_epochs=epoch is not None)
-    planned = next((plan for plan in ends if plan and last is not None and plan >= last), None)
+    last, planned = _find_steps(extract, settings, texts, settled, has_epochs=epoch is not None)
     epochs = _first(
         epochs,
         _get_setting(settings, "num_train_epochs"),
@@ -105,6 +97,26 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     if epochs is None:
         epochs = _compute_planned_epochs(epoch, last, planned)
     return PrintedProgress(last, planned, epoch, epochs)
+
+
+def _find_steps(
+    extract: Extract,
+    settings: Mapping[str, Setting],
+    texts: Sequence[str],
+    settled: Sequence[str],
+    *,
+    has_epochs: bool,
+) -> tuple[float | None, float | None]:
+    """Give the last step, and the last that was planned, which the run has not outgrown."""
+    reached = _find_last_step(extract, has_epochs=has_epochs) or 0.0
+    plans = (
+        None if math.isnan(extract.total_steps) else extract.total_steps,
+        _get_setting(settings, "max_steps"),
+        *(now for now, _ in _iter_positions(_PLANNED_STEPS, settled)),
+    )
+    planned = next((plan for plan in plans if plan is not None and plan + 1 >= reached), None)
+    last, ends = _find_last_position(extract, texts, planned, has_epochs=has_epochs)
+    return last, next((plan for plan in ends if plan and last is not None and plan >= last), None)
 
 
 def iter_epoch_lines(extract: Extract) -> Iterator[tuple[float, int]]:
@@ -137,8 +149,7 @@ def _find_last_position(
     if recorded is None and other is not None and _is_outgrown(step, texts):
         step, recorded = None, other
     if recorded is not None:
-        most = min(end or planned or math.inf, _BEYOND * recorded + 1)
-        step = step if step is not None and recorded + 1 < step <= most else recorded
+        step = _choose_step(step, recorded, end or planned or math.inf)
     bars = _find_bars(texts)
     planned = _first(planned, _find_bar_end(extract, bars, recorded))
     if planned is not None and bars.get(planned, 0.0) > (step or 0) + 1:
@@ -150,6 +161,13 @@ def _find_last_position(
     printed = re.compile(rf"(?<![\d.])0*{step:.0f}\s?/\s?(\d{{1,12}})(?![\d.])")
     found = next(filter(None, map(printed.search, texts)), None)
     return step, (end, planned, None if found is None else float(found[1]))
+
+
+def _choose_step(printed: float | None, recorded: float, end: float) -> float:
+    """Choose between the last step that a line prints and that of the last record."""
+    is_later = printed is not None and recorded + 1 < printed
+    most = min(end, _BEYOND * recorded + 1)
+    return printed if printed is not None and is_later and printed <= most else recorded
 
 
 def _list_head_lines(extract: Extract) -> list[str]:

@@ -99,6 +99,16 @@ def detect_stuck_score(observed: Observed) -> Iterable[Anomaly]:
     return []
 
 
+def _is_lost(values: Sequence[float], count: int) -> bool:
+    """Say whether a score, the same in so many last records, is as low as it ever was."""
+    return count < len(values) and values[-1] == min(values)
+
+
+def _is_reached(values: Sequence[float], count: int) -> bool:
+    """Say whether such a score is about as high as it ever was."""
+    return count < len(values) and values[-1] >= _REACHED * max(values) > 0
+
+
 def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
     """Find a score that has been one and the same from the first of many records on, or is lost.
 
@@ -114,9 +124,8 @@ def detect_constant_score(observed: Observed) -> Iterable[Anomaly]:
         count = count_trailing_repeats(values)
         if count < max(_VERY_MANY, _NEARLY_ALL * len(values)) or _is_whole(values[-1]):
             continue
-        is_lost = count < len(values) and values[-1] == min(values)
-        is_reached = count < len(values) and values[-1] >= _REACHED * max(values) > 0
-        if is_lost or (count >= 2 * _VERY_MANY and _is_begun(points) and not is_reached):
+        is_stuck = count >= 2 * _VERY_MANY and _is_begun(points) and not _is_reached(values, count)
+        if is_stuck or _is_lost(values, count):
             message = say(
                 "{name} {value:.4g} in the last {count} of {records} records",
                 "{records} 条记录中最后 {count} 条的 {name} 都是 {value:.4g}",

@@ -105,21 +105,11 @@ def _find_coin_flip_accuracy(curves: Curves) -> tuple[Message, int] | None:
 
 def _find_hardly_changed_answers(curves: Curves) -> tuple[Message, int] | None:
     """Find that many records leave the loss near its first level, and all accuracies low."""
-    accuracies = {
-        name: points
-        for name in curves.of("accuracy")
-        if len(points := curves.finite(name)) >= _MANY
-    }
-    losses = [
-        points
-        for name in (names.LOSS, names.EVAL_LOSS)
-        if len(points := curves.finite(name)) >= _MANY
-    ]
-    if not accuracies or not losses or is_policy(curves) or is_rise_expected(curves):
+    accuracies = _select_long(curves, curves.of("accuracy"))
+    losses = [*_select_long(curves, (names.LOSS, names.EVAL_LOSS)).values()]
+    if not (accuracies and losses and _is_from_start(curves)) or is_rise_expected(curves):
         return None
-    if not _is_from_start(curves) or not all(map(_has_hardly_fallen, losses)):
-        return None
-    if not all(_is_low_still([as_share(one.value) for one in of]) for of in accuracies.values()):
+    if not (all(map(_has_hardly_fallen, losses)) and all(map(_is_low_still, accuracies.values()))):
         return None
     name, points = next(iter(accuracies.items()))
     message = say(
@@ -141,8 +131,15 @@ def _has_hardly_fallen(points: Sequence[Point]) -> bool:
     return 0 < (1 - _LITTLE) * first <= statistics.median(values[-max(_FEW, len(values) // 5) :])
 
 
-def _is_low_still(shares: Sequence[float]) -> bool:
+def _select_long(curves: Curves, called: Iterable[str]) -> dict[str, Sequence[Point]]:
+    """Select the curves of these names that have many finite points."""
+    found = {name: curves.finite(name) for name in called}
+    return {name: points for name, points in found.items() if len(points) >= _MANY}
+
+
+def _is_low_still(points: Sequence[Point]) -> bool:
     """Say whether an accuracy is low from the first to the last record."""
+    shares = [as_share(point.value) for point in points]
     return max(shares) <= _LOW and statistics.median(shares[-_FEW:]) - shares[0] < _LOW_RISE
 
 

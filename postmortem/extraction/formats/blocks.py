@@ -110,8 +110,7 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
         back_to: offset in the data before which lines belong to another record.
     """
     is_row = view.cleaned.text.lstrip().startswith("|")
-    losses = parse_losses(f"{own.name}: {own.value}").values
-    is_objective = bool(is_row or losses or _REWARD.search(own.name))
+    is_objective = is_row or _is_objective(own)
     above, heading = _collect_entries_above(view, own.name, max(back_to, view.start - _MOST_BYTES))
     seen = {entry.name for entry in above} | (_POSITIONS if heading and not is_row else set())
     behind, end = _collect_entries_below(view, seen)
@@ -124,6 +123,12 @@ def read_block(view: View, own: FigureEntry, back_to: int) -> FigureBlock | None
     return FigureBlock(
         _join_entries(heading, entries), _name_kind(kind, entries, is_row=is_row), end
     )
+
+
+def _is_objective(entry: FigureEntry) -> bool:
+    """Say whether a name is that of a loss or a reward."""
+    losses = parse_losses(f"{entry.name}: {entry.value}").values
+    return bool(losses) or _REWARD.search(entry.name) is not None
 
 
 def _name_kind(first: str, entries: Sequence[FigureEntry], *, is_row: bool) -> str:

@@ -217,12 +217,7 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
         return None
-    text = convert_to_ascii(text)
-    if " set " in text or "_set_" in text:
-        text = _SET.sub(r"\1", text)
-    if text.startswith(("('", '("')):
-        text = _PRINTED_TUPLE.sub(r" \1 ", text)
-    text = _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
+    text = _write_plainly(convert_to_ascii(text))
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
         return _parse_bar(bar, where, line)
@@ -230,6 +225,15 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     if found is None and bar is None:
         found = _parse_other_line(text, where, line)
     return LineFigures(found, None, "", "") if found is not None else None
+
+
+def _write_plainly(text: str) -> str:
+    """Write the name of a split and a printed tuple as they stand on other lines."""
+    if " set " in text or "_set_" in text:
+        text = _SET.sub(r"\1", text)
+    if text.startswith(("('", '("')):
+        text = _PRINTED_TUPLE.sub(r" \1 ", text)
+    return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
 
 
 def _name_score_of_set(match: re.Match[str]) -> str:

@@ -93,25 +93,16 @@ def parse_step_and_epoch(text: str) -> StepAndEpoch:
 
 def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
     """Read the step and the epoch of a line whose losses begin at a position."""
-    step, epoch = named
-    is_numbered = False
     # Beside an epoch, the second figure of 3/20 is the length of the epoch.
-    total = _parse_number(step, "of") if epoch is None else math.nan
-    if step is None and epoch is not None:
-        step = _BEHIND_EPOCH.match(text, epoch.end())
-    if step is None:
-        step = _find_fraction(text, start)
-        if step and epoch and step.start() < epoch.end():
-            step = None
-        elif step and epoch is None:
-            epoch = _FRACTION_BEFORE.search(text, max(0, step.start() - 24), step.start())
+    total = _parse_number(named.step, "of") if named.epoch is None else math.nan
+    step, epoch = _find_unnamed_step(text, named, start) if named.step is None else named
     if step is None and epoch is None and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
         return Position(
             float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False, 1
         )
-    if step is None and epoch is None:
-        step = _NUMBERED.search(text, 0, start)
-        is_numbered = step is not None
+    is_named = step is not None or epoch is not None
+    step = step if is_named else _NUMBERED.search(text, 0, start)
+    is_numbered = step is not None and not is_named
     return Position(
         _parse_number(step, "value"),
         _parse_number(epoch, "value"),
@@ -121,6 +112,20 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
         is_numbered,
         1 if step is None else _THOUSANDS.get(step["value"][-1], 1),
     )
+
+
+def _find_unnamed_step(text: str, named: StepAndEpoch, start: int) -> StepAndEpoch:
+    """Find the step of a line that calls none so: behind its epoch, or right before its losses."""
+    epoch = named.epoch
+    step = None if epoch is None else _BEHIND_EPOCH.match(text, epoch.end())
+    if step is not None:
+        return StepAndEpoch(step, epoch)
+    step = _find_fraction(text, start)
+    if step is None or (epoch is not None and step.start() < epoch.end()):
+        return StepAndEpoch(None, epoch)
+    if epoch is None:
+        epoch = _FRACTION_BEFORE.search(text, max(0, step.start() - 24), step.start())
+    return StepAndEpoch(step, epoch)
 
 
 def _find_fraction(text: str, end: int) -> re.Match[str] | None:
