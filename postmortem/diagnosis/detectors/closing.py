@@ -131,6 +131,8 @@ _NOT_THE_END: Final = compile_lazily(
 
 _RESULT: Final = compile_lazily(
     r"\bsuccessfully (?:saved|written|wrote|exported|stored)\b"
+    r"|\b(?:sav(?:ed|ing)|wrote|written|export(?:ed|ing)|stored)\b.{0,80}"
+    r"\.(?:pth?|ckpt|bin|safetensors|h5|keras|onnx|pkl|joblib|npz?)\b"
     r"|\b(?:sav(?:ed|ing)|wrote|written|export(?:ed|ing)|stored|upload(?:ed|ing)|push(?:ed|ing)"
     r"|published)\b.{0,60}\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b"
     r"|\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b.{0,60}"
