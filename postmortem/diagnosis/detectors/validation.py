@@ -1,7 +1,8 @@
 """Detect what validation tells beside training: overfitting, and a validation that learns nothing.
 
-In: the curves of one process. Out: the anomalies `overfits`, `validation-at-chance`. Not here:
-curves that are judged by themselves (`detectors.trend`, `detectors.scores`).
+In: the curves of one process. Out: the anomalies `overfits`, `validation-at-chance`,
+`validation-left-behind`. Not here: curves that are judged by themselves (`detectors.trend`,
+`detectors.scores`).
 
 The limits are set so that sound runs stay silent: their validation loss rises by up to 17 % above
 its best while the score still improves.
@@ -127,7 +128,7 @@ def detect_validation_left_behind(observed: Observed) -> Iterable[Anomaly]:
                 begun=begun,
                 late=late,
             )
-            return [curves.shape("validation-at-chance", message, points[0].line)]
+            return [curves.shape("validation-left-behind", message, points[0].line)]
     return []
 
 
