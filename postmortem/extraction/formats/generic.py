@@ -144,7 +144,7 @@ BAR_END: Final = "end of bar "
 _SET: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:idation)?|test|dev)[ _]set(?![A-Za-z])", re.IGNORECASE
 )
-_PRINTED_TUPLE: Final = compile_lazily(r"[('\"]+([^'\",()]{1,60})['\"],\s?")
+_PRINTED_TUPLE: Final = compile_lazily(r"[('\"]{1,3}([^'\",()]{1,60})['\"],\s?")
 """A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
 _OVER_SET: Final = compile_lazily(
     r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))",

@@ -20,10 +20,10 @@ DECIMAL: Final = r"[+-]?(?:nan\b|NaN\b|NAN\b|inf\b|Inf\b|\d[\d,]*\.\d|\d+\.?[eE]
 _BEGINNING: Final = r"[+-]?(?:\.?\d|[nN][aA][nN]|[iI][nN][fF])"
 _QUOTE: Final = r"(?:tensor\(|np\.float\d{1,3}\(|[\[(\"'])?"
 MAY_HOLD_VALUE: Final = compile_lazily(
-    rf"(?:[:=|\]：＝]|\t)\s{{0,40}}{_QUOTE}{_BEGINNING}"
+    rf"[:=|\]：＝]\s{{0,40}}{_QUOTE}{_BEGINNING}"
     rf"|[\s\u4e00-\u9fff]{_QUOTE}{DECIMAL}"
     rf"|(?:is|was):?\s{{1,4}}{_BEGINNING}"
-    rf"|\s\s{_BEGINNING}"
+    rf"|(?:\s\s|\t){_QUOTE}{_BEGINNING}"
     r"|\d\s?(?:/\s?s|tok|sam|im|ex|seq|fra|ms|[KMGT]i?B)|[it\d] \[|━|ode"
 )
 """Stands in every text that holds a figure which is the value of some name: behind a sign, with
