@@ -22,7 +22,7 @@ from postmortem.extraction.facts.series import Series
 from postmortem.extraction.recurring_lines import unfold_lines
 
 _NUMBER: Final = r"\d[\d,]{0,14}(?:\.\d{1,4})?[KkM]?(?![\w.]{0,16}\d)"
-_GAP: Final = r"(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}[\"']?"
+_GAP: Final = r"(?: is\b)?(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}[\"']?"
 _OF: Final = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
 _EPOCH: Final = compile_lazily(rf"(?i)(?<![a-z_])epoch{_GAP}{_OF}")
 _OF_PAIR: Final = compile_lazily(

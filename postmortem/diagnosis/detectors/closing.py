@@ -137,7 +137,7 @@ _RESULT: Final = compile_lazily(
     r"|published)\b.{0,60}\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b"
     r"|\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b.{0,60}"
     r"\b(?:saved|written|exported|stored|uploaded|pushed|published)\b"
-    r"|^[\W_]{0,20}(?:best|total|overall|elapsed)\b[^:=]{0,60}[:=] ?\d"
+    r"|\btest metric\b|^[\W_]{0,20}(?:best|total|overall|elapsed)\b[^:=]{0,60}[:=] ?\d"
     r"|\btotal\b.{0,20}\btime\b|\btime\b.{0,12}\b(?:passes|passed|elapsed|taken|spent)\b"
     r"|(?<![A-Za-z])total wall|总(?:共|计|耗时|用时)|保存",
     re.IGNORECASE,

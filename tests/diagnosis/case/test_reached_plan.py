@@ -59,6 +59,16 @@ def test_the_plan_may_stand_in_the_settings() -> None:
     assert not is_through("Namespace(lr=0.1, num_epochs=9, seed=1)", *lines)
 
 
+def test_a_sentence_may_name_the_epoch() -> None:
+    """And the losses beside it."""
+    lines = [
+        f"Epoch is [{epoch}/6], mini-batch is [27/27], batch_loss is {1 / epoch:.5f}"
+        for epoch in range(1, 7)
+    ]
+    assert is_through(*lines)
+    assert not is_through(*lines[:-1])
+
+
 def test_few_epochs_tell_nothing() -> None:
     """Two may be whatever else is counted."""
     assert not is_through(*epochs(2, 2))
