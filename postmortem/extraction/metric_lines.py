@@ -11,11 +11,7 @@ from typing import Final
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
-from postmortem.extraction.formats.blocks import (
-    FigureEntry,
-    parse_entry,
-    read_block,
-)
+from postmortem.extraction.formats.blocks import FigureEntry, parse_entry, read_block
 from postmortem.extraction.formats.learnt_layouts import LearntFigures
 from postmortem.extraction.formats.records import MetricReader, Record
 from postmortem.extraction.formats.unfinished import FRAMEWORK, UnfinishedBars

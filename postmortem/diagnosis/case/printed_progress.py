@@ -264,7 +264,7 @@ def _find_last_step(extract: Extract, *, has_epochs: bool, is_sure: bool = True)
         and names.SO_FAR not in curve.name
         and not math.isnan(curve.steps[-1])
         and not (has_epochs and is_within_epochs(curve))
-        and _counts_steps(curve) >= is_sure
+        and (_counts_steps(curve) or not is_sure)
     ]
     return max(found, default=(False, 0, None))[2]
 

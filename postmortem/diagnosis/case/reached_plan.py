@@ -4,11 +4,10 @@ In: the extract of an attempt that nothing has ended. Out: the anomaly `last-epo
 far it came (`case.printed_progress`), steps and plans that no number states (`detectors.ending`,
 `detectors.planned_end`).
 
-An epoch is through once each curve with a point in the epoch before has as many in it. A
-curve whose points are rarer than the epochs tells nothing.
+An epoch is through once each curve has as many points in it as in the epoch before. A curve whose
+points are rarer than the epochs tells nothing.
 """
 
-import bisect
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -33,8 +32,11 @@ def find_reached_plan(extract: Extract) -> dict[str, Anomaly]:
     curves = [curve for curve in extract.series.values() if curve.last is not None]
     if max((len(curve.lines) for curve in curves), default=0) < _FEWEST:
         return {}
+    begins = sorted(dict(_iter_begins(extract, curves)).items())
+    if len(begins) < _FEWEST or not _is_last_through(curves, begins):
+        return {}
     progress = read_progress(extract, extract.facts.settings())
-    if not _is_last_epoch_through(extract, curves, progress):
+    if not _is_at_end(progress, [epoch for epoch, _ in begins]):
         return {}
     last = max(curves, key=lambda curve: curve.lines[-1])
     message = say(
@@ -46,23 +48,21 @@ def find_reached_plan(extract: Extract) -> dict[str, Anomaly]:
     return {"last-epoch": Anomaly("last-epoch", message, last.source, NOWHERE, last.lines[-1])}
 
 
-def _is_last_epoch_through(
-    extract: Extract, curves: Sequence[Series], progress: PrintedProgress
-) -> bool:
-    """Say whether the last of the planned epochs was reached and is as long as the one before."""
-    begins = sorted(dict(_iter_begins(extract, curves)).items())
-    if len(begins) < _FEWEST or progress.epoch is None or progress.planned_epochs is None:
-        return False
-    left = progress.planned_epochs - progress.epoch
-    if left > (begins[0][0] == 0) or begins[-1][0] != progress.epoch:
-        return False
+def _is_last_through(curves: Sequence[Series], begins: Sequence[tuple[float, int]]) -> bool:
+    """Say whether the last epoch is as long as the one before; each comes with its first line."""
     (_, before), (_, last) = begins[-2:]
     return all(
-        bisect.bisect_left(curve.lines, before) == bisect.bisect_left(curve.lines, last)
-        or bisect.bisect_left(curve.lines, last) - bisect.bisect_left(curve.lines, before)
-        <= len(curve.lines) - bisect.bisect_left(curve.lines, last)
+        curve.count_within(before, last - 1) <= curve.count_within(last, max(last, curve.lines[-1]))
         for curve in curves
     )
+
+
+def _is_at_end(progress: PrintedProgress, epochs: Sequence[float]) -> bool:
+    """Say whether the last of the epochs that were begun is the last that was planned."""
+    if progress.epoch is None or progress.planned_epochs is None:
+        return False
+    left = progress.planned_epochs - progress.epoch
+    return left <= (epochs[0] == 0) and epochs[-1] == progress.epoch
 
 
 def _iter_begins(extract: Extract, curves: Sequence[Series]) -> Iterator[tuple[float, int]]:

@@ -83,7 +83,7 @@ def _names_metrics(columns: Sequence[str]) -> bool:
 def _is_row(columns: Sequence[str], row: Sequence[str]) -> bool:
     """Say whether cells are a row below these columns: figures, but for a few times and words."""
     cells = [(column, cell.strip()) for column, cell in zip(columns, row, strict=False)]
-    figures = [column for column, cell in cells if not cell or parse_figure(cell) is not None]
+    figures = [column for column, cell in cells if not cell or _parse_figure(cell) is not None]
     return (
         len(row) == len(columns)
         and 2 * len(figures) >= len(cells)
@@ -97,7 +97,7 @@ def _are_all_rows(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool
     return len(rows) >= _FEWEST_ROWS and all(_is_row(columns, row) for row in rows)
 
 
-def parse_figure(cell: str) -> float | None:
+def _parse_figure(cell: str) -> float | None:
     """Read a cell that holds a figure and nothing else; None of any other."""
     return parse_value(cell) if _FIGURES.match(cell) else None
 
@@ -139,7 +139,7 @@ def list_metric_names(columns: list[str]) -> list[str]:
     """Name the columns; one that is no metric has no name."""
     heads = [column.lower() for column in columns]
     step_column = find_step_column(heads)
-    if step_column is None and not heads[0]:  # the numbered rows of a data frame
+    if step_column is None and heads[:1] == [""]:  # the numbered rows of a data frame
         step_column = 0
     return [
         "step"
@@ -155,7 +155,7 @@ def _parse_values(names: list[str], row: list[str]) -> dict[str, float]:
     """Give the figures of a row; of several columns for the training loss the first."""
     values = dict[str, float]()
     for name, cell in zip(names, row, strict=False):
-        value = parse_figure(cell.strip()) if name and name not in values else None
+        value = _parse_figure(cell.strip()) if name and name not in values else None
         if value is not None:
             values[name] = value
     return values
