@@ -38,6 +38,28 @@ def restrict_memory(mebibytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (mebibytes * _MIB, most))
 
 
+def is_lack_of_memory(error: BaseException) -> bool:
+    """Whether an error, or the one behind it, says that this process may hold no more.
+
+    Within a limit a `SystemError` says so too: compiled code that was refused memory and raised
+    nothing ("error return without exception set").
+    """
+    behind = error.__cause__
+    if isinstance(error, MemoryError):
+        return True
+    if isinstance(error, SystemError) and _is_memory_restricted():
+        return True
+    return behind is not None and is_lack_of_memory(behind)
+
+
+def _is_memory_restricted() -> bool:
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 -- not everywhere
+
+        return resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY
+    return False
+
+
 @contextmanager
 def use_working_directory(folder: str | Path) -> Iterator[None]:
     """Work in a folder, so that short names lead to the files in it."""

@@ -16,7 +16,11 @@ import zstandard
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import PostmortemError
 from postmortem.core.host.files import replace
-from postmortem.core.host.worker_process import restrict_memory, use_working_directory
+from postmortem.core.host.worker_process import (
+    is_lack_of_memory,
+    restrict_memory,
+    use_working_directory,
+)
 from postmortem.core.message import convert_to_message
 from postmortem.fleet.found_jobs import JUDGED, UNREADABLE, FoundJob
 from postmortem.fleet.search.job_content import compute_digest, place_job_files
@@ -77,19 +81,21 @@ def _run_guarded(settings: JobSettings, work: Callable[[], Any]) -> TaskOutcome:
     """Do it; whatever goes wrong becomes an outcome with its reason."""
     try:
         return TaskOutcome(JUDGED, work())
-    except MemoryError:
+    except Exception as error:  # noqa: BLE001 -- one job of ten thousand: it is told in its row
+        return _build_failed_outcome(settings, error)
+
+
+def _build_failed_outcome(settings: JobSettings, error: Exception) -> TaskOutcome:
+    if is_lack_of_memory(error):
         gc.collect()
         return build_memory_outcome(settings.memory)
-    except PostmortemError as error:
-        if isinstance(error.__cause__, MemoryError):
-            return build_memory_outcome(settings.memory)
+    if isinstance(error, PostmortemError):
         message = convert_to_message(error.what)
         return TaskOutcome(UNREADABLE, why=(message.text("en"), message.text("zh")))
-    except OSError as error:
+    if isinstance(error, OSError):
         detail = error.strerror or str(error)
         return TaskOutcome(UNREADABLE, why=(f"cannot be read: {detail}", f"无法读取：{detail}"))
-    except Exception as error:  # noqa: BLE001 -- one job of ten thousand: it is told in its row
-        return build_crash_outcome(f"{type(error).__name__}: {error}"[:300])
+    return build_crash_outcome(f"{type(error).__name__}: {error}"[:300])
 
 
 @functools.lru_cache(maxsize=1)

@@ -12,7 +12,11 @@ from typing import Final, NamedTuple, TypeVar
 
 from postmortem.core.diagnosis import Analysis
 from postmortem.core.errors import InputError, PostmortemError
-from postmortem.core.host.worker_process import restrict_memory, use_working_directory
+from postmortem.core.host.worker_process import (
+    is_lack_of_memory,
+    restrict_memory,
+    use_working_directory,
+)
 from postmortem.core.message import say
 from postmortem.core.names import SHIPPED
 from postmortem.fleet.search.several_jobs import require_one_unpacked, require_one_upload
@@ -99,8 +103,8 @@ def run_within_memory(settings: JudgeSettings, work: Callable[[], _Result]) -> _
     """
     try:
         return work()
-    except (MemoryError, PostmortemError) as error:
-        if not isinstance(error, MemoryError) and not isinstance(error.__cause__, MemoryError):
+    except (MemoryError, SystemError, PostmortemError) as error:
+        if not is_lack_of_memory(error):
             raise
         raise Refusal(
             413,
