@@ -7,7 +7,7 @@ Of several detectors, processes or lines that show one shape the first counts. T
 wrong before the others is looked at first, and it alone shows how that came.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.core.lines import ProcessId
@@ -63,6 +63,7 @@ from postmortem.diagnosis.detectors import (
     torch_build,
     uneven_pace,
     unproved_end,
+    unsound_curves,
     validation,
     version_pairs,
     waiting_places,
@@ -226,9 +227,15 @@ def add_outcome_anomalies(
         outcome: one of `names.OUTCOMES`.
     """
     view = observed.at_end(outcome, known)
-    return _collect_by_id(
+    found = _collect_by_id(
         (*known.values(), *(shape for detector in OF_THE_OUTCOME for shape in detector(view)))
     )
+    members = _group_series_by_process(observed.series)
+    if not members:
+        return found
+    main = max(members, key=lambda process: sum(one.points for one in members[process]))
+    judged = _view_process(observed, main, members[main]).at_end(outcome, found)
+    return _collect_by_id((*found.values(), *unsound_curves.detect_unsound_curves(judged)))
 
 
 def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Iterator[Anomaly]:
@@ -236,15 +243,20 @@ def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Itera
     first = None if origin is None else (origin.source, origin.where)
     members = _group_series_by_process(observed.series)
     for process in sorted(members, key=lambda one: one != first):
-        epochs = build_epoch_series(observed, members[process], process)
-        view = observed.of(  # they are large
-            Curves([*members[process], *epochs], *process, observed.metrics)
-        )
+        view = _view_process(observed, process, members[process])
         is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):
                 if not (is_carried and observed.anomaly_types[shape.id].spreads):
                     yield shape
+
+
+def _view_process(
+    observed: Observed, process: tuple[int, ProcessId], members: Sequence[Series]
+) -> Observed:
+    """Give the view of a detector that looks at one process."""
+    epochs = build_epoch_series(observed, members, process)
+    return observed.of(Curves([*members, *epochs], *process, observed.metrics))
 
 
 def _group_series_by_process(series: Iterable[Series]) -> dict[tuple[int, ProcessId], list[Series]]:
