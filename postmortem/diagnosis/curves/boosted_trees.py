@@ -158,5 +158,5 @@ def _build_input_error(path: Path, why: str) -> InputError:
     return InputError(
         say("the model of curves cannot be used: {why}", "曲线模型无法使用：{why}", why=why),
         path,
-        "train it again with `postmortem train --curves`, or leave models out with --no-model",
+        "install the package again, or leave the models out with --no-model",
     )

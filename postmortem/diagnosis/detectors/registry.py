@@ -7,10 +7,11 @@ Of several detectors, processes or lines that show one shape the first counts. T
 wrong before the others is looked at first, and it alone shows how that came.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.core.lines import ProcessId
+from postmortem.diagnosis.curves.boosted_trees import CurveModel
 from postmortem.diagnosis.detectors import auxiliary_metrics as vitals
 from postmortem.diagnosis.detectors import (
     baseline,
@@ -217,7 +218,10 @@ def detect_anomalies(observed: Observed) -> dict[str, Anomaly]:
 
 
 def add_outcome_anomalies(
-    observed: Observed, known: Mapping[str, Anomaly], outcome: str
+    observed: Observed,
+    known: Mapping[str, Anomaly],
+    outcome: str,
+    open_curve_model: Callable[[], CurveModel] | None = None,
 ) -> dict[str, Anomaly]:
     """Add the shapes that depend on how the run ended.
 
@@ -225,17 +229,29 @@ def add_outcome_anomalies(
         observed: of the job.
         known: what `found` gave.
         outcome: one of `names.OUTCOMES`.
+        open_curve_model: gives the model that is asked where nothing else is bad.
     """
     view = observed.at_end(outcome, known)
     found = _collect_by_id(
         (*known.values(), *(shape for detector in OF_THE_OUTCOME for shape in detector(view)))
     )
+    if open_curve_model is None:
+        return found
+    main = view_main_process(observed)
+    if main is None:
+        return found
+    judged = main.at_end(outcome, found)
+    doubts = unsound_curves.detect_unsound_curves(judged, open_curve_model)
+    return _collect_by_id((*found.values(), *doubts))
+
+
+def view_main_process(observed: Observed) -> Observed | None:
+    """Give the view of the process with the most points of curves; None where none has any."""
     members = _group_series_by_process(observed.series)
     if not members:
-        return found
+        return None
     main = max(members, key=lambda process: sum(one.points for one in members[process]))
-    judged = _view_process(observed, main, members[main]).at_end(outcome, found)
-    return _collect_by_id((*found.values(), *unsound_curves.detect_unsound_curves(judged)))
+    return _view_process(observed, main, members[main])
 
 
 def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Iterator[Anomaly]:

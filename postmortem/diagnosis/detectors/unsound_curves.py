@@ -9,20 +9,18 @@ is not put to the vote.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import Message, say
-from postmortem.core.resources import find_shipped_model
-from postmortem.diagnosis.curves.boosted_trees import CurveModel, load_curve_model
+from postmortem.diagnosis.curves.boosted_trees import CurveModel
 from postmortem.diagnosis.curves.features import compute_features
 from postmortem.diagnosis.curves.roles import RoleCurve, choose_role_curves
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 
-MODEL: Final = "curves.json"
 _FEWEST: Final = 4
 """Records of a judged curve below which no curve is judged."""
 _SURE: Final = 0.75
@@ -32,13 +30,13 @@ Set on sound logs of public repositories, none of which is in the training set (
 """
 
 
-def detect_unsound_curves(observed: Observed) -> Iterator[Anomaly]:
+def detect_unsound_curves(
+    observed: Observed, open_model: Callable[[], CurveModel]
+) -> Iterator[Anomaly]:
     """Find curves that resemble those of runs with a silent fault."""
     if observed.outcome in names.ALARMING or _is_decided(observed):
         return
-    path, curves = find_shipped_model(MODEL), observed.curves
-    if path is None:
-        return
+    curves = observed.curves
     roles = {
         role: chosen
         for role, chosen in choose_role_curves(curves).items()
@@ -46,7 +44,7 @@ def detect_unsound_curves(observed: Observed) -> Iterator[Anomaly]:
     }
     if max((curves.count(chosen.name) for chosen in roles.values()), default=0) < _FEWEST:
         return
-    model = load_curve_model(path)
+    model = open_model()
     features = compute_features(curves, observed.facts)
     shares = model.compute_shares(features)
     best = max(shares, key=shares.__getitem__)
