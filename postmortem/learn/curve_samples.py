@@ -3,9 +3,9 @@
 In: folders of labelled logs. Out: `CurveSample`s. Not here: the measures (`diagnosis.curves`),
 fitting (`learn.curve_fitting`).
 
-Beside the fields of every label (`learn.labelled_logs`) `task` names the training that a run of the
-lab executed, and `visible: false` a fault that the printed figures do not show: such a run teaches
-nothing.
+Beside the fields of every label (`learn.labelled_logs`) those of the lab have `task`, the training
+that was executed, and `answer`, what the printed figures let an observer say: of a fault that they
+do not show, that the run is sound.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,11 +41,10 @@ def read_curve_samples(
     machine = get_matcher(tuple(patterns))
     classes = {kind.curve_class for kind in machine.knowledge.anomalies.values()}
     for label in list_labelled_cases(folders):
-        answer = SOUND if has_trait(label.cause, Trait.SOUND) else label.cause
         details = _read_details(label)
-        if label.is_held_out or not details.get("visible", True):
-            continue
-        if answer != SOUND and answer not in classes:
+        cause = str(details.get("answer") or label.cause)
+        answer = SOUND if has_trait(cause, Trait.SOUND) else cause
+        if label.is_held_out or (answer != SOUND and answer not in classes):
             continue
         features = measure_last_attempt(read([label.log], machine), machine.knowledge)
         if features is not None:

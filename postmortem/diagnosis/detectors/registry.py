@@ -12,6 +12,7 @@ from typing import Final
 
 from postmortem.core.lines import ProcessId
 from postmortem.diagnosis.curves.boosted_trees import CurveModel
+from postmortem.diagnosis.curves.stretches import select_last_training
 from postmortem.diagnosis.detectors import auxiliary_metrics as vitals
 from postmortem.diagnosis.detectors import (
     baseline,
@@ -274,7 +275,8 @@ def _view_process(
 ) -> Observed:
     """Give the view of a detector that looks at one process."""
     epochs = build_epoch_series(observed, members, process)
-    return observed.of(Curves([*members, *epochs], *process, observed.metrics))
+    judged = select_last_training([*members, *epochs])
+    return observed.of(Curves(judged, *process, observed.metrics))
 
 
 def _group_series_by_process(series: Iterable[Series]) -> dict[tuple[int, ProcessId], list[Series]]:
