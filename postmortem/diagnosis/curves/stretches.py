@@ -43,9 +43,16 @@ def select_last_training(series: Sequence[Series]) -> Sequence[Series]:
     first, end = next(
         (span for span, count in zip(reversed(spans), reversed(counts), strict=True)
          if count >= least), (0, last))  # fmt: skip
+    if end < last and any(_is_broken_behind(one, end) for one in series):
+        return series
     end = end if end < last else max(one.lines[-1] for one in series if one.points)
     parts = [one.within(first, end) for one in series if one.points]
     return [part for part in parts if part.points]
+
+
+def _is_broken_behind(series: Series, line: int) -> bool:
+    """Say whether a series is first not finite behind a line: that must not be left out."""
+    return series.first_nonfinite is not None and series.first_nonfinite.line > line
 
 
 def _find_starts(series: Sequence[Series]) -> list[int]:
@@ -68,10 +75,11 @@ def _find_starts(series: Sequence[Series]) -> list[int]:
 
 def _find_returns(counter: Sequence[float], lines: Sequence[int]) -> list[int]:
     """Give the lines at which a counter is back where it began, or before that."""
-    first = counter[0]
+    placed = sorted(zip(lines, counter, strict=True))
+    first = placed[0][1]
     found = [
-        lines[index + 1]
-        for index, (earlier, later) in enumerate(itertools.pairwise(counter))
+        line
+        for (_, earlier), (line, later) in itertools.pairwise(placed)
         if later < earlier and later <= first
     ]
     return found if len(found) <= _MOST else []
