@@ -14,6 +14,7 @@ from typing import Final
 
 import yaml
 
+from postmortem.core.errors import InputError
 from postmortem.diagnosis.case import attempts
 from postmortem.diagnosis.curves.features import compute_features
 from postmortem.diagnosis.detectors.observed import build_observed
@@ -46,7 +47,11 @@ def read_curve_samples(
         answer = SOUND if has_trait(cause, Trait.SOUND) else cause
         if label.is_held_out or (answer != SOUND and answer not in classes):
             continue
-        features = measure_last_attempt(read([label.log], machine), machine.knowledge)
+        try:
+            extract = read([label.log], machine)
+        except InputError:
+            continue  # nothing in it is a log's: there are no curves either
+        features = measure_last_attempt(extract, machine.knowledge)
         if features is not None:
             yield CurveSample(features, answer, str(details.get("task") or label.group), weight)
 
