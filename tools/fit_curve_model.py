@@ -17,9 +17,9 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from postmortem.diagnosis.curves.boosted_trees import serialize_curve_model
+from postmortem.diagnosis.curves.boosted_trees import SOUND, serialize_curve_model
 from postmortem.learn.curve_fitting import CurveSample, fit_curve_model
-from postmortem.learn.curve_samples import SOUND, list_feature_names, read_curve_samples
+from postmortem.learn.curve_samples import list_feature_names, read_curve_samples
 from postmortem.learn.samples import fold_of
 
 _FOLDS: Final = 6
@@ -77,11 +77,7 @@ def describe(samples: Sequence[CurveSample], shares: Sequence[dict[str, float]])
 
 
 def _count(rows: Sequence[tuple[CurveSample, dict[str, float]]], threshold: float) -> str:
-    named = [
-        (one.answer, best if best != SOUND and share[best] >= threshold else SOUND)
-        for one, share in rows
-        for best in [max(share, key=share.__getitem__)]
-    ]
+    named = [(one.answer, _name(share, threshold)) for one, share in rows]
     faults = [pair for pair in named if pair[0] != SOUND]
     sound = [pair for pair in named if pair[0] == SOUND]
     flagged = sum(given != SOUND for _, given in faults)
@@ -91,6 +87,12 @@ def _count(rows: Sequence[tuple[CurveSample, dict[str, float]]], threshold: floa
         f"faults {len(faults)}, flagged {flagged}, named rightly {right};"
         f" sound {len(sound)}, accused {accused}"
     )
+
+
+def _name(share: dict[str, float], threshold: float) -> str:
+    """Give the likeliest fault where a fault of any kind is likelier than a threshold."""
+    faults = {one: value for one, value in share.items() if one != SOUND}
+    return max(faults, key=faults.__getitem__) if sum(faults.values()) >= threshold else SOUND
 
 
 def _get_records(sample: CurveSample) -> float:

@@ -10,12 +10,12 @@ do not show, that the run is sound.
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
 import yaml
 
 from postmortem.core.errors import InputError
 from postmortem.diagnosis.case import attempts
+from postmortem.diagnosis.curves.boosted_trees import SOUND
 from postmortem.diagnosis.curves.features import compute_features
 from postmortem.diagnosis.detectors.observed import build_observed
 from postmortem.diagnosis.detectors.registry import view_main_process
@@ -26,9 +26,6 @@ from postmortem.learn.labelled_logs import LabelledLog, list_labelled_cases
 from postmortem.pipeline import get_matcher
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, has_trait
-
-SOUND: Final = "sound"
-"""The class of a run without a fault."""
 
 
 def read_curve_samples(

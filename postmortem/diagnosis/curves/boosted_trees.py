@@ -24,6 +24,8 @@ from postmortem.core.errors import InputError
 from postmortem.core.message import say
 
 FORMAT: Final = 1
+SOUND: Final = "sound"
+"""The class of a run without a fault."""
 _DEEPEST: Final = 64
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import Message, say
-from postmortem.diagnosis.curves.boosted_trees import CurveModel
+from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel
 from postmortem.diagnosis.curves.features import compute_features
 from postmortem.diagnosis.curves.roles import RoleCurve, choose_role_curves
 from postmortem.diagnosis.detectors.aligned import Curves
@@ -24,7 +24,7 @@ from postmortem.diagnosis.detectors.observed import Observed
 _FEWEST: Final = 4
 """Records of a judged curve below which no curve is judged."""
 _SURE: Final = 0.75
-"""Share of a class from which on it is said.
+"""Share of all faults together from which on the likeliest of them is said.
 
 Set on sound logs of public repositories, none of which is in the training set (MODEL_CARD.md).
 """
@@ -47,9 +47,10 @@ def detect_unsound_curves(
     model = open_model()
     features = compute_features(curves, observed.facts)
     shares = model.compute_shares(features)
+    doubt = 1.0 - shares.pop(SOUND, 1.0)
     best = max(shares, key=shares.__getitem__)
     kinds = [kind for kind in observed.anomaly_types.values() if kind.curve_class == best]
-    if not kinds or shares[best] < _SURE:
+    if not kinds or doubt < _SURE:
         return
     role = _find_telling_role(model, features, best, roles)
     yield curves.shape(kinds[0].id, _describe(curves, role), _find_line(curves, role))
