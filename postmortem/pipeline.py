@@ -21,6 +21,7 @@ from postmortem.core.resources import find_shipped_model
 from postmortem.diagnosis.case.build import build_case
 from postmortem.diagnosis.classifier.opinion import ask_text_model
 from postmortem.diagnosis.classifier.text_model import TextModel, load_text_model
+from postmortem.diagnosis.curves.boosted_trees import load_curve_model
 from postmortem.diagnosis.inference.active_conditions import find_active_conditions
 from postmortem.diagnosis.inference.certainty import settled
 from postmortem.diagnosis.inference.second_opinion import combine_opinions
@@ -70,9 +71,12 @@ def judge(
 ) -> Analysis:
     """Judge an attempt of what was read, the last one, and what a replay of its steps has shown.
 
-    A model of text is heard where the log does not prove its cause.
+    A model of text is heard where the log does not prove its cause, and beside it the model of
+    curves where no figure decides by itself.
     """
-    case = build_case(gathered, knowledge, attempt)
+    curves = find_shipped_model("curves.json") if model is not None else None
+    opener = functools.partial(load_curve_model, curves) if curves is not None else None
+    case = build_case(gathered, knowledge, attempt, opener)
     shown = () if replayed is None else tuple(iter_evidence(replayed))
     ranking = rank(case, knowledge, shown)
     if model is not None:

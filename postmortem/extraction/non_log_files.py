@@ -19,7 +19,7 @@ _FOLDED: Final = (".json", ".jsonl")
 _JSON_LOG_KEYS: Final = ('"message"', '"msg"', '"level"')
 """Keys of lines that a logger wrote as JSON."""
 _NAMES: Final = compile_lazily(
-    r"[\w ./()%:@#-]{0,80}(?:[,\t][\w ./()%:@#-]{0,80}){1,9}(?:[,\t].*|\s{0,9})$"
+    r"[\w ./()%:@#-]{0,80}(?:[,;\t][\w ./()%:@#-]{0,80}){1,9}(?:[,;\t].*|\s{0,9})$"
 )
 """The heading of a table of comma-separated values."""
 _LOOKED_AT: Final = 20

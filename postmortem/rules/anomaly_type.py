@@ -29,6 +29,8 @@ class AnomalyType(NamedTuple):
     spreads: bool = False
     """The all-reduce carries it from the process that went wrong first, which shows how, to the
     others, which show only what came of it."""
+    curve_class: str | None = None
+    """The class of the model of curves whose runs look like this; none for what is detected."""
 
 
 def build_anomaly_types(rows: Iterable[Mapping[str, Any]]) -> dict[str, AnomalyType]:

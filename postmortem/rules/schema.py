@@ -239,6 +239,7 @@ class AnomalyEntry(Strict):
     spoils: bool = False
     is_turn: bool = False
     spreads: bool = False
+    curve_class: CauseId | None = None
 
     @model_validator(mode="after")
     def _columns_agree(self) -> "AnomalyEntry":

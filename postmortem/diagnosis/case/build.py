@@ -7,7 +7,7 @@ report shows besides (`story`).
 """
 
 import dataclasses
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Traceback
@@ -25,6 +25,7 @@ from postmortem.diagnosis.case.reached_plan import find_reached_plan
 from postmortem.diagnosis.case.specificity import drop_less_specific, is_any_exception
 from postmortem.diagnosis.case.survived_errors import SurvivedErrors, is_outlived_by_run
 from postmortem.diagnosis.case.values import Case
+from postmortem.diagnosis.curves.boosted_trees import CurveModel
 from postmortem.diagnosis.detectors import registry
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import build_observed
@@ -56,13 +57,20 @@ class _Attempt(NamedTuple):
         return self.begins.get(source, 0) <= self.gathered.lines.get(source, 0)
 
 
-def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = None) -> Case:
-    """Bring what was gathered into order; nothing in it is changed, and no file is read.
+def build_case(
+    extract: Extract,
+    knowledge: KnowledgeBase,
+    asked: int | None = None,
+    open_curve_model: Callable[[], CurveModel] | None = None,
+) -> Case:
+    """Bring what was gathered into order; nothing in it is changed, and no log is read.
 
     Args:
         extract: what was read.
         knowledge: the rules.
         asked: the number of the attempt to judge, the last without one.
+        open_curve_model: gives the model that is asked about curves that decide nothing by
+            themselves; none is asked without it.
 
     Raises:
         UsageError: there is no such attempt.
@@ -72,7 +80,7 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
     outcomes_of, before = [], None
     for one in range(1, count + 1):
         part, begins = attempts.select_attempt(extract, spans, one)
-        built = _build_attempt(part, begins, knowledge)
+        built = _build_attempt(part, begins, knowledge, open_curve_model if one == number else None)
         kind = built.first.kind if built.first is not None else None
         outcomes_of.append(outcomes.name_outcome(built.outcome, kind))
         if one == number - 1:
@@ -91,7 +99,12 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
     )
 
 
-def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: KnowledgeBase) -> Case:
+def _build_attempt(
+    extract: Extract,
+    begins: Mapping[int, int],
+    knowledge: KnowledgeBase,
+    open_curve_model: Callable[[], CurveModel] | None,
+) -> Case:
     """Bring what was gathered of one attempt into order."""
     about = select_sources_by_type(extract, "environment", "scheduler")
     handed_on = forwarding(extract.tracebacks)
@@ -134,7 +147,7 @@ def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: Knowl
             )
         ),
         tracebacks=_list_unsurvived_tracebacks(left),
-        shapes=registry.add_outcome_anomalies(observed, known, outcome),
+        shapes=registry.add_outcome_anomalies(observed, known, outcome, open_curve_model),
         environment=env.build_environment(extract.facts, knowledge.gpus),
         settings=extract.facts.settings(),
         frameworks=outcomes.get_framework_versions(extract, knowledge.stacks),

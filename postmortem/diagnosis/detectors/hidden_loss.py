@@ -14,6 +14,7 @@ from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves, as_share, find_first_nonfinite
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.rising_scores import find_risen_score
 from postmortem.extraction.facts.series import Point
 
 _ROUNDING: Final = 1e-15
@@ -24,6 +25,10 @@ _NEARLY: Final = 0.01
 """A loss from which the next record may be 0 without anything being wrong."""
 _LEARNT: Final = 0.9
 """An accuracy that is learnt."""
+_COURSE: Final = 6
+"""Records of another loss that show how it goes."""
+_FALLEN: Final = 0.9
+"""Share of its first third below which the last third of another loss lies."""
 _STARTED: Final = 0.1
 """A loss that had something left to lose when it dropped to 0."""
 
@@ -78,11 +83,24 @@ def _may_be_sound(curves: Curves, points: Sequence[Point], zero: Point) -> bool:
     """
     if _has_gradient(curves.by_line(names.GRAD_NORM)) or curves.of("earned"):
         return True
+    if find_risen_score(curves) is not None or _falls_by_another_name(curves):
+        return True
     accuracies = filter(None, map(curves.finite, curves.of("accuracy")))
     if any(as_share(accuracy[-1].value) >= _LEARNT for accuracy in accuracies):
         return True
     first = points.index(zero)
     return first > 0 and 0 < points[first - 1].value < _NEARLY
+
+
+def _falls_by_another_name(curves: Curves) -> bool:
+    """Say whether another figure of what is lost falls on: this one is printed wrongly."""
+    for name in curves.of("loss"):
+        values = [point.value for point in curves.points(name)]
+        if name != names.LOSS and len(values) >= _COURSE and all(map(math.isfinite, values)):
+            third = len(values) // 3
+            if 0 < max(values[-third:]) < _FALLEN * min(values[:third]):
+                return True
+    return False
 
 
 def _has_gradient(norms: Mapping[int, float]) -> bool:

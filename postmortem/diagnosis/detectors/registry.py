@@ -7,10 +7,12 @@ Of several detectors, processes or lines that show one shape the first counts. T
 wrong before the others is looked at first, and it alone shows how that came.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from postmortem.core.lines import ProcessId
+from postmortem.diagnosis.curves.boosted_trees import CurveModel
+from postmortem.diagnosis.curves.stretches import select_last_training
 from postmortem.diagnosis.detectors import auxiliary_metrics as vitals
 from postmortem.diagnosis.detectors import (
     baseline,
@@ -53,6 +55,7 @@ from postmortem.diagnosis.detectors import (
     rank_columns,
     ranks,
     repeated_epochs,
+    rising_scores,
     saturation,
     scores,
     speed,
@@ -63,6 +66,7 @@ from postmortem.diagnosis.detectors import (
     torch_build,
     uneven_pace,
     unproved_end,
+    unsound_curves,
     validation,
     version_pairs,
     waiting_places,
@@ -97,6 +101,7 @@ OF_A_PROCESS: Final[tuple[Detector, ...]] = (
     gradients.detect_gradient_explosion,
     gradients.detect_huge_first_norm,
     course.detect_falling_loss,
+    rising_scores.detect_rising_score,
     departure.detect_divergence,
     squared_errors.detect_critic_error_growth,
     leaps.detect_loss_jumps,
@@ -216,7 +221,10 @@ def detect_anomalies(observed: Observed) -> dict[str, Anomaly]:
 
 
 def add_outcome_anomalies(
-    observed: Observed, known: Mapping[str, Anomaly], outcome: str
+    observed: Observed,
+    known: Mapping[str, Anomaly],
+    outcome: str,
+    open_curve_model: Callable[[], CurveModel] | None = None,
 ) -> dict[str, Anomaly]:
     """Add the shapes that depend on how the run ended.
 
@@ -224,11 +232,29 @@ def add_outcome_anomalies(
         observed: of the job.
         known: what `found` gave.
         outcome: one of `names.OUTCOMES`.
+        open_curve_model: gives the model that is asked where nothing else is bad.
     """
     view = observed.at_end(outcome, known)
-    return _collect_by_id(
+    found = _collect_by_id(
         (*known.values(), *(shape for detector in OF_THE_OUTCOME for shape in detector(view)))
     )
+    if open_curve_model is None:
+        return found
+    main = view_main_process(observed)
+    if main is None:
+        return found
+    judged = main.at_end(outcome, found)
+    doubts = unsound_curves.detect_unsound_curves(judged, open_curve_model)
+    return _collect_by_id((*found.values(), *doubts))
+
+
+def view_main_process(observed: Observed) -> Observed | None:
+    """Give the view of the process with the most points of curves; None where none has any."""
+    members = _group_series_by_process(observed.series)
+    if not members:
+        return None
+    main = max(members, key=lambda process: sum(one.points for one in members[process]))
+    return _view_process(observed, main, members[main])
 
 
 def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Iterator[Anomaly]:
@@ -236,15 +262,21 @@ def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Itera
     first = None if origin is None else (origin.source, origin.where)
     members = _group_series_by_process(observed.series)
     for process in sorted(members, key=lambda one: one != first):
-        epochs = build_epoch_series(observed, members[process], process)
-        view = observed.of(  # they are large
-            Curves([*members[process], *epochs], *process, observed.metrics)
-        )
+        view = _view_process(observed, process, members[process])
         is_carried = first not in {None, process}
         for detector in OF_A_PROCESS:
             for shape in detector(view):
                 if not (is_carried and observed.anomaly_types[shape.id].spreads):
                     yield shape
+
+
+def _view_process(
+    observed: Observed, process: tuple[int, ProcessId], members: Sequence[Series]
+) -> Observed:
+    """Give the view of a detector that looks at one process."""
+    epochs = build_epoch_series(observed, members, process)
+    judged = select_last_training([*members, *epochs])
+    return observed.of(Curves(judged, *process, observed.metrics))
 
 
 def _group_series_by_process(series: Iterable[Series]) -> dict[tuple[int, ProcessId], list[Series]]:

@@ -22,6 +22,7 @@ from postmortem.diagnosis.detectors.loss_of_training import (
 )
 from postmortem.diagnosis.detectors.objectives import is_rise_expected
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.rising_scores import find_risen_score
 from postmortem.extraction.facts.series import Point
 
 _YOUNG: Final = 100
@@ -71,7 +72,7 @@ def detect_loss_plateau(observed: Observed) -> Iterator[Anomaly]:
         return
     if is_rise_expected(curves) or not _may_be_from_the_beginning(curves, loss.points):
         return
-    if _has_learnt(curves):
+    if _has_learnt(curves) or find_risen_score(curves) is not None:
         return
     level = _compute_level(loss)
     message = say(

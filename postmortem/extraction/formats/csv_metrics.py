@@ -25,6 +25,7 @@ from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.spelling import parse_value
 
 PRODUCER: Final = "pytorch"
+_SEPARATORS: Final = ",;\t"
 _COLUMN: Final = compile_lazily(r"[\w ./()%:@-]{0,80}\s*$")
 _FIGURES: Final = compile_lazily(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
 _WORD: Final = compile_lazily(r"[^\W\d_]{2}")
@@ -42,7 +43,7 @@ _WIDEST: Final = 500_000
 
 
 def is_metrics_table(head: str) -> bool:
-    """Say whether a file that begins like this is a table of metrics, of commas or of tabs.
+    """Say whether a file that begins like this is a table of metrics: of commas, semicolons or tabs.
 
     A heading that names a loss, or a place in the run and something else, then a row as wide, and
     rows alone: a program that prints such rows prints other lines too, and its log is a log.
@@ -64,7 +65,8 @@ def is_metrics_table(head: str) -> bool:
 
 def _find_separator(heading: str) -> str | None:
     """Find what stands between the cells of a table; None if nothing does."""
-    return next((sign for sign in ",\t" if sign in heading), None)
+    sign = max(_SEPARATORS, key=heading.count)
+    return sign if sign in heading else None
 
 
 def _has_place(columns: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import random
+import re
 import time
 from pathlib import Path
 
@@ -205,6 +206,12 @@ def test_the_cost_of_a_row_grows_with_its_cells() -> None:
             ["step", "Reward", "Length"],
             id="counted by episodes",
         ),
+        pytest.param(
+            "epoch;step;train/loss_g;eval/distance\n1;10;0.7168;\n1;20;0.7092;\n1;30;;1.4\n",
+            (10.0, {"epoch": 1.0, "train/loss_g": 0.7168}),
+            ["epoch", "step", "train/loss_g", "eval/distance"],
+            id="semicolons, and cells without a figure",
+        ),
     ],
 )
 def test_tables_of_any_kind(
@@ -213,7 +220,7 @@ def test_tables_of_any_kind(
     """Whatever stands between their cells and beside their figures."""
     heading = text.split("\n", maxsplit=1)[0].rstrip("\t")
     assert is_metrics_table(text)
-    assert list_metric_names(heading.split("\t" if "\t" in heading else ",")) == names
+    assert list_metric_names(re.split("[,;\t]", heading)) == names
     record, line = next(iter(iter_records(text.split("\n"))))
     assert line == 2
     assert repr((float(record.step), dict(record.values))) == repr(first)

@@ -1,0 +1,181 @@
+"""Measure the course of one curve: how far it came, what it lost again, how noisy it is.
+
+In: the values of a curve, and which way is better. Out: measures by name, each free of the curve's
+unit. Not here: which curve is the loss (`curves.roles`), what two curves say together
+(`curves.features`).
+
+Every measure is NaN where the curve is too short for it. A long curve is looked at in `BINS` means,
+so that a measure takes the same time for any length; extremes, jumps and values that are not finite
+are those of all values.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Final
+
+BINS: Final = 240
+_TINY: Final = 1e-12
+_MOST: Final = 1e3
+"""Bound of every ratio: beyond it only the sign matters."""
+_SMOOTHED_FROM: Final = 20
+"""Values from which on the best one is that of a running median."""
+_FEWEST: Final = 3
+MEASURES: Final = (
+    "count",
+    "nonfinite",
+    "ends_nonfinite",
+    "first_level",
+    "last_level",
+    "change",
+    "best_change",
+    "lost",
+    "lost_share",
+    "best_at",
+    "early_share",
+    "middle_slope",
+    "late_slope",
+    "noise",
+    "noise_level",
+    "jump",
+    "jump_at",
+    "after_jump",
+    "worst",
+    "spread",
+    "distinct",
+    "repeats",
+)
+"""The names of what `measure_course` gives."""
+
+
+def measure_course(values: Sequence[float], *, is_higher_better: bool) -> dict[str, float]:
+    """Measure a curve.
+
+    Args:
+        values: in the order of the log; they may hold NaN and infinities.
+        is_higher_better: whether a larger value is a better one.
+
+    Returns:
+        `count`: log10 of the values. `nonfinite`: the share of those that are not finite;
+        `ends_nonfinite`: 1 if the last is one. `first_level`, `last_level`: log10 of the size.
+        `change`, `best_change`: from the first level to the last, to the best, as a share of the
+        largest of the three; positive is better. `lost`: how far the last is behind the best, as a
+        share of the best; `lost_share`: as a share of what had been won. `best_at`: where the best
+        stands, 0 to 1. `early_share`: the share of the change in the first third. `middle_slope`,
+        `late_slope`: change from third to third. `noise`: median step as a share of the spread;
+        `noise_level`: of the level. `jump`, `jump_at`, `after_jump`: the largest step for the worse
+        by the level, its place, and how far the values behind it are from those before. `worst`:
+        how far it came below its first level. `spread`: the middle 80 % of the values by the level.
+        `distinct`: share of different values. `repeats`: share of the end that is one value.
+    """
+    finite = [value for value in values if math.isfinite(value)]
+    found = dict.fromkeys(MEASURES, math.nan)
+    if not values:
+        return found
+    found["count"] = math.log10(len(values))
+    found["nonfinite"] = 1 - len(finite) / len(values)
+    found["ends_nonfinite"] = float(not math.isfinite(values[-1]))
+    if len(finite) < _FEWEST:
+        return found
+    sign = 1.0 if is_higher_better else -1.0
+    exact = [max(-1e150, min(1e150, value)) * sign for value in finite]
+    found["distinct"] = len(set(exact)) / len(exact)
+    found["repeats"] = _count_repeats(exact) / len(exact)
+    curve = take_means(exact, BINS)
+    found.update(_measure_levels(curve))
+    found.update(_measure_steps(curve, exact))
+    return found
+
+
+def take_means(values: Sequence[float], most: int) -> list[float]:
+    """Give the means of at most so many stretches of values; few values are given as they are."""
+    if len(values) <= most:
+        return list(values)
+    borders = [len(values) * index // most for index in range(most + 1)]
+    return [statistics.fmean(values[start:end]) for start, end in itertools.pairwise(borders)]
+
+
+def get_levels(curve: Sequence[float]) -> tuple[float, float]:
+    """Give the level at which a curve begins, a mean, and the one at which it ends, a median."""
+    few = max(1, len(curve) // 20)
+    last = max(1 if len(curve) < 10 else _FEWEST, len(curve) // 10)
+    return statistics.fmean(curve[:few]), statistics.median(curve[-last:])
+
+
+def compute_ratio(part: float, whole: float) -> float:
+    """Divide within bounds."""
+    return max(-_MOST, min(_MOST, part / max(abs(whole), _TINY)))
+
+
+def compute_size(value: float) -> float:
+    """Give the logarithm of the size of a value, at least -12."""
+    return math.log10(max(abs(value), _TINY))
+
+
+def _measure_levels(curve: Sequence[float]) -> dict[str, float]:
+    """Measure levels and slopes; in `curve` higher is better."""
+    first, last = get_levels(curve)
+    smooth = _smooth(curve) if len(curve) >= _SMOOTHED_FROM else curve
+    at = max(range(len(smooth)), key=smooth.__getitem__)
+    best = max(smooth[at], last)
+    scale = max(abs(first), abs(best), abs(last), _TINY)
+    third = max(1, len(curve) // 3)
+    thirds = [
+        statistics.fmean(part)
+        for part in (curve[:third], curve[third:-third] or curve, curve[-third:])
+    ]
+    low, high = _get_middle(curve)
+    return {
+        "first_level": compute_size(first),
+        "last_level": compute_size(last),
+        "change": (last - first) / scale,
+        "best_change": (best - first) / scale,
+        "lost": compute_ratio(best - last, best),
+        "lost_share": compute_ratio(best - last, best - first) if best > first else math.nan,
+        "best_at": at / (len(curve) - 1),
+        "early_share": compute_ratio(thirds[0] - first, last - first),
+        "middle_slope": (thirds[1] - thirds[0]) / scale,
+        "late_slope": (thirds[2] - thirds[1]) / scale,
+        "worst": (first - min(curve)) / max(scale, abs(min(curve))),
+        "spread": (high - low) / scale,
+    }
+
+
+def _measure_steps(curve: Sequence[float], exact: Sequence[float]) -> dict[str, float]:
+    """Measure noise and the largest step for the worse; in both higher is better."""
+    steps = [later - earlier for earlier, later in itertools.pairwise(curve)]
+    typical = statistics.median(map(abs, steps))
+    low, high = _get_middle(curve)
+    level = max(abs(statistics.median(curve)), _TINY)
+    drops = [later - earlier for earlier, later in itertools.pairwise(exact)]
+    at = min(range(len(drops)), key=drops.__getitem__)
+    before, behind = exact[: at + 1], exact[at + 1 :]
+    return {
+        "noise": typical / max(high - low, _TINY) if high > low else 0.0,
+        "noise_level": compute_ratio(typical, level),
+        "jump": compute_ratio(-drops[at], level),
+        "jump_at": at / len(drops),
+        "after_jump": compute_ratio(
+            statistics.median(before[-9:]) - statistics.median(behind[-9:]), level
+        ),
+    }
+
+
+def _smooth(curve: Sequence[float]) -> list[float]:
+    """Give running medians of three; the ends stay."""
+    middle = [sorted(part)[1] for part in zip(curve, curve[1:], curve[2:], strict=False)]
+    return [curve[0], *middle, curve[-1]]
+
+
+def _get_middle(curve: Sequence[float]) -> tuple[float, float]:
+    """Give the borders of the middle 80 % of the values."""
+    ordered = sorted(curve)
+    tenth = len(ordered) // 10
+    return ordered[tenth], ordered[-1 - tenth]
+
+
+def _count_repeats(values: Sequence[float]) -> int:
+    return next(
+        (count for count, value in enumerate(reversed(values)) if value != values[-1]), len(values)
+    )

@@ -1,0 +1,211 @@
+"""Measure all curves of a process: the features by which the model of curves judges a run.
+
+In: the curves of one process, the facts of its log. Out: features by name, NaN where nothing tells.
+Not here: the measures of one curve (`curves.course`), the model (`curves.boosted_trees`).
+
+Names of features are `ROLE.MEASURE` for a curve and `PAIR.MEASURE` for two of them. A model is
+trained on these names: one that it does not find is NaN to it, so that features may be added.
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from postmortem.core import names
+from postmortem.diagnosis.curves.course import (
+    MEASURES,
+    compute_ratio,
+    compute_size,
+    get_levels,
+    measure_course,
+)
+from postmortem.diagnosis.curves.roles import RoleCurve, choose_role_curves
+from postmortem.diagnosis.detectors.aligned import Curves, as_share
+from postmortem.diagnosis.detectors.baseline import list_class_counts
+from postmortem.diagnosis.detectors.objectives import is_policy, is_rise_expected
+from postmortem.extraction.facts.fact_store import FactStore
+from postmortem.extraction.facts.series import Point
+
+JUDGED: Final = ("loss", "eval_loss", "score", "eval_score", "reward", "eval_reward")
+"""Roles of which the whole course is measured."""
+_BESIDE: Final = ("entropy", "divergence", "discriminator", "generator", "spread")
+_OF_BESIDE: Final = ("first_level", "last_level", "change", "late_slope", "repeats", "best_change")
+_TWO: Final = 2
+_MOST_CLASSES: Final = 1000
+
+
+def compute_features(curves: Curves, facts: FactStore) -> dict[str, float]:
+    """Measure the curves of a process."""
+    roles = choose_role_curves(curves)
+    found: dict[str, float] = {}
+    for role in JUDGED:
+        chosen = roles.get(role)
+        if chosen is None:
+            found.update((f"{role}.{measure}", math.nan) for measure in MEASURES)
+            continue
+        course = _measure(curves, chosen)
+        found.update((f"{role}.{measure}", value) for measure, value in course.items())
+    for role in _BESIDE:
+        chosen = roles.get(role)
+        course = _measure(curves, chosen) if chosen is not None else {}
+        found.update((f"{role}.{one}", course.get(one, math.nan)) for one in _OF_BESIDE)
+    found.update(_compare_losses(curves, roles))
+    found.update(_compare_scores(curves, roles, facts))
+    found.update(_measure_rate(curves))
+    found.update(_measure_norm(curves))
+    found.update(_measure_times(curves))
+    found["run.is_policy"] = float(is_policy(curves))
+    found["run.may_rise"] = float(is_rise_expected(curves))
+    found["run.curves"] = math.log10(1 + len(curves.by_name))
+    found["run.first_step"] = _measure_beginning(curves)
+    found["scale.halvings"] = _measure_loss_scale(curves)
+    return found
+
+
+def _measure(curves: Curves, chosen: RoleCurve) -> dict[str, float]:
+    values = [point.value for point in curves.points(chosen.name)]
+    return measure_course(values, is_higher_better=chosen.is_higher_better)
+
+
+def _compare_losses(curves: Curves, roles: Mapping[str, RoleCurve]) -> dict[str, float]:
+    """Compare the validation loss with the training loss."""
+    keys = ("gap_first", "gap_best", "gap_last", "train_behind_best", "since_best")
+    found = {f"losses.{key}": math.nan for key in keys}
+    if "loss" not in roles or "eval_loss" not in roles:
+        return found
+    trained = curves.finite(roles["loss"].name)
+    judged = curves.finite(roles["eval_loss"].name)
+    if len(trained) < _TWO or len(judged) < _TWO:
+        return found
+    at = min(range(len(judged)), key=lambda index: judged[index].value)
+    scale = max(abs(trained[0].value), abs(judged[0].value), abs(judged[at].value), 1e-12)
+    places = (("gap_first", judged[0]), ("gap_best", judged[at]), ("gap_last", judged[-1]))
+    for key, point in places:
+        beside = _get_level_at(trained, point.line)
+        found[f"losses.{key}"] = compute_ratio(point.value - beside, scale)
+    last = _get_level_at(trained, trained[-1].line)
+    at_best = _get_level_at(trained, judged[at].line)
+    found["losses.train_behind_best"] = compute_ratio(at_best - last, max(abs(at_best), 1e-12))
+    found["losses.since_best"] = 1 - at / (len(judged) - 1)
+    return found
+
+
+def _get_level_at(points: Sequence[Point], line: int) -> float:
+    """Give the median of the last five points up to a line, of the first ones if there is none."""
+    before = [point.value for point in points if point.line <= line][-5:]
+    return statistics.median(before or [point.value for point in points[:3]])
+
+
+def _compare_scores(
+    curves: Curves, roles: Mapping[str, RoleCurve], facts: FactStore
+) -> dict[str, float]:
+    """Compare scores with each other and with what guessing gives."""
+    found = dict.fromkeys(
+        (
+            "scores.gap_first",
+            "scores.gap_last",
+            "score.share_first",
+            "score.share_last",
+            "score.share_best",
+            "eval_score.share_first",
+            "eval_score.share_last",
+            "eval_score.share_best",
+            "score.by_chance",
+            "eval_score.by_chance",
+            "loss.by_chance",
+        ),
+        math.nan,
+    )
+    counts = [count for count in list_class_counts(facts, 2) if count <= _MOST_CLASSES]
+    classes = counts[0] if counts else math.nan
+    levels = {}
+    for role in ("score", "eval_score"):
+        if role not in roles or not roles[role].is_higher_better:
+            continue
+        values = [as_share(point.value) for point in curves.finite(roles[role].name)]
+        if len(values) < _TWO:
+            continue
+        first, last = levels[role] = get_levels(values)
+        found[f"{role}.share_first"], found[f"{role}.share_last"] = first, last
+        found[f"{role}.share_best"] = max(values)
+        found[f"{role}.by_chance"] = last * classes
+    if len(levels) == _TWO:
+        found["scores.gap_first"] = levels["score"][0] - levels["eval_score"][0]
+        found["scores.gap_last"] = levels["score"][1] - levels["eval_score"][1]
+    if "loss" in roles and classes > 1:
+        values = [point.value for point in curves.finite(roles["loss"].name)]
+        found["loss.by_chance"] = get_levels(values)[1] / math.log(classes) if values else math.nan
+    return found
+
+
+def _measure_rate(curves: Curves) -> dict[str, float]:
+    values = [point.value for point in curves.finite(names.LEARNING_RATE)]
+    found = dict.fromkeys(("rate.highest", "rate.last", "rate.zero", "rate.at"), math.nan)
+    if values:
+        highest = max(values)
+        found["rate.highest"] = compute_size(highest)
+        found["rate.last"] = compute_ratio(values[-1], highest) if highest else 0.0
+        found["rate.zero"] = sum(value == 0 for value in values) / len(values)
+        found["rate.at"] = values.index(highest) / len(values)
+    return found
+
+
+def _measure_norm(curves: Curves) -> dict[str, float]:
+    every = [point.value for point in curves.points(names.GRAD_NORM)]
+    values = [value for value in every if math.isfinite(value)]
+    keys = ("first", "last", "highest", "zero", "nonfinite", "change")
+    found = {f"norm.{key}": math.nan for key in keys}
+    if len(values) < _TWO:
+        return found
+    first, last = get_levels(values)
+    middle = statistics.median(values)
+    found["norm.first"], found["norm.last"] = compute_size(first), compute_size(last)
+    found["norm.highest"] = compute_size(max(values)) - compute_size(middle)
+    found["norm.zero"] = sum(value == 0 for value in values) / len(values)
+    found["norm.nonfinite"] = 1 - len(values) / len(every)
+    found["norm.change"] = compute_size(last) - compute_size(first)
+    return found
+
+
+def _measure_times(curves: Curves) -> dict[str, float]:
+    """Measure which share of a step is waiting for data, and whether steps grow longer."""
+    found = dict.fromkeys(
+        ("time.waiting", "time.growth", "time.longest", "time.throughput"), math.nan
+    )
+    steps = curves.by_line(names.STEP_TIME)
+    waits = [
+        point.value / steps[point.line]
+        for point in curves.finite(names.DATA_TIME)
+        if steps.get(point.line, 0) > 0
+    ]
+    if waits:
+        found["time.waiting"] = statistics.median(waits)
+    values = [point.value for point in curves.finite(names.STEP_TIME)][1:]
+    if len(values) > _TWO:
+        first, last = get_levels(values)
+        found["time.growth"] = compute_ratio(last, first)
+        found["time.longest"] = compute_ratio(max(values), statistics.median(values))
+    speeds = [point.value for point in curves.finite(names.THROUGHPUT)][1:]
+    if len(speeds) > _TWO:
+        first, last = get_levels(speeds)
+        found["time.throughput"] = compute_ratio(last, first)
+    return found
+
+
+def _measure_beginning(curves: Curves) -> float:
+    """Give the first step of the loss as a share of its last: whether the start is printed."""
+    points = [point for point in curves.finite(names.LOSS) if not math.isnan(point.step)]
+    if len(points) < _TWO or points[-1].step <= 0:
+        return math.nan
+    return points[0].step / points[-1].step
+
+
+def _measure_loss_scale(curves: Curves) -> float:
+    """Count how often in a row a loss scale was halved at the end of the run."""
+    values = [point.value for point in curves.finite(names.LOSS_SCALE)]
+    if len(values) < _TWO:
+        return math.nan
+    drops = [later < earlier for earlier, later in itertools.pairwise(values)]
+    return sum(drops) / len(drops)

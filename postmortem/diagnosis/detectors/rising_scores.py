@@ -1,0 +1,71 @@
+"""Detect a score or reward that rises clearly: something is learnt, whatever the loss shows.
+
+In: the curves of one process. Out: the anomaly `score-rises`. Not here: a loss that falls
+(`detectors.trend`), a score that is lost again (`detectors.scores`).
+"""
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterator
+from typing import Final
+
+from postmortem.core.message import say
+from postmortem.diagnosis.curves.course import get_levels, measure_course
+from postmortem.diagnosis.curves.roles import RoleCurve, choose_role_curves
+from postmortem.diagnosis.detectors.aligned import Curves
+from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.observed import Observed
+
+_ROLES: Final = ("eval_score", "score", "eval_reward", "reward")
+_FEWEST: Final = 4
+"""Records that show a course."""
+_RISE: Final = 0.1
+"""Share of the larger level by which a score is better at last than at first; of what is a share
+itself, also that much of the whole."""
+_WHOLE: Final = 100
+"""Per cent."""
+_KEPT: Final = 0.35
+"""Share of what was won that may be lost again."""
+_BY_NOISE: Final = 4.0
+"""Times its usual step by which it has risen."""
+
+
+def detect_rising_score(observed: Observed) -> Iterator[Anomaly]:
+    """Find a score that is clearly better at last than at first."""
+    curves = observed.curves
+    chosen = find_risen_score(curves)
+    if chosen is not None:
+        points = curves.finite(chosen.name)
+        message = say(
+            "{name} {first:.4g} at first, {last:.4g} at last",
+            "{name} 开始时为 {first:.4g}，最后为 {last:.4g}",
+            name=chosen.name,
+            first=points[0].value,
+            last=points[-1].value,
+        )
+        yield curves.shape("score-rises", message, points[-1].line)
+
+
+def find_risen_score(curves: Curves) -> RoleCurve | None:
+    """Give the score or reward that tells most, if it has risen; None otherwise.
+
+    The validation goes before the training: what is learnt by heart only proves nothing.
+    """
+    roles = choose_role_curves(curves)
+    told = next((roles[role] for role in _ROLES if role in roles), None)
+    return told if told is not None and _is_risen(curves, told) else None
+
+
+def _is_risen(curves: Curves, chosen: RoleCurve) -> bool:
+    values = [point.value for point in curves.finite(chosen.name)]
+    if len(values) < _FEWEST:
+        return False
+    course = measure_course(values, is_higher_better=chosen.is_higher_better)
+    step = statistics.median(abs(later - earlier) for earlier, later in itertools.pairwise(values))
+    first, _ = get_levels(values)
+    gained = abs(statistics.median(values[-max(1, len(values) // 3) :]) - first)
+    is_kept = not math.isnan(course["lost_share"]) and course["lost_share"] <= _KEPT
+    is_share = chosen.is_higher_better and min(values) >= 0 and max(values) <= _WHOLE
+    least = _RISE * (_WHOLE if max(values) > 1 else 1) if is_share else 0.0
+    return course["change"] >= _RISE and is_kept and gained >= max(least, _BY_NOISE * step)
