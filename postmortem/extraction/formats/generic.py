@@ -29,6 +29,7 @@ from postmortem.extraction.formats.metric_pairs import (
     parse_metrics,
     parse_scores,
 )
+from postmortem.extraction.formats.plain_lines import write_plainly
 from postmortem.extraction.formats.positions import (
     Position,
     StepAndEpoch,
@@ -141,16 +142,6 @@ _OF_SPLIT: Final = compile_lazily(
 )
 BAR_END: Final = "end of bar "
 """Begins the layout of an evaluation's bar that has come to its end."""
-_SET: Final = compile_lazily(
-    r"\b(train(?:ing)?|val(?:idation)?|test|dev)[ _]set(?![A-Za-z])", re.IGNORECASE
-)
-_PRINTED_TUPLE: Final = compile_lazily(r"[('\"]{1,3}([^'\",()]{1,60})['\"],\s?")
-"""A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
-_OVER_SET: Final = compile_lazily(
-    r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))",
-    re.IGNORECASE,
-)
-"""A score that says over what it is taken: `Accuracy of the network on the 10000 test images:`."""
 _OF_BEST: Final = compile_lazily(
     r"\b(?:new|current|now) best\b|\bbest \w{1,12} (?:was|is|has)\b", re.IGNORECASE
 )
@@ -161,9 +152,10 @@ _RESTATED: Final = compile_lazily(
     re.IGNORECASE,
 )
 """Words of a message that says again what has been printed."""
-_SPLIT_BEFORE: Final = compile_lazily(
-    r"^(?:val(?:id(?:ation)?)?|test|dev|eval(?:uation)?)[_/-]", re.IGNORECASE
+_SPLIT_NAME: Final = compile_lazily(
+    r"(?:[a-z]+_)?(?:val(?:id(?:ation)?)?|test(?:ing)?|dev|eval(?:uation)?)[_/-]", re.IGNORECASE
 )
+"""A name that says by itself what split it is of."""
 _OF_LOOP: Final = frozenset(
     {names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME, names.DATA_TIME, names.MEMORY}
 )
@@ -217,7 +209,7 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
         return None
-    text = _write_plainly(convert_to_ascii(text))
+    text = write_plainly(convert_to_ascii(text))
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
         return _parse_bar(bar, where, line)
@@ -227,24 +219,15 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     return LineFigures(found, None, "", "") if found is not None else None
 
 
-def _write_plainly(text: str) -> str:
-    """Write the name of a split and a printed tuple as they stand on other lines."""
-    if " set " in text or "_set_" in text:
-        text = _SET.sub(r"\1", text)
-    if text.startswith(("('", '("')):
-        text = _PRINTED_TUPLE.sub(r" \1 ", text)
-    return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
-
-
-def _name_score_of_set(match: re.Match[str]) -> str:
-    """Write a score before the split that it is taken over."""
-    split = find_label_split(match["rest"], len(match["rest"]))
-    return f"{split} {match['score']}".lstrip()
-
-
 def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that names no loss in the first way that finds any."""
-    ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
+    ways = (
+        _parse_without_loss,
+        _parse_scores_line,
+        _parse_evaluation_line,
+        _parse_counted_line,
+        _parse_objective_line,
+    )
     return next((record for way in ways if (record := way(text, where, line)) is not None), None)
 
 
@@ -253,9 +236,9 @@ def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
     is_training = is_of_training(bar.label)
     if not is_training and bar.now != bar.total:
         return None
-    found = _parse_loss_line(f"{bar.label}, {bar.inside}", where, line) or _parse_after_bar(
-        bar, where, line
-    )
+    found = _parse_loss_line(
+        f"{bar.label}, {bar.inside}", where, line, is_bar=True
+    ) or _parse_after_bar(bar, where, line)
     if found is None:
         return None
     if not is_training:
@@ -302,7 +285,9 @@ def _parse_after_bar(bar: Draw, where: ProcessId, line: int) -> Found | None:
     )
 
 
-def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
+def _parse_loss_line(
+    text: str, where: ProcessId, line: int, *, is_bar: bool = False
+) -> Found | None:
     """Read the figures of a line that names a loss."""
     named = parse_step_and_epoch(text)
     losses = parse_losses(text, has_place=bool(named))
@@ -314,7 +299,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
     if not losses.values or (_OF_BEST if named else _RESTATED).search(text, 0, losses.start):
         return None
     values, printed, start, end = losses
-    place = find_position(text, named, start)
+    place = find_position(text, named, start, is_bar=is_bar)
     units = add_metric_pairs(text, values, printed)
     values = _qualify_names(text, values, start, named, place)
     if not math.isnan(place.epoch):
@@ -442,12 +427,14 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     if count is None or (sample is None and is_of_training(text)):
         return None
     scores, step = parse_scores(text[count.end() :]), float(count["value"])
+    scores = scores or parse_scores(text[: count.start()])
     if not scores:
         return None
     end = names.SO_FAR if sample or named.epoch is None else ""
     split = find_label_split(text, len(text)) or "val"
     values = {
-        f"{split}_{_SPLIT_BEFORE.sub('', name)}{end}": value for name, value in scores.items()
+        f"{name if _SPLIT_NAME.match(name) else f'{split}_{name}'}{end}": value
+        for name, value in scores.items()
     }
     if not end:
         values["epoch"], step = step, math.nan
@@ -459,6 +446,37 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
         layout=_build_layout_key(text),
         line=line,
         must_rise=True,
+    )
+
+
+def _parse_evaluation_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of an evaluation that names a step or an epoch, and no loss or known score.
+
+    It is to come again further on before it is taken for a metric line.
+    """
+    named = parse_step_and_epoch(text)
+    if not named or is_of_training(text):
+        return None
+    values = parse_metrics(text)
+    if not values:
+        return None
+    place, split = find_position(text, named, len(text)), find_label_split(text, len(text))
+    values = {
+        name if name in _OF_LOOP or _OF_SPLIT.search(name) else f"{name}{names.OF_SPLIT}{split}": v
+        for name, v in values.items()
+    }
+    if not math.isnan(place.epoch):
+        values["epoch"] = place.epoch
+    return Found(
+        Record(place.step, list(values.items()), where, place.total),
+        "",
+        has_step=not math.isnan(place.step),
+        has_place=False,
+        layout=_build_layout_key(text),
+        line=line,
+        length=place.length,
+        must_rise=True,
+        scale=place.scale,
     )
 
 
