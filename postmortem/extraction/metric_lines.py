@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from postmortem.core.names import LOSS
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
@@ -19,7 +20,12 @@ from postmortem.extraction.formats.unknown import GenericReader
 from postmortem.extraction.line_beginnings import CLAIMED
 from postmortem.extraction.points import Points
 from postmortem.extraction.table_rows import TableRows
-from postmortem.extraction.template_reader import DrawnRecord, TemplateReader, build_stream_key
+from postmortem.extraction.template_reader import (
+    PYTORCH,
+    DrawnRecord,
+    TemplateReader,
+    build_stream_key,
+)
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
@@ -100,7 +106,10 @@ class MetricLines:
         if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
         own = parse_entry(view.cleaned.text)
-        for found in self._take_unknown(view, base, own):
+        records = self._take_unknown(view, base, own)
+        for name, where in self._generic.take_renamed():
+            self._points.rename(LOSS, name, PYTORCH, where)
+        for found in records:
             self.quick.put(found, place)
         if own is not None:  # of a longer record, maybe: it has no meaning of its own
             end = max(view.end, self.quick.read_until - base)

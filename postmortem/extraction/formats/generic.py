@@ -212,7 +212,8 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     text = write_plainly(convert_to_ascii(text))
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
-        return _parse_bar(bar, where, line)
+        own = parse_step_and_epoch(bar.behind) and _parse_other_line(bar.behind, where, line)
+        return LineFigures(own, None, "", "") if own else _parse_bar(bar, where, line)
     found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
         found = _parse_other_line(text, where, line)
@@ -325,7 +326,7 @@ def _qualify_names(
     split = find_label_split(text, digit.start() if digit else start)
     if not split or names.LOSS in values:
         return values
-    end = names.OF_BATCH if _is_of_batch(text, named, place) else ""
+    end = names.OF_BATCH if _is_of_batch(text, named, place, start) else ""
     behind = {
         name: "" if name in _OF_LOOP or _OF_SPLIT.search(name) else f"{names.OF_SPLIT}{split}"
         for name in values
@@ -337,8 +338,10 @@ def _qualify_names(
     }
 
 
-def _is_of_batch(text: str, named: StepAndEpoch, place: Position) -> bool:
+def _is_of_batch(text: str, named: StepAndEpoch, place: Position, start: int) -> bool:
     """Say whether a line counts the batches of an evaluation: its split stands before them."""
+    if not named:
+        return not math.isnan(place.length) and bool(find_label_split(text, start))
     counts = named.step is not None and not math.isnan(place.epoch)
     counts |= named.epoch is not None and not math.isnan(place.length)
     return counts and bool(find_label_split(text, _get_step_start(named)))

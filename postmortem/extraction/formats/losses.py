@@ -200,6 +200,11 @@ def take_only_objective(losses: Losses) -> Losses:
     return losses._replace(values=values, printed=normalise_name(name))
 
 
+def is_plain_loss(name: str) -> bool:
+    """Say whether a name is that of the whole training loss, of no part of it."""
+    return _TRAIN.match(name) is not None
+
+
 def is_of_training(label: str) -> bool:
     """Say whether the first split that a label names, if any, is the training one."""
     split = _SPLIT.search(label)

@@ -42,7 +42,7 @@ _PASSED: Final = compile_lazily(
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
 _IS_SPLIT: Final = compile_lazily(r"(?:train|val(?:id)?|test|dev)$", re.IGNORECASE)
-_MOST_PAIRS: Final = 40
+_MOST_PAIRS: Final = 120
 _QUALIFIER: Final = compile_lazily(
     r"(?<![\w./-])(?:(?:best|current|mean|avg|average|moving|train(?:ing)?|val(?:id(?:ation)?)?"
     r"|test(?:ing)?|dev|eval(?:uation)?)\.?[ _]){1,2}$",
