@@ -33,9 +33,9 @@ _HEADING: Final = compile_lazily(
 _BEHIND_EPOCH: Final = compile_lazily(
     rb"[^\n\r]{0,32}?(?<![\w.-])(?:(?:global|total|env)_)?"
     rb"(?P<kind>[Ii]ter(?:ation)?|[Ss]tep|(?:num )?timesteps)"
-    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})(?![\d.]|\w)"
+    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})[^\n\r\w]{0,8}(?=[\n\r])"
 )
-"""A finer position on the line of an epoch: `Epoch: 2, global_step=102400`."""
+"""A finer position on the line of an epoch, and nothing behind: `Epoch: 2, global_step=102400`."""
 _KINDS: Final = (b"timesteps", b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""
 _FALLS: Final = 0.1
