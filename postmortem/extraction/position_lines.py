@@ -28,7 +28,8 @@ _HEADING: Final = compile_lazily(
     rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?:(?<![\w.-])(?:-{2,}|(?:global|total|env)_)?)"
     rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode"
     rb"|(?:num )?timesteps|t_env)"
-    rb"(?: num(?:ber)?)?[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})(?:st|nd|rd|th)?(?![\d.]|\w)"
+    rb"(?: num(?:ber)?)?[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}"
+    rb"(?P<value>\d{1,10})(?:st|nd|rd|th)?(?![\d.]|\w)"
 )
 _BEHIND_EPOCH: Final = compile_lazily(
     rb"[^\n\r]{0,32}?(?<![\w.-])(?:(?:global|total|env)_)?"
@@ -123,6 +124,18 @@ def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -
         bare = [one for one in group if _has_no_step(one) and placed.isdisjoint(one.lines)]
         if 0 < len(bare) < len(group):
             _fill(bare, _collect_positions(group))
+
+
+def list_with_epochs(every: Sequence[Series]) -> list[Series]:
+    """List series of a plain loop that have no step with the epochs that their records print."""
+    epochs = [series for series in every if series.name == EPOCH]
+    shown = [
+        series.copy() if series.producer == PLAIN_LOOP and _has_no_step(series) else series
+        for series in every
+    ]
+    bare = (own for own, series in zip(shown, every, strict=True) if own is not series)
+    place_in_epochs((series for series in bare if series.name not in {EPOCH, LOSS_SCALE}), epochs)
+    return shown
 
 
 def place_in_epochs(bare: Iterable[Series], epochs: Iterable[Series]) -> None:

@@ -40,6 +40,7 @@ from postmortem.diagnosis.story import (
 from postmortem.diagnosis.story import notes as remarks
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.series import Series
+from postmortem.extraction.position_lines import list_with_epochs
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, get_id, has_trait
 
@@ -217,7 +218,7 @@ def _build_cause(
 
 def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[SeriesView, ...]:
     numbers = {source: case.number_at(source, begin) for source, begin in case.begins.items()}
-    series = _sort_series(case.gathered)
+    series = list_with_epochs(_sort_series(case.gathered))
     return tuple(
         _name_summary(
             places.build_series_view(curve, failure, len(series), numbers.get(curve.source, 1)),
@@ -255,7 +256,7 @@ def _share_records(curve: Series, steps: Series) -> bool:
 def _build_other_curves(case: Case) -> tuple[SeriesView, ...]:
     """Give the curves of the attempts that are not judged, few samples of each."""
     judged = {(source, case.begins.get(source, 1)) for source in range(len(case.sources))}
-    series = _sort_series(case.whole) if len(case.attempts) > 1 else []
+    series = list_with_epochs(_sort_series(case.whole)) if len(case.attempts) > 1 else []
     found = [
         (part, case.number_at(attempt.source, attempt.first_line))
         for attempt in case.attempts

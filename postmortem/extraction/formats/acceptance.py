@@ -108,7 +108,8 @@ def _is_again(waiting: Found, found: Found) -> bool:
     """Say whether a line is another one of its layout, not the same one printed twice."""
     if found.must_rise:
         return _has_risen(waiting, found)
-    if found.has_step and not found.has_place and waiting.record.step == found.record.step:
+    is_named = found.has_step and not found.has_place and not found.is_numbered
+    if is_named and waiting.record.step == found.record.step:
         return False  # a dump of settings
     return (
         waiting.record.values != found.record.values

@@ -264,7 +264,7 @@ def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
 
 
 def _cut_metrics(heading: str) -> str:
-    """Take the metrics out of a heading that is a record of its own: what stands behind its place."""
+    """Cut a heading behind its place where it is a record of its own."""
     named = parse_step_and_epoch(heading)
     if not named or not parse_metrics(heading):
         return heading

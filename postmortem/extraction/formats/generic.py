@@ -21,6 +21,7 @@ from postmortem.extraction.formats.losses import (
     parse_split_losses,
     take_only_objective,
 )
+from postmortem.extraction.formats.metric_names import normalise_metric_name
 from postmortem.extraction.formats.metric_pairs import (
     add_metric_pairs,
     add_speeds,
@@ -39,7 +40,12 @@ from postmortem.extraction.formats.positions import (
     parse_step_and_epoch,
 )
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import FIGURE, MAY_HOLD_VALUE, convert_to_ascii
+from postmortem.extraction.formats.spelling import (
+    FIGURE,
+    MAY_HOLD_VALUE,
+    convert_to_ascii,
+    parse_value,
+)
 
 WORDS: Final = (
     b"loss",
@@ -79,7 +85,11 @@ WORDS: Final = (
     b" ce=",
     b" ce:",
     b"ccuracy",
+    b"acc: ",
+    b"Acc: ",
     b"erplexity",
+    b"bleu",
+    b"BLEU",
     b"IoU",
     b"mAP",
     b"PSNR",
@@ -164,6 +174,13 @@ _DIGIT: Final = compile_lazily(r"\d")
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 _MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
+_PRINTED_ITEM: Final = rf"['\"][A-Za-z][\w ./@-]{{0,60}}['\"]: (?:{FIGURE}|None|null)"
+_ITEM: Final = compile_lazily(rf"['\"](?P<name>[^'\"]+)['\"]: (?P<value>{FIGURE})")
+_ITEMS: Final = compile_lazily(
+    r"(?P<label>[^{}\n]{1,80}?)\s?[:=]?\s?"
+    rf"\{{(?P<items>(?:{_PRINTED_ITEM}(?:, )?){{1,40}})\}}\s*$"
+)
+"""A printed mapping of names to figures and nothing else, behind words."""
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
@@ -212,9 +229,12 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     text = write_plainly(convert_to_ascii(text))
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
-        own = parse_step_and_epoch(bar.behind) and _parse_other_line(bar.behind, where, line)
+        is_placed = bool(parse_step_and_epoch(bar.behind))
+        own = _parse_other_line(bar.behind, where, line) if is_placed else None
         return LineFigures(own, None, "", "") if own else _parse_bar(bar, where, line)
-    found = _parse_loss_line(text if bar is None else bar.behind, where, line)
+    found = _parse_labelled_items(text, where, line) if bar is None else None
+    if found is None:
+        found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
         found = _parse_other_line(text, where, line)
     return LineFigures(found, None, "", "") if found is not None else None
@@ -244,7 +264,12 @@ def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
         return None
     if not is_training:
         return _build_evaluation(found, bar)
-    values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
+    counts_epochs = names.EPOCH in dict(found.record.values) and not parse_epoch_label(bar.label)
+    values = [
+        (name, value)
+        for name, value in found.record.values
+        if name != names.EVAL_LOSS or counts_epochs
+    ]
     return LineFigures(
         found._replace(record=found.record._replace(values=values)),
         bar,
@@ -480,6 +505,36 @@ def _parse_evaluation_line(text: str, where: ProcessId, line: int) -> Found | No
         length=place.length,
         must_rise=True,
         scale=place.scale,
+    )
+
+
+def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a printed mapping behind a split: `Eval metrics: {'accuracy': 0.5}`.
+
+    They are to come again before they are taken for metrics.
+    """
+    found = _ITEMS.match(text) if "{" in text else None
+    mark = _OF_SPLIT.search(found["label"]) if found is not None else None
+    if found is None or mark is None or parse_step_and_epoch(found["label"]):
+        return None
+    word = mark[0].strip("_/ .-")
+    split = find_label_split(word, len(word))
+    end = names.SO_FAR if "so far" in found["label"] else ""
+    values = dict[str, float]()
+    for item in _ITEM.finditer(found["items"]):
+        value = parse_value(item["value"])
+        if value is not None:
+            name = normalise_metric_name(item["name"])
+            name = names.EVAL_LOSS if split and name == names.LOSS else name
+            is_split = bool(split) and name != names.EVAL_LOSS
+            values[f"{name}{f'{names.OF_SPLIT}{split}' if is_split else ''}{end}"] = value
+    printed = names.LOSS if names.LOSS in values else ""
+    record = Record(math.nan, list(values.items()), where)
+    layout = _build_layout_key(f"{found['label']}: {' '.join(values)}")
+    return (
+        Found(record, printed, has_step=False, has_place=False, layout=layout, line=line)
+        if values
+        else None
     )
 
 

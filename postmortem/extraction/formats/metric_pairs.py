@@ -37,7 +37,9 @@ _PASSED: Final = compile_lazily(
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|far|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
     r"|^(?:data|reader|batch|step|iter)_cost$"
-    r"|(?<!success_)(?<!win_)(?<!error_)(?<!hit_)rate$|scale$|^(?:g|grad(?:ient)?[_ ]?|l2_)?norm$|^grdn$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
+    r"|(?<!success_)(?<!win_)(?<!error_)(?<!hit_)rate$|scale$"
+    r"|^(?:g|grad(?:ient)?[_ ]?|l2_)?norm$|^grdn$"
+    r"|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
     re.IGNORECASE,
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
@@ -51,7 +53,8 @@ _QUALIFIER: Final = compile_lazily(
 """Words before the name of a figure that say of what it is, whatever stands before them."""
 _WORDS_BEFORE: Final = compile_lazily(
     r"(?:^|[,;|:>)\]}\t]|\s[-–]|\s\s|\d\.|(?<=\.\d\d)\s|(?<=\d%)\s)[\s\"']{0,8}"
-    r"(?P<words>(?!(?i:epochs?|ep|steps?|it\w{0,9}|batch|episode|round)[ _]\d)[A-Za-z][A-Za-z-]{0,20}\.?[ _](?:(?:[A-Za-z][A-Za-z-]{0,20}\.?|\d{1,3})[ _]){0,3})$"
+    r"(?P<words>(?!(?i:epochs?|ep|steps?|it\w{0,9}|batch|episode|round)[ _]\d)"
+    r"[A-Za-z][A-Za-z-]{0,20}\.?[ _](?:(?:[A-Za-z][A-Za-z-]{0,20}\.?|\d{1,3})[ _]){0,3})$"
 )
 """All words between the name of a figure and the sign that ends what stands before it."""
 _NO_NAME: Final = compile_lazily(
@@ -96,7 +99,7 @@ _CODES: Final = compile_lazily(
 )
 """How much of a codebook is used, in per cent or of all as well."""
 _BEFORE_ENTRIES: Final = compile_lazily(
-    r"(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:[^\n]{0,80}?\b(?:INFO|DEBUG)\W{1,8})?[^A-Za-z\n]{0,8}"
+    r"\s{0,4}(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:[^\n]{0,80}?\b(?:INFO|DEBUG)\W{1,8})?[^A-Za-z\n]{0,8}"
     r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
     r"(?=[A-Za-z]))?",
     re.IGNORECASE,

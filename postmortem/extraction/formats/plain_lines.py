@@ -33,6 +33,11 @@ _OVER_SET: Final = compile_lazily(
     re.IGNORECASE,
 )
 """A score that says over what it is taken: `Accuracy of the network on the 10000 test images:`."""
+_OF_KIND: Final = compile_lazily(
+    r"\b(?P<split>train(?:ing)?|val(?:idation)?|test(?:ing)?)"
+    r"-(?P<kind>loss|metric), (?P<name>\w{1,30}):"
+)
+"""A name behind what kind of figure it is: `training-metric, auc: 0.43`."""
 _AT_PLACE: Final = compile_lazily(
     r"(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z][\w./@-]{0,30}){0,4}) (?:at|after|for) "
     r"(?:global |training )?(?P<place>(?:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,10})"
@@ -53,9 +58,19 @@ def write_plainly(text: str) -> str:
         text = _SCALAR.sub(r"\1", text)
     if "   " in text:
         text = _GAP.sub(r"\1 ", text)
+    if "-loss, " in text or "-metric, " in text:
+        text = _OF_KIND.sub(_name_kind, text)
     if " at " in text or " after " in text or " for " in text:
         text = _AT_PLACE.sub(r"\g<place>, \g<name>", text, count=1)
     return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
+
+
+def _name_kind(match: re.Match[str]) -> str:
+    """Write a figure with its split and its name alone."""
+    if match["kind"] == "metric":
+        return f"{match['split']} {match['name']}:"
+    part = "" if match["name"] in {"overall", "total"} else f"{match['name']} "
+    return f"{match['split']} {part}loss:"
 
 
 def _name_score_of_set(match: re.Match[str]) -> str:

@@ -61,11 +61,12 @@ _NUMBERED: Final = compile_lazily(
 _LEADING: Final = compile_lazily(
     r"^\s{0,8}(?:[>*|\[(]{1,3}\s{0,3})?(?:[A-Za-z]{1,12}[.: #=]{0,4})?"
     r"[\[(#]?\s{0,8}(?P<value>\d{1,9})"
-    r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s:|,;-])"
+    r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s|,;-]|:(?!\d))"
 )
 """A count before anything else, under whatever short name."""
 _EPOCH: Final = compile_lazily(
-    r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)(?: is| num(?:ber)?| no\.?)?[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
+    r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)(?: is| num(?:ber)?| no\.?)?[\"']?"
+    r"\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
 )
 
@@ -107,9 +108,7 @@ def parse_step_and_epoch(text: str) -> StepAndEpoch:
     return StepAndEpoch(_STEP.search(text), _EPOCH.search(text))
 
 
-def find_position(
-    text: str, named: StepAndEpoch, start: int, *, is_bar: bool = False
-) -> Position:
+def find_position(text: str, named: StepAndEpoch, start: int, *, is_bar: bool = False) -> Position:
     """Read the step and the epoch of a line whose losses begin at a position.
 
     What a bar has counted stands behind its label.
@@ -139,9 +138,7 @@ def find_position(
     )
 
 
-def _find_unnamed_step(
-    text: str, named: StepAndEpoch, start: int, *, is_bar: bool
-) -> StepAndEpoch:
+def _find_unnamed_step(text: str, named: StepAndEpoch, start: int, *, is_bar: bool) -> StepAndEpoch:
     """Find the step of a line that calls none so: behind its epoch, or right before its losses."""
     epoch = named.epoch
     step = None if epoch is None else _BEHIND_EPOCH.match(text, epoch.end())

@@ -155,7 +155,8 @@ class GenericReader:
         """Give the names of a layout's values in this process."""
         found = layout.looked.found
         has_step = found.has_step or layout.now is not None
-        return self._name_all(found.printed, [name for name, _ in layout.columns], where, has_step)
+        names = [name for name, _ in layout.columns]
+        return self._name_all(found.printed, names, where, has_step=has_step)
 
     def settled(self, late: LearntFigures) -> tuple[Record, int]:
         """Make the record of a learnt line."""
@@ -188,20 +189,18 @@ class GenericReader:
                 )
             )
         names, figures = [name for name, _ in record.values], [value for _, value in record.values]
-        called = self._name_all(found.printed, names, record.where, found.has_step)
+        called = self._name_all(found.printed, names, record.where, has_step=found.has_step)
         if called != names:
             record = record._replace(values=list(zip(called, figures, strict=True)))
         return record, found.line
 
     def _name_all(
-        self, printed: str, names: Sequence[str], where: ProcessId, has_step: bool
+        self, printed: str, names: Sequence[str], where: ProcessId, *, has_step: bool
     ) -> list[str]:
         """Give the names of the figures of a record, whose loss was printed under a name."""
         loss = self._owners.called((printed, has_step), where)
         return [
-            loss
-            if name == LOSS
-            else self._owners.name_figure(name, where, has_step=has_step)
+            loss if name == LOSS else self._owners.name_figure(name, where, has_step=has_step)
             for name in names
         ]
 
