@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from postmortem.core.lines import ProcessId
 from postmortem.core.names import LOSS
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.formats import table
@@ -47,7 +48,7 @@ class MetricLines:
         """Take the readers of known formats, where points go, and whose lines these are."""
         self._readers, self._points, self._cursor = readers, points, cursor
         self._budget, self._rows = budget, rows
-        self._generic, self._table = GenericReader(), table.TableReader()
+        self._generic, self._table = GenericReader(self._rename_loss), table.TableReader()
         self._bar, self._unfinished = RunBar(), UnfinishedBars()
         self.quick = TemplateReader(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
@@ -106,10 +107,7 @@ class MetricLines:
         if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
         own = parse_entry(view.cleaned.text)
-        records = self._take_unknown(view, base, own)
-        for name, where in self._generic.take_renamed():
-            self._points.rename(LOSS, name, PYTORCH, where)
-        for found in records:
+        for found in self._take_unknown(view, base, own):
             self.quick.put(found, place)
         if own is not None:  # of a longer record, maybe: it has no meaning of its own
             end = max(view.end, self.quick.read_until - base)
@@ -133,6 +131,10 @@ class MetricLines:
             return self._generic.read(view.cleaned.text, where, view.number)
         self.quick.read_until = max(self.quick.read_until, base + whole.end)
         return self._generic.read_block(whole.text, whole.kind, where, view.number)
+
+    def _rename_loss(self, name: str, where: ProcessId) -> None:
+        """Give what was taken for the loss of a process the name under which it is printed."""
+        self._points.rename(LOSS, name, PYTORCH, where)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""

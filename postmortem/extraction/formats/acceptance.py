@@ -109,7 +109,7 @@ def _is_again(waiting: Found, found: Found) -> bool:
     if found.must_rise:
         return _has_risen(waiting, found)
     is_named = found.has_step and not found.has_place and not found.is_numbered
-    if is_named and waiting.record.step == found.record.step:
+    if is_named and _get_place(waiting) == _get_place(found):
         return False  # a dump of settings
     return (
         waiting.record.values != found.record.values
@@ -142,10 +142,13 @@ def _count_digits(found: Found) -> int:
 
 def _has_risen(waiting: Found, found: Found) -> bool:
     """Say whether a line stands further on in the run than another."""
-    before, after = (
-        (dict(line.record.values).get("epoch", 0.0), line.record.step) for line in (waiting, found)
-    )
+    before, after = _get_place(waiting), _get_place(found)
     return after[0] > before[0] or (after[0] == before[0] and after[1] > before[1])
+
+
+def _get_place(found: Found) -> tuple[float, float]:
+    """Give the epoch and the step of a line."""
+    return dict(found.record.values).get("epoch", 0.0), found.record.step
 
 
 def _is_bad(found: Found) -> bool:

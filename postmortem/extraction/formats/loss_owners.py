@@ -9,6 +9,7 @@ others (`avg. loss` at the end of an epoch) keep their names. Any other figure t
 for its steps and for its epochs has two names, too.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from postmortem.core import names
@@ -32,8 +33,8 @@ class LossOwners:
         """Whether a figure was first printed with a step."""
         self.changes = 0
         """How often the training loss of a process has got another name."""
-        self.renamed: list[tuple[str, ProcessId]] = []
-        """The printed names of losses that are `loss` no more, and their processes."""
+        self.rename: Callable[[str, ProcessId], None] = lambda _name, _where: None
+        """Gives the figures that were `loss` so far the name under which they are printed."""
 
     def is_owned(self, where: ProcessId) -> bool:
         """Say whether a process has a training loss already."""
@@ -51,7 +52,7 @@ class LossOwners:
         if _rank(mine) > _rank(own):
             self._own[where] = mine
             self.changes += 1
-            self.renamed.append((_name_apart(own[0]), where))
+            self.rename(_name_apart(own[0]), where)
             return names.LOSS
         return _name_apart(printed)
 

@@ -8,7 +8,7 @@ draw of a bar counts (`formats.bar_records`).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from postmortem.core.lines import ProcessId
@@ -30,14 +30,16 @@ _MOST_KINDS: Final = 64
 class GenericReader:
     """Reads metric lines of unknown layout; keeps what it has learnt about one source."""
 
-    def __init__(self) -> None:
-        """Know nothing yet."""
+    def __init__(self, rename: Callable[[str, ProcessId], None] | None = None) -> None:
+        """Know nothing yet; `rename` gives what was `loss` so far another name."""
         self.has_read = False
         """Whether the line that was read last is a metric line."""
         self.acceptance = Acceptance()
         self._kinds = set[str]()
         """Of records of several lines that have been read."""
         self._owners = LossOwners()
+        if rename is not None:
+            self._owners.rename = rename
         self._ends: dict[tuple[str, ProcessId], Found] = {}
         """The last draw of each bar of an evaluation that came to its end."""
         self._counting = StepCounting()
@@ -204,11 +206,6 @@ class GenericReader:
             for name in names
         ]
 
-    def take_renamed(self) -> list[tuple[str, ProcessId]]:
-        """Give the names that losses so far have got, and their processes."""
-        renamed = self._owners.renamed
-        self._owners.renamed = []
-        return renamed
 
     def _compute_run_step(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
         """Give the step of the run of a line of this layout."""
