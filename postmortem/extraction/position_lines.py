@@ -115,8 +115,9 @@ def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -
     position.
     """
     epochs = [series for series in every.values() if series.name == EPOCH]
+    has_steps = {s.source for s in every.values() if s.name != EPOCH and not _has_no_step(s)}
     for group in _group_by_process(every.values()):
-        if all(map(_has_no_step, group)):
+        if group[0].source not in has_steps:
             place_in_epochs(group, epochs)
             continue
         own = [series for series in epochs if series.source == group[0].source]
@@ -139,7 +140,7 @@ def list_with_epochs(every: Sequence[Series]) -> list[Series]:
 
 
 def place_in_epochs(bare: Iterable[Series], epochs: Iterable[Series]) -> None:
-    """Give series without a step the epochs that their own records print."""
+    """Give series without a step the epochs of their own records, where these tell them apart."""
     printed = {
         (curve.source, curve.where): dict(zip(curve.lines, curve.values, strict=True))
         for curve in epochs
@@ -147,8 +148,11 @@ def place_in_epochs(bare: Iterable[Series], epochs: Iterable[Series]) -> None:
     }
     for series in bare:
         known = printed.get((series.source, series.where), {})
-        if len(series.lines) == series.points and all(map(known.__contains__, series.lines)):
-            series.place([known[line] for line in series.lines])
+        if len(series.lines) < series.points or not all(map(known.__contains__, series.lines)):
+            continue
+        steps = [known[line] for line in series.lines]
+        if all(before != after for before, after in itertools.pairwise(steps)):
+            series.place(steps)
 
 
 def _group_by_process(every: Iterable[Series]) -> Iterable[list[Series]]:

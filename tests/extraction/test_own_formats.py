@@ -165,12 +165,6 @@ def test_a_line_that_comes_twice_at_first_is_kept() -> None:
     assert read(text)["episodic_return/pytorch"] == (4, 2, -500, 900, -900)
 
 
-def test_a_table_that_begins_anew_is_another_run() -> None:
-    """A second run that is appended to a file of metrics is an attempt of its own."""
-    rows = "".join(f"{epoch},1.{epoch},2.{epoch}\r\n" for epoch in range(5))
-    assert read(f"epoch,loss,val_loss\r\n{rows}{rows}", "metrics.csv")["loss/pytorch"][0] == 5
-
-
 @pytest.mark.parametrize(
     "text",
     [

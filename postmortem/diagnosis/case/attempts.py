@@ -41,8 +41,6 @@ def list_spans(extract: Extract) -> list[Span]:
         if source.kind in {"log", "notebook"} and index not in mirrored and source.lines
     ]
     folders = _number_folders(extract)
-    if not logs:  # a file of metrics alone, to which a second run has been appended
-        logs = [i for i, source in enumerate(extract.sources) if source.kind == "metrics"][:1]
     found = []
     for source in logs:
         last = extract.sources[source].lines

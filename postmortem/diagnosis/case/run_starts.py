@@ -115,15 +115,9 @@ def find_starts(
     """
     lines = [line for line in extract.recurring.get(source, ()) if not line.is_frequent]
     series = _select_series(extract, source)
-    if _is_of_records(extract, source):
+    if extract.heads.get(source, "").startswith("{"):
         return [1, *_find_epoch_resets(series, extract.sources[source].lines)]
     return _Splitter(lines, series, ends, crashes).split() if lines else [1]
-
-
-def _is_of_records(extract: Extract, source: int) -> bool:
-    """Say whether a source holds records and nothing else."""
-    is_table = extract.sources[source].kind == "metrics"
-    return is_table or extract.heads.get(source, "").startswith("{")
 
 
 def _find_epoch_resets(series: Iterable[Series], count: int) -> list[int]:

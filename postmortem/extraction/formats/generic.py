@@ -16,6 +16,7 @@ from postmortem.extraction.formats.bars import Draw, draw
 from postmortem.extraction.formats.losses import (
     find_label_split,
     is_of_training,
+    normalise_name,
     parse_losses,
     parse_objectives,
     parse_split_losses,
@@ -548,7 +549,8 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
         entries, end = parse_entries(text)
         if not entries or _RESTATED.search(text):
             return None
-        return _build_provisional_record(entries, where, text[:end], line)
+        found = _build_provisional_record(entries, where, text[:end], line)
+        return _name_objective(found, losses.printed)
     values = losses.values
     units = add_metric_pairs(text, values, losses.printed)
     return Found(
@@ -559,6 +561,20 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
         layout=_build_layout_key(text),
         line=line,
     )
+
+
+def _name_objective(found: Found, printed: str) -> Found:
+    """Call the only objective among the figures of a record the loss, and that of a split too."""
+    bare = printed.removeprefix("training_").removeprefix("train_")
+    splits = {f"{split}_{bare}" for split in ("val", "valid", "validation", "test", "eval")}
+    called = [
+        (names.LOSS if own == printed else names.EVAL_LOSS if own in splits else name, value)
+        for name, value in found.record.values
+        for own in (normalise_name(name),)
+    ]
+    if bare == printed or names.LOSS not in dict(called) or len(dict(called)) < len(called):
+        return found
+    return found._replace(record=found.record._replace(values=called), printed=printed)
 
 
 def _build_provisional_record(

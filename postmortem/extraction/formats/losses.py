@@ -114,7 +114,7 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
     printed, first, end = "", -1, 0
     for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
         shown = _FILLER.sub("", " ".join(match["name"].split()))
-        if has_place or not text[: match.start()].strip():
+        if has_place or ("." in match["value"] and not text[: match.start()].strip()):
             shown = shown.removesuffix(" is")
         value = parse_value(match["value"])
         if value is None or _SETTING.search(shown):

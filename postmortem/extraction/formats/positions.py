@@ -61,7 +61,7 @@ _NUMBERED: Final = compile_lazily(
 _LEADING: Final = compile_lazily(
     r"^\s{0,8}(?:[>*|\[(]{1,3}\s{0,3})?(?:[A-Za-z]{1,12}[.: #=]{0,4})?"
     r"[\[(#]?\s{0,8}(?P<value>\d{1,9})"
-    r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s|,;-]|:(?!\d))"
+    r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s|,;]|[:-](?!\d))"
 )
 """A count before anything else, under whatever short name."""
 _EPOCH: Final = compile_lazily(

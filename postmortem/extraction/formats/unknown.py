@@ -206,7 +206,6 @@ class GenericReader:
             for name in names
         ]
 
-
     def _compute_run_step(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
         """Give the step of the run of a line of this layout."""
         if found.is_numbered and not self.acceptance.is_counted(found.layout, where):
