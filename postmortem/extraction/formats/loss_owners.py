@@ -19,7 +19,9 @@ from postmortem.extraction.formats.losses import is_of_training, is_plain_loss
 _EPOCH: Final = "epoch_"
 _MOST: Final = 4096
 _SAME: Final = frozenset({names.EPOCH, names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME})
-_SAME_TOO: Final = frozenset({names.DATA_TIME, names.MEMORY, names.EVAL_LOSS, names.LOSS_SCALE})
+_SAME_TOO: Final = frozenset(
+    {names.DATA_TIME, names.MEMORY, names.EVAL_LOSS, names.LOSS_SCALE, names.GRAD_NORM}
+)
 """Figures that are the same whatever prints them."""
 
 
@@ -34,7 +36,7 @@ class LossOwners:
         self.changes = 0
         """How often the training loss of a process has got another name."""
         self.rename: Callable[[str, ProcessId], None] = lambda _name, _where: None
-        """Gives the figures that were `loss` so far the name under which they are printed."""
+        """Gives a part of the loss that was `loss` so far the name under which it is printed."""
 
     def is_owned(self, where: ProcessId) -> bool:
         """Say whether a process has a training loss already."""
@@ -52,7 +54,8 @@ class LossOwners:
         if _rank(mine) > _rank(own):
             self._own[where] = mine
             self.changes += 1
-            self.rename(_name_apart(own[0]), where)
+            if not is_plain_loss(own[0]):
+                self.rename(own[0], where)
             return names.LOSS
         return _name_apart(printed)
 
