@@ -72,8 +72,8 @@ class LossOwners:
 
 
 def _rank(mine: tuple[str, bool]) -> int:
-    """Say how much speaks for a loss: a plain one with a step has most."""
-    return 2 * (mine == (names.LOSS, True)) or int(mine[1] and is_plain_loss(mine[0]))
+    """Say how much speaks for a loss: a plain one with a step has most, a part least."""
+    return 2 if mine == (names.LOSS, True) else int(is_plain_loss(mine[0]))
 
 
 def _name_apart(printed: str) -> str:
