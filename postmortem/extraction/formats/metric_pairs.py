@@ -237,8 +237,9 @@ def parse_metrics(text: str) -> dict[str, float]:
     """Give the figures of a line that names no loss: rewards, and names with decimals."""
     values = _parse_matching_pairs(text, _REWARD, _SCORE)
     _add_ratios(text, values)
-    if (rate := _RATE.search(text)) and (value := parse_value(rate["value"])) is not None:
-        values[names.LEARNING_RATE] = value
+    rate = _RATE.search(text)
+    if rate is not None and (values or not rate["value"].isdecimal()):
+        values[names.LEARNING_RATE] = parse_value(rate["value"]) or 0.0
     if not values and not _DECIMALS.search(text):
         return {}
     _add_pairs(text, values, "")

@@ -38,7 +38,7 @@ _BEHIND_EPOCH: Final = compile_lazily(
 )
 """A position of a length in brackets right behind the epoch: `Epoch: [3][ 40/1000]`."""
 _COUNTED: Final = compile_lazily(
-    r"(?<![\w.,/:+-])(?P<value>\d{1,10})\s?/\s{0,8}(?P<of>\d{1,10})"
+    r"(?<![\w.,/:+-])(?P<value>\d{1,10})\s?/\s{0,8}(?P<of>[1-9]\d{0,9})"
     r"(?![\w.%/:]|\s?[(%]|\s\d\d:\d\d)"
 )
 """A position of a length anywhere between the epoch and the losses: `i = 3 / 500, lr = 0.1, `."""
@@ -168,8 +168,7 @@ def _find_counted(text: str, start: int, end: int) -> re.Match[str] | None:
         (
             found
             for found in reversed(list(_COUNTED.finditer(text, start, end)))
-            if 1 < int(found["of"]) >= int(found["value"])
-            and not _NO_STEP.search(text, max(0, found.start() - 16), found.start())
+            if not _NO_STEP.search(text, max(0, found.start() - 16), found.start())
         ),
         None,
     )
