@@ -8,6 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from postmortem.core.lines import ProcessId
+from postmortem.core.names import LOSS
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
@@ -19,7 +21,12 @@ from postmortem.extraction.formats.unknown import GenericReader
 from postmortem.extraction.line_beginnings import CLAIMED
 from postmortem.extraction.points import Points
 from postmortem.extraction.table_rows import TableRows
-from postmortem.extraction.template_reader import DrawnRecord, TemplateReader, build_stream_key
+from postmortem.extraction.template_reader import (
+    PYTORCH,
+    DrawnRecord,
+    TemplateReader,
+    build_stream_key,
+)
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
@@ -41,7 +48,7 @@ class MetricLines:
         """Take the readers of known formats, where points go, and whose lines these are."""
         self._readers, self._points, self._cursor = readers, points, cursor
         self._budget, self._rows = budget, rows
-        self._generic, self._table = GenericReader(), table.TableReader()
+        self._generic, self._table = GenericReader(self._rename_loss), table.TableReader()
         self._bar, self._unfinished = RunBar(), UnfinishedBars()
         self.quick = TemplateReader(points, self._generic, self._bar, budget)
         """The templates that have been learnt."""
@@ -124,6 +131,10 @@ class MetricLines:
             return self._generic.read(view.cleaned.text, where, view.number)
         self.quick.read_until = max(self.quick.read_until, base + whole.end)
         return self._generic.read_block(whole.text, whole.kind, where, view.number)
+
+    def _rename_loss(self, name: str, where: ProcessId) -> None:
+        """Give what was taken for the loss of a process the name under which it is printed."""
+        self._points.rename(LOSS, name, PYTORCH, where)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""

@@ -127,6 +127,15 @@ class Points:
             self._thin()
         self._note(framework, where, 1, place, place)
 
+    def rename(self, name: str, other: str, producer: str, where: ProcessId) -> None:
+        """Give the series of a name another one: its points were not what it was taken for."""
+        self.flush()
+        where = self.process(where)
+        key, new = (name, producer, self.source, where), (other, producer, self.source, where)
+        if key in self.result.series and new not in self.result.series:
+            series = self.result.series[new] = self.result.series.pop(key)
+            series.name = other
+
     def total(self, steps: float) -> None:
         """Take note of the last step of the run, where it is printed."""
         if not math.isnan(steps):

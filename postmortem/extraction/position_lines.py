@@ -25,11 +25,18 @@ from postmortem.extraction.facts.series import Series
 from postmortem.reading.block_reader import Block
 
 _HEADING: Final = compile_lazily(
-    rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?<![\w.-])"
+    rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?:(?<![\w.-])(?:-{2,}|(?:global|total|env)_)?)"
     rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode"
     rb"|(?:num )?timesteps|t_env)"
-    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})(?:st|nd|rd|th)?(?![\d.]|\w)"
+    rb"(?: num(?:ber)?)?[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}"
+    rb"(?P<value>\d{1,10})(?:st|nd|rd|th)?(?![\d.]|\w)"
 )
+_BEHIND_EPOCH: Final = compile_lazily(
+    rb"[^\n\r]{0,32}?(?<![\w.-])(?:(?:global|total|env)_)?"
+    rb"(?P<kind>[Ii]ter(?:ation)?|[Ss]tep|(?:num )?timesteps)"
+    rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})[^\n\r\w]{0,8}(?=[\n\r])"
+)
+"""A finer position on the line of an epoch, and nothing behind: `Epoch: 2, global_step=102400`."""
 _KINDS: Final = (b"timesteps", b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""
 _FALLS: Final = 0.1
@@ -91,11 +98,13 @@ class PositionLines:
         for match in _HEADING.finditer(block.data, block.lo, block.hi):
             line += block.data.count(self._break, place, match.start("kind"))
             place = match.start("kind")
-            kind = _get_kind(match["kind"].lower())
-            lines, values = found.setdefault(kind, _Positions(array("q"), array("d")))
-            lines.append(line)
-            values.append(float(match["value"]))
-            self._last[kind] = (line, values[-1])
+            finer = _BEHIND_EPOCH.match(block.data, match.end(), block.hi)
+            for position in (match, finer) if finer else (match,):
+                kind = _get_kind(position["kind"].lower())
+                lines, values = found.setdefault(kind, _Positions(array("q"), array("d")))
+                lines.append(line)
+                values.append(float(position["value"]))
+                self._last[kind] = (line, values[-1])
         return found
 
 
@@ -106,12 +115,44 @@ def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -
     position.
     """
     epochs = [series for series in every.values() if series.name == EPOCH]
+    has_steps = {s.source for s in every.values() if s.name != EPOCH and not _has_no_step(s)}
     for group in _group_by_process(every.values()):
+        if group[0].source not in has_steps:
+            place_in_epochs(group, epochs)
+            continue
         own = [series for series in epochs if series.source == group[0].source]
         placed = {line for series in own for line in series.lines}
         bare = [one for one in group if _has_no_step(one) and placed.isdisjoint(one.lines)]
         if 0 < len(bare) < len(group):
             _fill(bare, _collect_positions(group))
+
+
+def list_with_epochs(every: Sequence[Series]) -> list[Series]:
+    """List series of a plain loop that have no step with the epochs that their records print."""
+    epochs = [series for series in every if series.name == EPOCH]
+    shown = [
+        series.copy() if series.producer == PLAIN_LOOP and _has_no_step(series) else series
+        for series in every
+    ]
+    bare = (own for own, series in zip(shown, every, strict=True) if own is not series)
+    place_in_epochs((series for series in bare if series.name not in {EPOCH, LOSS_SCALE}), epochs)
+    return shown
+
+
+def place_in_epochs(bare: Iterable[Series], epochs: Iterable[Series]) -> None:
+    """Give series without a step the epochs of their own records, where these tell them apart."""
+    printed = {
+        (curve.source, curve.where): dict(zip(curve.lines, curve.values, strict=True))
+        for curve in epochs
+        if curve.producer == PLAIN_LOOP
+    }
+    for series in bare:
+        known = printed.get((series.source, series.where), {})
+        if len(series.lines) < series.points or not all(map(known.__contains__, series.lines)):
+            continue
+        steps = [known[line] for line in series.lines]
+        if all(before != after for before, after in itertools.pairwise(steps)):
+            series.place(steps)
 
 
 def _group_by_process(every: Iterable[Series]) -> Iterable[list[Series]]:

@@ -44,7 +44,7 @@ _FORMS: Final = (
     ("01", rf"(?P<usdate>\d\d/\d\d/\d{{4}}) {_CLOCK} - {_LEVEL} - [\w.-]{{1,80}} - +"),
     # fairseq: "date time | INFO | name | "
     ("12", rf"{_STAMP} \| {_LEVEL}\s*\| (?:[\w.]{{1,60}}(?::[\w<>]{{1,60}}:\d+)? (?:\||-) )?"),
-    ("12", rf"{_STAMP}\s*(?:[|:,-]\s*)?\[?{_LEVEL}\]?\b\s*(?:[:|-]\s*)?"),
+    ("12", rf"{_STAMP}\s*(?:[|:,-]\s*)?\[?{_LEVEL}(?:\]|\b)\s*(?:[:|-]\s*)?"),
     (
         "12",
         rf"{_DATE}T{_CLOCK} (?= )",
@@ -62,6 +62,8 @@ _FORMS: Final = (
     ("[", rf"\[{_STAMP}\] [\w.]{{1,120}}: \[{_LEVEL}\] "),
     # XTuner 1.x (loguru): "[XTuner][RANK 0][date time][INFO] "
     ("[", rf"\[[A-Za-z]\w{{0,30}}\](?:\[RANK (?P<rank2>\d{{1,9}})\])?\[{_STAMP}\]\[{_LEVEL}\]\s?"),
+    # Hydra: "[date time][name][LEVEL] - "
+    ("[", rf"\[{_STAMP}\]\[[\w.<>-]{{1,80}}\]\[{_LEVEL}\] - "),
     (
         "[",
         rf"\[{_STAMP}\](?:\[{_LEVEL}\])?(?::\s?|\s)",

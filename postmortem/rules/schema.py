@@ -382,6 +382,7 @@ class FormatEntry(Strict):
     lines: Annotated[int, Field(ge=1, le=100)] = 1
     producer: str = ""
     redraws: bool = False
+    is_bare: bool = False
     cells: CellsEntry | None = None
     pair: str | None = None
     step: str | None = None

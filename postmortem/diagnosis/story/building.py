@@ -13,7 +13,7 @@ from postmortem.core.diagnosis import Analysis, Diagnosis
 from postmortem.core.job_facts import Framework
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.message import NOTHING, Message, parse_bilingual
-from postmortem.core.names import LOSS, PLAIN_LOOP
+from postmortem.core.names import EPOCH, LOSS, PLAIN_LOOP
 from postmortem.core.shown import Event, FirstFailure, Progress, SeriesView
 from postmortem.core.wording import convert_texts
 from postmortem.diagnosis.case.outcomes import count_framework_lines, name_outcome
@@ -40,6 +40,7 @@ from postmortem.diagnosis.story import (
 from postmortem.diagnosis.story import notes as remarks
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.series import Series
+from postmortem.extraction.position_lines import list_with_epochs
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.traits import Trait, get_id, has_trait
 
@@ -217,7 +218,7 @@ def _build_cause(
 
 def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[SeriesView, ...]:
     numbers = {source: case.number_at(source, begin) for source, begin in case.begins.items()}
-    series = _sort_series(case.gathered)
+    series = list_with_epochs(_sort_series(case.gathered))
     return tuple(
         _name_summary(
             places.build_series_view(curve, failure, len(series), numbers.get(curve.source, 1)),
@@ -230,25 +231,32 @@ def _build_curves(case: Case, failure: FirstFailure[Message] | None) -> tuple[Se
 
 
 def _name_summary(view: SeriesView, curve: Series, every: Sequence[Series]) -> SeriesView:
-    """Call the training loss of whole epochs so, beside that of their steps."""
+    """Call a figure of whole epochs by its own name, beside that of their steps."""
+    bare = LOSS if _SUMMARY.match(curve.name) else curve.name.removeprefix(f"{EPOCH}_")
     is_summary = (
         curve.producer == PLAIN_LOOP
-        and bool(_SUMMARY.match(curve.name))
+        and bare != curve.name
         and any(
-            steps.name == LOSS
+            steps.name == bare
             and (steps.source, steps.where) == (curve.source, curve.where)
             and curve.points < steps.points
-            and not set(curve.lines).intersection(steps.lines)
+            and not _share_records(curve, steps)
             for steps in every
         )
     )
-    return replace(view, name=LOSS, producer=f"{view.producer}-epoch") if is_summary else view
+    return replace(view, name=bare, producer=f"{view.producer}-epoch") if is_summary else view
+
+
+def _share_records(curve: Series, steps: Series) -> bool:
+    """Say whether two series stand in the same records; a bar's draws share a line with others."""
+    shared = set(curve.lines).intersection(steps.lines)
+    return bool(shared) and sum(line in shared for line in steps.lines) <= len(shared)
 
 
 def _build_other_curves(case: Case) -> tuple[SeriesView, ...]:
     """Give the curves of the attempts that are not judged, few samples of each."""
     judged = {(source, case.begins.get(source, 1)) for source in range(len(case.sources))}
-    series = _sort_series(case.whole) if len(case.attempts) > 1 else []
+    series = list_with_epochs(_sort_series(case.whole)) if len(case.attempts) > 1 else []
     found = [
         (part, case.number_at(attempt.source, attempt.first_line))
         for attempt in case.attempts

@@ -25,6 +25,8 @@ _LONG: Final = 8
 _OFTEN_LONG: Final = 3
 """The same for a loss of so many digits."""
 _MOST_LAYOUTS: Final = 64
+_MOST_WAITING: Final = 64
+"""Lines of a layout that are kept until it has shown what it is."""
 _MOST_KNOWN: Final = 16_384
 _MOST_FORGOTTEN: Final = 4096
 
@@ -67,12 +69,13 @@ class Acceptance:
         waiting = self._waiting.get(key, [])
         is_first = found.has_place and not (found.printed and is_owned)
         if is_first or (waiting and _is_again(waiting[0], found)):
-            return self._accept(key, waiting if _is_rate(found) else waiting[:1], found)
+            return self._accept(key, waiting, found)
         if not waiting:
             self._wait(key, found)
-        elif _may_stand_still(found):
+        elif len(waiting) < _MOST_WAITING:
             waiting.append(found)
-            if len(waiting) == (_OFTEN_LONG if _count_digits(found) >= _LONG else _OFTEN):
+            often = _OFTEN_LONG if _count_digits(found) >= _LONG else _OFTEN
+            if len(waiting) == often and _may_stand_still(found):
                 return self._accept(key, waiting[:-1], found)
         return []
 
@@ -105,6 +108,9 @@ def _is_again(waiting: Found, found: Found) -> bool:
     """Say whether a line is another one of its layout, not the same one printed twice."""
     if found.must_rise:
         return _has_risen(waiting, found)
+    is_named = found.has_step and not found.has_place and not found.is_numbered
+    if is_named and _get_place(waiting) == _get_place(found):
+        return False  # a dump of settings
     return (
         waiting.record.values != found.record.values
         or (waiting.record.step != found.record.step and found.has_step)
@@ -136,10 +142,13 @@ def _count_digits(found: Found) -> int:
 
 def _has_risen(waiting: Found, found: Found) -> bool:
     """Say whether a line stands further on in the run than another."""
-    before, after = (
-        (dict(line.record.values).get("epoch", 0.0), line.record.step) for line in (waiting, found)
-    )
+    before, after = _get_place(waiting), _get_place(found)
     return after[0] > before[0] or (after[0] == before[0] and after[1] > before[1])
+
+
+def _get_place(found: Found) -> tuple[float, float]:
+    """Give the epoch and the step of a line."""
+    return dict(found.record.values).get("epoch", 0.0), found.record.step
 
 
 def _is_bad(found: Found) -> bool:

@@ -18,8 +18,9 @@ from typing import Final, NamedTuple
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.losses import has_split_name, normalise_name, parse_losses
+from postmortem.extraction.formats.metric_pairs import parse_metrics
 from postmortem.extraction.formats.positions import parse_step_and_epoch
-from postmortem.extraction.formats.spelling import DECIMAL, FIGURE
+from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 from postmortem.reading.windows import View, is_same_process
 
 _WORD: Final = r"[^\W\d_][\w./@%()+-]{0,40}"
@@ -31,7 +32,7 @@ _ENTRY: Final = compile_lazily(
     r"(?:\s{0,8}\(\s*[\d.,e+naif-]{1,30}\s*\))?(?:\s?[A-Za-z%/]{1,12})?[\s|,}]{0,60}$"
 )
 _ROW: Final = compile_lazily(
-    r"\s{0,60}\|\s{0,40}(?P<name>[A-Za-z%][\w ./@%()+-]{0,60}?)\s{0,40}\|"
+    r"\s{0,60}\|\s{0,40}(?P<name>(?:% )?[A-Za-z%][\w ./@%()+-]{0,60}?)\s{0,40}\|"
     rf"\s{{0,40}}(?P<value>{FIGURE})\s{{0,40}}\|\s{{0,8}}$"
 )
 """A row of a box: bars tell where its name ends, so that numbers may stand in it."""
@@ -248,6 +249,7 @@ def _is_group(text: str) -> bool:
 def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
     """Write a record on one line, its step before anything else."""
     own = _find_step_entry(entries)
+    heading = _cut_metrics(heading)
     rest = [
         entry
         for entry in entries
@@ -257,8 +259,22 @@ def _join_entries(heading: str, entries: Sequence[FigureEntry]) -> str:
     of_run = _GLOBAL.search(heading)
     step = of_run["value"] if of_run else ""
     if own is not None and not step and parse_step_and_epoch(heading).step is None:
-        step = own.value
+        step = _write_whole(own.value)
     return f"step: {step}, {heading}: {figures}" if step.isdecimal() else f"{heading}: {figures}"
+
+
+def _cut_metrics(heading: str) -> str:
+    """Cut a heading behind its place where it is a record of its own."""
+    named = parse_step_and_epoch(heading)
+    if not named or not parse_metrics(heading):
+        return heading
+    return heading[: max(place.end() for place in named if place is not None)]
+
+
+def _write_whole(figure: str) -> str:
+    """Write a count with all its digits: `1720` for `1.72e+03`."""
+    value = parse_value(figure)
+    return f"{value:.0f}" if value is not None and value == value // 1 else figure
 
 
 def _find_step_entry(entries: Sequence[FigureEntry]) -> FigureEntry | None:

@@ -15,9 +15,11 @@ from typing import Final
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import Message, say
+from postmortem.core.names import LOSS
 from postmortem.extraction.formats.metric_names import (
     STEPS,
     TIMES,
+    WHOLE,
     find_step_column,
     normalise_metric_name,
 )
@@ -143,7 +145,7 @@ def list_metric_names(columns: list[str]) -> list[str]:
     step_column = find_step_column(heads)
     if step_column is None and heads[:1] == [""]:  # the numbered rows of a data frame
         step_column = 0
-    return [
+    names = [
         "step"
         if index == step_column
         else ""
@@ -151,6 +153,10 @@ def list_metric_names(columns: list[str]) -> list[str]:
         else normalise_metric_name(column)
         for index, column in enumerate(columns)
     ]
+    wholes = [index for index, name in enumerate(names) if WHOLE.fullmatch(name)]
+    if LOSS not in names and len(wholes) == 1:
+        names[wholes[0]] = LOSS
+    return names
 
 
 def _parse_values(names: list[str], row: list[str]) -> dict[str, float]:

@@ -16,11 +16,13 @@ from postmortem.extraction.formats.bars import Draw, draw
 from postmortem.extraction.formats.losses import (
     find_label_split,
     is_of_training,
+    normalise_name,
     parse_losses,
     parse_objectives,
     parse_split_losses,
     take_only_objective,
 )
+from postmortem.extraction.formats.metric_names import normalise_metric_name
 from postmortem.extraction.formats.metric_pairs import (
     add_metric_pairs,
     add_speeds,
@@ -29,6 +31,7 @@ from postmortem.extraction.formats.metric_pairs import (
     parse_metrics,
     parse_scores,
 )
+from postmortem.extraction.formats.plain_lines import write_plainly
 from postmortem.extraction.formats.positions import (
     Position,
     StepAndEpoch,
@@ -38,7 +41,12 @@ from postmortem.extraction.formats.positions import (
     parse_step_and_epoch,
 )
 from postmortem.extraction.formats.records import Record
-from postmortem.extraction.formats.spelling import FIGURE, MAY_HOLD_VALUE, convert_to_ascii
+from postmortem.extraction.formats.spelling import (
+    FIGURE,
+    MAY_HOLD_VALUE,
+    convert_to_ascii,
+    parse_value,
+)
 
 WORDS: Final = (
     b"loss",
@@ -78,7 +86,11 @@ WORDS: Final = (
     b" ce=",
     b" ce:",
     b"ccuracy",
+    b"acc: ",
+    b"Acc: ",
     b"erplexity",
+    b"bleu",
+    b"BLEU",
     b"IoU",
     b"mAP",
     b"PSNR",
@@ -141,16 +153,6 @@ _OF_SPLIT: Final = compile_lazily(
 )
 BAR_END: Final = "end of bar "
 """Begins the layout of an evaluation's bar that has come to its end."""
-_SET: Final = compile_lazily(
-    r"\b(train(?:ing)?|val(?:idation)?|test|dev)[ _]set(?![A-Za-z])", re.IGNORECASE
-)
-_PRINTED_TUPLE: Final = compile_lazily(r"[('\"]{1,3}([^'\",()]{1,60})['\"],\s?")
-"""A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
-_OVER_SET: Final = compile_lazily(
-    r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))",
-    re.IGNORECASE,
-)
-"""A score that says over what it is taken: `Accuracy of the network on the 10000 test images:`."""
 _OF_BEST: Final = compile_lazily(
     r"\b(?:new|current|now) best\b|\bbest \w{1,12} (?:was|is|has)\b", re.IGNORECASE
 )
@@ -161,9 +163,10 @@ _RESTATED: Final = compile_lazily(
     re.IGNORECASE,
 )
 """Words of a message that says again what has been printed."""
-_SPLIT_BEFORE: Final = compile_lazily(
-    r"^(?:val(?:id(?:ation)?)?|test|dev|eval(?:uation)?)[_/-]", re.IGNORECASE
+_SPLIT_NAME: Final = compile_lazily(
+    r"(?:[a-z]+_)?(?:val(?:id(?:ation)?)?|test(?:ing)?|dev|eval(?:uation)?)[_/-]", re.IGNORECASE
 )
+"""A name that says by itself what split it is of."""
 _OF_LOOP: Final = frozenset(
     {names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME, names.DATA_TIME, names.MEMORY}
 )
@@ -172,6 +175,13 @@ _DIGIT: Final = compile_lazily(r"\d")
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 _MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
+_PRINTED_ITEM: Final = rf"['\"][A-Za-z][\w ./@-]{{0,60}}['\"]: (?:{FIGURE}|None|null)"
+_ITEM: Final = compile_lazily(rf"['\"](?P<name>[^'\"]+)['\"]: (?P<value>{FIGURE})")
+_ITEMS: Final = compile_lazily(
+    r"(?P<label>[^{}\n]{1,80}?)\s?[:=]?\s?"
+    rf"\{{(?P<items>(?:{_PRINTED_ITEM}(?:, )?){{1,40}})\}}\s*$"
+)
+"""A printed mapping of names to figures and nothing else, behind words."""
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
@@ -217,34 +227,29 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
         return None
-    text = _write_plainly(convert_to_ascii(text))
+    text = write_plainly(convert_to_ascii(text))
     bar = draw(text) if _MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
-        return _parse_bar(bar, where, line)
-    found = _parse_loss_line(text if bar is None else bar.behind, where, line)
+        is_placed = bool(parse_step_and_epoch(bar.behind))
+        own = _parse_other_line(bar.behind, where, line) if is_placed else None
+        return LineFigures(own, None, "", "") if own else _parse_bar(bar, where, line)
+    found = _parse_labelled_items(text, where, line) if bar is None else None
+    if found is None:
+        found = _parse_loss_line(text if bar is None else bar.behind, where, line)
     if found is None and bar is None:
         found = _parse_other_line(text, where, line)
     return LineFigures(found, None, "", "") if found is not None else None
 
 
-def _write_plainly(text: str) -> str:
-    """Write the name of a split and a printed tuple as they stand on other lines."""
-    if " set " in text or "_set_" in text:
-        text = _SET.sub(r"\1", text)
-    if text.startswith(("('", '("')):
-        text = _PRINTED_TUPLE.sub(r" \1 ", text)
-    return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
-
-
-def _name_score_of_set(match: re.Match[str]) -> str:
-    """Write a score before the split that it is taken over."""
-    split = find_label_split(match["rest"], len(match["rest"]))
-    return f"{split} {match['score']}".lstrip()
-
-
 def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that names no loss in the first way that finds any."""
-    ways = (_parse_without_loss, _parse_scores_line, _parse_counted_line, _parse_objective_line)
+    ways = (
+        _parse_without_loss,
+        _parse_scores_line,
+        _parse_evaluation_line,
+        _parse_counted_line,
+        _parse_objective_line,
+    )
     return next((record for way in ways if (record := way(text, where, line)) is not None), None)
 
 
@@ -253,14 +258,19 @@ def _parse_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
     is_training = is_of_training(bar.label)
     if not is_training and bar.now != bar.total:
         return None
-    found = _parse_loss_line(f"{bar.label}, {bar.inside}", where, line) or _parse_after_bar(
-        bar, where, line
-    )
+    found = _parse_loss_line(
+        f"{bar.label}, {bar.inside}", where, line, is_bar=True
+    ) or _parse_after_bar(bar, where, line)
     if found is None:
         return None
     if not is_training:
         return _build_evaluation(found, bar)
-    values = [(name, value) for name, value in found.record.values if name != "eval_loss"]
+    counts_epochs = names.EPOCH in dict(found.record.values) and not parse_epoch_label(bar.label)
+    values = [
+        (name, value)
+        for name, value in found.record.values
+        if name != names.EVAL_LOSS or counts_epochs
+    ]
     return LineFigures(
         found._replace(record=found.record._replace(values=values)),
         bar,
@@ -302,7 +312,9 @@ def _parse_after_bar(bar: Draw, where: ProcessId, line: int) -> Found | None:
     )
 
 
-def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
+def _parse_loss_line(
+    text: str, where: ProcessId, line: int, *, is_bar: bool = False
+) -> Found | None:
     """Read the figures of a line that names a loss."""
     named = parse_step_and_epoch(text)
     losses = parse_losses(text, has_place=bool(named))
@@ -314,7 +326,7 @@ def _parse_loss_line(text: str, where: ProcessId, line: int) -> Found | None:
     if not losses.values or (_OF_BEST if named else _RESTATED).search(text, 0, losses.start):
         return None
     values, printed, start, end = losses
-    place = find_position(text, named, start)
+    place = find_position(text, named, start, is_bar=is_bar)
     units = add_metric_pairs(text, values, printed)
     values = _qualify_names(text, values, start, named, place)
     if not math.isnan(place.epoch):
@@ -340,7 +352,7 @@ def _qualify_names(
     split = find_label_split(text, digit.start() if digit else start)
     if not split or names.LOSS in values:
         return values
-    end = names.OF_BATCH if _is_of_batch(text, named, place) else ""
+    end = names.OF_BATCH if _is_of_batch(text, named, place, start) else ""
     behind = {
         name: "" if name in _OF_LOOP or _OF_SPLIT.search(name) else f"{names.OF_SPLIT}{split}"
         for name in values
@@ -352,8 +364,10 @@ def _qualify_names(
     }
 
 
-def _is_of_batch(text: str, named: StepAndEpoch, place: Position) -> bool:
+def _is_of_batch(text: str, named: StepAndEpoch, place: Position, start: int) -> bool:
     """Say whether a line counts the batches of an evaluation: its split stands before them."""
+    if not named:
+        return not math.isnan(place.length) and bool(find_label_split(text, start))
     counts = named.step is not None and not math.isnan(place.epoch)
     counts |= named.epoch is not None and not math.isnan(place.length)
     return counts and bool(find_label_split(text, _get_step_start(named)))
@@ -442,12 +456,14 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     if count is None or (sample is None and is_of_training(text)):
         return None
     scores, step = parse_scores(text[count.end() :]), float(count["value"])
+    scores = scores or parse_scores(text[: count.start()])
     if not scores:
         return None
     end = names.SO_FAR if sample or named.epoch is None else ""
     split = find_label_split(text, len(text)) or "val"
     values = {
-        f"{split}_{_SPLIT_BEFORE.sub('', name)}{end}": value for name, value in scores.items()
+        f"{name if _SPLIT_NAME.match(name) else f'{split}_{name}'}{end}": value
+        for name, value in scores.items()
     }
     if not end:
         values["epoch"], step = step, math.nan
@@ -462,6 +478,67 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     )
 
 
+def _parse_evaluation_line(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of an evaluation that names a step or an epoch, and no loss or known score.
+
+    It is to come again further on before it is taken for a metric line.
+    """
+    named = parse_step_and_epoch(text)
+    if not named or is_of_training(text):
+        return None
+    values = parse_metrics(text)
+    if not values:
+        return None
+    place, split = find_position(text, named, len(text)), find_label_split(text, len(text))
+    values = {
+        name if name in _OF_LOOP or _OF_SPLIT.search(name) else f"{name}{names.OF_SPLIT}{split}": v
+        for name, v in values.items()
+    }
+    if not math.isnan(place.epoch):
+        values["epoch"] = place.epoch
+    return Found(
+        Record(place.step, list(values.items()), where, place.total),
+        "",
+        has_step=not math.isnan(place.step),
+        has_place=False,
+        layout=_build_layout_key(text),
+        line=line,
+        length=place.length,
+        must_rise=True,
+        scale=place.scale,
+    )
+
+
+def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | None:
+    """Read the figures of a printed mapping behind a split: `Eval metrics: {'accuracy': 0.5}`.
+
+    They are to come again before they are taken for metrics.
+    """
+    found = _ITEMS.match(text) if "{" in text else None
+    mark = _OF_SPLIT.search(found["label"]) if found is not None else None
+    if found is None or mark is None or parse_step_and_epoch(found["label"]):
+        return None
+    word = mark[0].strip("_/ .-")
+    split = find_label_split(word, len(word))
+    end = names.SO_FAR if "so far" in found["label"] else ""
+    values = dict[str, float]()
+    for item in _ITEM.finditer(found["items"]):
+        value = parse_value(item["value"])
+        if value is not None:
+            name = normalise_metric_name(item["name"])
+            name = names.EVAL_LOSS if split and name == names.LOSS else name
+            is_split = bool(split) and name != names.EVAL_LOSS
+            values[f"{name}{f'{names.OF_SPLIT}{split}' if is_split else ''}{end}"] = value
+    printed = names.LOSS if names.LOSS in values else ""
+    record = Record(math.nan, list(values.items()), where)
+    layout = _build_layout_key(f"{found['label']}: {' '.join(values)}")
+    return (
+        Found(record, printed, has_step=False, has_place=False, layout=layout, line=line)
+        if values
+        else None
+    )
+
+
 def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | None:
     """Read the figures of a line that begins with one and names no step or epoch.
 
@@ -472,7 +549,8 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
         entries, end = parse_entries(text)
         if not entries or _RESTATED.search(text):
             return None
-        return _build_provisional_record(entries, where, text[:end], line)
+        found = _build_provisional_record(entries, where, text[:end], line)
+        return _name_objective(found, losses.printed)
     values = losses.values
     units = add_metric_pairs(text, values, losses.printed)
     return Found(
@@ -483,6 +561,20 @@ def _parse_objective_line(text: str, where: ProcessId, line: int) -> Found | Non
         layout=_build_layout_key(text),
         line=line,
     )
+
+
+def _name_objective(found: Found, printed: str) -> Found:
+    """Call the only objective among the figures of a record the loss, and that of a split too."""
+    bare = printed.removeprefix("training_").removeprefix("train_")
+    splits = {f"{split}_{bare}" for split in ("val", "valid", "validation", "test", "eval")}
+    called = [
+        (names.LOSS if own == printed else names.EVAL_LOSS if own in splits else name, value)
+        for name, value in found.record.values
+        for own in (normalise_name(name),)
+    ]
+    if bare == printed or names.LOSS not in dict(called) or len(dict(called)) < len(called):
+        return found
+    return found._replace(record=found.record._replace(values=called), printed=printed)
 
 
 def _build_provisional_record(

@@ -13,12 +13,13 @@ import re
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.names import EVAL_LOSS, LOSS
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _LOSS_NAME: Final = (
-    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Za-z][A-Za-z\d]{0,20}(?=L)|[a-z]{1,4}(?=loss))?"
+    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Za-z]\w{0,30}(?=L)|[a-z]{1,4}(?=loss))?"
     r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)"
-    r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20})?(?:/\w{1,20}){0,2}"
+    r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20}|[ /][A-Z]\b)?(?:/\w{1,20}){0,2}"
 )
 _LOSS_SIGN: Final = (
     r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) (?:training |global )?"
@@ -29,7 +30,7 @@ _LOSS_SIGN: Final = (
 _LOSS: Final = compile_lazily(
     rf"(?<![\w./-])(?!(?:[Nn]a[Nn]|[Ii]nf) )(?P<name>{_LOSS_NAME})[\"']?"
     rf"{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\(|\[(?={FIGURE}\]))?"
-    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+](?!\s\d))"
 )
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
@@ -57,7 +58,7 @@ _EVAL: Final = compile_lazily(
     re.IGNORECASE,
 )
 _SPLIT: Final = compile_lazily(
-    r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|eval(?:uation|uating)?"
+    r"(?<![\w./-])(?:(?P<train>train(?:ing)?|tr)|val(?:id(?:ation)?)?|validating|validate|eval(?:uation|uating)?"
     r"|test(?:ing)?|dev|sanity)(?![\w./]|\s?[=:]\s?[-+]?\.?\d)",
     re.IGNORECASE,
 )
@@ -71,7 +72,11 @@ _SPLIT_LOSS: Final = compile_lazily(
     r"(?P<name>(?P<train>[Tt]rain(?:ing)?)|[Vv]al(?:id(?:ation)?)?|[Tt]est|[Dd]ev)"
     rf"\]?(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?={DECIMAL})(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)"
 )
-_CAMEL: Final = compile_lazily(r"(?<=[a-z])(?=L(?:oss|OSS))")
+_CAMEL: Final = compile_lazily(
+    r"(?<=[a-z])(?=L(?:oss|OSS))|(?<=^tr)(?=loss)|(?<=^val)(?=loss)|(?<=^(?:test|eval))(?=loss)"
+    r"|(?<=^(?:train|valid))(?=loss)"
+)
+"""Where a name of two words is written as one."""
 _SETTING: Final = compile_lazily(
     r"[ _/](?:weights?|scal(?:e|er|ing)|type|fn|func[a-z]*|coeff?[a-z]*|factor|lambda|reduction"
     r"|threshold|interval|freq[a-z]*|ratio|margin|eps|(?<!oss.)step|steps|name|mask|log(?!loss)[a-z]*"
@@ -109,7 +114,8 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
     printed, first, end = "", -1, 0
     for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
         shown = _FILLER.sub("", " ".join(match["name"].split()))
-        shown = shown.removesuffix(" is") if has_place else shown
+        if has_place or ("." in match["value"] and not text[: match.start()].strip()):
+            shown = shown.removesuffix(" is")
         value = parse_value(match["value"])
         if value is None or _SETTING.search(shown):
             continue
@@ -178,14 +184,25 @@ def _find_total_loss(shown: list[str]) -> tuple[str, bool]:
 
 
 def take_only_objective(losses: Losses) -> Losses:
-    """Take the only loss on a line for the training loss, unless its name speaks against it."""
-    if len(losses.values) != 1 or losses.printed:
+    """Take the only loss on a line for the training loss, unless its name speaks against it.
+
+    That of the validation may stand behind it.
+    """
+    own = [name for name in losses.values if name != EVAL_LOSS]
+    if len(own) != 1 or losses.printed or next(iter(losses.values)) != own[0]:
         return losses
-    name, value = next(iter(losses.values.items()))
+    name = own[0]
     if _NO_OBJECTIVE.search(name):
         return losses
-    kept = {normalise_name(name): value} if _OF_VALUES.search(name) else {}
-    return losses._replace(values={"loss": value, **kept}, printed=normalise_name(name))
+    values = {LOSS if given == name else given: value for given, value in losses.values.items()}
+    if _OF_VALUES.search(name):
+        values[normalise_name(name)] = losses.values[name]
+    return losses._replace(values=values, printed=normalise_name(name))
+
+
+def is_plain_loss(name: str) -> bool:
+    """Say whether a name is that of the whole training loss, of no part of it."""
+    return _TRAIN.match(name) is not None
 
 
 def is_of_training(label: str) -> bool:
@@ -217,8 +234,8 @@ def find_label_split(text: str, end: int) -> str:
     return next((name for name in ("val", "eval", "test", "dev") if word.startswith(name)), word)
 
 
-def _name(shown: str, text: str, start: int) -> str:
-    shown = _CAMEL.sub(" ", shown)
+def _name(printed: str, text: str, start: int) -> str:
+    shown = _CAMEL.sub(" ", printed)
     if _BEST.search(text, max(0, start - 12), start):
         return f"best_{normalise_name(shown)}"
     if _EVAL.search(shown):
@@ -230,7 +247,7 @@ def _name(shown: str, text: str, start: int) -> str:
     if not _TRAIN.match(shown):
         words = _WORDS_BEFORE.search(text, max(0, start - 48), start)
         before = f"{'_'.join(words['words'].split())}_" if words else ""
-        return before + shown.replace(" ", "_")
+        return before + printed.replace(" ", "_")
     is_own = shown.lower().startswith("tr")  # it says itself what it is of
     return "eval_loss" if not is_own and is_evaluation(text, start) else "loss"
 

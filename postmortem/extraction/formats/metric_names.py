@@ -4,6 +4,7 @@ In: the name of a column, a tag, a file. Out: the name under which its series is
 names within printed lines (`formats.losses`, `patterns/formats`).
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +19,8 @@ _COUNTS: Final = (
 )
 """Columns that count the run: one of the first kind that is there."""
 STEPS: Final = compile_lazily("|".join(f"(?:{kind})" for kind in _COUNTS))
+WHOLE: Final = compile_lazily(r"(?:train(?:ing)?[_/ ])?total[_ ]loss", re.IGNORECASE)
+"""The training loss where its parts stand beside it and no other is called so."""
 _KINDS: Final = tuple(map(compile_lazily, _COUNTS))
 TIMES: Final = frozenset(
     {"time", "elapsed_time", "created_at", "wall_time", "_runtime", "_timestamp"}

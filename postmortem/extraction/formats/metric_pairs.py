@@ -23,7 +23,7 @@ _PAIR: Final = compile_lazily(
     r"(?:(?: ?\([a-z]{1,12}\)|\[[a-z]{1,12}\])(?=\s?[:=]))?)[\"']?"
     rf"(?:\s{{0,12}}[:=]{{1,2}}\s{{0,40}}|\s(?:is|was):?\s{{1,4}}(?={DECIMAL})"
     rf"|\s{{1,8}}(?={DECIMAL}))[\"']?(?:\[(?={FIGURE}[,\]]))?"
-    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?(?:[*+]|[KMGT]i?B\b|ms\b|s\b))"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?(?:[*+](?!\s\d)|[KMGT]i?B\b|ms\b)|s\b)"
 )
 """Whatever else stands on a metric line as a name and a number, or as a list of which it is the
 first."""
@@ -37,12 +37,14 @@ _PASSED: Final = compile_lazily(
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|far|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
     r"|^(?:data|reader|batch|step|iter)_cost$"
-    r"|(?<!success_)(?<!win_)(?<!error_)(?<!hit_)rate$|scale$|norm$|^grdn$|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
+    r"|(?<!success_)(?<!win_)(?<!error_)(?<!hit_)rate$|scale$"
+    r"|^(?:g|grad(?:ient)?[_ ]?|l2_)?norm$|^grdn$"
+    r"|/s(?:ec)?$|memory|_mem|^mem|\.(?:py|cc|cpp|cu|go|h)$",
     re.IGNORECASE,
 )
 """Names of pairs that are read otherwise, or say nothing of the training."""
 _IS_SPLIT: Final = compile_lazily(r"(?:train|val(?:id)?|test|dev)$", re.IGNORECASE)
-_MOST_PAIRS: Final = 40
+_MOST_PAIRS: Final = 120
 _QUALIFIER: Final = compile_lazily(
     r"(?<![\w./-])(?:(?:best|current|mean|avg|average|moving|train(?:ing)?|val(?:id(?:ation)?)?"
     r"|test(?:ing)?|dev|eval(?:uation)?)\.?[ _]){1,2}$",
@@ -50,8 +52,9 @@ _QUALIFIER: Final = compile_lazily(
 )
 """Words before the name of a figure that say of what it is, whatever stands before them."""
 _WORDS_BEFORE: Final = compile_lazily(
-    r"(?:^|[,;|:>)\]}\t]|\s[-–]|\s\s|\d\.)[\s\"']{0,8}"
-    r"(?P<words>(?:[A-Za-z][A-Za-z-]{0,20}\.?[ _]){1,4})$"
+    r"(?:^|[,;|:>)\]}\t]|\s[-–]|\s\s|\d\.|(?<=\.\d\d)\s|(?<=\d%)\s)[\s\"']{0,8}"
+    r"(?P<words>(?!(?i:epochs?|ep|steps?|it\w{0,9}|batch|episode|round)[ _]\d)"
+    r"[A-Za-z][A-Za-z-]{0,20}\.?[ _](?:(?:[A-Za-z][A-Za-z-]{0,20}\.?|\d{1,3})[ _]){0,3})$"
 )
 """All words between the name of a figure and the sign that ends what stands before it."""
 _NO_NAME: Final = compile_lazily(
@@ -96,7 +99,7 @@ _CODES: Final = compile_lazily(
 )
 """How much of a codebook is used, in per cent or of all as well."""
 _BEFORE_ENTRIES: Final = compile_lazily(
-    r"(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:[^\n]{0,80}?\b(?:INFO|DEBUG)\W{1,8})?[^A-Za-z\n]{0,8}"
+    r"\s{0,4}(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:[^\n]{0,80}?\b(?:INFO|DEBUG)\W{1,8})?[^A-Za-z\n]{0,8}"
     r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
     r"(?=[A-Za-z]))?",
     re.IGNORECASE,
@@ -234,6 +237,9 @@ def parse_metrics(text: str) -> dict[str, float]:
     """Give the figures of a line that names no loss: rewards, and names with decimals."""
     values = _parse_matching_pairs(text, _REWARD, _SCORE)
     _add_ratios(text, values)
+    rate = _RATE.search(text)
+    if rate is not None and (values or not rate["value"].isdecimal()):
+        values[names.LEARNING_RATE] = parse_value(rate["value"]) or 0.0
     if not values and not _DECIMALS.search(text):
         return {}
     _add_pairs(text, values, "")
@@ -248,11 +254,20 @@ def parse_scores(text: str) -> dict[str, float]:
 def _parse_matching_pairs(text: str, *patterns: re.Pattern[str]) -> dict[str, float]:
     """Give the figures whose names are of these patterns."""
     return {
-        _join_name(match["name"], is_score=pattern is _SCORE): value
+        _expand_score_name(text, match)
+        if pattern is _SCORE
+        else _join_name(match["name"], is_score=False): value
         for pattern in patterns
         for match in itertools.islice(pattern.finditer(text), _MOST_PAIRS)
         if (value := parse_value(match["value"])) is not None
     }
+
+
+def _expand_score_name(text: str, match: re.Match[str]) -> str:
+    """Give the name of a score with the words before it that belong to it alone."""
+    name = _join_name(match["name"], is_score=True)
+    words = _find_words_before(text, match.start())
+    return "_".join([*words, name]) if words else name
 
 
 def _join_name(name: str, *, is_score: bool) -> str:
@@ -346,7 +361,7 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
     """Add whatever else stands there as a name and a number, in per cent or with its mean."""
     for match in itertools.islice(_PAIR.finditer(text), _MOST_PAIRS):
         if (
-            not _PASSED.search(match["name"])
+            not _is_read_otherwise(text, match)
             and not _PLACE.match(text, max(0, match.start() - 1))
             and not (_IS_SPLIT.match(match["name"]) and names.EVAL_LOSS in values)
             and not _is_share_of_machine(text, match)
@@ -359,6 +374,14 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
                 values.setdefault(name, value)
     if "(" in text:
         _add_means(text, values, printed)
+
+
+def _is_read_otherwise(text: str, match: re.Match[str]) -> bool:
+    """Say whether a pair is no metric, or another pattern reads it; `rate` alone does not tell."""
+    name = match["name"]
+    if name.lower() == "rate":
+        name = _expand_pair_name(text, match)
+    return bool(_PASSED.search(name))
 
 
 def _is_share_of_machine(text: str, match: re.Match[str]) -> bool:
@@ -388,13 +411,22 @@ def _add_means(text: str, values: dict[str, float], printed: str) -> None:
 
 def _expand_pair_name(text: str, match: re.Match[str]) -> str:
     """Give the name of a pair with the words before it that distinguish it from others."""
-    start = match.start()
-    phrase = _WORDS_BEFORE.search(text, max(0, start - 64), start)
-    words = _NO_NAME.sub("", phrase["words"]) if phrase else ""
+    words = _find_words_before(text, match.start())
     if not words:
-        before = _QUALIFIER.search(text, max(0, start - 24), start)
-        words = before[0] if before else ""
-    return "_".join([*words.lower().replace(".", "").replace("_", " ").split(), match["name"]])
+        before = _QUALIFIER.search(text, max(0, match.start() - 24), match.start())
+        words = _split_words(before[0]) if before else []
+    return "_".join([*words, match["name"]])
+
+
+def _find_words_before(text: str, start: int) -> list[str]:
+    """Give all words between a name and the sign that ends what stands before it."""
+    phrase = _WORDS_BEFORE.search(text, max(0, start - 64), start)
+    return _split_words(_NO_NAME.sub("", phrase["words"])) if phrase else []
+
+
+def _split_words(words: str) -> list[str]:
+    """Split the words of a name."""
+    return words.lower().replace(".", "").replace("_", " ").split()
 
 
 def _parse_unit(text: str, other: re.Match[str]) -> str:

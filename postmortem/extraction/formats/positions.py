@@ -17,7 +17,7 @@ _STEP_NAME: Final = (
     r"|[Bb]atch(?:[_ ]i(?:dx?|ndex))?|[Uu]pdates?|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
 _STEP: Final = compile_lazily(
-    _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}"
+    _STEP_NAME + r"[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,16}"
     r"(?P<value>\d{1,3}(?:,\d{3}){1,3}(?!\d)|\d{1,10}(?:(?:\.\d{1,3})?[KM](?!\w))?)"
     r"(?:\s?/\s?(?P<of>\d{1,10}))?(?![\w%]|\.\d)"
 )
@@ -26,7 +26,7 @@ _FRACTION: Final = compile_lazily(
 )
 """A position of a length right before the loss, whatever it is called."""
 _IN_ONE_BRACKET: Final = compile_lazily(
-    r"^\s{0,4}[\[(]\s{0,4}(?P<epoch>\d{1,6}),\s{1,9}(?P<value>\d{1,10})[\])][\s:|,-]{1,4}"
+    r"^\s{0,4}[\[(]\s{0,4}(?P<epoch>\d{1,6})(?:,| :)\s{1,9}(?P<value>\d{1,10})[\])][\s:|,-]{1,4}"
 )
 """The epoch and the step within it before anything else: `[2,  4000] loss: 1.37`."""
 _FRACTION_BEFORE: Final = compile_lazily(
@@ -37,19 +37,36 @@ _BEHIND_EPOCH: Final = compile_lazily(
     r"\]?[ ,:]{0,3}[\[(]\s{0,9}(?P<value>\d{1,10})\s?/\s?(?P<of>\d{1,10})[\])]"
 )
 """A position of a length in brackets right behind the epoch: `Epoch: [3][ 40/1000]`."""
+_COUNTED: Final = compile_lazily(
+    r"(?<![\w.,/:+-])(?P<value>\d{1,10})\s?/\s{0,8}(?P<of>[1-9]\d{0,9})"
+    r"(?![\w.%/:]|\s?[(%]|\s\d\d:\d\d)"
+)
+"""A position of a length anywhere between the epoch and the losses: `i = 3 / 500, lr = 0.1, `."""
+_NO_STEP: Final = compile_lazily(
+    r"(?:acc\w*|correct|folds?|patience|counter|gpus?|mem\w*|ranks?|workers?|trials?|runs?|seeds?"
+    r"|best|samples?|images?|tokens?|files?|parts?|epochs?|ep|wins?|won)(?: is)?\W{0,4}$",
+    re.IGNORECASE,
+)
+"""What is counted or shared out where a fraction is no step."""
+_EPOCH_BEFORE: Final = compile_lazily(
+    r"^\W{0,8}\[\s{0,4}(?P<value>\d{1,6})\s?/\s?(?P<of>\d{1,6})\][\s:|,-]{1,4}$"
+)
+"""The epoch before a step that has a length of its own: `[1/30] iter: 100/278`."""
 _NUMBERED: Final = compile_lazily(
-    r"^\s{0,4}(?:[\[(#]\s{0,9}|[A-Za-z]{1,6}[.:]\s{0,4})?(?P<value>\d{1,10})(?![.:/-]\d|,\d{3})"
+    r"^\s{0,4}(?:[\[(#]\s{0,9}|(?!(?i:[a-z]ps|lr|gpu|rank|top|time|eta|acc\w*|mem\w*|best)\b)"
+    r"[A-Za-z]{1,12}(?:[.:=]\s{0,4}|\s))?(?P<value>\d{1,10})(?![.:/-]\d|,\d{3})"
     r"(?:\s?\|\s?\d[\d.]{0,12}(?=\]))?[\])]?[\s:|,-]{1,4}"
 )
 """A number before anything else, in brackets or not: a step if it grows, maybe a rank."""
 _LEADING: Final = compile_lazily(
     r"^\s{0,8}(?:[>*|\[(]{1,3}\s{0,3})?(?:[A-Za-z]{1,12}[.: #=]{0,4})?"
     r"[\[(#]?\s{0,8}(?P<value>\d{1,9})"
-    r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s:|,;-])"
+    r"(?:\s?/\s?(?P<of>\d{1,10}))?[\])]?(?=[\s|,;]|[:-](?!\d))"
 )
 """A count before anything else, under whatever short name."""
 _EPOCH: Final = compile_lazily(
-    r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)(?: is)?[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
+    r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)(?: is| num(?:ber)?| no\.?)?[\"']?"
+    r"\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
 )
 
@@ -91,11 +108,18 @@ def parse_step_and_epoch(text: str) -> StepAndEpoch:
     return StepAndEpoch(_STEP.search(text), _EPOCH.search(text))
 
 
-def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
-    """Read the step and the epoch of a line whose losses begin at a position."""
+def find_position(text: str, named: StepAndEpoch, start: int, *, is_bar: bool = False) -> Position:
+    """Read the step and the epoch of a line whose losses begin at a position.
+
+    What a bar has counted stands behind its label.
+    """
     # Beside an epoch, the second figure of 3/20 is the length of the epoch.
     total = _parse_number(named.step, "of") if named.epoch is None else math.nan
-    step, epoch = _find_unnamed_step(text, named, start) if named.step is None else named
+    step, epoch = (
+        _find_unnamed_step(text, named, start, is_bar=is_bar)
+        if named.step is None
+        else StepAndEpoch(named.step, named.epoch or _find_epoch_before(text, named.step))
+    )
     if step is None and epoch is None and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
         return Position(
             float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False, 1
@@ -114,13 +138,15 @@ def find_position(text: str, named: StepAndEpoch, start: int) -> Position:
     )
 
 
-def _find_unnamed_step(text: str, named: StepAndEpoch, start: int) -> StepAndEpoch:
+def _find_unnamed_step(text: str, named: StepAndEpoch, start: int, *, is_bar: bool) -> StepAndEpoch:
     """Find the step of a line that calls none so: behind its epoch, or right before its losses."""
     epoch = named.epoch
     step = None if epoch is None else _BEHIND_EPOCH.match(text, epoch.end())
     if step is not None:
         return StepAndEpoch(step, epoch)
     step = _find_fraction(text, start)
+    if step is None and not is_bar:
+        step = _find_counted(text, epoch.end() if epoch else 0, start)
     if step is None or (epoch is not None and step.start() < epoch.end()):
         return StepAndEpoch(None, epoch)
     if epoch is None:
@@ -134,6 +160,23 @@ def _find_fraction(text: str, end: int) -> re.Match[str] | None:
     if found is None or found["of"] != "1":
         return found
     return _FRACTION.search(text, max(0, end - 40), found.start() - 1) or found
+
+
+def _find_counted(text: str, start: int, end: int) -> re.Match[str] | None:
+    """Find the last position of a length between two places of a line."""
+    return next(
+        (
+            found
+            for found in reversed(list(_COUNTED.finditer(text, start, end)))
+            if not _NO_STEP.search(text, max(0, found.start() - 16), found.start())
+        ),
+        None,
+    )
+
+
+def _find_epoch_before(text: str, step: re.Match[str]) -> re.Match[str] | None:
+    """Find the epoch that stands alone before a step of a length."""
+    return _EPOCH_BEFORE.search(text, 0, step.start()) if step["of"] else None
 
 
 def find_leading_count(text: str) -> re.Match[str] | None:

@@ -21,7 +21,7 @@ from postmortem.core.numerals import parse_whole_number
 from postmortem.extraction.formats.cells import name_cells
 from postmortem.extraction.formats.pairs import PairReader
 from postmortem.extraction.formats.printed_numbers import open_spans
-from postmortem.extraction.formats.record_places import PlaceFinder
+from postmortem.extraction.formats.record_places import PlaceFinder, RecordPlaces
 from postmortem.extraction.formats.spelling import parse_value
 from postmortem.extraction.formats.templates import (
     GRAPH,
@@ -44,6 +44,9 @@ _BEGINNING: Final = compile_lazily(rf"'?{_PLAIN}(?=[^\d.,eE+\w-]|[A-Za-z]{{1,6}}
 """A figure with something else behind it."""
 _LITERAL: Final = frozenset({"pairs", "rank", "total", "position"})
 """Groups that a template leaves as they are."""
+_LABEL: Final = compile_lazily(
+    r"(?i)\b(?:train|eval|val|valid|test)\w{0,8} (?:metrics|scores|results|stats)\b[^{}\n]{0,20}\{$"
+)
 _RESERVED: Final = frozenset(
     {"pairs", "cells", "step", "rank", "epoch_now", "epoch_index", "total", "per_epoch", "position"}
 )
@@ -82,6 +85,7 @@ class MetricReader:
         self.redraws = bool(raw.get("redraws"))
         self.units: Mapping[str, str] = raw.get("units") or {}
         self._lines = int(raw.get("lines") or 1)
+        self._is_bare = bool(raw.get("is_bare"))
         self._cells: Mapping[str, Any] = raw.get("cells") or {}
         self._pairs = PairReader(raw)
         self._places = PlaceFinder(format_, self._pairs)
@@ -120,7 +124,7 @@ class MetricReader:
         self, text: str, where: ProcessId, budget: Budget | None, columns: Sequence[str] = ()
     ) -> Record | None:
         found = self._places.find(text, budget)
-        if found is None:
+        if found is None or (self._is_bare and _has_label(text, found)):
             return None
         groups = {name: text[start:end] for name, (start, end) in found.groups.items()}
         if "rank" in groups:
@@ -213,6 +217,11 @@ class MetricReader:
         spans.sort()
         is_apart = all(span.end <= behind.start for span, behind in itertools.pairwise(spans))
         return spans if is_apart else None
+
+
+def _has_label(text: str, found: RecordPlaces) -> bool:
+    """Say whether words before a record name what it is of: `Eval metrics: {'loss': 1.5}`."""
+    return _LABEL.search(text, 0, found.groups["pairs"][0]) is not None
 
 
 def _group_spans(match: Match) -> list[Span]:

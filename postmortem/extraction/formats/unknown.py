@@ -8,10 +8,11 @@ draw of a bar counts (`formats.bar_records`).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from postmortem.core.lines import ProcessId
+from postmortem.core.names import LOSS
 from postmortem.extraction.formats.acceptance import Acceptance
 from postmortem.extraction.formats.bar_records import BarRecords
 from postmortem.extraction.formats.generic import BAR_END, Found, parse_metric_line
@@ -29,14 +30,16 @@ _MOST_KINDS: Final = 64
 class GenericReader:
     """Reads metric lines of unknown layout; keeps what it has learnt about one source."""
 
-    def __init__(self) -> None:
-        """Know nothing yet."""
+    def __init__(self, rename: Callable[[str, ProcessId], None] | None = None) -> None:
+        """Know nothing yet; `rename` gives what was `loss` so far another name."""
         self.has_read = False
         """Whether the line that was read last is a metric line."""
         self.acceptance = Acceptance()
         self._kinds = set[str]()
         """Of records of several lines that have been read."""
         self._owners = LossOwners()
+        if rename is not None:
+            self._owners.rename = rename
         self._ends: dict[tuple[str, ProcessId], Found] = {}
         """The last draw of each bar of an evaluation that came to its end."""
         self._counting = StepCounting()
@@ -154,8 +157,8 @@ class GenericReader:
         """Give the names of a layout's values in this process."""
         found = layout.looked.found
         has_step = found.has_step or layout.now is not None
-        called = self._owners.called((found.printed, has_step), where)
-        return [called if name == "loss" else name for name, _ in layout.columns]
+        names = [name for name, _ in layout.columns]
+        return self._name_all(found.printed, names, where, has_step=has_step)
 
     def settled(self, late: LearntFigures) -> tuple[Record, int]:
         """Make the record of a learnt line."""
@@ -187,14 +190,21 @@ class GenericReader:
                     found, record.where, record.step, dict(record.values).get("epoch", math.nan)
                 )
             )
-        called = self._owners.called((found.printed, found.has_step), record.where)
-        if called != "loss":
-            record = record._replace(
-                values=[
-                    (called if name == "loss" else name, value) for name, value in record.values
-                ]
-            )
+        names, figures = [name for name, _ in record.values], [value for _, value in record.values]
+        called = self._name_all(found.printed, names, record.where, has_step=found.has_step)
+        if called != names:
+            record = record._replace(values=list(zip(called, figures, strict=True)))
         return record, found.line
+
+    def _name_all(
+        self, printed: str, names: Sequence[str], where: ProcessId, *, has_step: bool
+    ) -> list[str]:
+        """Give the names of the figures of a record, whose loss was printed under a name."""
+        loss = self._owners.called((printed, has_step), where)
+        return [
+            loss if name == LOSS else self._owners.name_figure(name, where, has_step=has_step)
+            for name in names
+        ]
 
     def _compute_run_step(self, found: Found, where: ProcessId, step: float, epoch: float) -> float:
         """Give the step of the run of a line of this layout."""

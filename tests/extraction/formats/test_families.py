@@ -722,7 +722,8 @@ def read(raw: bytes) -> dict[str, list[tuple[float, float, int]]]:
         gathering.feed(block)
     found: dict[str, list[Series]] = {}
     for series in gathering.snapshot().series.values():
-        found.setdefault(series.name, []).append(series)
+        if series.producer != "metriclogger-epoch":  # means of whole epochs
+            found.setdefault(series.name, []).append(series)
     assert [
         name
         for name, several in found.items()

@@ -678,7 +678,7 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
                 "seg INFO: Sample: 7, Validation pixAcc: 0.5, mIoU: 0.25",
                 "seg INFO: Sample: 8, Validation pixAcc: 0.625, mIoU: nan",
             ],
-            {"val_pixAcc_so_far": 0.625, "val_mIoU_so_far": NAN},
+            {"validation_pixAcc_so_far": 0.625, "val_mIoU_so_far": NAN},
             id="scores of an evaluation on its way",
         ),
         pytest.param(
@@ -688,7 +688,7 @@ def test_units_are_those_printed_behind_the_numbers(line: str, units: dict[str, 
         ),
         pytest.param(
             ["Epoch: 3, Validation mIoU: 0.25", "Epoch: 4, Validation mIoU: 0.5"],
-            {"val_mIoU": 0.5, "epoch": 4.0},
+            {"validation_mIoU": 0.5, "epoch": 4.0},
             id="the score of an epoch's evaluation",
         ),
         pytest.param(

@@ -1,0 +1,79 @@
+"""Write a line of unknown layout the way most programs print one.
+
+In: a cleaned line in ASCII signs (`formats.spelling`). Out: the same line, its figures behind their
+names. Not here: what the figures are (`formats.generic`).
+
+Printed tuples, pairs of an `OrderedDict`, NumPy scalars, names with gaps, splits that are called
+sets and places between a name and its figure each get the form `name: figure`.
+"""
+
+import re
+from typing import Final
+
+from postmortem.core.lazy_regex import compile_lazily
+from postmortem.extraction.formats.losses import find_label_split
+from postmortem.extraction.formats.spelling import FIGURE
+
+_SET: Final = compile_lazily(
+    r"\b(train(?:ing)?|val(?:idation)?|test|dev)[ _]set(?![A-Za-z])", re.IGNORECASE
+)
+_PRINTED_TUPLE: Final = compile_lazily(r"[('\"]{1,3}([^'\",()]{1,60})['\"],\s?")
+"""A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
+_PAIR: Final = compile_lazily(rf"\(['\"]([A-Za-z][\w ./@-]{{0,60}})['\"], ({FIGURE})\)")
+"""An item of a printed `OrderedDict`, or of a list of pairs."""
+_SCALAR: Final = compile_lazily(rf"np\.(?:float|int)\d{{1,3}}\(({FIGURE})\)")
+"""A scalar as NumPy 2 writes it."""
+_GAP: Final = compile_lazily(
+    r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval|avg|mean)\s{2,6}(?=[A-Za-z])",
+    re.IGNORECASE,
+)
+"""Blanks that line a name up with that of the line above: `Val   Acc`."""
+_OVER_SET: Final = compile_lazily(
+    r"\b(?P<score>accuracy) (?:of|on|over)\b(?P<rest>[\w -]{1,60}?)(?=\s?(?:[:=]|is\b))",
+    re.IGNORECASE,
+)
+"""A score that says over what it is taken: `Accuracy of the network on the 10000 test images:`."""
+_OF_KIND: Final = compile_lazily(
+    r"\b(?P<split>train(?:ing)?|val(?:idation)?|test(?:ing)?)"
+    r"-(?P<kind>loss|metric), (?P<name>\w{1,30}):"
+)
+"""A name behind what kind of figure it is: `training-metric, auc: 0.43`."""
+_AT_PLACE: Final = compile_lazily(
+    r"(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z][\w./@-]{0,30}){0,4}) (?:at|after|for) "
+    r"(?:global |training )?(?P<place>(?:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,10})"
+    rf"(?=\s?[:=]\s?{FIGURE}\s{{0,8}}$)"
+)
+"""A name whose place stands before its figure: `Valid MRR at step 0: 0.0039`."""
+
+
+def write_plainly(text: str) -> str:
+    """Write names, splits and figures of a line as they stand on other lines."""
+    if " set " in text or "_set_" in text:
+        text = _SET.sub(r"\1", text)
+    if text.startswith(("('", '("')):
+        text = _PRINTED_TUPLE.sub(r" \1 ", text)
+    elif "('" in text or '("' in text:
+        text = _PAIR.sub(r"\1: \2", text)
+    if "np." in text:
+        text = _SCALAR.sub(r"\1", text)
+    if "   " in text:
+        text = _GAP.sub(r"\1 ", text)
+    if "-loss, " in text or "-metric, " in text:
+        text = _OF_KIND.sub(_name_kind, text)
+    if " at " in text or " after " in text or " for " in text:
+        text = _AT_PLACE.sub(r"\g<place>, \g<name>", text, count=1)
+    return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
+
+
+def _name_kind(match: re.Match[str]) -> str:
+    """Write a figure with its split and its name alone."""
+    if match["kind"] == "metric":
+        return f"{match['split']} {match['name']}:"
+    part = "" if match["name"] in {"overall", "total"} else f"{match['name']} "
+    return f"{match['split']} {part}loss:"
+
+
+def _name_score_of_set(match: re.Match[str]) -> str:
+    """Write a score before the split that it is taken over."""
+    split = find_label_split(match["rest"], len(match["rest"]))
+    return f"{split} {match['score']}".lstrip()
