@@ -18,6 +18,8 @@ from postmortem.reading.file_names import parse_attempts
 START: Final = "context.training-start"
 COMMAND: Final = "context.command"
 _ENDS: Final = frozenset({"cause", "consequence"})
+_LOGS: Final = frozenset({"log", "notebook"})
+"""Kinds of sources that tell attempts apart; files of metrics do where nothing else was given."""
 
 
 class Span(NamedTuple):
@@ -33,12 +35,14 @@ class Span(NamedTuple):
 
 
 def list_spans(extract: Extract) -> list[Span]:
-    """List the attempts of each log, in the order of the sources and lines."""
+    """List the attempts of each log, or file of metrics without one, in the order of the sources and lines."""
     mirrored = {source for source, _ in extract.copies.mirrored}
+    kinds = {source.kind for source in extract.sources}
+    split = _LOGS if kinds & _LOGS else {"metrics"}
     logs = [
         index
         for index, source in enumerate(extract.sources)
-        if source.kind in {"log", "notebook"} and index not in mirrored and source.lines
+        if source.kind in split and index not in mirrored and source.lines
     ]
     folders = _number_folders(extract)
     found = []

@@ -19,6 +19,7 @@ from postmortem.diagnosis.case import relevance as standing
 from postmortem.diagnosis.case.completion_notices import find_completion_notices
 from postmortem.diagnosis.case.final_errors import FinalError, find_final_errors
 from postmortem.diagnosis.case.forwarded import forwarding
+from postmortem.diagnosis.case.interrupted import find_interrupted
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
 from postmortem.diagnosis.case.reached_plan import find_reached_plan
@@ -94,8 +95,10 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
 def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: KnowledgeBase) -> Case:
     """Bring what was gathered of one attempt into order."""
     about = select_sources_by_type(extract, "environment", "scheduler")
-    handed_on = forwarding(extract.tracebacks)
-    seen = _drop_copies(_collect_findings(extract, knowledge), extract, handed_on, knowledge)
+    interrupted = find_interrupted(extract.tracebacks)
+    handed_on = {*forwarding(extract.tracebacks), *((met.source, met.offset) for met in interrupted)}
+    found = _drop_within(interrupted, _collect_findings(extract, knowledge))
+    seen = _drop_copies(found, extract, handed_on, knowledge)
     attempt = _select_attempt(extract, begins, seen, handed_on)
     apart = _find_clock_skews(attempt)
     clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
@@ -188,6 +191,16 @@ def _drop_copies(
         if (found.finding.source, found.finding.line) not in lines
         or not is_any_exception(knowledge.by_id[found.finding.signature])
     ]
+
+
+def _drop_within(tracebacks: Iterable[Traceback], seen: Sequence[Sighting]) -> Sequence[Sighting]:
+    """Leave out what stands on the lines of some tracebacks."""
+    lines = {
+        (traceback.source, line)
+        for traceback in tracebacks
+        for line in range(traceback.line, traceback.end_line + 1)
+    }
+    return [found for found in seen if (found.finding.source, found.finding.line) not in lines]
 
 
 def _drop_nonfatal_findings(
