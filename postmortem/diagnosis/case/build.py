@@ -7,7 +7,7 @@ report shows besides (`story`).
 """
 
 import dataclasses
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Traceback
@@ -71,9 +71,11 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
     spans = attempts.list_spans(extract)
     number, count = attempts.choose_attempt(spans, asked), attempts.count_attempts(spans)
     outcomes_of, before = [], None
+    ends = attempts.list_last_epochs(extract, spans)
     for one in range(1, count + 1):
         part, begins = attempts.select_attempt(extract, spans, one)
-        built = _build_attempt(part, begins, knowledge)
+        others = {epoch for number_of, epoch in ends if number_of != one}
+        built = _build_attempt(part, begins, others, knowledge)
         kind = built.first.kind if built.first is not None else None
         outcomes_of.append(outcomes.name_outcome(built.outcome, kind))
         if one == number - 1:
@@ -92,8 +94,10 @@ def build_case(extract: Extract, knowledge: KnowledgeBase, asked: int | None = N
     )
 
 
-def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: KnowledgeBase) -> Case:
-    """Bring what was gathered of one attempt into order."""
+def _build_attempt(
+    extract: Extract, begins: Mapping[int, int], ends: Collection[float], knowledge: KnowledgeBase
+) -> Case:
+    """Bring what was gathered of one attempt into order; `ends` are the others' last epochs."""
     about = select_sources_by_type(extract, "environment", "scheduler")
     interrupted = find_interrupted(extract.tracebacks)
     handed_on = {*forwarding(extract.tracebacks), *((met.source, met.offset) for met in interrupted)}
@@ -104,7 +108,7 @@ def _build_attempt(extract: Extract, begins: Mapping[int, int], knowledge: Knowl
     clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
     observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
-    known |= find_reached_plan(attempt.gathered)
+    known |= find_reached_plan(attempt.gathered, ends)
     rules = knowledge.by_id
     closing = known.get("closing-words")
     tracebacks = [traceback for traceback, _ in attempt.tracebacks]
