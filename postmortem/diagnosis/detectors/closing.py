@@ -118,6 +118,7 @@ _LAST_LINE: Final = compile_lazily(
 _AFTER_ALL: Final = compile_lazily(
     r"\b(?:after|in|all)(?: \d[\d,]*)? (?:epoch|step|iteration|update|round)s?\b"
     r"|\b(?:best|early stop\w*)\b.{0,80}?\b(?:in|at|from) (?:epoch|step|iteration) \d+"
+    r"|\bearly stop\w*\b.{0,20}\b(?:epoch|step|iteration)\b"
     r"|\b(?:fail\w*|errors?)(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
@@ -215,7 +216,8 @@ def _end_of_training(observed: Observed, source: int) -> Iterator[Anomaly]:
     last = observed.last_records[source]
     if losses and max(losses) < last:
         lines = _list_trailing_lines(observed, source, records=last - max(losses))
-        yield from _end([*lines, lines[-1]._replace(text="", raw="")])
+        nothing = [line._replace(text="", raw="") for line in lines[-1:]]
+        yield from _end([*lines, *nothing])  # none of them is the last line of the log
 
 
 def _list_trailing_lines(observed: Observed, source: int, *, records: int = 0) -> list[_Line]:

@@ -242,10 +242,10 @@ def _detect_loss_settled_higher(curves: Curves, loss: TrainingLoss) -> list[Anom
     tail = values[-last:]
     level, best = statistics.fmean(tail), min(values[:-last], default=math.inf)
     if not (
-        best > WORTH
-        and level > 1.25 * best
-        and level > 1.1 * values[0]
-        and compute_standard_deviation(tail) < 0.02 * level
+        (best > WORTH or best < 0)
+        and level - best > 0.25 * abs(best)
+        and level - values[0] > 0.1 * abs(values[0])
+        and compute_standard_deviation(tail) < 0.02 * abs(level)
     ):
         return []
     message = say(
