@@ -44,7 +44,7 @@ def find_reached_plan(extract: Extract, ends: Collection[float] = ()) -> dict[st
     begins = sorted(dict(_iter_begins(extract, curves)).items())
     is_through = len(begins) >= _FEWEST and _is_last_through(curves, begins)
     last = max(curves, key=lambda curve: curve.lines[-1])
-    if not (is_through or _is_count_full(extract, last)):
+    if not (is_through or _is_count_full(extract)):
         return {}
     progress = read_progress(extract, extract.facts.settings())
     if _is_last_step(progress) or (
@@ -67,11 +67,14 @@ def find_reached_plan(extract: Extract, ends: Collection[float] = ()) -> dict[st
     return {"last-epoch": Anomaly("last-epoch", message, last.source, NOWHERE, last.lines[-1])}
 
 
-def _is_count_full(extract: Extract, last: Series) -> bool:
-    """Say whether a count such as `500/500` is full on the line of the last record."""
-    first, text = extract.tails.get(last.source, (1, ""))
-    rows = text.split("\n")[last.lines[-1] - first :][:1] if last.lines[-1] >= first else []
-    return any(part["now"] == part["of"] for row in rows for part in PART.finditer(row[-_ROW:]))
+def _is_count_full(extract: Extract) -> bool:
+    """Say whether a count such as `500/500` is full on the last record of each source."""
+    for source, (line, _) in extract.last_record.items():
+        first, text = extract.tails.get(source, (1, ""))
+        rows = text.split("\n")[line - first :][:1] if line >= first else []
+        if not any(part["now"] == part["of"] for row in rows for part in PART.finditer(row[-_ROW:])):
+            return False
+    return bool(extract.last_record)
 
 
 def _is_last_step(progress: PrintedProgress) -> bool:

@@ -292,8 +292,9 @@ class _Splitter(_Surroundings):
         known: dict[bytes, list[_Opening]] = {}
         self._learn(0, known)
         is_once = self._wordings.count(self._wordings[0]) == 1
+        until = min(self._next_record(1), self._next_end(0))
         for index in range(1, min(_FIRST, len(self._lines)) if is_once else 1):
-            if not _ERROR.match(self._lines[index].text):
+            if self._numbers[index] < until:
                 self._learn(index, known, begin=0)
         found, crash = {0}, -_TAIL - 1
         for index, wording in enumerate(self._wordings):
