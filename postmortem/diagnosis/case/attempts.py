@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 
 def list_spans(extract: Extract) -> list[Span]:
-    """List the attempts of each log, or file of metrics without one, in the order of the sources and lines."""
+    """List the attempts of each log, or of files of metrics alone, by sources and lines."""
     mirrored = {source for source, _ in extract.copies.mirrored}
     kinds = {source.kind for source in extract.sources}
     split = _LOGS if kinds & _LOGS else {"metrics"}

@@ -100,7 +100,10 @@ def _build_attempt(
     """Bring what was gathered of one attempt into order; `ends` are the others' last epochs."""
     about = select_sources_by_type(extract, "environment", "scheduler")
     interrupted = find_interrupted(extract.tracebacks)
-    handed_on = {*forwarding(extract.tracebacks), *((met.source, met.offset) for met in interrupted)}
+    handed_on = {
+        *forwarding(extract.tracebacks),
+        *((met.source, met.offset) for met in interrupted),
+    }
     found = _drop_within(interrupted, _collect_findings(extract, knowledge))
     seen = _drop_copies(found, extract, handed_on, knowledge)
     attempt = _select_attempt(extract, begins, seen, handed_on)

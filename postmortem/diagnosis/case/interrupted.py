@@ -43,7 +43,7 @@ def find_interrupted(tracebacks: Iterable[tuple[Traceback, int]]) -> list[Traceb
 
 
 def _is_peer_gone(traceback: Traceback) -> bool:
-    """Say whether the standard library found the other end of a connection between processes gone."""
+    """Say whether a connection between processes was found without its other end."""
     inner = traceback.raising_frame()
     return (
         traceback.exception.endswith(_PEER_GONE)

@@ -72,7 +72,9 @@ def _is_count_full(extract: Extract) -> bool:
     for source, (line, _) in extract.last_record.items():
         first, text = extract.tails.get(source, (1, ""))
         rows = text.split("\n")[line - first :][:1] if line >= first else []
-        if not any(part["now"] == part["of"] for row in rows for part in PART.finditer(row[-_ROW:])):
+        if not any(
+            part["now"] == part["of"] for row in rows for part in PART.finditer(row[-_ROW:])
+        ):
             return False
     return bool(extract.last_record)
 

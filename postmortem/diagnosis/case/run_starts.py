@@ -84,7 +84,8 @@ _ONCE: Final = compile_lazily(
 )
 """What is printed once for each start, however much of its opening is known."""
 _TYPED: Final = compile_lazily(
-    r"(?:\([\w.+-]{1,60}\) ?){0,2}(?:[\w.-]{1,40}@[\w.:~/-]{1,120}|bash-[\d.]{1,8}|\[[^\]\n]{3,120}\])"
+    r"(?:\([\w.+-]{1,60}\) ?){0,2}"
+    r"(?:[\w.-]{1,40}@[\w.:~/-]{1,120}|bash-[\d.]{1,8}|\[[^\]\n]{3,120}\])"
     r"[^$#%>\n]{0,120}[$#%>] ?(?:[A-Z_]{2,40}=\S{0,80} )*(?:\S{0,200}/)?"
     r"(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|mpirun|bash|sh|nohup) \S"
 )

@@ -80,8 +80,8 @@ _CLOSING: Final = compile_lazily(
     rf"^[\W_]{{0,40}}(?:(?:main|train\w{{0,10}}|run|root)(?:__)?: )?"
     rf"(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
-    rf"(?=[\s.!,;:=*#)\]✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final|elapsed"
-    r"|(?:and )?saved|weights|model|total|results|at|on|with|\d{4}-))",
+    rf"(?=[\s.!,;:=*#)\]✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
+    r"|elapsed|(?:and )?saved|weights|model|total|results|at|on|with|\d{4}-))",
     re.IGNORECASE,
 )
 _SAVED: Final = compile_lazily(
@@ -211,7 +211,9 @@ def _end_of_training(observed: Observed, source: int) -> Iterator[Anomaly]:
     losses = [
         curve.lines[-1]
         for curve in observed.series
-        if curve.name == names.LOSS and curve.source == source and len(curve.lines) >= _FEWEST_BEFORE
+        if curve.name == names.LOSS
+        and curve.source == source
+        and len(curve.lines) >= _FEWEST_BEFORE
     ]
     last = observed.last_records[source]
     if losses and max(losses) < last:

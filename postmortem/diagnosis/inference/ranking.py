@@ -273,7 +273,7 @@ def _demote_settings_alone(scores: dict[str, ScoredCause], case: Case) -> None:
 
     A setting is there from the first line on; what it brings about is seen in the log.
     """
-    if case.first is None or case.first.finding is None and case.first.traceback is None:
+    if case.first is None or (case.first.finding is None and case.first.traceback is None):
         return
     for cause, scored in list(scores.items()):
         speaking = [item for item in scored.evidence if item.weight > 0]

@@ -26,8 +26,10 @@ _HIGHER: Final = "higher"
 _LOSSES: Final = ("loss", "value-error")
 _PASSED: Final = ("aside", "machine", "throughput", "step-time", "policy-change", "coefficient")
 _BEST: Final = compile_lazily(r"(?i)best|so_far|^(?:new|current)|[\W_]")
-_OF_VALIDATION: Final = compile_lazily(r"(?i)(?:^|(?<=[\W_]))(?:val|valid|validation|eval|dev|test)(?=[\W_])")
-"""What the name of a best value has besides that of its metric, and the name of a metric besides."""
+_OF_VALIDATION: Final = compile_lazily(
+    r"(?i)(?:^|(?<=[\W_]))(?:val|valid|validation|eval|dev|test)(?=[\W_])"
+)
+"""What the name of a best value, and that of a metric, has besides what is measured."""
 _PARTIAL: Final = ("retrieval", "top-accuracy")
 """What one side of is seen, as the precision, goes behind what tells the whole."""
 _LOOKED_AT: Final = 100

@@ -183,7 +183,10 @@ def test_a_test_ends_what_validations_watched() -> None:
     """It comes once; without a validation it may be of the first epoch."""
 
     def ends(*before: str) -> list[str]:
-        rows = [*(text for number in range(8) for text in (f"step {number}", *before)), "Test F1: 0.8"]
+        rows = [
+            *(text for number in range(8) for text in (f"step {number}", *before)),
+            "Test F1: 0.8",
+        ]
         observed = Observed(tails={0: (1, "\n".join(rows) + "\n")}, last_records={0: len(rows) - 1})
         return [shape.id for shape in closing.detect_after_last_record(observed)]
 
