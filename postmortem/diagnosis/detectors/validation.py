@@ -143,7 +143,8 @@ def detect_validation_left_behind(observed: Observed) -> Iterable[Anomaly]:
 
 def _detect_error_left_behind(curves: Curves) -> list[Anomaly]:
     """Find an error that hardly falls in the validation while that of the training is learnt."""
-    if is_rise_expected(curves):
+    scores = [curves.finite(score) for score in _list_scores(curves)]
+    if is_rise_expected(curves) or any(map(_is_score_learnt, scores)):
         return []
     pairs = [
         (names.EVAL_LOSS, names.LOSS),
@@ -171,6 +172,12 @@ def _detect_error_left_behind(curves: Curves) -> list[Anomaly]:
             )
             return [curves.shape("overfits", message, points[0].line)]
     return []
+
+
+def _is_score_learnt(points: Sequence[Point]) -> bool:
+    """Say whether a score is better at last than it was at first, or rises still."""
+    gain = _compute_late_level(points) - points[0].value
+    return gain > _APART * abs(points[0].value) or _compute_late_gain(points) > 0
 
 
 def _select_judged(curves: Curves, *classes: str) -> list[str]:
