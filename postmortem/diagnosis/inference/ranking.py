@@ -50,8 +50,6 @@ Enough to point there, too little to name a cause.
 """
 _CALLED_BY_USER: Final = 2.0
 """Weight of an exception that a library raised over what the user's code gave it, unexplained."""
-_SILENT: Final = frozenset({"setting", "classifier"})
-"""Kinds of evidence that show no event: how the run was set up, what its wording is like."""
 _LIKELY: Final = 0.0
 """Log-odds below which no cause is likely by itself."""
 
@@ -78,7 +76,6 @@ def rank_causes(
     _add_fallbacks(scores, case, knowledge)
     _follow_known_message(scores, case, knowledge)
     _hold_back(scores, case)
-    _demote_settings_alone(scores, case)
     _demote_library_errors(scores)
     for winner, loser in knowledge.precedence:
         _put_narrower_first(scores, winner, loser)
@@ -265,20 +262,6 @@ def _hold_back(scores: dict[str, ScoredCause], case: Case) -> None:
             scores[cause] = reduce_health_score(scored, case, real)
         elif has_trait(cause, Trait.UNEXPLAINED) and real and max(real) > -0.5:
             score = min(scored.score, max(real) - 1.0)
-            scores[cause] = ScoredCause(cause, score, scored.evidence)
-
-
-def _demote_settings_alone(scores: dict[str, ScoredCause], case: Case) -> None:
-    """Doubt what only a setting speaks for, where a failure is reported that has another message.
-
-    A setting is there from the first line on; what it brings about is seen in the log.
-    """
-    if case.first is None or (case.first.finding is None and case.first.traceback is None):
-        return
-    for cause, scored in list(scores.items()):
-        speaking = [item for item in scored.evidence if item.weight > 0]
-        if speaking and all(item.kind in _SILENT for item in speaking):
-            score = scored.score - WEIGHTS["moderate"]
             scores[cause] = ScoredCause(cause, score, scored.evidence)
 
 

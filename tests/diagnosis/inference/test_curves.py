@@ -147,22 +147,6 @@ def test_nan_in_the_first_step_is_not_the_rate(tmp_path: Path) -> None:
     assert postmortem.analyze(log).causes[0].id != "numerics.lr-divergence"
 
 
-GENERATIONS = "num_generations: 1\n"
-ASSERTION = (
-    "Traceback (most recent call last):\n"
-    '  File "/home/me/generation.py", line 91, in <module>\n'
-    "    assert count == 0\n"
-    "AssertionError\n"
-)
-
-
-def test_a_setting_alone_explains_no_other_failure(tmp_path: Path) -> None:
-    """What it brings about is seen in the log."""
-    log = tmp_path / "run.log"
-    log.write_text(GENERATIONS + steps(CALM[:9]) + ASSERTION, encoding="utf-8")
-    assert postmortem.analyze(log).verdict.cause == "code.user-exception"
-
-
 def test_a_clipped_objective_shows_no_learning(tmp_path: Path) -> None:
     """Whatever it does; a loss that is minimised does where it falls."""
     log = tmp_path / "run.log"
