@@ -47,6 +47,8 @@ _DOCUMENT: Final = say(
 )
 _FEWEST_WORDS: Final = 4
 """Words of a sentence; a cell of a table, or `Could not collect` of a dump, has fewer."""
+_MOST_LINES_A_FACT: Final = 20
+"""Lines of a dump for each that states a fact; the tables of `collect_env` have about ten."""
 _WORD: Final = compile_lazily(r"[A-Za-z][\w'./-]*|[\u4e00-\u9fff]{2}")
 _REFUSAL: Final = compile_lazily(
     r"\b(?:no|not|cannot|without|error|exception|fail\w*|refus\w*|abort\w*|exit\w*|quit\w*|stop\w*"
@@ -183,10 +185,16 @@ def identify_source_type(kind: str, text: Text, read: ReadSource, index: int, pa
         return "notebook"
     if part.records.get(index):
         return "metrics" if is_record_lines(head, path) else "log"
-    is_of_facts = part.facts.facts and not (part.findings or part.tracebacks)
-    if is_of_facts and not _ends_in_message(part, index):
+    is_silent = not (part.findings or part.tracebacks)
+    if is_silent and _is_of_facts(part, index) and not _ends_in_message(part, index):
         return "environment"
     return detect_text_type(head[:_HEAD]) or "log"
+
+
+def _is_of_facts(part: Extract, index: int) -> bool:
+    """Say whether a good part of the lines states facts; a log may name a version or two."""
+    lines = {fact.line for fact in part.facts.facts.values()}
+    return bool(lines) and len(lines) * _MOST_LINES_A_FACT >= part.lines.get(index, 0)
 
 
 def _ends_in_message(part: Extract, index: int) -> bool:

@@ -4,11 +4,13 @@ In: what was read. Out: `Span`s, the part of the extract that belongs to one att
 where a start stands in a file (`case.run_starts`), what happened in it (`case.order`).
 """
 
+import bisect
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.errors import UsageError
+from postmortem.core.names import EPOCH
 from postmortem.diagnosis.case.failures import is_consequence
 from postmortem.diagnosis.case.run_starts import find_starts
 from postmortem.extraction.extract import Extract
@@ -18,6 +20,8 @@ from postmortem.reading.file_names import parse_attempts
 START: Final = "context.training-start"
 COMMAND: Final = "context.command"
 _ENDS: Final = frozenset({"cause", "consequence"})
+_LOGS: Final = frozenset({"log", "notebook"})
+"""Kinds of sources that tell attempts apart; files of metrics do where nothing else was given."""
 
 
 class Span(NamedTuple):
@@ -33,12 +37,14 @@ class Span(NamedTuple):
 
 
 def list_spans(extract: Extract) -> list[Span]:
-    """List the attempts of each log, in the order of the sources and lines."""
+    """List the attempts of each log, or of files of metrics alone, by sources and lines."""
     mirrored = {source for source, _ in extract.copies.mirrored}
+    kinds = {source.kind for source in extract.sources}
+    split = _LOGS if kinds & _LOGS else {"metrics"}
     logs = [
         index
         for index, source in enumerate(extract.sources)
-        if source.kind in {"log", "notebook"} and index not in mirrored and source.lines
+        if source.kind in split and index not in mirrored and source.lines
     ]
     folders = _number_folders(extract)
     found = []
@@ -97,6 +103,17 @@ def _list_crashes(extract: Extract, source: int) -> list[int]:
 def count_attempts(spans: Sequence[Span]) -> int:
     """Count the attempts of a job."""
     return max((span.number for span in spans), default=1)
+
+
+def list_last_epochs(extract: Extract, spans: Sequence[Span]) -> list[tuple[int, float]]:
+    """List the last epoch that each attempt of a log printed as a figure of its records."""
+    found = []
+    for curve in extract.series.values() if len(spans) > 1 else ():
+        for span in spans if curve.name == EPOCH else ():
+            at = bisect.bisect_right(curve.lines, span.last)
+            if span.source == curve.source and at and curve.lines[at - 1] >= span.first:
+                found.append((span.number, curve.values[at - 1]))
+    return found
 
 
 def choose_attempt(spans: Sequence[Span], asked: int | None) -> int:

@@ -7,7 +7,7 @@ report shows besides (`story`).
 """
 
 import dataclasses
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Traceback
@@ -19,6 +19,7 @@ from postmortem.diagnosis.case import relevance as standing
 from postmortem.diagnosis.case.completion_notices import find_completion_notices
 from postmortem.diagnosis.case.final_errors import FinalError, find_final_errors
 from postmortem.diagnosis.case.forwarded import forwarding
+from postmortem.diagnosis.case.interrupted import find_interrupted
 from postmortem.diagnosis.case.nonfatal import find_nonfatal
 from postmortem.diagnosis.case.order_of_time import Clock, estimate_clock_skews
 from postmortem.diagnosis.case.reached_plan import find_reached_plan
@@ -78,9 +79,12 @@ def build_case(
     spans = attempts.list_spans(extract)
     number, count = attempts.choose_attempt(spans, asked), attempts.count_attempts(spans)
     outcomes_of, before = [], None
+    ends = attempts.list_last_epochs(extract, spans)
     for one in range(1, count + 1):
         part, begins = attempts.select_attempt(extract, spans, one)
-        built = _build_attempt(part, begins, knowledge, open_curve_model if one == number else None)
+        others = {epoch for number_of, epoch in ends if number_of != one}
+        opener = open_curve_model if one == number else None
+        built = _build_attempt(part, begins, others, knowledge, opener)
         kind = built.first.kind if built.first is not None else None
         outcomes_of.append(outcomes.name_outcome(built.outcome, kind))
         if one == number - 1:
@@ -102,19 +106,25 @@ def build_case(
 def _build_attempt(
     extract: Extract,
     begins: Mapping[int, int],
+    ends: Collection[float],
     knowledge: KnowledgeBase,
     open_curve_model: Callable[[], CurveModel] | None,
 ) -> Case:
-    """Bring what was gathered of one attempt into order."""
+    """Bring what was gathered of one attempt into order; `ends` are the others' last epochs."""
     about = select_sources_by_type(extract, "environment", "scheduler")
-    handed_on = forwarding(extract.tracebacks)
-    seen = _drop_copies(_collect_findings(extract, knowledge), extract, handed_on, knowledge)
+    interrupted = find_interrupted(extract.tracebacks)
+    handed_on = {
+        *forwarding(extract.tracebacks),
+        *((met.source, met.offset) for met in interrupted),
+    }
+    found = _drop_within(interrupted, _collect_findings(extract, knowledge))
+    seen = _drop_copies(found, extract, handed_on, knowledge)
     attempt = _select_attempt(extract, begins, seen, handed_on)
     apart = _find_clock_skews(attempt)
     clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
     observed = build_observed(extract, attempt.seen, attempt.begins, knowledge)
     known = registry.detect_anomalies(observed)
-    known |= find_reached_plan(attempt.gathered)
+    known |= find_reached_plan(attempt.gathered, ends)
     rules = knowledge.by_id
     closing = known.get("closing-words")
     tracebacks = [traceback for traceback, _ in attempt.tracebacks]
@@ -201,6 +211,16 @@ def _drop_copies(
         if (found.finding.source, found.finding.line) not in lines
         or not is_any_exception(knowledge.by_id[found.finding.signature])
     ]
+
+
+def _drop_within(tracebacks: Iterable[Traceback], seen: Sequence[Sighting]) -> Sequence[Sighting]:
+    """Leave out what stands on the lines of some tracebacks."""
+    lines = {
+        (traceback.source, line)
+        for traceback in tracebacks
+        for line in range(traceback.line, traceback.end_line + 1)
+    }
+    return [found for found in seen if (found.finding.source, found.finding.line) not in lines]
 
 
 def _drop_nonfatal_findings(

@@ -48,10 +48,14 @@ def _iter_pairs(ordered: Sequence[Traceback]) -> Iterator[tuple[Place, Place]]:
 
 def _is_quoting(outer: Traceback, inner: Traceback) -> bool:
     """Say whether the message of an exception is the traceback of another one."""
+    is_on_line = inner.line == outer.exception_line
     is_behind = 0 < inner.line - outer.exception_line <= _MOST_BETWEEN
-    is_near = is_behind or outer.exception_line < inner.line <= outer.end_line
-    is_quoted = inner.wrapped or (
-        outer.message.rstrip().endswith(":") or _HANDS_ON.search(outer.exception) is not None
+    is_near = is_on_line or is_behind or outer.exception_line < inner.line <= outer.end_line
+    is_quoted = (
+        is_on_line
+        or inner.wrapped
+        or outer.message.rstrip().endswith(":")
+        or _HANDS_ON.search(outer.exception) is not None
     )
     return bool(outer.exception) and not inner.chained and is_near and is_quoted
 

@@ -28,6 +28,8 @@ _OFTEN: Final = 3
 _FAR, _FAR_BEHIND_WARNING = 400, 100
 """Lines behind words of an error, and behind a warning, beyond which a run that they ended says
 nothing more."""
+_PROSE: Final = 400
+"""Characters of a line without a level that is no message: a sample, a document, an answer."""
 _THROUGH: Final = "closing-words"
 Place = tuple[int, int]
 """A source and a byte offset."""
@@ -112,7 +114,7 @@ def _may_be_handled(finding: Finding) -> bool:
 def _iter_far_from_end(
     seen: Sequence[Sighting], extract: Extract, rules: Mapping[str, Signature]
 ) -> Iterator[Finding]:
-    """Yield what only words show far before the end of a log that reports no failure later.
+    """Yield what only words show far before the end of a log and before any failure it reports.
 
     That is what broad rules find, and an error that is quoted in a warning.
     """
@@ -120,18 +122,20 @@ def _iter_far_from_end(
     def is_quoted(finding: Finding) -> bool:
         return rules[finding.signature].fatal and finding.level in QUOTED
 
-    last = {
-        sighting.finding.source: sighting.finding.line
-        for sighting in seen
-        if sighting.finding.role in {"cause", "consequence"}
-        and not (rules[sighting.finding.signature].broad or is_quoted(sighting.finding))
-    }
+    reported: dict[int, list[int]] = defaultdict(list)
+    for sighting in seen:
+        finding = sighting.finding
+        is_known = finding.role in {"cause", "consequence"}
+        if is_known and not (rules[finding.signature].broad or is_quoted(finding)):
+            reported[finding.source].append(finding.line)
     for sighting in seen:
         finding = sighting.finding
         behind = extract.lines.get(finding.source, 0) - finding.end_line
         far = _FAR_BEHIND_WARNING if is_quoted(finding) else _FAR
         is_word = rules[finding.signature].broad or is_quoted(finding)
-        if is_word and finding.line > last.get(finding.source, 0) and behind >= far:
+        is_before = any(0 <= line - finding.line < far for line in reported[finding.source])
+        is_prose = is_word and not finding.level and len(finding.text) >= _PROSE
+        if is_prose or (is_word and not is_before and behind >= far):
             yield finding
 
 

@@ -29,6 +29,8 @@ _OF_PAIR: Final = compile_lazily(
     rf"^\W{{0,4}}(?P<now>{_NUMBER})/(?P<end>{_NUMBER})\]?\s?\[\s{{0,9}}\d{{1,9}}/\d{{1,9}}\]"
 )
 """The epoch of `[4/25][300/1583]`."""
+_OF_PAIR_EPOCH: Final = compile_lazily(rf"^\W{{0,4}}{_NUMBER}/{_NUMBER}(?=\]?\s?\[)")
+_PART: Final = compile_lazily(r"(?<![\w./])(?P<now>\d{1,9})\s?/\s?(?P<end>\d{1,9})(?![\w./])")
 _STEP: Final = compile_lazily(
     r"(?i)(?<![a-z_])(?:(?:global|current|training)[_ ])?"
     rf"(?:steps?|iter(?:ation)?s?|updates?|(?:total_)?timesteps?){_GAP}{_OF}"
@@ -114,9 +116,30 @@ def _find_steps(
         _get_setting(settings, "max_steps"),
         *(now for now, _ in _iter_positions(_PLANNED_STEPS, settled)),
     )
+    if has_epochs and (within := _find_step_of_epoch(extract)) is not None:
+        return within
     planned = next((plan for plan in plans if plan is not None and plan + 1 >= reached), None)
     last, ends = _find_last_position(extract, texts, planned, has_epochs=has_epochs)
     return last, next((plan for plan in ends if plan and last is not None and plan >= last), None)
+
+
+def _find_step_of_epoch(extract: Extract) -> tuple[float, float] | None:
+    """Give the position within its epoch that the last record prints where it prints no other.
+
+    Its step over the run is computed then.
+    """
+    losses = [
+        curve for curve in extract.series.values() if curve.name == names.LOSS and curve.lines
+    ]
+    if not losses:
+        return None
+    last = max(losses, key=lambda curve: curve.lines[-1])
+    text = _collect_lines(extract).get(last.lines[-1], "")
+    step = last.steps[-1]
+    if math.isnan(step) or re.search(rf"(?<![\d.])0*{step:.0f}(?![\d.])", text):
+        return None
+    parts = [*_PART.finditer(_EPOCH.sub("", _OF_PAIR_EPOCH.sub("", text)))]
+    return (float(parts[-1]["now"]), float(parts[-1]["end"])) if parts else None
 
 
 def iter_epoch_lines(extract: Extract) -> Iterator[tuple[float, int]]:

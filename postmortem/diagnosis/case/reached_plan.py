@@ -5,10 +5,11 @@ far it came (`case.printed_progress`), steps and plans that no number states (`d
 `detectors.planned_end`).
 
 An epoch is through once each curve has as many points in it as in the epoch before. A curve whose
-points are rarer than the epochs tells nothing.
+points are rarer than the epochs tells nothing. The last epoch is the one that is planned, or, of a
+log that holds several attempts, the one at which another of them ends.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
@@ -20,32 +21,68 @@ from postmortem.diagnosis.case.printed_progress import (
     read_progress,
 )
 from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.ending import PART
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.series import Series
 
 _FEWEST: Final = 3
 """Epochs, and records, that are needed."""
+_ROW: Final = 2000
+"""Characters of the line of a record, from its end, that may hold a count."""
 
 
-def find_reached_plan(extract: Extract) -> dict[str, Anomaly]:
-    """Find the last record of the last epoch, if it was reached and is through."""
+def find_reached_plan(extract: Extract, ends: Collection[float] = ()) -> dict[str, Anomaly]:
+    """Find the last record of the last epoch, if it was reached and is through.
+
+    Args:
+        extract: of the attempt.
+        ends: the last epochs of the other attempts of the same log.
+    """
     curves = [curve for curve in extract.series.values() if curve.last is not None]
     if max((len(curve.lines) for curve in curves), default=0) < _FEWEST:
         return {}
     begins = sorted(dict(_iter_begins(extract, curves)).items())
-    if len(begins) < _FEWEST or not _is_last_through(curves, begins):
+    is_through = len(begins) >= _FEWEST and _is_last_through(curves, begins)
+    last = max(curves, key=lambda curve: curve.lines[-1])
+    if not (is_through or _is_count_full(extract)):
         return {}
     progress = read_progress(extract, extract.facts.settings())
-    if not _is_at_end(progress, [epoch for epoch, _ in begins]):
+    if _is_last_step(progress) or (
+        is_through and _is_at_end(progress, [epoch for epoch, _ in begins])
+    ):
+        message = say(
+            "the last record is of epoch {epoch:g} of {planned:g}, which is through",
+            "最后一条记录属于第 {epoch:g} 轮，共 {planned:g} 轮，该轮已完成",
+            epoch=progress.epoch,
+            planned=progress.planned_epochs,
+        )
+    elif is_through and progress.planned_epochs is None and begins[-1][0] in ends:
+        message = say(
+            "the last record is of epoch {epoch:g}, at which another attempt ended as well",
+            "最后一条记录属于第 {epoch:g} 轮，另一次运行也在该轮结束",
+            epoch=begins[-1][0],
+        )
+    else:
         return {}
-    last = max(curves, key=lambda curve: curve.lines[-1])
-    message = say(
-        "the last record is of epoch {epoch:g} of {planned:g}, which is through",
-        "最后一条记录属于第 {epoch:g} 轮，共 {planned:g} 轮，该轮已完成",
-        epoch=progress.epoch,
-        planned=progress.planned_epochs,
-    )
     return {"last-epoch": Anomaly("last-epoch", message, last.source, NOWHERE, last.lines[-1])}
+
+
+def _is_count_full(extract: Extract) -> bool:
+    """Say whether a count such as `500/500` is full on the last record of each source."""
+    for source, (line, _) in extract.last_record.items():
+        first, text = extract.tails.get(source, (1, ""))
+        rows = text.split("\n")[line - first :][:1] if line >= first else []
+        if not any(
+            part["now"] == part["of"] for row in rows for part in PART.finditer(row[-_ROW:])
+        ):
+            return False
+    return bool(extract.last_record)
+
+
+def _is_last_step(progress: PrintedProgress) -> bool:
+    """Say whether the last step of the last epoch was reached, both of a printed plan."""
+    step, steps, epoch, epochs = progress
+    return None not in progress and step == steps and epoch == epochs
 
 
 def _is_last_through(curves: Sequence[Series], begins: Sequence[tuple[float, int]]) -> bool:

@@ -13,6 +13,7 @@ a while passed. Any of these alone misleads.
 import bisect
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -30,6 +31,9 @@ _SHARE: Final = 0.5
 """Share of an opening that must come again."""
 _WHOLE: Final = 0.9
 """The same where it begins with an error."""
+_FIRST: Final = 4
+"""Lines at the head of a log of which each may open the next start: what runs many starts speaks
+once, before the first of them."""
 _LONG, _VERY_LONG = 8, 20
 """Lines of an opening that says that a run was resumed: behind an end, and by itself."""
 _NEAR: Final = 15
@@ -43,6 +47,8 @@ _DATE: Final = compile_lazily(
     r"(?P<clock>\d\d:\d\d:\d\d)\s+(?:[A-Z]{2,5}\s+)?(?P<year>\d{4})"
 )
 """What `date` prints."""
+_CLOCK_ONLY: Final = b"date"
+"""The wording of such a line, whatever the day of the week is called."""
 _MONTHS: Final = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _BACK: Final = 60
 """Lines before a start that are searched for a clock."""
@@ -57,7 +63,11 @@ _AROUND: Final = 60
 """Lines on either side in which process ids are looked for."""
 _MOST_SERIES: Final = 40
 _RECORDS_ALONE: Final = 0.9
-"""Share of the lines from which on a file holds records alone."""
+"""Share of the lines from which on a file holds records alone, and of those that count evenly."""
+_FEWEST: Final = 5
+"""Records that show how a count rises."""
+_LEAP: Final = 10
+"""Intervals of a count behind which records of another run follow."""
 _END: Final = compile_lazily(
     r"(?i)\b(?:Killed|Terminated|Aborted|KeyboardInterrupt|core dumped|Segmentation fault"
     r"|CANCELLED|DUE TO TIME LIMIT|exit(?:ed|ing)?\b.{0,20}\d|finished|completed?|done|exiting)\b"
@@ -73,6 +83,13 @@ _ONCE: Final = compile_lazily(
     r"|Setting OMP_NUM_THREADS environment variable for each process"
 )
 """What is printed once for each start, however much of its opening is known."""
+_TYPED: Final = compile_lazily(
+    r"(?:\([\w.+-]{1,60}\) ?){0,2}"
+    r"(?:[\w.-]{1,40}@[\w.:~/-]{1,120}|bash-[\d.]{1,8}|\[[^\]\n]{3,120}\])"
+    r"[^$#%>\n]{0,120}[$#%>] ?(?:[A-Z_]{2,40}=\S{0,80} )*(?:\S{0,200}/)?"
+    r"(?:python[\d.]*|torchrun|accelerate|deepspeed|srun|mpirun|bash|sh|nohup) \S"
+)
+"""A command that starts a program, typed behind the prompt of a shell."""
 _APART: Final = 20
 """Lines between two of these that are not of several nodes."""
 _SUMMARY: Final = compile_lazily(
@@ -100,6 +117,8 @@ class _Opening(NamedTuple):
     rest: frozenset[bytes]
     span: int
     """Lines from its first to its last."""
+    is_beheaded: bool = False
+    """Lines before it are left out: it has to come again as a whole."""
 
 
 def find_starts(
@@ -115,9 +134,11 @@ def find_starts(
     """
     lines = [line for line in extract.recurring.get(source, ()) if not line.is_frequent]
     series = _select_series(extract, source)
+    count = extract.sources[source].lines
     if extract.heads.get(source, "").startswith("{"):
-        return [1, *_find_epoch_resets(series, extract.sources[source].lines)]
-    return _Splitter(lines, series, ends, crashes).split() if lines else [1]
+        return [1, *_find_epoch_resets(series, count)]
+    found = _Splitter(lines, series, ends, crashes).split() if lines else [1]
+    return found if len(found) > 1 else [1, *_find_count_breaks(series, count)]
 
 
 def _find_epoch_resets(series: Iterable[Series], count: int) -> list[int]:
@@ -141,6 +162,22 @@ def _find_epoch_resets(series: Iterable[Series], count: int) -> list[int]:
     return [] if is_counted else [epochs.lines[at] for at in resets]
 
 
+def _find_count_breaks(series: Iterable[Series], count: int) -> list[int]:
+    """Give the lines of a file of records alone at which their count, else even, falls or leaps.
+
+    Nothing but its records tells then that another run was appended, or the same one resumed.
+    """
+    epochs = next((curve for curve in series if curve.name == EPOCH), None)
+    if epochs is None or len(epochs.lines) < max(_FEWEST, _RECORDS_ALONE * count):
+        return []
+    rises = [after - before for before, after in itertools.pairwise(epochs.values)]
+    usual, often = Counter(rises).most_common(1)[0]
+    if usual <= 0 or often < _RECORDS_ALONE * len(rises) or {*rises[: _FEWEST - 1]} != {usual}:
+        return []
+    breaks = (at for at, rise in enumerate(rises, 1) if rise <= 0 or rise >= _LEAP * usual)
+    return [epochs.lines[at] for at in breaks]
+
+
 def _select_series(extract: Extract, source: int) -> list[Series]:
     """Give the epochs and the longest series of a source."""
     found = [curve for curve in extract.series.values() if curve.source == source and curve.lines]
@@ -161,7 +198,9 @@ class _Surroundings:
         self._numbers = [line.line for line in lines]
         some = itertools.islice(crashes, _MOST_CRASHES)
         self._crashes = frozenset(map(self._find_end_of_summary, some))
-        self._wordings = [get_wording(line.text) for line in lines]
+        self._wordings = [
+            _CLOCK_ONLY if _DATE.match(line.text) else get_wording(line.text) for line in lines
+        ]
         self._pids: dict[int, str] = {}
         self._marks: dict[str, int] = {}
         """The last line of each kind that a start prints once."""
@@ -253,6 +292,11 @@ class _Splitter(_Surroundings):
     def split(self) -> list[int]:
         known: dict[bytes, list[_Opening]] = {}
         self._learn(0, known)
+        is_once = self._wordings.count(self._wordings[0]) == 1
+        until = min(self._next_record(1), self._next_end(0))
+        for index in range(1, min(_FIRST, len(self._lines)) if is_once else 1):
+            if self._numbers[index] < until:
+                self._learn(index, known, begin=0)
         found, crash = {0}, -_TAIL - 1
         for index, wording in enumerate(self._wordings):
             is_marked = self._is_marked_again(index)
@@ -286,10 +330,12 @@ class _Splitter(_Surroundings):
             if index and (index in self._starts or has_work):
                 yield line
 
-    def _learn(self, index: int, known: dict[bytes, list[_Opening]]) -> None:
-        """Take note of the opening that begins with a line."""
-        begin = self._numbers[index]
-        until = min(self._next_record(begin), self._next_end(begin))
+    def _learn(
+        self, index: int, known: dict[bytes, list[_Opening]], begin: int | None = None
+    ) -> None:
+        """Take note of the opening that begins with a line, or of one from its second line on."""
+        line = self._numbers[index]
+        until = min(self._next_record(line), self._next_end(line))
         end = bisect.bisect_left(
             self._numbers, until, index + 1, min(len(self._lines), index + _LONGEST_OPENING)
         )
@@ -297,9 +343,10 @@ class _Splitter(_Surroundings):
         if not wordings:
             return
         opening = _Opening(
-            index,
+            index if begin is None else begin,
             frozenset(wordings[1:]) - {wordings[0]},
-            self._numbers[end - 1] - self._numbers[index],
+            self._numbers[end - 1] - line,
+            begin not in {None, index},
         )
         group = known.setdefault(wordings[0], [])
         if all(opening[1:] != other[1:] for other in group):
@@ -313,6 +360,8 @@ class _Splitter(_Surroundings):
         texts = (self._lines[index].text, *self._lines[index].before[-1:])
         mark = next(filter(None, map(_ONCE.search, texts)), None)
         line = self._numbers[index]
+        if _TYPED.match(texts[0]):
+            return self._has_result(index)
         if mark is None:
             return texts[0].startswith("usage: ") and self._is_behind_crash(line)
         before = self._marks.get(mark[0])
@@ -329,12 +378,20 @@ class _Splitter(_Surroundings):
         line = self._numbers[index]
         stop = bisect.bisect_right(self._numbers, line + 2 * opening.span + 20, index)
         matched = len(opening.rest.intersection(self._wordings[index + 1 : stop]))
+        if opening.is_beheaded and not self._is_surely_anew(index, stop, opening, matched):
+            return False
         is_mark = _MARK.match(self._lines[index].text) and opening.begin in self._starts
         if not is_mark and matched < _SHARE * len(opening.rest):
             return False
         if self._is_same_run(index):
             return False
         return bool(is_mark) or self._has_witness(index, opening, matched, stop)
+
+    def _is_surely_anew(self, index: int, stop: int, opening: _Opening, matched: int) -> bool:
+        """Say whether an opening without its head comes again as a whole behind a run's work."""
+        is_whole = _is_whole(opening, matched) and self._has_result(index)
+        is_falling = is_whole and self._compare_counters(self._numbers[index]) < 0
+        return is_falling or (is_whole and self._is_between_runs(index, stop))
 
     def _has_witness(self, index: int, opening: _Opening, matched: int, stop: int) -> bool:
         """Say whether more than its opening says that a start begins at a line."""
@@ -347,9 +404,10 @@ class _Splitter(_Surroundings):
             return False
         if counter < 0 or gap:
             return True
-        if self._is_behind_crash(line) and matched >= max(_LONG, _WHOLE * len(opening.rest)):
+        if self._is_behind_crash(line) and _is_whole(opening, matched):
             return counter == 0
-        if opening.begin in self._starts and self._is_between_runs(index, stop):
+        is_whole = _is_whole(opening, matched)
+        if opening.begin in self._starts and (is_whole or self._is_between_runs(index, stop)):
             return counter == 0 or matched >= _LONG
         return counter > 0 and matched >= _VERY_LONG
 
@@ -419,6 +477,11 @@ class _Splitter(_Surroundings):
         if before is None or after is None or before == after:
             return 0
         return -1 if after < before else 1
+
+
+def _is_whole(opening: _Opening, matched: int) -> bool:
+    """Say whether a long opening comes again with nearly all of its lines."""
+    return matched >= max(_LONG, _WHOLE * len(opening.rest))
 
 
 def _find_count(texts: Iterable[str]) -> int | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import cut, quote
@@ -80,7 +81,7 @@ _CLOSING: Final = compile_lazily(
     rf"(?:{_SUBJECT}(?: (?:has|have|is|was|are))?(?: been)? (?:successfully )?)?"
     rf"{_VERB}(?: successfully| (?:with )?(?:no|0) errors?)?"
     rf"(?=[\s.!,;:=*#)\]✅🎉-]{{0,12}}(?:$|{_DURATION}|\d+ (?:epoch|step|iteration)s|best|final"
-    r"|(?:and )?saved|weights|model|total|results|at|on|with|\d{4}-))",
+    r"|elapsed|(?:and )?saved|weights|model|total|results|at|on|with|\d{4}-))",
     re.IGNORECASE,
 )
 _SAVED: Final = compile_lazily(
@@ -99,7 +100,8 @@ _FINISHED: Final = compile_lazily(
     r"|^[\W_]{0,40}all (?:\d[\d,]* )?(?:epochs|steps|iterations|rounds) (?:are |were |have been )?"
     r"(?:done|finished|completed?|over)\b"
     r"|\b(?:solved|converged) (?:in|after) \d[\d,]* (?:episodes|steps|epochs|iterations)\b"
-    r"|^[\W_]{0,40}early stop(?:ping|ped)?\b(?!.{0,40}\b(?:counter|patience)\b)"
+    r"|^[\W_]{0,40}early stop(?:ping|ped)?\b"
+    r"(?!.{0,40}\bcounter\b|\W{0,4}patience|.{0,40}\bpatience\W{0,3}\d+\W{0,2}(?:/|of\b|out\b))"
     r"|^[\W_]{0,40}(?:全部|所有|任务|运行|程序|实验|训练)\w{0,6}(?:完成|结束|完毕)"
     r"|\breached max(?:imum|imal)?[ _-]?(?:number of )?(?:steps|epochs|iter\w{0,7}|updates)"
     r"|\bmax(?:imum)?[ _-]?(?:steps|epochs|iter\w{0,7}|updates)\b.{0,12} reached",
@@ -116,6 +118,7 @@ _LAST_LINE: Final = compile_lazily(
 _AFTER_ALL: Final = compile_lazily(
     r"\b(?:after|in|all)(?: \d[\d,]*)? (?:epoch|step|iteration|update|round)s?\b"
     r"|\b(?:best|early stop\w*)\b.{0,80}?\b(?:in|at|from) (?:epoch|step|iteration) \d+"
+    r"|\bearly stop\w*\b.{0,20}\b(?:epoch|step|iteration)\b"
     r"|\b(?:fail\w*|errors?)(?: \w+)?[:=] ?(?:0|none)\b|\b(?:0|no) (?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
@@ -137,12 +140,17 @@ _RESULT: Final = compile_lazily(
     r"|published)\b.{0,60}\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b"
     r"|\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b.{0,60}"
     r"\b(?:saved|written|exported|stored|uploaded|pushed|published)\b"
-    r"|\btest metric\b|^[\W_]{0,20}(?:best|total|overall|elapsed)\b[^:=]{0,60}[:=] ?\d"
+    r"|\btest metric\b|^[\W_]{0,20}(?:best|total|overall|elapsed)\b.{0,80}?[:=] ?\d"
+    r"|(?<![A-Za-z])(?:final[ _](?:test|eval\w*|valid\w*|results?|metrics?|scores?|acc\w*|loss"
+    r"|reward|performance)|(?:test|eval|valid\w*|results?)[ _]final)(?![A-Za-z])"
     r"|\btotal\b.{0,20}\btime\b|\btime\b.{0,12}\b(?:passes|passed|elapsed|taken|spent)\b"
     r"|(?<![A-Za-z])total wall|总(?:共|计|耗时|用时)|保存",
     re.IGNORECASE,
 )
 """What a program prints of its results: at its end if it has not done so before."""
+_TESTED: Final = compile_lazily(r"^[\W_]{0,20}test(?:ing|ed)?\b.{0,60}[:=] ?\d", re.IGNORECASE)
+_VALIDATED: Final = compile_lazily(r"(?i)(?<![a-z])(?:val(?:id\w*)?|dev)(?![a-z])")
+"""A test comes once, at the end, where the training was watched by validations."""
 _TRACKER: Final = compile_lazily(r"wandb: (?:\S+ )?(?:Synced \d|View run\b|Find logs at: )")
 """What a tracker prints when the program leaves it."""
 _FRAMED: Final = compile_lazily(r"([=*#~-])\1{2,80} {1,3}[^=*#~]{3,80} {1,3}\1{3,80}$")
@@ -193,8 +201,25 @@ def detect_after_last_record(observed: Observed) -> Iterator[Anomaly]:
         record = _list_trailing_lines(observed, source, records=1)[:1]
         is_near = len(lines) <= _NEAR and bool(record)
         is_its_own = is_near and record[0].number == observed.last_records[source]
-        yield from _end([*(record if is_its_own else ()), *lines])
+        found = [*_end([*(record if is_its_own else ()), *lines])]
+        yield from found or _end_of_training(observed, source)
         yield from _detect_results(observed, lines)
+
+
+def _end_of_training(observed: Observed, source: int) -> Iterator[Anomaly]:
+    """Detect such words behind the last loss of the training: figures of a test may follow them."""
+    losses = [
+        curve.lines[-1]
+        for curve in observed.series
+        if curve.name == names.LOSS
+        and curve.source == source
+        and len(curve.lines) >= _FEWEST_BEFORE
+    ]
+    last = observed.last_records[source]
+    if losses and max(losses) < last:
+        lines = _list_trailing_lines(observed, source, records=last - max(losses))
+        nothing = [line._replace(text="", raw="") for line in lines[-1:]]
+        yield from _end([*lines, *nothing])  # none of them is the last line of the log
 
 
 def _list_trailing_lines(observed: Observed, source: int, *, records: int = 0) -> list[_Line]:
@@ -311,8 +336,10 @@ def _detect_results(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]
     if len(before) < _FEWEST_BEFORE:
         return
     usual = {_build_skeleton(clean(row[:2000]).text) for row in before}
+    is_validated = any(_VALIDATED.search(row) for row in before)
     for line in lines[-_LAST:]:
-        is_result = _RESULT.search(line.text) is not None and line.level not in LOUD
+        is_test = is_validated and _TESTED.search(line.text) is not None
+        is_result = (is_test or _RESULT.search(line.text)) and line.level not in LOUD
         is_new = is_result and _build_skeleton(line.text) not in usual
         if is_new or _TRACKER.match(line.raw):
             yield _build_anomaly("closing-results", line)

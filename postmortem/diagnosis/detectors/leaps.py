@@ -105,7 +105,7 @@ def detect_unnamed_metric_jumps(observed: Observed) -> Iterable[Anomaly]:
     """Find a figure without a name that leaps, in lines that count up."""
     for source, where, lines, column in iter_counted_columns(observed):
         index = find_jump(column, _UNNAMED_TIMES if len(column) < _SEVERAL else _TIMES, _FEWEST)
-        if index is not None:
+        if index is not None and column[index - 1]:  # a time that is mostly 0 is no loss
             message = say(
                 "a figure {before:.4g} → {value:.4g}",
                 "某个指标 {before:.4g} → {value:.4g}",

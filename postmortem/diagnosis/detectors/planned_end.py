@@ -20,7 +20,7 @@ from postmortem.core.lines import NOWHERE
 from postmortem.core.message import Message, say
 from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
-from postmortem.diagnosis.detectors.ending import PART
+from postmortem.diagnosis.detectors.ending import PART, is_cut_short
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Series
 
@@ -75,8 +75,10 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
                 interval=interval,
             )
     for curve in curves:
-        if curve.name == names.LEARNING_RATE and _is_rate_spent(
-            [rate for rate, _ in itertools.groupby(curve.values)]
+        if (
+            curve.name == names.LEARNING_RATE
+            and not is_cut_short(observed, source)
+            and _is_rate_spent([rate for rate, _ in itertools.groupby(curve.values)])
         ):
             yield say(
                 "the schedule of the learning rate is at its end: {rate:g}",

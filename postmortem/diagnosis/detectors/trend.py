@@ -47,8 +47,8 @@ _GOOD: Final = 0.75
 def detect_falling_loss(observed: Observed) -> Iterable[Anomaly]:
     """Find a loss that falls clearly."""
     loss = observed.loss
-    if loss is None:
-        return []
+    if loss is None or observed.curves.of("policy-change"):
+        return []  # a clipped objective is near 0 from the first update on
     first, best = loss.values[0], min(loss.values)
     if not (0 < loss.tail < 0.85 * loss.head or (first > 0 and best < 0.6 * first)):
         return []
@@ -243,10 +243,10 @@ def _detect_loss_settled_higher(curves: Curves, loss: TrainingLoss) -> list[Anom
     tail = values[-last:]
     level, best = statistics.fmean(tail), min(values[:-last], default=math.inf)
     if not (
-        best > WORTH
-        and level > 1.25 * best
-        and level > 1.1 * values[0]
-        and compute_standard_deviation(tail) < 0.02 * level
+        (best > WORTH or best < 0)
+        and level - best > 0.25 * abs(best)
+        and level - values[0] > 0.1 * abs(values[0])
+        and compute_standard_deviation(tail) < 0.02 * abs(level)
     ):
         return []
     message = say(

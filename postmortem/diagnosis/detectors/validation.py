@@ -37,6 +37,8 @@ _BY_HEART: Final = 0.05
 """Share of its first level at which a training loss has nothing left to fall."""
 _WORSE: Final = 0.005
 """Share of its best by which a score is worse at last."""
+_ERRORS: Final = ("distance", "error-rate", "error-share")
+"""Classes of metrics that measure by how much answers are wrong: no sureness makes them rise."""
 _NEAR_CHANCE: Final = 0.05
 """Share within which a score is one in so many classes."""
 _MOST_CLASSES: Final = 100
@@ -44,6 +46,10 @@ _MANY: Final = 20
 """Records of a reward that show by how much it rises."""
 _APART: Final = 0.35
 """Share of that rise within which the evaluations are to begin like it, and stay."""
+_COURSE: Final = 10
+"""Records of an error that show how far it falls."""
+_UNLEARNT, _FALLEN = 0.75, 0.25
+"""Shares of its first value above which an error is not learnt, and below which it is."""
 _LEVEL: Final = 0.15
 """The same of their level at last."""
 _GAP: Final = 0.25
@@ -62,7 +68,10 @@ def detect_overfitting(observed: Observed) -> Iterator[Anomaly]:
             continue
         level = _compute_late_level(points)
         scores = [_compute_late_gain(curves.finite(score)) for score in _list_scores(curves)]
-        is_worse = any(gain < -_WORSE for gain in scores)
+        is_error = name != names.EVAL_LOSS and name in curves.of(*_ERRORS)
+        is_worse = any(gain < -_WORSE for gain in scores) or (
+            is_error and all(gain <= 0 for gain in scores)
+        )
         least = _RISE_LEVEL if scores else _RISE_ALONE
         is_high = _compute_rise(points, best) >= least and all(gain <= 0 for gain in scores)
         if is_worse or is_high:
@@ -129,7 +138,46 @@ def detect_validation_left_behind(observed: Observed) -> Iterable[Anomaly]:
                 late=late,
             )
             return [curves.shape("validation-left-behind", message, points[0].line)]
+    return _detect_error_left_behind(curves)
+
+
+def _detect_error_left_behind(curves: Curves) -> list[Anomaly]:
+    """Find an error that hardly falls in the validation while that of the training is learnt."""
+    scores = [curves.finite(score) for score in _list_scores(curves)]
+    if is_rise_expected(curves) or any(map(_is_score_learnt, scores)):
+        return []
+    pairs = [
+        (names.EVAL_LOSS, names.LOSS),
+        *((name, f"avg_{name}") for name in _list_counterparts(curves)),
+    ]
+    for name, of_training in pairs:
+        points, others = curves.finite(name), curves.finite(of_training)
+        if min(len(points), len(others)) < _COURSE or min(points[0].value, others[0].value) <= 0:
+            continue
+        first, level = points[0].value, _compute_late_level(points)
+        begun, late = others[0].value, _compute_late_level(others)
+        is_alike = abs(first - begun) <= _APART * begun
+        if is_alike and level >= _UNLEARNT * first and 0 <= late <= _FALLEN * begun:
+            message = say(
+                "{name} {first:.4g} at first, {level:.4g} at last, while {trained} falls from"
+                " {begun:.4g} to {late:.4g}",
+                "{name} 开始时为 {first:.4g}，最后为 {level:.4g}，而 {trained} 从 {begun:.4g} 降到"
+                " {late:.4g}",
+                name=name,
+                first=first,
+                level=level,
+                trained=of_training,
+                begun=begun,
+                late=late,
+            )
+            return [curves.shape("overfits", message, points[0].line)]
     return []
+
+
+def _is_score_learnt(points: Sequence[Point]) -> bool:
+    """Say whether a score is better at last than it was at first, or rises still."""
+    gain = _compute_late_level(points) - points[0].value
+    return gain > _APART * abs(points[0].value) or _compute_late_gain(points) > 0
 
 
 def _select_judged(curves: Curves, *classes: str) -> list[str]:
@@ -142,7 +190,18 @@ def _list_validation_losses(curves: Curves) -> list[str]:
     """List the losses of the validation; beside their sum its parts show nothing."""
     if len(curves.finite(names.EVAL_LOSS)) >= _FEWEST:
         return [names.EVAL_LOSS]
-    return _select_judged(curves, "loss")
+    return _select_judged(curves, "loss", *_ERRORS) + _list_counterparts(curves)
+
+
+def _list_counterparts(curves: Curves) -> list[str]:
+    """List the errors that stand apart, fewer than those of the training of the same name."""
+    return [
+        name
+        for name in curves.of(*_ERRORS)
+        for trained in (f"train_{name}", f"avg_{name}")
+        if len(points := curves.finite(name)) < len(others := curves.finite(trained))
+        and not {point.line for point in points} & {point.line for point in others}
+    ]
 
 
 def _list_scores(curves: Curves) -> list[str]:

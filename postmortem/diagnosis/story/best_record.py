@@ -3,8 +3,9 @@
 In: the extract of the attempt, what names of metrics mean. Out: `BestRecord`. Not here: whether
 the run overfits (`detectors.validation`), which checkpoints were saved (`facts.checkpoints`).
 
-A score of the validation goes before its loss; where neither is printed, a score or reward of the
-run stands for them.
+What the run itself keeps the best value of goes first, then the loss of the validation, which
+trainers choose a checkpoint by unless told otherwise, then its scores; where none is printed, a
+score or reward of the run stands for them.
 """
 
 import bisect
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.shown import BestRecord
 from postmortem.diagnosis.case.printed_progress import is_within_epochs
 from postmortem.extraction.extract import Extract
@@ -22,7 +24,12 @@ from postmortem.rules.metrics import MetricClass, MetricTable
 
 _HIGHER: Final = "higher"
 _LOSSES: Final = ("loss", "value-error")
-_PASSED: Final = ("aside", "machine", "policy-change", "coefficient")
+_PASSED: Final = ("aside", "machine", "throughput", "step-time", "policy-change", "coefficient")
+_BEST: Final = compile_lazily(r"(?i)best|so_far|^(?:new|current)|[\W_]")
+_OF_VALIDATION: Final = compile_lazily(
+    r"(?i)(?:^|(?<=[\W_]))(?:val|valid|validation|eval|dev|test)(?=[\W_])"
+)
+"""What the name of a best value, and that of a metric, has besides what is measured."""
 _PARTIAL: Final = ("retrieval", "top-accuracy")
 """What one side of is seen, as the precision, goes behind what tells the whole."""
 _LOOKED_AT: Final = 100
@@ -58,6 +65,7 @@ def _iter_judging(
     trained = _select_series(every, names.LOSS)
     losses = _select_series(every, names.EVAL_LOSS)
     evaluated = {line for series in losses for line in series.lines}
+    tracked = {_get_core(series) for series in every if "best" in series.name.lower()}
     for index, series in enumerate(every):
         is_known = series.name == names.EVAL_LOSS
         kind = metrics["loss"][0] if is_known else metrics.classify(series.name)
@@ -67,8 +75,21 @@ def _iter_judging(
         is_named = is_known or metrics.is_any(series.name, "validation")
         is_judged = is_named or (not is_loss and _is_apart(series, trained, evaluated))
         if is_judged or not is_loss:
-            rank = (_is_flat(series), not is_judged, is_loss, not is_known, not is_named)
+            is_tracked = _get_core(series) in tracked
+            rank = (
+                _is_flat(series),
+                not is_judged,
+                not is_tracked,
+                not is_known,
+                is_loss,
+                not is_named,
+            )
             yield (*rank, *_rank(series, kind), index), series, kind.better
+
+
+def _get_core(series: Series) -> str:
+    """Give the metric that a series is of, whether or not it keeps its best value."""
+    return _BEST.sub("", _OF_VALIDATION.sub("", series.name)).lower()
 
 
 def _select_series(every: Sequence[Series], name: str) -> list[Series]:

@@ -19,6 +19,14 @@ QUOTING = [
     "No module named 'vllm._version'",
     "  from vllm.version import __version__ as VLLM_VERSION",
 ]
+WORDS = "the job has reached its time limit and is stopped"
+PROSE = f"{WORDS}: {80 * 'what, where and when '}"
+FAILED = [
+    "Traceback (most recent call last):",
+    '  File "/home/me/generate.py", line 91, in <module>',
+    "    assert count == 0",
+    "AssertionError",
+]
 QUIET = [f"worker {number % 7} takes shard {number}" for number in range(120)]
 
 
@@ -49,3 +57,20 @@ def test_what_ended_nothing_is_no_cause(
     log = tmp_path / "run.log"
     log.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert postmortem.analyze(log).verdict.cause == cause
+
+
+@pytest.mark.parametrize(
+    ("before", "first"),
+    [
+        pytest.param([WORDS], 1, id="right before"),
+        pytest.param([WORDS, *QUIET * 4], 485, id="far before"),
+        pytest.param([PROSE], 5, id="in a document"),
+    ],
+)
+def test_words_before_a_failure(tmp_path: Path, before: list[str], first: int) -> None:
+    """They may be what it comes of, as the line of a message that stands near it."""
+    log = tmp_path / "run.log"
+    log.write_text("\n".join([*before, *FAILED]) + "\n", encoding="utf-8")
+    failure = postmortem.analyze(log).analysis.first_failure
+    assert failure is not None
+    assert failure.line == first

@@ -27,6 +27,17 @@ def test_positions_are_read_off_the_last_lines(
     assert [found[at] for at in wanted] == [expected[at] for at in wanted]
 
 
+def test_a_position_within_the_epoch_is_printed() -> None:
+    """The step over the run is computed then, and is no printed one."""
+    text = "".join(
+        f"Epoch [{epoch}/9], Step[{step}/0444], Loss: {1 / (epoch * step):.4f}\n"
+        for epoch in range(1, 4)
+        for step in range(20, 441, 20)
+    )
+    progress = analyze(Stream("train.log", text.encode())).analysis.progress
+    assert (progress.last_step, progress.planned_steps, progress.epoch) == (440, 444, 3)
+
+
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [

@@ -7,9 +7,10 @@ from postmortem.extraction.job import read
 from postmortem.pipeline import get_matcher
 
 
-def is_through(*lines: str) -> bool:
+def is_through(*lines: str, ends: tuple[float, ...] = ()) -> bool:
     """Say whether a log shows it."""
-    return "last-epoch" in find_reached_plan(read(["\n".join(lines).encode()], get_matcher(())))
+    extract = read(["\n".join(lines).encode()], get_matcher(()))
+    return "last-epoch" in find_reached_plan(extract, ends)
 
 
 def epochs(count: int, of: int, first: int = 1) -> list[str]:
@@ -67,6 +68,22 @@ def test_a_sentence_may_name_the_epoch() -> None:
     ]
     assert is_through(*lines)
     assert not is_through(*lines[:-1])
+
+
+def test_the_last_step_of_the_only_epoch() -> None:
+    """It has no epoch before it to be compared with."""
+    lines = [f"Epoch:[1/1]({step}/500), loss: {9 / step:.4f}" for step in range(10, 501, 10)]
+    assert is_through(*lines)
+    assert not is_through(*lines[:-1])
+    assert not is_through(*(line.replace("1/1", "1/2") for line in lines))
+
+
+def test_another_attempt_ended_there() -> None:
+    """No plan is printed then, and the epoch is as long as those before it."""
+    lines = [f"Epoch {epoch} loss: {1 / epoch:.4f}" for epoch in range(1, 13)]
+    assert is_through(*lines, ends=(12.0,))
+    assert not is_through(*lines, ends=(30.0,))
+    assert not is_through(*lines)
 
 
 def test_few_epochs_tell_nothing() -> None:

@@ -26,6 +26,16 @@ SWEEP = "wandb: Agent Starting Run: {} with config:\n" + "".join(
 )
 EPOCHS = (*range(5), *range(20))
 RUN = HEADER + records(1, 30)
+CONFIGURATION = "".join(f"option_{letter}: set\n" for letter in "klmnopqrstuv")
+ONE_OF_MANY = "Running experiment\n" + CONFIGURATION + records(1, 30)
+AGAIN = 13 + 29
+JOB = "{day} 2025\n" + CONFIGURATION
+PROMPT = "(base) bash-4.4$ /opt/env/bin/torchrun --nproc_per_node=4 train.py\n"
+
+
+def bare(*epochs: int) -> str:
+    """Records without a line beside them."""
+    return "".join(f"Epoch {epoch} loss: {2 / (epoch + 1):.4f}\n" for epoch in epochs)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +62,30 @@ RUN = HEADER + records(1, 30)
             [1, 6],
             id="epochs of a file of records begin anew",
         ),
+        pytest.param(
+            "nohup: ignoring input\nTotal 3 experiments\n" + 3 * ONE_OF_MANY,
+            [1, 3 + AGAIN, 3 + 2 * AGAIN],
+            id="what runs them all speaks once",
+        ),
+        pytest.param(
+            "nohup: ignoring input\n" + 3 * CONFIGURATION + records(1, 30),
+            [1],
+            id="it prints its options again and again",
+        ),
+        pytest.param(
+            JOB.format(day="Sun Aug 17 00:40:32")
+            + CRASH
+            + JOB.format(day="Thu Aug 21 01:31:46")
+            + CRASH,
+            [1, 18],
+            id="jobs of other days of the week",
+        ),
+        pytest.param(RUN + PROMPT + records(30, 60), [1, 33], id="typed behind a prompt"),
+        pytest.param(bare(*range(1, 21), *range(1, 21)), [1, 21], id="bare records begin anew"),
+        pytest.param(bare(*range(1, 31), 30, 31, 32), [1, 31], id="bare records, resumed"),
+        pytest.param(bare(*range(1, 31), *range(90, 99)), [1, 31], id="bare records of another"),
+        pytest.param(bare(*(epoch for epoch in range(15) for _ in "ab")), [1], id="two a count"),
+        pytest.param(bare(1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3), [1], id="counted within rounds"),
         pytest.param(
             "".join(f"[rank{rank}]: {line}\n" for rank in (0, 1) for line in CRASH.splitlines()),
             [1],

@@ -2,8 +2,11 @@
 
 import pytest
 
+from postmortem.core import names
+from postmortem.core.lines import NOWHERE
 from postmortem.diagnosis.detectors import closing
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.extraction.facts.series import Series
 
 
 def told(*lines: str) -> list[str]:
@@ -38,6 +41,8 @@ def told(*lines: str) -> list[str]:
         "====  sweep done  ====",
         "Environment solved in 934 episodes!",
         "Early stopping at epoch 31",
+        "Early Stopping....@ 72 epoch for patience @ 10.0",
+        "==>> Done Elapsed=79 s",
     ],
 )
 def test_a_program_says_that_it_is_through(line: str) -> None:
@@ -156,6 +161,9 @@ def test_the_mean_norm_that_one_skipped_step_has_spoilt() -> None:
         ("Best test error: 0.184", ["closing-results"]),
         ("wandb: Synced 5 W&B file(s), 0 media file(s)", ["closing-results"]),
         ("saved ckpt 8, model and optimiser", []),
+        ("[Eval FINAL]: {'rmse': 0.0187}", ["closing-results"]),
+        ("Best test roc/f1: test_roc_1:0.9046, test_f1_1:0.9412", ["closing-results"]),
+        ("Test HITS at step 9: 0.88", []),
         ("evaluating", []),
     ],
 )
@@ -169,3 +177,31 @@ def test_results_that_are_printed_for_the_first_time(line: str, shapes: list[str
     rows = [*epochs[:-1], line]
     observed = Observed(tails={0: (1, "\n".join(rows) + "\n")}, last_records={0: 15})
     assert [shape.id for shape in closing.detect_after_last_record(observed)] == shapes
+
+
+def test_a_test_ends_what_validations_watched() -> None:
+    """It comes once; without a validation it may be of the first epoch."""
+
+    def ends(*before: str) -> list[str]:
+        rows = [
+            *(text for number in range(8) for text in (f"step {number}", *before)),
+            "Test F1: 0.8",
+        ]
+        observed = Observed(tails={0: (1, "\n".join(rows) + "\n")}, last_records={0: len(rows) - 1})
+        return [shape.id for shape in closing.detect_after_last_record(observed)]
+
+    assert ends("Valid F1: 0.7") == ["closing-results"]
+    assert ends("loss 0.4") == []
+
+
+def test_figures_of_a_test_may_follow_the_words() -> None:
+    """The words stand behind the last loss of the training, the test behind the words."""
+    losses = Series(names.LOSS, "plain", 0, NOWHERE)
+    rows = [*(f"step {number} loss 0.5" for number in range(6)), "Training finished", "acc 0.9"]
+    for line in range(1, 7):
+        losses.append(line, 0.5, line)
+    losses.settle()
+    observed = Observed(
+        series=(losses,), tails={0: (1, "\n".join(rows) + "\n")}, last_records={0: 8}
+    )
+    assert "closing-words" in {shape.id for shape in closing.detect_after_last_record(observed)}

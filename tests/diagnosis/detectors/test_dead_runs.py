@@ -23,6 +23,18 @@ RISING = [6.1, 44.0, 390.0, 5e3, 8e4, 6e5, 2e6]
             id="a discriminator that does its work",
         ),
         pytest.param(
+            {"loss": [*(-0.08 - 0.002 * one for one in range(12)), *[0.1064, 0.1062] * 10]},
+            "collapse",
+            True,
+            id="a signed loss that settles above its start",
+        ),
+        pytest.param(
+            {"loss": [*(-0.08 - 0.002 * one for one in range(12)), *[-0.1, -0.1001] * 10]},
+            "collapse",
+            False,
+            id="one that settles below it",
+        ),
+        pytest.param(
             {"policy_entropy": [3e-5], "approxkl": [0.0], "clipfrac": [0.0]},
             "collapse",
             True,

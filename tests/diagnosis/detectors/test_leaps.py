@@ -73,6 +73,7 @@ def lines(*figures: str) -> Observed:
         pytest.param(("0.05", "0.06", "3e29", "0.07", "0.05"), 3, id="beyond all bounds"),
         pytest.param(("0.05", "0.06", "0.04", "0.07", "0.9"), None, id="calm"),
         pytest.param(("10", "2000", "40000", "9000000"), None, id="a count"),
+        pytest.param(("9.0", "0.0", "0.0", "1145.0", "0.0"), None, id="a time that is mostly 0"),
     ],
 )
 def test_a_figure_without_a_name(figures: tuple[str, ...], line: int | None) -> None:

@@ -99,3 +99,10 @@ def test_the_only_count_of_a_line_is_full(rows: str, *, is_end: bool) -> None:
         series=[series], records={0: 98}, last_records={0: 98}, tails={0: (first, f"{rows}\n")}
     )
     assert bool(list(detect_planned_end(observed))) == is_end
+
+
+def test_a_rate_that_is_spent_in_the_midst_of_the_plan() -> None:
+    """It ends the learning, not the run."""
+    rates = make_series(range(20), "learning_rate", [0.019 - step / 1000 for step in range(20)])
+    assert is_planned(rates, "step 20 lr 0.0")
+    assert not is_planned(rates, "Epoch 2 / 500, i = 20 / 9000, lr= 0.0")

@@ -93,3 +93,13 @@ def test_what_validation_shows(series: Mapping[str, Sequence[float | None]], has
 def test_what_validation_does_not_show(series: Mapping[str, Sequence[float | None]]) -> None:
     """Sound courses are silent."""
     assert not found(series) & {"overfits", "validation-at-chance", "validation-left-behind"}
+
+
+def test_an_error_that_the_validation_does_not_learn() -> None:
+    """The training comes to a tenth of it; a validation that follows halfway is sound."""
+    learnt = [16 * 0.8**record + 1 for record in range(20)]
+    level = [17, 12, 15, *(14 + 0.1 * (record % 3) for record in range(17))]
+    halfway = [16 * 0.9**record + 4 for record in range(20)]
+    assert "overfits" in found({"loss": learnt, "eval_loss": level})
+    assert "overfits" not in found({"loss": learnt, "eval_loss": halfway})
+    assert "overfits" not in found({"loss": halfway, "eval_loss": level})

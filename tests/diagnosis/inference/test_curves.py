@@ -145,3 +145,14 @@ def test_nan_in_the_first_step_is_not_the_rate(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_text("".join(f"step {number} loss nan lr 5.0e-01\n" for number in range(1, 12)))
     assert postmortem.analyze(log).causes[0].id != "numerics.lr-divergence"
+
+
+def test_a_clipped_objective_shows_no_learning(tmp_path: Path) -> None:
+    """Whatever it does; a loss that is minimised does where it falls."""
+    log = tmp_path / "run.log"
+    found = []
+    for extra in ("", " approx_kl 0.003 clip_fraction 0.1"):
+        log.write_text(steps(CALM, extra) + "Training finished\n", encoding="utf-8")
+        found.append(postmortem.analyze(log).verdict)
+    assert [verdict.cause for verdict in found] == 2 * ["healthy.completed"]
+    assert found[0].probability > found[1].probability

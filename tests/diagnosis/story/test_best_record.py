@@ -17,10 +17,24 @@ from postmortem import Stream, analyze
         ),
         pytest.param(
             "Epoch {0}/20 train loss: {1:.3f} val loss: {2:.3f} val acc: {3:.3f}",
+            "eval_loss",
+            0.1,
+            0.45,
+            id="the loss goes before a score",
+        ),
+        pytest.param(
+            "Epoch {0}/20 train loss: {1:.3f} val loss: {2:.3f} val dice: {3:.3f} best_dice: 0.9",
+            "val_dice",
+            0.9,
+            0.55,
+            id="what the run itself keeps the best of goes first",
+        ),
+        pytest.param(
+            "Epoch {0}/20 train loss: {1:.3f} fps: {2:.3f} val acc: {3:.3f}",
             "val_acc",
             0.9,
             0.55,
-            id="a score goes before the loss",
+            id="a speed judges nothing",
         ),
         pytest.param(
             "Epoch {0}/20 train loss: {1:.3f} train acc: {3:.3f} val loss: {2:.3f}",
