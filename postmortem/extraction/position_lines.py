@@ -12,6 +12,7 @@ and stays so.
 """
 
 import bisect
+import functools
 import itertools
 import math
 from array import array
@@ -22,14 +23,21 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.names import EPOCH, LOSS_SCALE, PLAIN_LOOP
 from postmortem.extraction.facts.series import Series
+from postmortem.extraction.literal_filters import Prefilter, build_prefilter
 from postmortem.reading.block_reader import Block
 
+_WORDS: Final = (
+    *(b"Epoch", b"epoch", b"EPOCH", b"Iter", b"iter", b"ITER", b"Step", b"step", b"STEP"),
+    *(b"Round", b"round", b"Episode", b"episode", b"timesteps", b"t_env"),
+)
 _HEADING: Final = compile_lazily(
-    rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?<![\w.-])"
+    rb"(?<![\w.-])"
     rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode"
-    rb"|(?:num )?timesteps|t_env)"
+    rb"|timesteps|t_env)"
     rb"[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}(?P<value>\d{1,10})(?:st|nd|rd|th)?(?![\d.]|\w)"
 )
+_BEFORE: Final = 64
+"""Bytes of a line before its position."""
 _KINDS: Final = (b"timesteps", b"iter", b"step", b"episode", b"round", b"epoch")
 """What is counted, the finest first."""
 _FALLS: Final = 0.1
@@ -87,16 +95,28 @@ class PositionLines:
             kind: _Positions(array("q", [number]), array("d", [value]))
             for kind, (number, value) in self._last.items()
         }
-        place = block.lo
-        for match in _HEADING.finditer(block.data, block.lo, block.hi):
-            line += block.data.count(self._break, place, match.start("kind"))
-            place = match.start("kind")
+        place, data, begun = block.lo, block.data, -1
+        for _, start in _find_words().hits(data, block.lo, block.hi):
+            match = _HEADING.match(data, start, block.hi)
+            if match is None:
+                continue
+            low = max(0, start - _BEFORE - 1)
+            begin = max(data.rfind(b"\n", low, start), data.rfind(b"\r", low, start)) + 1
+            if begin <= begun or begin < max(block.lo, low):
+                continue
+            line, begun = line + data.count(self._break, place, start), begin
+            place = start
             kind = _get_kind(match["kind"].lower())
             lines, values = found.setdefault(kind, _Positions(array("q"), array("d")))
             lines.append(line)
             values.append(float(match["value"]))
             self._last[kind] = (line, values[-1])
         return found
+
+
+@functools.lru_cache(maxsize=1)
+def _find_words() -> Prefilter:
+    return build_prefilter(_WORDS)
 
 
 def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -> None:

@@ -11,6 +11,7 @@ an ordinary search from the budget. re2 sees one byte a character (`rules.byte_e
 """
 
 import functools
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol, TypeVar
@@ -33,6 +34,8 @@ A_JOB: Final = 10.0
 """Seconds for all searches that are no ordinary ones: of one source, of all sources of a job."""
 _ORDINARY: Final = 0.002
 """Seconds that a search may take without touching the budget: no honest line needs more."""
+_MARK_EVERY: Final = 0.005
+"""Seconds for which a reading of the CPU time is near enough."""
 _MEMORY: Final = 1 << 19
 """Bytes that re2 may take for one pattern.
 
@@ -49,15 +52,33 @@ _T = TypeVar("_T")
 class Budget:
     """The seconds that a source may still spend in searches that are no ordinary ones."""
 
-    __slots__ = ("_whole", "left")
+    __slots__ = ("_cpu", "_marked", "_whole", "left")
 
     def __init__(self, left: float, whole: "Budget | None" = None) -> None:
         """Begin with so many seconds, which count as part of a whole job's too."""
         self.left, self._whole = left, whole
+        self._marked = self._cpu = -math.inf
+        """When the CPU time of the thread was read last, and what it was."""
 
     def is_spent(self) -> bool:
         """Say whether nothing is left, here or in the whole."""
         return self.left <= 0 or (self._whole is not None and self._whole.is_spent())
+
+    def spend(self, search: Callable[[], _T]) -> _T:
+        """Search, and take what that took.
+
+        The clock costs nothing, reading the CPU time may cost more than a search: it is read where
+        the clock says that one was no ordinary one, and now and then to tell from when it counts.
+        """
+        began = time.perf_counter()
+        if began - self._marked > _MARK_EVERY:
+            self._marked, self._cpu = began, time.thread_time()
+        try:
+            return search()
+        finally:
+            passed = time.perf_counter() - began
+            if passed > _ORDINARY:
+                self.charge(min(passed, time.thread_time() - self._cpu))
 
     def charge(self, seconds: float) -> None:
         """Take what a search took, unless it was an ordinary one."""
@@ -253,11 +274,7 @@ class _Timed:
             return search()
         if budget.is_spent():
             raise TimeoutError("the time for slow searches is spent")
-        began = time.thread_time()
-        try:
-            return search()
-        finally:
-            budget.charge(time.thread_time() - began)
+        return budget.spend(search)
 
 
 @functools.lru_cache(maxsize=64)
