@@ -126,7 +126,7 @@ _LABEL: Final = compile_lazily(
     r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
 )
 """What may stand before an objective that tells no place: the name of a logger."""
-_OF_SAMPLES: Final = compile_lazily(
+OF_SAMPLES: Final = compile_lazily(
     r"(?<![\w./#-])(?:samples?|images?|imgs?|cases?)[:=# \[(]{1,4}\s{0,8}(?P<value>\d{1,9})"
     r"(?:\s?/\s?\d{1,9})?(?=[\s:|,;\])-])",
     re.IGNORECASE,
@@ -171,7 +171,7 @@ _OF_LOOP: Final = frozenset(
 _DIGIT: Final = compile_lazily(r"\d")
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
-_MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
+MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
 _LONGEST: Final = 4000
 """Characters beyond which a line is a file or a dump, not a record."""
 
@@ -217,8 +217,8 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     """Look at a line without minding any other; None where no figure of a metric stands."""
     if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
         return None
-    text = _write_plainly(convert_to_ascii(text))
-    bar = draw(text) if _MAY_BE_BAR.search(text) else None
+    text = write_plainly(convert_to_ascii(text))
+    bar = draw(text) if MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
         return _parse_bar(bar, where, line)
     found = _parse_loss_line(text if bar is None else bar.behind, where, line)
@@ -227,7 +227,7 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     return LineFigures(found, None, "", "") if found is not None else None
 
 
-def _write_plainly(text: str) -> str:
+def write_plainly(text: str) -> str:
     """Write the name of a split and a printed tuple as they stand on other lines."""
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
@@ -437,7 +437,7 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     """
     if not _IN_SCORES.search(text):
         return None
-    sample, named = _OF_SAMPLES.search(text), parse_step_and_epoch(text)
+    sample, named = OF_SAMPLES.search(text), parse_step_and_epoch(text)
     count = sample or named.epoch or named.step
     if count is None or (sample is None and is_of_training(text)):
         return None
