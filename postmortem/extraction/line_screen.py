@@ -14,14 +14,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import xxhash
-
-from postmortem.core import resources
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.extraction.literal_filters import hyperscan
+from postmortem.extraction.literal_filters import load_database
 from postmortem.rules.byte_encoding import MOST_OWN, get_byte_encoding
-from postmortem.rules.engine import drop_look_around
-from postmortem.rules.re2_syntax import UnfitError, convert_to_re2
+from postmortem.rules.re2_syntax import UnfitError, convert_to_re2, drop_look_around
+
+try:
+    import hyperscan
+except ImportError:  # no wheel for this platform
+    hyperscan = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from hyperscan import Database
@@ -49,6 +50,8 @@ class LineScreen:
         self,
         patterns: Sequence[str],
         encode: Callable[[str], Callable[[str], bytes]] | None = None,
+        *,
+        of_many_lines: bool = False,
     ) -> None:
         """Compile the patterns.
 
@@ -56,13 +59,12 @@ class LineScreen:
             patterns: to be searched.
             encode: gives what encodes a text beyond ASCII, by the characters that have a byte of
                 their own; as for re2 if there is none.
+            of_many_lines: each may match lines of a text of many, whose ends are ends to it.
         """
         own = _choose_own(patterns)
         self._encode = get_byte_encoding(own).encode if encode is None else encode(own)
-        converted = [_convert(pattern, own) for pattern in patterns]
-        self.unfit = frozenset(
-            index for index, pattern in enumerate(converted) if pattern is None
-        )
+        converted = [_convert(pattern, own, of_many_lines=of_many_lines) for pattern in patterns]
+        self.unfit = frozenset(index for index, pattern in enumerate(converted) if pattern is None)
         """Those that cannot be searched so, which may always match."""
         fit = {index: pattern for index, pattern in enumerate(converted) if pattern is not None}
         self._found: list[int] = []
@@ -116,13 +118,16 @@ def _choose_own(patterns: Sequence[str]) -> str:
     return "".join(sorted(char for char, _ in count.most_common(MOST_OWN)))
 
 
-def _convert(pattern: str, own: str) -> bytes | None:
+def _convert(pattern: str, own: str, *, of_many_lines: bool) -> bytes | None:
     """Write a pattern as hyperscan reads it; None if it cannot be."""
     relaxed = _NAMED.sub("(", drop_look_around(pattern))
     if _STRANGE_CLASS.search(relaxed):
         return None
     try:
-        return _TOKEN.sub(_widen, convert_to_re2(relaxed, own))
+        written = _TOKEN.sub(_widen, convert_to_re2(relaxed, own))
+        if not of_many_lines:
+            return written
+        return b"(?m)" + written.replace(rb"\A", b"^").replace(rb"\z", b"$")
     except UnfitError:
         return None
 
@@ -144,26 +149,8 @@ def _widen(token: "re.Match[bytes]") -> bytes:
 
 def _load(patterns: dict[int, bytes]) -> "Database":
     """Load the compiled patterns, or compile and keep them."""
-    texts = [b"%d:%b" % pattern for pattern in patterns.items()]
-    stamp = xxhash.xxh3_128_hexdigest(b"\0".join([hyperscan.__version__.encode(), *texts]))[:24]
-    known = resources.read_cached("screen", stamp)
-    if known is not None:
-        try:
-            database = hyperscan.loadb(known, mode=hyperscan.HS_MODE_BLOCK)
-            database.scratch = hyperscan.Scratch(database)
-        except hyperscan.HyperscanError:
-            pass  # of another machine, another version, or damaged
-        else:
-            return database
-    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    database.compile(
-        expressions=list(patterns.values()),
-        ids=list(patterns),
-        elements=len(patterns),
-        flags=[hyperscan.HS_FLAG_ALLOWEMPTY | hyperscan.HS_FLAG_SINGLEMATCH] * len(patterns),
-    )
-    resources.keep("screen", stamp, hyperscan.dumpb(database), most=_MOST_KEPT)
-    return database
+    flag = hyperscan.HS_FLAG_ALLOWEMPTY | hyperscan.HS_FLAG_SINGLEMATCH
+    return load_database("screen", patterns, flag, is_literal=False, most_kept=_MOST_KEPT)
 
 
 def _is_fit(pattern: bytes) -> bool:

@@ -8,7 +8,6 @@ asked about many lines are asked together, in one search of a line: what it does
 none of them. A line whose figures no reader can take is not read for figures either.
 """
 
-import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -29,10 +28,12 @@ OFTEN: Final = 200
 """Looks of a rule after which it is asked about many lines at once."""
 FEWEST: Final = 64
 """Lines with literals in a region that are worth it."""
-_LEAST: Final = 48 << 10
+LEAST: Final = 48 << 10
 """Bytes of a region for which rules are put together."""
 _MOST_SCREENS: Final = 3
 """Searches of a line, beyond which all rules are put into one."""
+_CHUNK: Final = 32
+"""Lines that rules of several lines are asked about together."""
 _REST: Final = compile_lazily(rb"\s*\Z")
 _FIGURES: Final = ("generic", 0)
 _FOR_FIGURES: Final = frozenset({_FIGURES})
@@ -69,7 +70,8 @@ class _RuleScreen:
     def __init__(self, rules: Sequence[_AskedRule]) -> None:
         """Put their patterns together."""
         self.rules = rules
-        self._screen = LineScreen([pattern for rule in rules for pattern in rule.patterns])
+        patterns = [pattern for rule in rules for pattern in rule.patterns]
+        self._screen = LineScreen(patterns, of_many_lines=rules[0].lines > 1)
         self._known: dict[frozenset[int], frozenset[Wanted]] = {}
 
     def find(self, text: str) -> frozenset[Wanted]:
@@ -128,9 +130,7 @@ class RuleSieve:
     def is_in_vain(self, consumer: Wanted, view: View) -> bool:
         """Say whether it is known that a rule does not hold on a line."""
         region = self._region
-        return (
-            region is not None and view.data is region.data and region.is_in_vain(consumer, view)
-        )
+        return region is not None and view.data is region.data and region.is_in_vain(consumer, view)
 
     def select(self, block: Block, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Give those of the literals in a region, in order, whose lines are worth a look."""
@@ -145,38 +145,26 @@ class RuleSieve:
         )
         asked = {one: count for one, count in self._asked.items() if count or not names_columns}
         region = self._region = _Region(block, self._sight, self._screens, asked)
-        wanting = {number: self._list_wanting(number, asked) for number in numbers}
-        found, line, end = list[Hit](), -1, -1
-        first: Hit | None = None
+        consumers = self._machine.consumers
+        wanting = {
+            number: consumers[number] if asked.keys() >= {*consumers[number]} else None
+            for number in numbers
+        }
+        found, line, end, first = list[Hit](), -1, -1, hits[0]
+        is_first_out, held = True, _NONE
         for hit in hits:
             number, start = hit
             if start > end:
                 line, end = region.find_line(start)
-                first = hit
+                first, is_first_out, held = hit, False, region.find(line, end)
             wanted = wanting[number]
-            if wanted is not None and not any(
-                not region.find(count, line).isdisjoint(consumers) for count, consumers in wanted
-            ):
+            if wanted is not None and held.isdisjoint(wanted):
                 continue
-            if first is not None and first is not hit:
+            if not is_first_out and first is not hit:
                 found.append(first)
-            first = None
+            is_first_out = True
             found.append(hit)
         return found
-
-    def _list_wanting(
-        self, number: int, asked: Mapping[Wanted, int]
-    ) -> list[tuple[int, list[Wanted]]] | None:
-        """Give who wants the lines of a literal, by how many lines they look at.
-
-        None if one of them is to be asked about each line.
-        """
-        wanting: dict[int, list[Wanted]] = {}
-        for consumer in self._machine.consumers[number]:
-            if consumer not in asked:
-                return None
-            wanting.setdefault(asked[consumer], []).append(consumer)
-        return list(wanting.items())
 
     def _ask(self, consumer: Wanted) -> None:
         """Ask a rule together with others from now on, if it can be."""
@@ -199,7 +187,7 @@ class RuleSieve:
 
     def _compile(self, size: int) -> None:
         """Put the rules that were asked often lately into screens, for a region of some size."""
-        if size < _LEAST:
+        if size < LEAST:
             return
         fresh, self._fresh = self._fresh, []
         self._asked.update((rule.wanted, rule.lines) for rule in fresh)
@@ -225,10 +213,17 @@ class _Region:
         """Take what asks the rules, and which are asked."""
         self.data = data = block.data
         self._clean = sight.view(data, block.lo, 0).clean_at
-        self._screens, self._asked = screens, asked
+        self._asked, self._every = asked, frozenset(asked)
+        self._of_one = screens.get(1, ())
+        self._of_several = {lines: own for lines, own in screens.items() if lines > 1}
+        self._are_figures_asked = _FIGURES in asked
         self._cleaned: dict[int, Cleaned] = {}
-        self._held: dict[tuple[int, int], frozenset[Wanted]] = {}
-        """The rules that may hold, by how many lines they look at and where the first begins."""
+        self._held: dict[int, frozenset[Wanted]] = {}
+        """The rules that may hold, by line."""
+        self._chunk, self._held_in_chunk = -1, _NONE
+        """Where the lines end that were searched together last, and what may hold on them."""
+        self._next = 0
+        """Where the line begins behind those that were read last."""
 
     def find_line(self, start: int) -> tuple[int, int]:
         """Give where the line of a literal begins and ends."""
@@ -241,32 +236,42 @@ class _Region:
 
     def is_in_vain(self, consumer: Wanted, view: View) -> bool:
         """Say whether it is known that a rule does not hold on a line of this data."""
-        count = self._asked.get(consumer)
-        held = None if count is None else self._held.get((count, view.start))
-        return held is not None and consumer not in held
+        held = self._held.get(view.start)
+        return held is not None and consumer not in held and consumer in self._asked
 
-    def find(self, count: int, begin: int) -> frozenset[Wanted]:
-        """Give the rules that may hold on a line, of those that look at so many."""
-        held = self._held.get((count, begin))
-        if held is None:
-            held = self._held[count, begin] = self._ask(count, begin)
-        return held
-
-    def _ask(self, count: int, begin: int) -> frozenset[Wanted]:
-        end = self._find_end(begin)
+    def find(self, begin: int, end: int) -> frozenset[Wanted]:
+        """Give the rules that may hold on a line, of those that are asked together."""
         cleaned = self._read(begin, end)
         text = cleaned.text
-        if (
-            end - begin > LONG
-            or (count > 1 and cleaned.where is not NOWHERE)
-            or (text.lstrip().startswith("raise ") and _REST.match(self.data, end))
-        ):  # much, lines of other processes between, or an exception that is cut off
-            return frozenset(one for one, lines in self._asked.items() if lines == count)
-        if not count:
-            return _FOR_FIGURES if may_be_record(text) or self._is_heading(begin, text) else _NONE
-        window = text if count == 1 else "\n".join(self._iter_texts(begin, count))
-        found = [screen.find(window) for screen in self._screens.get(count, ())]
-        return found[0] if len(found) == 1 else _NONE.union(*found)
+        is_cut = text.lstrip().startswith("raise ") and _REST.match(self.data, end) is not None
+        if is_cut or end - begin > LONG:
+            held = self._every
+        else:
+            held = _NONE
+            for screen in self._of_one:
+                found = screen.find(text)
+                held = held | found if held else found
+            if self._of_several:
+                held = held | self._find_of_several(begin, cleaned)
+            if self._are_figures_asked and (may_be_record(text) or self._is_heading(end, text)):
+                held = held | _FOR_FIGURES
+        self._held[begin] = held
+        return held
+
+    def _find_of_several(self, begin: int, cleaned: Cleaned) -> frozenset[Wanted]:
+        """Give the rules of several lines that may hold on one and those behind it."""
+        if cleaned.where is not NOWHERE:  # lines of other processes stand between
+            return frozenset(one for one, lines in self._asked.items() if lines > 1)
+        if begin >= self._chunk:
+            texts, held = list[str](), _NONE
+            texts.extend(self._iter_texts(begin, _CHUNK))
+            self._chunk = self._next
+            texts.extend(self._iter_texts(self._next, max(self._of_several) - 1))
+            whole = "\n".join(texts)
+            for screens in self._of_several.values():
+                held = held.union(*(screen.find(whole) for screen in screens))
+            self._held_in_chunk = held
+        return self._held_in_chunk
 
     def _read(self, begin: int, end: int) -> Cleaned:
         cleaned = self._cleaned.get(begin)
@@ -276,13 +281,14 @@ class _Region:
 
     def _iter_texts(self, begin: int, count: int) -> Iterator[str]:
         """Yield the texts of so many lines, from one on."""
-        while count and begin < len(self.data):
-            end = self._find_end(begin)
-            yield self._read(begin, end).text
-            begin, count = end + 1, count - 1
+        self._next = begin
+        while count and self._next < len(self.data):
+            end = self._find_end(self._next)
+            yield self._read(self._next, end).text
+            self._next, count = end + 1, count - 1
 
-    def _is_heading(self, begin: int, text: str) -> bool:
-        if not grids.may_be_heading(text):
-            return False
-        behind = itertools.islice(self._iter_texts(begin, TABLE_AHEAD), 1, None)
-        return grids.find_first_row(behind) is not None
+    def _is_heading(self, end: int, text: str) -> bool:
+        return (
+            grids.may_be_heading(text)
+            and grids.find_first_row(self._iter_texts(end + 1, TABLE_AHEAD - 1)) is not None
+        )

@@ -20,7 +20,6 @@ from postmortem.rules.byte_encoding import get_byte_encoding
 from postmortem.rules.re2_syntax import (
     UnfitError,
     convert_to_re2,
-    drop_look_around,
     find_non_ascii,
 )
 
@@ -42,7 +41,6 @@ _MEMORY: Final = 1 << 19
 A hostile text fills them, and there are more than a thousand patterns.
 """
 
-_MEMORY_OF_MANY_LINES: Final = 1 << 22
 BROAD_MEMORY: Final = 1 << 17
 """The same for a pattern of words in any order: there are hundreds, and each meets little text."""
 
@@ -161,32 +159,6 @@ def compile_pattern(pattern: str, max_memory: int = _MEMORY) -> Pattern:
         return _Linear(re2.compile(convert_to_re2(pattern, own), options), own)
     except (UnfitError, re2.error):
         return _Timed(pattern)
-
-
-def compile_for_many_lines(pattern: str, *, is_exact: bool = False) -> Pattern | None:
-    """Compile a pattern that matches wherever a line of many, or several in a row, holds a match.
-
-    It may match elsewhere too; if `is_exact`, not within a line that holds none. None if there is
-    no such pattern that re2 can run.
-    """
-    import re2  # noqa: PLC0415 -- as above
-
-    relaxed = drop_look_around(pattern)
-    if is_exact and relaxed != pattern:
-        return None
-    if r"\Z" in relaxed or r"\A" in relaxed:  # an end of the text, of which there is one
-        return None
-    options = re2.Options()
-    options.encoding, options.max_mem, options.log_errors = (
-        re2.Options.Encoding.LATIN1,
-        _MEMORY_OF_MANY_LINES,
-        False,
-    )
-    try:
-        own = find_non_ascii(relaxed)
-        return _Linear(re2.compile(b"(?m)" + convert_to_re2(relaxed, own), options), own)
-    except (UnfitError, re2.error):
-        return None
 
 
 def find_first_match_start(pattern: str, text: str, budget: Budget | None = None) -> int:

@@ -23,6 +23,8 @@ from postmortem.rules.byte_encoding import CharacterBytes
 _WORD_BORDER: Final = compile_lazily(r"\\(.)", re.DOTALL)
 
 
+_NOT_BEHIND: Final = compile_lazily(r"\(\?!\[((?:\\.|[^\]\\^])+)\](?:\|[^()]*)?\)$")
+"""What looks at the signs behind a value: the first of what it excludes is a class."""
 _LETTER: Final = 0x4E00
 """A letter beyond ASCII, whose byte is that of all."""
 
@@ -58,10 +60,7 @@ def _build_screen() -> tuple[LineScreen, list[str]]:
         *((f"^{_write(one)}", "alone") for one in (*blocks.ENTRIES, positions.LEADING)),
         ("^" + "".join(map(_write, metric_pairs.FIRST_ENTRY)), "alone"),
         *((_write(one), "place") for one in (*positions.PLACES, generic.OF_SAMPLES)),
-        *(
-            (_write(one), "beside")
-            for one in (*losses.BESIDE_PLACE, *metric_pairs.BESIDE_PLACE)
-        ),
+        *((_write(one), "beside") for one in (*losses.BESIDE_PLACE, *metric_pairs.BESIDE_PLACE)),
     ]
     screen = LineScreen([_drop_borders(pattern) for pattern, _ in patterns], _get_encoding)
     return screen, [kind for _, kind in patterns]
@@ -72,8 +71,8 @@ def _get_encoding(own: str) -> Callable[[str], bytes]:
 
 
 def _write(pattern: "re.Pattern[str]") -> str:
-    """Write a pattern with its flag."""
-    text = pattern.pattern
+    """Write a pattern with its flag, and what must not stand behind it as far as one sign tells."""
+    text = _NOT_BEHIND.sub(r"(?:[^\1]|$)", pattern.pattern)
     return f"(?i:{text})" if pattern.flags & re.IGNORECASE else f"(?:{text})"
 
 

@@ -70,6 +70,17 @@ class Record(NamedTuple):
     """The units that are printed behind values, by name."""
 
 
+class RecordRows(NamedTuple):
+    """Records of one process that hold the same figures, on one line after the other."""
+
+    names: Sequence[str]
+    steps: Sequence[float]
+    values: Sequence[Sequence[float]]
+    """By name."""
+    first: int
+    """Raw line of the first."""
+
+
 class MetricReader:
     """Reads the records of one format."""
 
