@@ -9,6 +9,7 @@ or widened (bounded repeats, which make it slow to compile), so that it finds ra
 takes 10 ms a pattern; what it has compiled is kept. Elsewhere than on x86-64 each is searched.
 """
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -86,12 +87,12 @@ class LineScreen:
             self.unfit |= {index for index, one in patterns.items() if not _is_fit(one)}
             fit = {index: one for index, one in patterns.items() if index not in self.unfit}
             return self._build_search(fit)
-        found, scan = self._found, database.scan
+        found = self._found
 
         def on_match(number: int, *_: object) -> None:
             found.append(number)
 
-        return lambda data: scan(data, match_event_handler=on_match)
+        return functools.partial(database.scan, match_event_handler=on_match)
 
     def _search_each(self, patterns: dict[int, bytes]) -> Callable[[bytes], object]:
         import re2  # noqa: PLC0415 -- where hyperscan is not

@@ -20,7 +20,7 @@ from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher, Wanted
 from postmortem.extraction.table_rows import TABLE_AHEAD
 from postmortem.reading.block_reader import Block
-from postmortem.reading.prefixes import Cleaned
+from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import LONG, View, ViewContext
 from postmortem.rules.base import Format, Signature
 
@@ -211,8 +211,8 @@ class _Region:
         asked: Mapping[Wanted, int],
     ) -> None:
         """Take what asks the rules, and which are asked."""
-        self.data = data = block.data
-        self._clean = sight.view(data, block.lo, 0).clean_at
+        self.data = block.data
+        self._has_labels = sight.srun
         self._asked, self._every = asked, frozenset(asked)
         self._of_one = screens.get(1, ())
         self._of_several = {lines: own for lines, own in screens.items() if lines > 1}
@@ -276,7 +276,8 @@ class _Region:
     def _read(self, begin: int, end: int) -> Cleaned:
         cleaned = self._cleaned.get(begin)
         if cleaned is None:
-            cleaned = self._cleaned[begin] = self._clean(begin, end)
+            raw = self.data[begin:end].decode("utf-8", "replace")
+            cleaned = self._cleaned[begin] = clean(raw, srun=self._has_labels)
         return cleaned
 
     def _iter_texts(self, begin: int, count: int) -> Iterator[str]:
