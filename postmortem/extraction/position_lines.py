@@ -13,8 +13,8 @@ and stays so.
 
 import bisect
 import functools
-import itertools
 import math
+import operator
 from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -102,15 +102,17 @@ class PositionLines:
                 continue
             low = max(0, start - _BEFORE - 1)
             begin = max(data.rfind(b"\n", low, start), data.rfind(b"\r", low, start)) + 1
-            if begin <= begun or begin < max(block.lo, low):
+            if begin <= begun or begin < block.lo or begin < low:
                 continue
-            line, begun = line + data.count(self._break, place, start), begin
-            place = start
-            kind = _get_kind(match["kind"].lower())
-            lines, values = found.setdefault(kind, _Positions(array("q"), array("d")))
+            line += data.count(self._break, place, start)
+            place, begun = start, begin
+            kind = _get_kind(match["kind"])
+            if kind not in found:
+                found[kind] = _Positions(array("q"), array("d"))
+            lines, values = found[kind]
             lines.append(line)
             values.append(float(match["value"]))
-            self._last[kind] = (line, values[-1])
+        self._last.update((kind, (own.lines[-1], own.values[-1])) for kind, own in found.items())
         return found
 
 
@@ -167,18 +169,21 @@ def _fill(bare: Iterable[Series], positions: _Positions) -> None:
             series.place(steps)
 
 
+@functools.lru_cache(maxsize=64)
 def _get_kind(word: bytes) -> bytes:
     """Give what a word counts."""
-    word = b"iter" if word.startswith(b"iter") else word
+    word = b"iter" if word.lower().startswith(b"iter") else word.lower()
     return next((kind for kind in _KINDS if word.endswith(kind)), _KINDS[0])
 
 
 def _look_up(positions: _Positions, lines: Sequence[int]) -> list[float] | None:
     """Give the position above each of some lines; None if it does not tell them apart."""
-    places = [bisect.bisect_right(positions.lines, line) - 1 for line in lines]
-    if min(places) < 0:
+    if not positions.lines or min(lines) < positions.lines[0]:
         return None
-    steps = [positions.values[place] for place in places]
-    falls = sum(after < before for before, after in itertools.pairwise(steps))
-    is_same = any(after == before for before, after in itertools.pairwise(steps))
-    return None if is_same or falls > _FALLS * len(steps) else steps
+    above = functools.partial(bisect.bisect_right, positions.lines)
+    known = positions.values
+    steps = [known[place - 1] for place in map(above, lines)]
+    behind = steps[1:]
+    if any(map(operator.eq, behind, steps)):
+        return None
+    return None if sum(map(operator.lt, behind, steps)) > _FALLS * len(steps) else steps
