@@ -138,18 +138,28 @@ class RuleSieve:
         if len(hits) < FEWEST or block.data.find(b"\r", block.lo, block.hi) >= 0:
             return hits
         self._compile(block.hi - block.lo)
-        numbers = {number for number, _ in hits}
+        consumers, numbers = self._machine.consumers, {number for number, _ in hits}
         names_columns = any(
-            not self._under_headings.isdisjoint(self._machine.consumers[number])
-            for number in numbers
+            not self._under_headings.isdisjoint(consumers[number]) for number in numbers
         )
         asked = {one: count for one, count in self._asked.items() if count or not names_columns}
-        region = self._region = _Region(block, self._sight, self._screens, asked)
-        consumers = self._machine.consumers
+        self._region = _Region(block, self._sight, self._screens, asked)
         wanting = {
             number: consumers[number] if asked.keys() >= {*consumers[number]} else None
             for number in numbers
         }
+        return self._drop(hits, self._region, wanting)
+
+    def _drop(
+        self,
+        hits: Sequence[Hit],
+        region: "_Region",
+        wanting: Mapping[int, Sequence[Wanted] | None],
+    ) -> list[Hit]:
+        """Drop literals that nobody wants; the first of a line stays if another does.
+
+        `wanting` gives who wants the lines of a literal; None if one of them asks about each.
+        """
         found, line, end, first = list[Hit](), -1, -1, hits[0]
         is_first_out, held = True, _NONE
         for hit in hits:
