@@ -131,14 +131,11 @@ class Points:
         """Store records of a file that hold the same figures."""
         import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
 
-        lines = np.arange(rows.first, rows.first + len(rows.steps))
-        if not self.has_room(len(lines) * len(rows.names)):
-            for line, step, values in zip(
-                lines.tolist(), rows.steps, zip(*rows.values, strict=True), strict=True
-            ):
-                record = Record(step, list(zip(rows.names, values, strict=True)), NOWHERE)
+        if not self.has_room(len(rows.steps) * len(rows.names)):
+            for record, line in rows.iter_records():
                 self.record(record, producer, framework, (line, line), math.nan, {})
             return
+        lines = np.arange(rows.first, rows.first + len(rows.steps))
         columns = self.columns(rows.names, producer, framework, NOWHERE, {})
         figures = [np.array(column) for column in rows.values]
         self.add_parts([Part(columns, lines, np.array(rows.steps), figures, lines)], 0)
