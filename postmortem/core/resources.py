@@ -68,8 +68,8 @@ def read_cached(kind: str, stamp: str) -> bytes | None:
         return None
 
 
-def keep(kind: str, stamp: str, content: bytes) -> None:
-    """Keep something in the user's cache folder.
+def keep(kind: str, stamp: str, content: bytes, most: int = _KEPT) -> None:
+    """Keep something in the user's cache folder, with at most so many of its kind.
 
     One that cannot be written costs the next start a moment, no more.
     """
@@ -77,7 +77,7 @@ def keep(kind: str, stamp: str, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for old in sorted(path.parent.glob(f"{kind}-*"), key=lambda file: file.stat().st_mtime)[
-            :-_KEPT
+            :-most
         ]:
             old.unlink(missing_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.tmp")

@@ -9,7 +9,7 @@ fifth of a short run, so what it has compiled is kept; it checks version, machin
 itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 import xxhash
@@ -44,7 +44,11 @@ class HyperscanFilter:
     def __init__(self, literals: Sequence[bytes], *, is_once: bool = False) -> None:
         """Compile the literals; of each the first place alone is found if `is_once`."""
         self._lengths = [len(literal) for literal in literals]
-        self._database = _load_database(literals, is_once=is_once) if literals else None
+        flag = hyperscan.HS_FLAG_SINGLEMATCH if is_once else 0
+        every = dict(enumerate(literals))
+        self._database = (
+            load_database("literals", every, flag, is_literal=True) if literals else None
+        )
 
     def hits(self, data: bytes, lo: int, hi: int) -> list[Hit]:
         """Find every literal that starts in data[lo:hi]."""
@@ -63,12 +67,19 @@ class HyperscanFilter:
         return found
 
 
-def _load_database(literals: Sequence[bytes], *, is_once: bool) -> "hyperscan.Database":
-    """Load the compiled literals, or compile and keep them."""
-    flag = hyperscan.HS_FLAG_SINGLEMATCH if is_once else 0
-    made_by = f"{getattr(hyperscan, '__version__', '')}{'once' * is_once}"
-    stamp = xxhash.xxh3_128_hexdigest(b"\0".join([made_by.encode(), *literals]))[:24]
-    known = resources.read_cached("literals", stamp) if len(literals) >= _WORTH_KEEPING else None
+def load_database(
+    kind: str, patterns: Mapping[int, bytes], flag: int, *, is_literal: bool, most_kept: int = 8
+) -> "hyperscan.Database":
+    """Load compiled patterns by their numbers, or compile them; many are kept in the cache.
+
+    Raises:
+        hyperscan.HyperscanError: it cannot run one of them.
+    """
+    texts = [b"%d:%b" % pattern for pattern in patterns.items()]
+    made_by = f"{getattr(hyperscan, '__version__', '')} {flag} {is_literal}"
+    stamp = xxhash.xxh3_128_hexdigest(b"\0".join([made_by.encode(), *texts]))[:24]
+    is_kept = not is_literal or len(patterns) >= _WORTH_KEEPING
+    known = resources.read_cached(kind, stamp) if is_kept else None
     if known is not None:
         try:
             database = hyperscan.loadb(known, mode=hyperscan.HS_MODE_BLOCK)
@@ -79,14 +90,14 @@ def _load_database(literals: Sequence[bytes], *, is_once: bool) -> "hyperscan.Da
             return database
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     database.compile(
-        expressions=list(literals),
-        ids=list(range(len(literals))),
-        elements=len(literals),
-        flags=[flag] * len(literals),
-        literal=True,
+        expressions=list(patterns.values()),
+        ids=list(patterns),
+        elements=len(patterns),
+        flags=[flag] * len(patterns),
+        literal=is_literal,
     )
-    if len(literals) >= _WORTH_KEEPING:
-        resources.keep("literals", stamp, hyperscan.dumpb(database))
+    if is_kept:
+        resources.keep(kind, stamp, hyperscan.dumpb(database), most_kept)
     return database
 
 

@@ -9,11 +9,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from postmortem.core.lines import ProcessId
+from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.extraction.extract import Extract, bound_series_points
 from postmortem.extraction.facts.columns import Columns, Part, put_parts
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.formats.records import Record
+from postmortem.extraction.formats.records import Record, RecordRows
 from postmortem.extraction.process_registry import ProcessRegistry
 from postmortem.extraction.waiting_rows import WaitingRows
 
@@ -135,6 +135,19 @@ class Points:
         if key in self.result.series and new not in self.result.series:
             series = self.result.series[new] = self.result.series.pop(key)
             series.name = other
+
+    def record_rows(self, rows: RecordRows, producer: str, framework: str) -> None:
+        """Store records of a file that hold the same figures."""
+        import numpy as np  # noqa: PLC0415 -- only long sources pay for its import
+
+        if not self.has_room(len(rows.steps) * len(rows.names)):
+            for record, line in rows.iter_records():
+                self.record(record, producer, framework, (line, line), math.nan, {})
+            return
+        lines = np.arange(rows.first, rows.first + len(rows.steps))
+        columns = self.columns(rows.names, producer, framework, NOWHERE, {})
+        figures = [np.array(column) for column in rows.values]
+        self.add_parts([Part(columns, lines, np.array(rows.steps), figures, lines)], 0)
 
     def total(self, steps: float) -> None:
         """Take note of the last step of the run, where it is printed."""

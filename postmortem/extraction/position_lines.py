@@ -12,8 +12,10 @@ and stays so.
 """
 
 import bisect
+import functools
 import itertools
 import math
+import operator
 from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -22,15 +24,22 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
 from postmortem.core.names import EPOCH, LOSS_SCALE, PLAIN_LOOP
 from postmortem.extraction.facts.series import Series
+from postmortem.extraction.literal_filters import Prefilter, build_prefilter
 from postmortem.reading.block_reader import Block
 
+_WORDS: Final = (
+    *(b"Epoch", b"epoch", b"EPOCH", b"Iter", b"iter", b"ITER", b"Step", b"step", b"STEP"),
+    *(b"Round", b"round", b"Episode", b"episode", b"timesteps", b"t_env"),
+)
 _HEADING: Final = compile_lazily(
-    rb"(?:^|(?<=[\n\r]))[^\n\r]{0,64}?(?:(?<![\w.-])(?:-{2,}|(?:global|total|env)_)?)"
+    rb"(?:(?<![\w.-])|(?<=--)|(?<=global_)|(?<=total_)|(?<=env_))"
     rb"(?P<kind>[Ee]poch|EPOCH|[Ii]ter(?:ation)?|ITER(?:ATION)?|[Ss]tep|STEP|[Rr]ound|[Ee]pisode"
-    rb"|(?:num )?timesteps|t_env)"
+    rb"|timesteps|t_env)"
     rb"(?: num(?:ber)?)?[ \t]{0,3}[:=#\[(]{0,2}[ \t]{0,12}"
     rb"(?P<value>\d{1,10})(?:st|nd|rd|th)?(?![\d.]|\w)"
 )
+_BEFORE: Final = 64
+"""Bytes of a line before its position."""
 _BEHIND_EPOCH: Final = compile_lazily(
     rb"[^\n\r]{0,32}?(?<![\w.-])(?:(?:global|total|env)_)?"
     rb"(?P<kind>[Ii]ter(?:ation)?|[Ss]tep|(?:num )?timesteps)"
@@ -94,18 +103,30 @@ class PositionLines:
             kind: _Positions(array("q", [number]), array("d", [value]))
             for kind, (number, value) in self._last.items()
         }
-        place = block.lo
-        for match in _HEADING.finditer(block.data, block.lo, block.hi):
-            line += block.data.count(self._break, place, match.start("kind"))
-            place = match.start("kind")
-            finer = _BEHIND_EPOCH.match(block.data, match.end(), block.hi)
+        place, data, begun = block.lo, block.data, -1
+        for _, start in _find_words().hits(data, block.lo, block.hi):
+            match = _HEADING.match(data, start, block.hi)
+            if match is None:
+                continue
+            low = max(0, start - _BEFORE - 1)
+            begin = max(data.rfind(b"\n", low, start), data.rfind(b"\r", low, start)) + 1
+            if begin <= begun or begin < block.lo or begin < low:
+                continue
+            line += data.count(self._break, place, start)
+            place, begun = start, begin
+            finer = _BEHIND_EPOCH.match(data, match.end(), block.hi)
             for position in (match, finer) if finer else (match,):
                 kind = _get_kind(position["kind"].lower())
                 lines, values = found.setdefault(kind, _Positions(array("q"), array("d")))
                 lines.append(line)
                 values.append(float(position["value"]))
-                self._last[kind] = (line, values[-1])
+        self._last.update((kind, (own.lines[-1], own.values[-1])) for kind, own in found.items())
         return found
+
+
+@functools.lru_cache(maxsize=1)
+def _find_words() -> Prefilter:
+    return build_prefilter(_WORDS)
 
 
 def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -> None:
@@ -188,18 +209,21 @@ def _fill(bare: Iterable[Series], positions: _Positions) -> None:
             series.place(steps)
 
 
+@functools.lru_cache(maxsize=64)
 def _get_kind(word: bytes) -> bytes:
     """Give what a word counts."""
-    word = b"iter" if word.startswith(b"iter") else word
+    word = b"iter" if word.lower().startswith(b"iter") else word.lower()
     return next((kind for kind in _KINDS if word.endswith(kind)), _KINDS[0])
 
 
 def _look_up(positions: _Positions, lines: Sequence[int]) -> list[float] | None:
     """Give the position above each of some lines; None if it does not tell them apart."""
-    places = [bisect.bisect_right(positions.lines, line) - 1 for line in lines]
-    if min(places) < 0:
+    if not positions.lines or min(lines) < positions.lines[0]:
         return None
-    steps = [positions.values[place] for place in places]
-    falls = sum(after < before for before, after in itertools.pairwise(steps))
-    is_same = any(after == before for before, after in itertools.pairwise(steps))
-    return None if is_same or falls > _FALLS * len(steps) else steps
+    above = functools.partial(bisect.bisect_right, positions.lines)
+    known = positions.values
+    steps = [known[place - 1] for place in map(above, lines)]
+    behind = steps[1:]
+    if any(map(operator.eq, behind, steps)):
+        return None
+    return None if sum(map(operator.lt, behind, steps)) > _FALLS * len(steps) else steps

@@ -1,37 +1,43 @@
 """Find in one go on which lines of a region the rules that were asked often may hold.
 
 In: a region and its literals. Out: the literals whose lines are worth a look. Not here: the looks
-(`extraction.cursor`).
+(`extraction.cursor`), the search (`extraction.line_screen`).
 
-Prose about training is full of literals, and hardly a line of it comes again. Each rule that was
-asked about many lines is asked once about all lines of a region that hold one of its literals,
-joined: where it finds nothing there, it finds nothing in any of them. A line whose figures no
-reader can take is not read for figures either. A rule of which nearly all lines are left is asked
-about each.
+Prose about training is full of literals, and hardly a line of it comes again. All rules that were
+asked about many lines are asked together, in one search of a line: what it does not find holds in
+none of them. A line whose figures no reader can take is not read for figures either.
 """
 
-import bisect
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.extraction.formats import grids
-from postmortem.extraction.formats.spelling import MAY_HOLD_VALUE
+from postmortem.extraction.formats.record_screen import may_be_record
+from postmortem.extraction.line_screen import LineScreen
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher, Wanted
 from postmortem.extraction.table_rows import TABLE_AHEAD
 from postmortem.reading.block_reader import Block
-from postmortem.reading.prefixes import Cleaned
+from postmortem.reading.prefixes import Cleaned, clean
 from postmortem.reading.windows import LONG, View, ViewContext
-from postmortem.rules.engine import Pattern, compile_for_many_lines
+from postmortem.rules.base import Format, Signature
 
 OFTEN: Final = 200
 """Looks of a rule after which it is asked about many lines at once."""
 FEWEST: Final = 64
 """Lines with literals in a region that are worth it."""
-_MOST_LEFT: Final = 0.8
-"""Part of its lines that a rule may leave."""
+LEAST: Final = 48 << 10
+"""Bytes of a region for which rules are put together."""
+_MOST_SCREENS: Final = 3
+"""Searches of a line, beyond which all rules are put into one."""
+_CHUNK: Final = 32
+"""Lines that rules of several lines are asked about together."""
+_REST: Final = compile_lazily(rb"\s*\Z")
+_FIGURES: Final = ("generic", 0)
+_FOR_FIGURES: Final = frozenset({_FIGURES})
+_NONE: Final = frozenset[Wanted]()
 
 
 class SelectedHits:
@@ -48,6 +54,45 @@ class SelectedHits:
         return iter(self._hits)
 
 
+class _AskedRule(NamedTuple):
+    """A rule as it is asked together with others."""
+
+    wanted: Wanted
+    patterns: tuple[str, ...]
+    """Each matches where the rule holds."""
+    lines: int
+    """How many lines it looks at."""
+
+
+class _RuleScreen:
+    """Asks some rules, which look at as many lines each, about a text."""
+
+    def __init__(self, rules: Sequence[_AskedRule]) -> None:
+        """Put their patterns together."""
+        self.rules = rules
+        patterns = [pattern for rule in rules for pattern in rule.patterns]
+        self._screen = LineScreen(patterns, of_many_lines=rules[0].lines > 1)
+        self._known: dict[frozenset[int], frozenset[Wanted]] = {}
+
+    def find(self, text: str) -> frozenset[Wanted]:
+        """Give the rules that may hold."""
+        found = frozenset(self._screen.find(text))
+        known = self._known.get(found)
+        if known is None:
+            known = self._known[found] = self._select({*found, *self._screen.unfit})
+        return known
+
+    def _select(self, found: Collection[int]) -> frozenset[Wanted]:
+        """Give the rules each of whose patterns was found."""
+        chosen, first = set[Wanted](), 0
+        for rule in self.rules:
+            own = range(first, first + len(rule.patterns))
+            first = own.stop
+            if all(index in found for index in own):
+                chosen.add(rule.wanted)
+        return frozenset(chosen)
+
+
 class RuleSieve:
     """Chooses the literals of one source that are looked at."""
 
@@ -55,12 +100,15 @@ class RuleSieve:
         """Know no rule that was asked often."""
         self._machine, self._sight = machine, sight
         self._looks: dict[Wanted, int] = {}
-        self._rules: dict[Wanted, _ManyLineRule | None] = {}
-        """Of the rules that were asked often, with the lines that each looks at; None if it is
-        better asked about each line."""
-        self._data = b""
-        self._in_vain: dict[Wanted, set[int]] = {}
-        """Where the lines of this data begin on which a rule does not hold."""
+        self._asked: dict[Wanted, int] = {}
+        """The rules that are asked together, with the lines that each looks at; 0 for who reads
+        figures."""
+        self._fresh: list[_AskedRule] = []
+        """Rules that were asked often and are in no screen yet."""
+        self._screens: dict[int, list[_RuleScreen]] = {}
+        """By lines that their rules look at."""
+        self._region: _Region | None = None
+        """The one that was selected from last."""
         self._under_headings = {
             ("metric", index)
             for index, reader in enumerate(machine.metrics)
@@ -72,172 +120,186 @@ class RuleSieve:
         """Count a look."""
         looks = self._looks[consumer] = self._looks.get(consumer, 0) + 1
         if looks == OFTEN:
-            self._rules[consumer] = self._compile(*consumer)
+            self._ask(consumer)
 
     @property
     def is_of_use(self) -> bool:
         """Whether any rule was asked often."""
-        return bool(self._rules)
+        return bool(self._asked or self._fresh)
 
     def is_in_vain(self, consumer: Wanted, view: View) -> bool:
         """Say whether it is known that a rule does not hold on a line."""
-        lines = self._in_vain.get(consumer)
-        return lines is not None and view.start in lines and view.data is self._data
+        region = self._region
+        return region is not None and view.data is region.data and region.is_in_vain(consumer, view)
 
     def select(self, block: Block, hits: Sequence[Hit]) -> Sequence[Hit]:
         """Give those of the literals in a region, in order, whose lines are worth a look."""
-        self._in_vain, self._data = {}, block.data
-        region = _Region(block, hits, self._sight)
-        if len(region.lines) < FEWEST or not region.is_plain:
+        self._region = None
+        if len(hits) < FEWEST or block.data.find(b"\r", block.lo, block.hi) >= 0:
             return hits
-        consumers = self._machine.consumers
-        wanted: dict[Wanted, list[int]] = {}
-        for index, (number, _) in enumerate(hits):
-            for consumer in consumers[number]:
-                wanted.setdefault(consumer, []).append(region.places[index])
-        kept: dict[Wanted, set[int]] = {}
-        names_columns = not self._under_headings.isdisjoint(wanted)
-        for consumer, places in wanted.items():
-            if consumer[0] == "generic" and not names_columns:
-                kept[consumer] = region.find_records(sorted(set(places)))
-            elif (rule := self._rules.get(consumer)) is not None:
-                lines = sorted(set(places))
-                left = kept[consumer] = region.find(rule, lines)
-                if len(left) > _MOST_LEFT * len(lines) + 8:
-                    self._rules[consumer] = None
-            if consumer in kept:
-                self._in_vain[consumer] = set(places) - kept[consumer]
-        return self._drop(hits, region.places, kept)
+        self._compile(block.hi - block.lo)
+        consumers, numbers = self._machine.consumers, {number for number, _ in hits}
+        names_columns = any(
+            not self._under_headings.isdisjoint(consumers[number]) for number in numbers
+        )
+        asked = {one: count for one, count in self._asked.items() if count or not names_columns}
+        self._region = _Region(block, self._sight, self._screens, asked)
+        wanting = {
+            number: consumers[number] if asked.keys() >= {*consumers[number]} else None
+            for number in numbers
+        }
+        return self._drop(hits, self._region, wanting)
 
     def _drop(
-        self, hits: Sequence[Hit], places: Sequence[int], kept: Mapping[Wanted, set[int]]
+        self,
+        hits: Sequence[Hit],
+        region: "_Region",
+        wanting: Mapping[int, Sequence[Wanted] | None],
     ) -> list[Hit]:
-        """Drop literals that nobody wants; the first of a line stays if another does."""
-        consumers, found, line = self._machine.consumers, list[Hit](), -1
-        first: Hit | None = None
-        for hit, place in zip(hits, places, strict=True):
-            if place != line:
-                line, first = place, hit
-            if any(one not in kept or place in kept[one] for one in consumers[hit[0]]):
-                if first is not None and first is not hit:
-                    found.append(first)
-                first = None
-                found.append(hit)
+        """Drop literals that nobody wants; the first of a line stays if another does.
+
+        `wanting` gives who wants the lines of a literal; None if one of them asks about each.
+        """
+        found, line, end, first = list[Hit](), -1, -1, hits[0]
+        is_first_out, held = True, _NONE
+        for hit in hits:
+            number, start = hit
+            if start > end:
+                line, end = region.find_line(start)
+                first, is_first_out, held = hit, False, region.find(line, end)
+            wanted = wanting[number]
+            if wanted is not None and held.isdisjoint(wanted):
+                continue
+            if not is_first_out and first is not hit:
+                found.append(first)
+            is_first_out = True
+            found.append(hit)
         return found
 
-    def _compile(self, kind: str, index: int) -> "_ManyLineRule | None":
-        if kind not in {"signature", "fact"}:
-            return None
+    def _ask(self, consumer: Wanted) -> None:
+        """Ask a rule together with others from now on, if it can be."""
+        kind, index = consumer
         machine = self._machine
-        rule = machine.signatures[index] if kind == "signature" else machine.facts[index]
-        match = compile_for_many_lines(rule.match)
-        if match is None:
-            return None
-        lines, unless = int(rule.raw.get("lines", 1)), rule.raw.get("unless")
-        return _ManyLineRule(
-            tuple(
-                filter(None, [match, *map(compile_for_many_lines, rule.raw.get("beside") or ())])
-            ),
-            compile_for_many_lines(unless, is_exact=True) if unless and lines == 1 else None,
-            lines,
-        )
+        if consumer == _FIGURES:
+            self._asked[consumer] = 0
+        if kind not in {"signature", "fact", "metric"}:
+            return
+        rule: Signature | Format
+        if kind == "metric":
+            rule = machine.metrics[index].format
+            if not machine.metrics[index].is_of_one_line:
+                return
+        else:
+            rule = machine.signatures[index] if kind == "signature" else machine.facts[index]
+        lines = int(rule.raw.get("lines", 1))
+        patterns = (rule.match, *(rule.raw.get("beside") or ()))
+        self._fresh.append(_AskedRule(consumer, patterns, lines))
 
-
-class _ManyLineRule(NamedTuple):
-    """A rule as it is asked about many lines."""
-
-    needed: tuple[Pattern, ...]
-    """Each matches on a line on which the rule holds, or on one of those behind."""
-    unless: Pattern | None
-    """Matches on no line on which it holds."""
-    lines: int
-    """How many lines it looks at from each."""
+    def _compile(self, size: int) -> None:
+        """Put the rules that were asked often lately into screens, for a region of some size."""
+        if size < LEAST:
+            return
+        fresh, self._fresh = self._fresh, []
+        self._asked.update((rule.wanted, rule.lines) for rule in fresh)
+        for lines in {rule.lines for rule in fresh}:
+            screens = self._screens.setdefault(lines, [])
+            rules = [rule for rule in fresh if rule.lines == lines]
+            if len(screens) == _MOST_SCREENS:
+                rules = [*(rule for screen in screens for rule in screen.rules), *rules]
+                screens.clear()
+            screens.append(_RuleScreen(rules))
 
 
 class _Region:
-    """The lines of a region that hold literals."""
+    """The lines of a region, and the rules that may hold on each."""
 
-    def __init__(self, block: Block, hits: Sequence[Hit], sight: ViewContext) -> None:
-        """Find the line of each literal."""
-        self._data = data = block.data
-        self._clean = sight.view(data, block.lo, 0).clean_at
-        self.places: list[int] = []
-        """By literal: where its line begins."""
+    def __init__(
+        self,
+        block: Block,
+        sight: ViewContext,
+        screens: Mapping[int, Sequence[_RuleScreen]],
+        asked: Mapping[Wanted, int],
+    ) -> None:
+        """Take what asks the rules, and which are asked."""
+        self.data = block.data
+        self._has_labels = sight.srun
+        self._asked, self._every = asked, frozenset(asked)
+        self._of_one = screens.get(1, ())
+        self._of_several = {lines: own for lines, own in screens.items() if lines > 1}
+        self._are_figures_asked = _FIGURES in asked
         self._cleaned: dict[int, Cleaned] = {}
-        self._ends: dict[int, int] = {}
-        begin, end = 0, -1
-        for _, start in hits:
-            if start > end:
-                begin = data.rfind(b"\n", 0, start) + 1
-                end = self._find_end(begin)
-            self.places.append(begin)
-        self.lines = list(self._ends)
-        self.is_plain = data.find(b"\r", block.lo, block.hi) < 0 and all(
-            end - begin <= LONG for begin, end in self._ends.items()
-        )
-        """Whether each line ends with a line break, and none is long."""
+        self._held: dict[int, frozenset[Wanted]] = {}
+        """The rules that may hold, by line."""
+        self._chunk, self._held_in_chunk = -1, _NONE
+        """Where the lines end that were searched together last, and what may hold on them."""
+        self._next = 0
+        """Where the line begins behind those that were read last."""
+
+    def find_line(self, start: int) -> tuple[int, int]:
+        """Give where the line of a literal begins and ends."""
+        begin = self.data.rfind(b"\n", 0, start) + 1
+        return begin, self._find_end(start)
 
     def _find_end(self, begin: int) -> int:
-        end = self._ends.get(begin)
-        if end is None:
-            end = self._data.find(b"\n", begin)
-            end = self._ends[begin] = len(self._data) if end < 0 else end
-        return end
+        end = self.data.find(b"\n", begin)
+        return len(self.data) if end < 0 else end
 
-    def _read(self, begin: int) -> Cleaned:
+    def is_in_vain(self, consumer: Wanted, view: View) -> bool:
+        """Say whether it is known that a rule does not hold on a line of this data."""
+        held = self._held.get(view.start)
+        return held is not None and consumer not in held and consumer in self._asked
+
+    def find(self, begin: int, end: int) -> frozenset[Wanted]:
+        """Give the rules that may hold on a line, of those that are asked together."""
+        cleaned = self._read(begin, end)
+        text = cleaned.text
+        is_cut = text.lstrip().startswith("raise ") and _REST.match(self.data, end) is not None
+        if is_cut or end - begin > LONG:
+            held = self._every
+        else:
+            held = _NONE
+            for screen in self._of_one:
+                found = screen.find(text)
+                held = held | found if held else found
+            if self._of_several:
+                held = held | self._find_of_several(begin, cleaned)
+            if self._are_figures_asked and (may_be_record(text) or self._is_heading(end, text)):
+                held = held | _FOR_FIGURES
+        self._held[begin] = held
+        return held
+
+    def _find_of_several(self, begin: int, cleaned: Cleaned) -> frozenset[Wanted]:
+        """Give the rules of several lines that may hold on one and those behind it."""
+        if cleaned.where is not NOWHERE:  # lines of other processes stand between
+            return frozenset(one for one, lines in self._asked.items() if lines > 1)
+        if begin >= self._chunk:
+            texts, held = list[str](), _NONE
+            texts.extend(self._iter_texts(begin, _CHUNK))
+            self._chunk = self._next
+            texts.extend(self._iter_texts(self._next, max(self._of_several) - 1))
+            whole = "\n".join(texts)
+            for screens in self._of_several.values():
+                held = held.union(*(screen.find(whole) for screen in screens))
+            self._held_in_chunk = held
+        return self._held_in_chunk
+
+    def _read(self, begin: int, end: int) -> Cleaned:
         cleaned = self._cleaned.get(begin)
         if cleaned is None:
-            cleaned = self._cleaned[begin] = self._clean(begin, self._find_end(begin))
+            raw = self.data[begin:end].decode("utf-8", "replace")
+            cleaned = self._cleaned[begin] = clean(raw, srun=self._has_labels)
         return cleaned
 
-    def _list_window(self, begin: int, count: int) -> list[int]:
-        """Give where so many lines begin, from one on."""
-        window = [begin]
-        while len(window) < count and (end := self._find_end(window[-1])) < len(self._data):
-            window.append(end + 1)
-        return window
+    def _iter_texts(self, begin: int, count: int) -> Iterator[str]:
+        """Yield the texts of so many lines, from one on."""
+        self._next = begin
+        while count and self._next < len(self.data):
+            end = self._find_end(self._next)
+            yield self._read(self._next, end).text
+            self._next, count = end + 1, count - 1
 
-    def find(self, rule: _ManyLineRule, lines: Sequence[int]) -> set[int]:
-        """Give the lines on which a rule may hold."""
-        left = lines
-        for pattern in rule.needed:
-            left = self._find_near(pattern, rule.lines, left)
-        if rule.unless is not None and left:
-            found = self._search(rule.unless, left)
-            excluded = {left[first] for first, last in found if first == last}
-            left = [begin for begin in left if begin not in excluded]
-        return {*left, *(begin for begin in lines if self._must_be_read(begin, rule.lines))}
-
-    def _find_near(self, pattern: Pattern, count: int, lines: Sequence[int]) -> list[int]:
-        """Give those of some lines on which, or on one of those behind, a pattern matches."""
-        windows = {begin: self._list_window(begin, count) for begin in lines}
-        every = sorted(set(itertools.chain.from_iterable(windows.values())))
-        hit = set[int]()
-        for first, last in self._search(pattern, every):
-            hit.update(every[first : last + 1])
-        return [begin for begin, window in windows.items() if not hit.isdisjoint(window)]
-
-    def _search(self, pattern: Pattern, lines: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Yield the first and the last line of each match in some lines, as their numbers."""
-        texts = [self._read(begin).text for begin in lines]
-        starts = list(itertools.accumulate((len(text) + 1 for text in texts), initial=0))
-        for match in pattern.finditer("\n".join(texts)):
-            first, last = (bisect.bisect_right(starts, at) - 1 for at in match.span())
-            yield first, min(last, len(texts) - 1)
-
-    def _must_be_read(self, begin: int, count: int) -> bool:
-        """Say whether what is searched is more than the lines from one on."""
-        cleaned = self._read(begin)
-        is_apart = count > 1 and cleaned.where is not NOWHERE
-        return is_apart or cleaned.text.lstrip().startswith("raise ")
-
-    def find_records(self, lines: Sequence[int]) -> set[int]:
-        """Give the lines that may hold the value of a metric, or be the heading of a table."""
-        may_hold, read = MAY_HOLD_VALUE.search, self._read
-        return {one for one in lines if may_hold(read(one).text) or self._is_heading(one)}
-
-    def _is_heading(self, begin: int) -> bool:
-        if not grids.may_be_heading(self._read(begin).text):
-            return False
-        behind = self._list_window(begin, TABLE_AHEAD)[1:]
-        return grids.find_first_row(self._read(line).text for line in behind) is not None
+    def _is_heading(self, end: int, text: str) -> bool:
+        return (
+            grids.may_be_heading(text)
+            and grids.find_first_row(self._iter_texts(end + 1, TABLE_AHEAD - 1)) is not None
+        )

@@ -24,7 +24,7 @@ from postmortem.extraction.formats import (
     wandb_summary,
 )
 from postmortem.extraction.formats.plain_pickle import MOST_BYTES
-from postmortem.extraction.formats.records import Record
+from postmortem.extraction.formats.records import Record, RecordRows
 from postmortem.extraction.formats.setting_keys import KeyTable, StatedFact
 from postmortem.extraction.formats.tensorboard_events import is_event_file
 from postmortem.extraction.literals import Matcher
@@ -49,7 +49,7 @@ class _Records(NamedTuple):
     producer: str
     framework: str
     """Which it tells of; empty where anybody writes such a file."""
-    of: Callable[[Readable], Iterable[tuple[Record, int]]]
+    of: Callable[[Readable], Iterable[tuple[Record, int] | RecordRows]]
     notes: list[Message]
 
 
@@ -169,7 +169,7 @@ class RunFiles:
     def _extract_records(
         self,
         index: int,
-        records: Iterable[tuple[Record, int]],
+        records: Iterable[tuple[Record, int] | RecordRows],
         producer: str,
         framework: str,
     ) -> Extract:

@@ -24,7 +24,7 @@ from postmortem.extraction.ends import Ends
 from postmortem.extraction.extract import Extract, name_evaluations
 from postmortem.extraction.fact_lines import FactLines
 from postmortem.extraction.finding_lines import FindingLines
-from postmortem.extraction.formats.records import Record
+from postmortem.extraction.formats.records import Record, RecordRows
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
@@ -100,10 +100,17 @@ class SourceExtractor:
         self._recurring.feed(block)
 
     def take_state(
-        self, records: Iterable[tuple[Record, int]], producer: str, framework: str
+        self,
+        records: Iterable[tuple[Record, int] | RecordRows],
+        producer: str,
+        framework: str,
     ) -> None:
         """Take the records of a metrics file that has been read by a reader of its own."""
-        for record, line in records:
+        for found in records:
+            if isinstance(found, RecordRows):
+                self._points.record_rows(found, producer, framework)
+                continue
+            record, line = found
             self._points.record(record, producer, framework, (line, line), math.nan, record.units)
 
     def snapshot(self) -> Extract:

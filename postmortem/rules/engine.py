@@ -11,6 +11,7 @@ an ordinary search from the budget. re2 sees one byte a character (`rules.byte_e
 """
 
 import functools
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol, TypeVar
@@ -19,7 +20,6 @@ from postmortem.rules.byte_encoding import get_byte_encoding
 from postmortem.rules.re2_syntax import (
     UnfitError,
     convert_to_re2,
-    drop_look_around,
     find_non_ascii,
 )
 
@@ -33,13 +33,14 @@ A_JOB: Final = 10.0
 """Seconds for all searches that are no ordinary ones: of one source, of all sources of a job."""
 _ORDINARY: Final = 0.002
 """Seconds that a search may take without touching the budget: no honest line needs more."""
+_MARK_EVERY: Final = 0.005
+"""Seconds for which a reading of the CPU time is near enough."""
 _MEMORY: Final = 1 << 19
 """Bytes that re2 may take for one pattern.
 
 A hostile text fills them, and there are more than a thousand patterns.
 """
 
-_MEMORY_OF_MANY_LINES: Final = 1 << 22
 BROAD_MEMORY: Final = 1 << 17
 """The same for a pattern of words in any order: there are hundreds, and each meets little text."""
 
@@ -49,15 +50,33 @@ _T = TypeVar("_T")
 class Budget:
     """The seconds that a source may still spend in searches that are no ordinary ones."""
 
-    __slots__ = ("_whole", "left")
+    __slots__ = ("_cpu", "_marked", "_whole", "left")
 
     def __init__(self, left: float, whole: "Budget | None" = None) -> None:
         """Begin with so many seconds, which count as part of a whole job's too."""
         self.left, self._whole = left, whole
+        self._marked = self._cpu = -math.inf
+        """When the CPU time of the thread was read last, and what it was."""
 
     def is_spent(self) -> bool:
         """Say whether nothing is left, here or in the whole."""
         return self.left <= 0 or (self._whole is not None and self._whole.is_spent())
+
+    def spend(self, search: Callable[[], _T]) -> _T:
+        """Search, and take what that took.
+
+        The clock costs nothing, reading the CPU time may cost more than a search: it is read where
+        the clock says that one was no ordinary one, and now and then to tell from when it counts.
+        """
+        began = time.perf_counter()
+        if began - self._marked > _MARK_EVERY:
+            self._marked, self._cpu = began, time.thread_time()
+        try:
+            return search()
+        finally:
+            passed = time.perf_counter() - began
+            if passed > _ORDINARY:
+                self.charge(min(passed, time.thread_time() - self._cpu))
 
     def charge(self, seconds: float) -> None:
         """Take what a search took, unless it was an ordinary one."""
@@ -140,32 +159,6 @@ def compile_pattern(pattern: str, max_memory: int = _MEMORY) -> Pattern:
         return _Linear(re2.compile(convert_to_re2(pattern, own), options), own)
     except (UnfitError, re2.error):
         return _Timed(pattern)
-
-
-def compile_for_many_lines(pattern: str, *, is_exact: bool = False) -> Pattern | None:
-    """Compile a pattern that matches wherever a line of many, or several in a row, holds a match.
-
-    It may match elsewhere too; if `is_exact`, not within a line that holds none. None if there is
-    no such pattern that re2 can run.
-    """
-    import re2  # noqa: PLC0415 -- as above
-
-    relaxed = drop_look_around(pattern)
-    if is_exact and relaxed != pattern:
-        return None
-    if r"\Z" in relaxed or r"\A" in relaxed:  # an end of the text, of which there is one
-        return None
-    options = re2.Options()
-    options.encoding, options.max_mem, options.log_errors = (
-        re2.Options.Encoding.LATIN1,
-        _MEMORY_OF_MANY_LINES,
-        False,
-    )
-    try:
-        own = find_non_ascii(relaxed)
-        return _Linear(re2.compile(b"(?m)" + convert_to_re2(relaxed, own), options), own)
-    except (UnfitError, re2.error):
-        return None
 
 
 def find_first_match_start(pattern: str, text: str, budget: Budget | None = None) -> int:
@@ -253,11 +246,7 @@ class _Timed:
             return search()
         if budget.is_spent():
             raise TimeoutError("the time for slow searches is spent")
-        began = time.thread_time()
-        try:
-            return search()
-        finally:
-            budget.charge(time.thread_time() - began)
+        return budget.spend(search)
 
 
 @functools.lru_cache(maxsize=64)

@@ -250,6 +250,7 @@ def _eager() -> Iterator[None]:
         patch.setattr(record_units, "FIRST_TRY", 2)
         patch.setattr(record_units, "NEXT_TRY", 2)
         patch.setattr(rule_sieve, "FEWEST", 1)
+        patch.setattr(rule_sieve, "LEAST", 0)
         patch.setattr(line_shapes, "FIRST_TRY", 2)
         patch.setattr(line_shapes, "NEXT_TRY", 2)
         yield

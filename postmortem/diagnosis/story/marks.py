@@ -7,7 +7,7 @@ failure and the attempts, which the diagnosis has by itself; drawing (`page.pane
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -48,7 +48,7 @@ def list_marks(
     for source, where, line in () if is_sound else _iter_crashes(case, extract, failure):
         found[("crash", source, where)] = {line: None}
     rows = (
-        Marks(kind, source, where, len(places), sample_evenly(sorted(places.items())))
+        Marks(kind, source, where, len(places), _choose(places))
         for (kind, source, where), places in found.items()
     )
     return tuple(sorted(rows, key=lambda row: (row.source, row.kind, str(row.where))))
@@ -61,13 +61,19 @@ def sample_evenly(places: Sequence[_Place], most: int = MOST) -> tuple[_Place, .
     return tuple(places[round(index * (len(places) - 1) / (most - 1))] for index in range(most))
 
 
+def _choose(places: Mapping[int, float | None]) -> tuple[_Place, ...]:
+    """Choose the places of a kind that are shown, with their steps as they are counted."""
+    chosen = sample_evenly(sorted(places.items()))
+    return tuple((line, normalise_step(step)) for line, step in chosen)
+
+
 def _list_series_marks(series: Series, extract: Extract) -> tuple[str, list[_Place]]:
     """Give what a series marks on the curves of its process.
 
     Steps that the loss scaler skipped, evaluations.
     """
     if series.name.startswith(_EVALUATED):
-        return "evaluation", [_place(step, line) for step, _, line in series.kept()]
+        return "evaluation", list(zip(series.lines, series.steps, strict=True))
     return "overflow", list(_iter_overflows(series, extract))
 
 
@@ -76,11 +82,11 @@ def _iter_overflows(series: Series, extract: Extract) -> Iterator[_Place]:
     if series.name == names.LOSS_SCALE:
         yield from _iter_scale_drops(series, all_events=_has_overflow_lines(series.source, extract))
     elif series.name == _SKIPPED:
-        yield from (_place(step, line) for step, value, line in series.kept() if value > 0)
+        yield from ((line, step) for step, value, line in series.kept() if value > 0)
     elif series.name == names.SKIPPED_STEPS and not _has_scale(series.source, extract):
         for before, point in pairwise(series.kept()):
             if point.value > before.value:
-                yield _place(point.step, point.line)
+                yield point.line, point.step
 
 
 def _has_overflow_lines(source: int, extract: Extract) -> bool:
@@ -105,12 +111,8 @@ def _iter_scale_drops(series: Series, *, all_events: bool) -> Iterator[_Place]:
     for step, value, line in series.kept():
         is_event = math.isnan(step)
         if value < before or (is_event and (all_events or value == before or math.isnan(before))):
-            yield _place(step, line)
+            yield line, step
         before = value
-
-
-def _place(step: float, line: int) -> _Place:
-    return line, normalise_step(step)
 
 
 def _iter_saves(extract: Extract) -> Iterator[tuple[int, int, float | None]]:

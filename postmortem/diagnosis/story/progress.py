@@ -7,8 +7,8 @@ clocks around the failure. Not here: sentences about it (`report.parts`), names 
 (`facts.checkpoints`), clocks (`facts.clock`).
 """
 
-import itertools
 import math
+import operator
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ from postmortem.diagnosis.case.values import Case
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts import checkpoints, clock
 from postmortem.extraction.facts.number_texts import normalise_step
-from postmortem.extraction.facts.series import Point
+from postmortem.extraction.facts.series import Series
 from postmortem.reading.prefixes import convert_to_seconds, get_time_basis
 from postmortem.rules.traits import Trait, has_trait
 
@@ -148,7 +148,7 @@ def _find_lasting_bad(
     case: Case,
     failure: FirstFailure[Message] | None,
     stamps: Iterable[clock.Stamp],
-    losses: Mapping[int, Sequence[Sequence[Point]]],
+    losses: Mapping[int, Sequence[Series]],
 ) -> checkpoints.Place | None:
     """Give the place where the curves go wrong; none if the loss has outlived it."""
     bad = _find_first_bad_place(extract, case, failure, stamps)
@@ -188,28 +188,27 @@ def _is_unfinished(
     )
 
 
-def _collect_losses(extract: Extract) -> Mapping[int, Sequence[Sequence[Point]]]:
-    """Give the points of the training losses of the last attempt, by source."""
-    found: dict[int, list[Sequence[Point]]] = {}
+def _collect_losses(extract: Extract) -> Mapping[int, Sequence[Series]]:
+    """Give the training losses of the last attempt, by source."""
+    found: dict[int, list[Series]] = {}
     for series in extract.copies.leading(extract.series):
         if series.name == names.LOSS:
-            found.setdefault(series.source, []).append(list(series.kept()))
+            found.setdefault(series.source, []).append(series)
     return found
 
 
-def _is_back(points: Sequence[Point], bad: checkpoints.Place) -> bool:
+def _is_back(loss: Series, bad: checkpoints.Place) -> bool:
     """Say whether a loss that went wrong ends with many sound records at its old level."""
-    before = [
-        point.value for point in points if point.line < bad.line and math.isfinite(point.value)
-    ]
-    behind = [point.value for point in points if point.line > bad.line][-_MANY:]
+    values = list(zip(loss.values, loss.lines, strict=True))
+    before = [value for value, line in values if line < bad.line and math.isfinite(value)]
+    behind = [value for value, line in values if line > bad.line][-_MANY:]
     if not before or len(behind) < _MANY or not all(map(math.isfinite, behind)):
         return False
     return statistics.median(behind) < _LEVEL * statistics.median(before[-_MANY:])
 
 
 def _find_last_good_step(
-    losses: Mapping[int, Sequence[Sequence[Point]]], bad: checkpoints.Place | None
+    losses: Mapping[int, Sequence[Series]], bad: checkpoints.Place | None
 ) -> float | None:
     """Give the last step whose training loss is finite, before the curves go wrong.
 
@@ -217,21 +216,25 @@ def _find_last_good_step(
     """
     same_source = losses.get(bad.source, ()) if bad is not None else ()
     limit = bad.line if bad is not None and same_source else math.inf
-    every = [points for group in losses.values() for points in group]
-    steps = (_find_last_finite_step(points, limit) for points in same_source or every)
+    every = [loss for group in losses.values() for loss in group]
+    steps = (_find_last_finite_step(loss, limit) for loss in same_source or every)
     return max((step for step in steps if step is not None), default=None)
 
 
-def _find_last_finite_step(points: Sequence[Point], limit: float) -> float | None:
+def _find_last_finite_step(loss: Series, limit: float) -> float | None:
     """Give the last step that is finite, before a raw line.
 
     None where the count begins anew again and again: it is one within an epoch.
     """
-    sound = [point for point in points if math.isfinite(point.value) and point.line < limit]
+    sound = [
+        step
+        for step, value, line in zip(loss.steps, loss.values, loss.lines, strict=True)
+        if line < limit and math.isfinite(value)
+    ]
     if not sound:
         return None
-    restarts = sum(current.step < previous.step for previous, current in itertools.pairwise(sound))
-    return None if restarts >= _EPOCHS else normalise_step(sound[-1].step)
+    restarts = sum(map(operator.lt, sound[1:], sound))
+    return None if restarts >= _EPOCHS else normalise_step(sound[-1])
 
 
 def _select_last_good_step(

@@ -36,6 +36,8 @@ _ROW: Final = compile_lazily(
     rf"\s{{0,40}}(?P<value>{FIGURE})\s{{0,40}}\|\s{{0,8}}$"
 )
 """A row of a box: bars tell where its name ends, so that numbers may stand in it."""
+ENTRIES: Final = (_ENTRY, _ROW)
+"""What lines of one name and one figure are."""
 _BORDER: Final = compile_lazily(r"\s{0,40}-{8,200}\s{0,40}$")
 """The upper or the lower edge of a box: no rows of one record stand on both sides of it."""
 _FILLER: Final = compile_lazily(

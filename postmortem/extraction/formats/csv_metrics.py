@@ -7,7 +7,9 @@ whatever quotes are open. Not here: tables in notebooks (`formats.table`).
 """
 
 import csv
+import itertools
 import math
+import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -23,12 +25,15 @@ from postmortem.extraction.formats.metric_names import (
     find_step_column,
     normalise_metric_name,
 )
-from postmortem.extraction.formats.records import Record
+from postmortem.extraction.formats.records import Record, RecordRows
 from postmortem.extraction.formats.spelling import parse_value
 
 PRODUCER: Final = "pytorch"
 _SEPARATORS: Final = ",;\t"
 _COLUMN: Final = compile_lazily(r"[\w ./()%:@-]{0,80}\s*$")
+_AT_ONCE: Final = 2048
+"""Rows that are read together."""
+_ENDS_WITH_TAB: Final = operator.methodcaller("endswith", "\t")
 _FIGURES: Final = compile_lazily(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
 _WORD: Final = compile_lazily(r"[^\W\d_]{2}")
 _PLACE: Final = compile_lazily(rf"(?:{STEPS.pattern}|(?:[\w ]{{1,20}}/)?(?:epochs?|episodes?))")
@@ -45,7 +50,7 @@ _WIDEST: Final = 500_000
 
 
 def is_metrics_table(head: str) -> bool:
-    """Say whether a file that begins like this is a table of metrics: of commas, semicolons or tabs.
+    """Say whether a file that begins like this is a table of metrics, whatever parts its cells.
 
     A heading that names a loss, or a place in the run and something else, then a row as wide, and
     rows alone: a program that prints such rows prints other lines too, and its log is a log.
@@ -125,18 +130,62 @@ def describe_excess_columns(head: str) -> Message | None:
     )
 
 
-def iter_records(lines: Iterable[str]) -> Iterator[tuple[Record, int]]:
-    """Yield every row with a figure in it; a column that is empty in a row says nothing there."""
+def iter_records(lines: Iterable[str]) -> Iterator[tuple[Record, int] | RecordRows]:
+    """Yield every row with a figure in it; a column that is empty in a row says nothing there.
+
+    Rows in which each column that is a metric has a figure come many at once.
+    """
     lines = iter(lines)
     heading = next(lines, "")
     sign = _find_separator(heading) or ","
-    columns = _split_cells(heading, sign)[:_MOST_COLUMNS]
-    names = list_metric_names([column.strip() for column in columns])
-    for line, text in enumerate(lines, start=2):
+    columns = _split_cells(heading, sign)
+    names = list_metric_names([column.strip() for column in columns[:_MOST_COLUMNS]])
+    line = 2
+    while texts := list(itertools.islice(lines, _AT_ONCE)):
+        rows = _read_rows(names, texts, sign, len(columns))
+        if rows is not None:
+            yield RecordRows(*rows, line)
+        else:
+            yield from _iter_single_records(names, texts, sign, line)
+        line += len(texts)
+
+
+def _iter_single_records(
+    names: list[str], texts: Sequence[str], sign: str, first: int
+) -> Iterator[tuple[Record, int]]:
+    """Yield the rows one by one, of which the first stands on a line."""
+    for line, text in enumerate(texts, start=first):
         values = _parse_values(names, _split_cells(text, sign))
         step = values.pop("step", math.nan)
         if any(name != "epoch" for name in values):
             yield Record(step, list(values.items()), NOWHERE), line
+
+
+def _read_rows(
+    names: Sequence[str], texts: Sequence[str], sign: str, width: int
+) -> tuple[list[str], list[float], list[list[float]]] | None:
+    """Read rows of cells that all hold figures; gives the names, the steps and the columns.
+
+    None if any is to be read by itself.
+    """
+    whole = sign.join(texts).replace("\r", "")
+    if any(other in whole for other in '"\0\t' if other != sign) or (
+        {text.count(sign) for text in texts} != {width - 1} or any(map(_ENDS_WITH_TAB, texts))
+    ):
+        return None
+    cells, columns = whole.split(sign), dict[str, list[float]]()
+    for index, name in enumerate(names):
+        column = cells[index::width]
+        if not name or name in columns:
+            continue
+        if not _FIGURES.match(" ".join(column)):
+            return None
+        try:
+            columns[name] = list(map(float, column))
+        except ValueError:
+            return None
+    steps = columns.pop("step", [math.nan] * len(texts))
+    return (list(columns), steps, list(columns.values())) if set(columns) - {"epoch"} else None
 
 
 def list_metric_names(columns: list[str]) -> list[str]:

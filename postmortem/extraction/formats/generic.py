@@ -138,7 +138,7 @@ _LABEL: Final = compile_lazily(
     r"^\s{0,40}(?:(?!.{0,40}(?:best|min))[\[\w.-]{1,40}[:\]|>]\s{0,8})?$", re.IGNORECASE
 )
 """What may stand before an objective that tells no place: the name of a logger."""
-_OF_SAMPLES: Final = compile_lazily(
+OF_SAMPLES: Final = compile_lazily(
     r"(?<![\w./#-])(?:samples?|images?|imgs?|cases?)[:=# \[(]{1,4}\s{0,8}(?P<value>\d{1,9})"
     r"(?:\s?/\s?\d{1,9})?(?=[\s:|,;\])-])",
     re.IGNORECASE,
@@ -174,7 +174,7 @@ _OF_LOOP: Final = frozenset(
 _DIGIT: Final = compile_lazily(r"\d")
 _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
-_MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
+MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
 _PRINTED_ITEM: Final = rf"['\"][A-Za-z][\w ./@-]{{0,60}}['\"]: (?:{FIGURE}|None|null)"
 _ITEM: Final = compile_lazily(rf"['\"](?P<name>[^'\"]+)['\"]: (?P<value>{FIGURE})")
 _ITEMS: Final = compile_lazily(
@@ -228,7 +228,7 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
         return None
     text = write_plainly(convert_to_ascii(text))
-    bar = draw(text) if _MAY_BE_BAR.search(text) else None
+    bar = draw(text) if MAY_BE_BAR.search(text) else None
     if bar is not None and "oss" not in bar.behind:
         is_placed = bool(parse_step_and_epoch(bar.behind))
         own = _parse_other_line(bar.behind, where, line) if is_placed else None
@@ -451,7 +451,7 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     """
     if not _IN_SCORES.search(text):
         return None
-    sample, named = _OF_SAMPLES.search(text), parse_step_and_epoch(text)
+    sample, named = OF_SAMPLES.search(text), parse_step_and_epoch(text)
     count = sample or named.epoch or named.step
     if count is None or (sample is None and is_of_training(text)):
         return None

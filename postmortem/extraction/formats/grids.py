@@ -9,6 +9,7 @@ Columns are separated by bars, by commas, by tabs or by blanks. A heading is one
 follows that has as many cells; a row is one only if it has as many cells as the heading.
 """
 
+import functools
 import itertools
 import math
 import re
@@ -45,6 +46,9 @@ _ROW_START: Final = compile_lazily(
     rf"(?:{_LABEL.pattern})?[\s|│┃║]*(?:\[\s*)?{_CELL}:?(?=[\s|│┃║,\]]|$)", re.IGNORECASE
 )
 """What a row begins with: its first cell."""
+_EDGE: Final = " \t|│┃║"
+_LETTERS_OF_ROWS: Final = frozenset("NnIiTtFfDd")
+"""Letters that a row may begin with: of `nan`, `inf`, `none`, `true`, `false`, or of a level."""
 _RULE: Final = compile_lazily(r"[\s\-=+|:─━═┏┓┗┛┡┩┢┪┣┫┳┻╇╋┼├┤┬┴┌┐└┘╪╞╡╒╕]*$")
 _COLUMN: Final = compile_lazily(r"[A-Za-z#@%_][\w ./@%():#*-]{0,79}$")
 _SPLITS: Final = (("|", r"\|"), (",", r","), ("\t", r"\t+"), ("  ", r"\s{2,}"), (" ", r"\s+"))
@@ -74,6 +78,9 @@ _LOSSES: Final = (
 )
 _OF_EPISODES: Final = frozenset({"mean", "median", "max", "min", "stdev"})
 """Columns that tell the returns of the `episodes` that another one counts."""
+_BETWEEN_CELLS: Final = compile_lazily(r"\s*\|\s*|\s*,\s*|\s+")
+_DIGIT: Final = compile_lazily(r"\d")
+_IS_CELL: Final = compile_lazily(_CELL, re.IGNORECASE)
 _LONGEST: Final = 400
 _MOST_COLUMNS: Final = 12
 """Of a table without a heading."""
@@ -197,6 +204,7 @@ def _build_grid_from_names(
     return Grid(tuple(called), re.compile(pattern, re.MULTILINE), has_prefix, has_tabs)
 
 
+@functools.lru_cache(maxsize=64)
 def split_columns(line: str, above: str = "") -> list[list[str]]:
     """Give the columns that a line may name, split in each way in which it can be.
 
@@ -230,8 +238,13 @@ def may_be_heading(line: str) -> bool:
 
 def find_first_row(lines: Iterable[str]) -> str | None:
     """Give the first row of the lines behind a heading; None if another line stands there."""
-    row = next((line for line in lines if not _RULE.match(line)), None)
-    return row if row is not None and _ROW_START.match(row) else None
+    for line in lines:
+        first = line.lstrip(_EDGE)[:1]
+        if first.isalpha() and first not in _LETTERS_OF_ROWS:
+            return None
+        if not _RULE.match(line):
+            return line if _ROW_START.match(line) else None
+    return None
 
 
 def is_labelled(line: str) -> bool:
@@ -249,6 +262,7 @@ def _join_two_line_heading(above: str, line: str) -> str:
     return "|".join(f"{first.strip()} {second.strip()}" for first, second in pairs)
 
 
+@functools.lru_cache(maxsize=8)
 def _split_cells(text: str, count: int) -> list[str] | None:
     """Split a row into its cells; None if it has not so many, or too few figures among them."""
     if not MAY_HOLD_FIGURE.search(text):
@@ -256,11 +270,11 @@ def _split_cells(text: str, count: int) -> list[str] | None:
     text = _IN_BRACKETS.sub(r"\1", text.translate(_BARS))
     before = _BEFORE.match(text)
     body = text[before.end() if before else 0 :]
-    cells = re.split(r"\s*\|\s*|\s*,\s*|\s+", body.rstrip(" |\t\r"), maxsplit=count)
+    cells = _BETWEEN_CELLS.split(body.rstrip(" |\t\r"), maxsplit=count)
     cells[0] = cells[0].removesuffix(":")
-    if len(cells) == count + 1 and not re.search(r"\d", cells[-1]):
+    if len(cells) == count + 1 and not _DIGIT.search(cells[-1]):
         cells.pop()
-    if len(cells) != count or not all(re.fullmatch(_CELL, cell, re.IGNORECASE) for cell in cells):
+    if len(cells) != count or not all(map(_IS_CELL.fullmatch, cells)):
         return None
     figures = [cell for cell in cells if _FIGURE.match(cell)]
     return (

@@ -93,6 +93,10 @@ _WORDS_BEFORE: Final = compile_lazily(
 _NO_OBJECTIVE: Final = compile_lazily(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
 _BEST: Final = compile_lazily(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
 _MOST_LOSSES: Final = 50
+ALONE: Final = (_LOSS, _OBJECTIVE)
+"""What a line of a loss holds, wherever in the run it stands."""
+BESIDE_PLACE: Final = (_SPLIT_LOSS,)
+"""What is a loss on a line that says where in the run it stands."""
 
 
 class Losses(NamedTuple):

@@ -109,6 +109,8 @@ _ENTRY: Final = compile_lazily(
     rf"(?:\s{{0,12}}[:=]\s{{0,40}}|\s(?:is|was)\s{{1,4}}(?={DECIMAL}))"
     rf"(?P<value>{FIGURE})(?:\s?%|\s?[A-Za-z/]{{1,8}})?(?=\.?$|[\s,;|])"
 )
+FIRST_ENTRY: Final = (_BEFORE_ENTRIES, _ENTRY)
+"""What a line of entries begins with."""
 _IS_BOUND: Final = compile_lazily(
     r"(?:the |a |an |in |best|min|max|lowest|highest|target|threshold)", re.IGNORECASE
 )
@@ -118,6 +120,8 @@ _DECIMALS: Final = compile_lazily(rf"[:=](?<=[\w)\]\s].)[:=]?\s{{0,40}}\[?(?={DE
 _BARE: Final = compile_lazily(
     rf"(?<![\w./-])[A-Za-z|][\w./@()|-]{{0,40}}(?:\s?[:=]\s{{0,6}}|\s{{1,8}})(?={DECIMAL})"
 )
+BESIDE_PLACE: Final = (_REWARD, _SCORE, _COUNTED, _CODES, _DECIMALS, _BARE)
+"""What is a figure on a line without a loss that says where in the run it stands."""
 _FEWEST_DECIMALS: Final = 3
 """Names with a decimal that make a line of a step one of metrics, though it names no loss."""
 _SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"

@@ -70,6 +70,9 @@ _EPOCH: Final = compile_lazily(
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
 )
 
+PLACES: Final = (_STEP, _EPOCH)
+"""What a line holds that names a step or an epoch."""
+LEADING: Final = _LEADING
 
 _THOUSANDS: Final = {"K": 1000, "M": 1_000_000}
 """What may stand behind a rounded step: `step:1.2K`."""

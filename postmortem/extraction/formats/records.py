@@ -11,12 +11,12 @@ The slow path searches the cleaned line. From a line that it has read, `learn` m
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
-from postmortem.core.lines import ProcessId
+from postmortem.core.lines import NOWHERE, ProcessId
 from postmortem.core.numerals import parse_whole_number
 from postmortem.extraction.formats.cells import name_cells
 from postmortem.extraction.formats.pairs import PairReader
@@ -71,6 +71,23 @@ class Record(NamedTuple):
     """Epoch and step as printed: what tells a redraw."""
     units: Mapping[str, str] = MappingProxyType({})
     """The units that are printed behind values, by name."""
+
+
+class RecordRows(NamedTuple):
+    """Records of one process that hold the same figures, on one line after the other."""
+
+    names: Sequence[str]
+    steps: Sequence[float]
+    values: Sequence[Sequence[float]]
+    """By name."""
+    first: int
+    """Raw line of the first."""
+
+    def iter_records(self) -> Iterator[tuple[Record, int]]:
+        """Yield each by itself, with its raw line."""
+        rows = zip(self.steps, zip(*self.values, strict=True), strict=True)
+        for line, (step, values) in enumerate(rows, start=self.first):
+            yield Record(step, list(zip(self.names, values, strict=True)), NOWHERE), line
 
 
 class MetricReader:

@@ -35,33 +35,40 @@ _NUMBER: Final = compile_lazily(
 _FIRST: Final = compile_lazily(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 
 _IS_CHINESE: Final = compile_lazily(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss")
-_WIDE: Final = str.maketrans("：，；＝（）", ":,;=()")
-_CHINESE: Final = (
-    (compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
-    (compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
-    (compile_lazily(r"训练"), " train "),
-    (compile_lazily(r"验证|测试|评估"), " val "),
-    (compile_lazily(r"(?:当前|新的?)最[佳优低]"), " new best "),
-    (compile_lazily(r"最[佳优低]"), " best "),
-    (compile_lazily(r"平均"), " avg "),
-    (compile_lazily(r"总(?=损失)"), " total "),
-    (compile_lazily(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),
-    (compile_lazily(r"学习率"), " lr "),
-    (compile_lazily(r"梯度范数"), " grad_norm "),
-    (compile_lazily(r"准确率|精度"), " acc "),
-    (compile_lazily(r"轮[次数]?"), " epoch "),
-    (compile_lazily(r"迭代(?:次数)?|步[数骤]?"), " step "),
+_WIDE: Final = tuple(zip("：，；＝（）", ":,;=()", strict=True))
+_CHINESE: Final[tuple[tuple[str, "re.Pattern[str] | None", str], ...]] = (
+    ("第", compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
+    ("第", compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:步|次迭代)"), r"step \1 "),
+    ("训练", None, " train "),
+    ("验证", None, " val "),
+    ("测试", None, " val "),
+    ("评估", None, " val "),
+    ("最", compile_lazily(r"(?:当前|新的?)最[佳优低]"), " new best "),
+    ("最", compile_lazily(r"最[佳优低]"), " best "),
+    ("平均", None, " avg "),
+    ("总", compile_lazily(r"总(?=损失)"), " total "),
+    ("", compile_lazily(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),
+    ("学习率", None, " lr "),
+    ("梯度范数", None, " grad_norm "),
+    ("准确率", None, " acc "),
+    ("精度", None, " acc "),
+    ("轮", compile_lazily(r"轮[次数]?"), " epoch "),
+    ("迭代", compile_lazily(r"迭代(?:次数)?"), " step "),
+    ("步", compile_lazily(r"步[数骤]?"), " step "),
 )
-"""What Chinese programs call the figures that are looked for."""
+"""What Chinese programs call the figures that are looked for: a word that must be there, the whole
+pattern if it is more than the word, and how it is written."""
 
 
 def convert_to_ascii(text: str) -> str:
     """Write a line with full-width signs or Chinese names as it would be written in English."""
     if text.isascii() or not _IS_CHINESE.search(text):
         return text
-    text = text.translate(_WIDE)
-    for word, english in _CHINESE:
-        text = word.sub(english, text)
+    for wide, sign in _WIDE:
+        text = text.replace(wide, sign)
+    for word, pattern, english in _CHINESE:
+        if word in text:
+            text = text.replace(word, english) if pattern is None else pattern.sub(english, text)
     return text.replace(" loss loss", " loss").replace(" loss Loss", " loss").replace("  ", " ")
 
 

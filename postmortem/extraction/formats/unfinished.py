@@ -17,12 +17,17 @@ from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.spelling import FIGURE, parse_value
 
 FRAMEWORK: Final = "keras"
-_BAR: Final = compile_lazily(
+BAR: Final = compile_lazily(
     r"(?:^|[\x08\s])\d+/(?:\d+|Unknown)\s+(?:\[=*[>.]*\]|━+|-)[^\n]{0,60}?\s-\s(?=[\w. ]{1,40}: )"
 )
 _PAIR: Final = compile_lazily(rf"(?<!\w)(?P<key>[A-Za-z]\w{{0,60}}): (?P<value>{FIGURE})")
 _NAMES: Final = {"val_loss": "eval_loss", "lr": "learning_rate"}
 _MOST: Final = 64
+
+
+def is_unfinished(text: str) -> bool:
+    """Say whether a line is the draw of a bar on its way."""
+    return "/" in text and BAR.search(text) is not None
 
 
 class UnfinishedBars:
@@ -38,7 +43,7 @@ class UnfinishedBars:
         """Keep a line if it is the draw of a bar on its way."""
         if where in self._given or (where not in self._bars and len(self._bars) >= _MOST):
             return
-        if "/" in text and _BAR.search(text):
+        if is_unfinished(text):
             self._bars[where] = (text, line, offset)
 
     def end(self, where: ProcessId) -> None:
@@ -63,7 +68,7 @@ class UnfinishedBars:
 
 
 def _parse_values(text: str) -> dict[str, float]:
-    found = _BAR.search(text)
+    found = BAR.search(text)
     pairs = _PAIR.finditer(text, found.end()) if found else ()
     return {
         _NAMES.get(pair["key"], pair["key"]): value
