@@ -51,7 +51,7 @@ class LossOwners:
         own = self._own.setdefault(where, mine) if printed else mine
         if own == mine:
             return names.LOSS
-        if _rank(mine) > _rank(own):
+        if mine[1] and _rank(mine) > _rank(own):
             self._own[where] = mine
             self.changes += 1
             if not is_plain_loss(own[0]):

@@ -242,7 +242,7 @@ def parse_metrics(text: str) -> dict[str, float]:
     values = _parse_matching_pairs(text, _REWARD, _SCORE)
     _add_ratios(text, values)
     rate = _RATE.search(text)
-    if rate is not None and (values or not rate["value"].isdecimal()):
+    if rate is not None and (values or not rate["value"].rstrip(",").isdecimal()):
         values[names.LEARNING_RATE] = parse_value(rate["value"]) or 0.0
     if not values and not _DECIMALS.search(text):
         return {}
