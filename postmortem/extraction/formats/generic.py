@@ -176,6 +176,8 @@ _FEWEST_FIGURES: Final = 2
 """Figures of a line that begins with a count, if none of them is called an objective."""
 MAY_BE_BAR: Final = compile_lazily(r"\||it \[|━")
 _PRINTED_ITEM: Final = rf"['\"][A-Za-z][\w ./@-]{{0,60}}['\"]: (?:{FIGURE}|None|null)"
+PRINTED_ITEM: Final = compile_lazily(rf"\{{{_PRINTED_ITEM}")
+"""How such a mapping begins."""
 _ITEM: Final = compile_lazily(rf"['\"](?P<name>[^'\"]+)['\"]: (?P<value>{FIGURE})")
 _ITEMS: Final = compile_lazily(
     r"(?P<label>[^{}\n]{1,80}?)\s?[:=]?\s?"

@@ -57,7 +57,7 @@ def may_be_record(text: str) -> bool:
 def _build_screen() -> tuple[LineScreen, list[str]]:
     """Give what searches, and what each of its patterns says."""
     patterns = [
-        *((_write(one), "alone") for one in (*losses.ALONE, BAR)),
+        *((_write(one), "alone") for one in (*losses.ALONE, generic.PRINTED_ITEM, BAR)),
         *((f"^{_write(one)}", "alone") for one in (*blocks.ENTRIES, positions.LEADING)),
         ("^" + "".join(map(_write, metric_pairs.FIRST_ENTRY)), "alone"),
         *((_write(one), "place") for one in (*positions.PLACES, generic.OF_SAMPLES)),
