@@ -112,13 +112,7 @@ def _build_attempt(
 ) -> Case:
     """Bring what was gathered of one attempt into order; `ends` are the others' last epochs."""
     about = select_sources_by_type(extract, "environment", "scheduler")
-    interrupted = find_interrupted(extract.tracebacks)
-    handed_on = {
-        *forwarding(extract.tracebacks),
-        *((met.source, met.offset) for met in interrupted),
-    }
-    found = _drop_within(interrupted, _collect_findings(extract, knowledge))
-    seen = _drop_copies(found, extract, handed_on, knowledge)
+    handed_on, seen = _collect_own_findings(extract, knowledge)
     attempt = _select_attempt(extract, begins, seen, handed_on)
     apart = _find_clock_skews(attempt)
     clock = _build_clock(extract, seen, _find_sources_needing_times(attempt, knowledge), apart)
@@ -191,6 +185,19 @@ def _collect_findings(extract: Extract, knowledge: KnowledgeBase) -> list[Sighti
     return drop_less_specific(
         found, knowledge.by_id, select_sources_by_type(extract, "environment")
     )
+
+
+def _collect_own_findings(
+    extract: Extract, knowledge: KnowledgeBase
+) -> tuple[set[tuple[int, int]], list[Sighting]]:
+    """Give the tracebacks that only follow from another one, and the findings without theirs."""
+    interrupted = find_interrupted(extract.tracebacks)
+    handed_on = {
+        *forwarding(extract.tracebacks),
+        *((met.source, met.offset) for met in interrupted),
+    }
+    found = _drop_within(interrupted, _collect_findings(extract, knowledge))
+    return handed_on, _drop_copies(found, extract, handed_on, knowledge)
 
 
 def _drop_copies(

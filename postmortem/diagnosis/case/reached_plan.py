@@ -46,6 +46,7 @@ def find_reached_plan(extract: Extract, ends: Collection[float] = ()) -> dict[st
     last = max(curves, key=lambda curve: curve.lines[-1])
     if not (is_through or _is_count_full(extract)):
         return {}
+    whole = {end for end in ends if float(end).is_integer()}  # a part of an epoch is no plan
     progress = read_progress(extract, extract.facts.settings())
     if _is_last_step(progress) or (
         is_through and _is_at_end(progress, [epoch for epoch, _ in begins])
@@ -56,7 +57,7 @@ def find_reached_plan(extract: Extract, ends: Collection[float] = ()) -> dict[st
             epoch=progress.epoch,
             planned=progress.planned_epochs,
         )
-    elif is_through and progress.planned_epochs is None and begins[-1][0] in ends:
+    elif is_through and progress.planned_epochs is None and begins[-1][0] in whole:
         message = say(
             "the last record is of epoch {epoch:g}, at which another attempt ended as well",
             "最后一条记录属于第 {epoch:g} 轮，另一次运行也在该轮结束",
