@@ -1,0 +1,301 @@
+"""Says by numbers whether an expert who sees only the printed log could tell the fault.
+
+Each rule looks at the series as printed (rounded, cut) and at the same print of the sound twin
+(same task and seed). A rule returns whether the fault shows, by which figures, and where needed
+another cause than the fault's own (a too high rate may diverge or stand still). Common terms:
+`range` is how far the twin's printed loss fell; `noise` the median step between its neighbours;
+first and last are medians of the first tenth and the last fifth of a series.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+Series = dict[str, list[tuple[int, float]]]
+HIDDEN = frozenset({"lr", "data_time", "step_time", "throughput", "loss_scale", "epsilon", "eval_time"})
+
+
+@dataclass(slots=True)
+class Judgement:
+    """Whether the fault shows, the figures that decided, the cause where the rule names another."""
+
+    visible: bool
+    figures: dict[str, float] = field(default_factory=dict)
+    cause: str = ""
+    seen: str = ""
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What is printed of a run and of its twin, and what is known beside the series."""
+
+    run: Series
+    twin: Series
+    score: str
+    score_up: bool
+    chance: float | None
+    classes_shown: bool
+    rate_shown: bool
+    head_cut: bool
+    event_step: int | None
+    clocks: list[tuple[int, float]]
+    clock_shown: bool
+    step_layout: bool
+    period: float
+    resumed_shown: bool
+    random_loss: float | None
+
+    def values(self, name: str) -> list[float]:
+        """The run's values of a series."""
+        return [value for _, value in self.run.get(name, [])]
+
+    def sound(self, name: str) -> list[float]:
+        """The twin's values of a series."""
+        return [value for _, value in self.twin.get(name, [])]
+
+
+def finite(values: Sequence[float]) -> list[float]:
+    """The numbers among them."""
+    return [one for one in values if math.isfinite(one)]
+
+
+def first(values: Sequence[float]) -> float:
+    """Median of the first tenth."""
+    kept = finite(values)
+    return statistics.median(kept[: max(1, len(kept) // 10)]) if kept else math.nan
+
+
+def last(values: Sequence[float]) -> float:
+    """Median of the last fifth."""
+    kept = finite(values)
+    return statistics.median(kept[-max(1, len(kept) // 5) :]) if kept else math.nan
+
+
+def noise(values: Sequence[float]) -> float:
+    """Median step between neighbours."""
+    kept = finite(values)
+    steps = [abs(b - a) for a, b in zip(kept, kept[1:], strict=False)]
+    return statistics.median(steps) if steps else 0.0
+
+
+def fall(values: Sequence[float]) -> float:
+    """How far a series fell from its first to its last part."""
+    return first(values) - last(values)
+
+
+def loss_range(e: Evidence) -> float:
+    """How far the twin's printed loss fell; at least its noise and 2 % of its first."""
+    sound = e.sound("loss")
+    return max(fall(sound), noise(sound), 0.02 * abs(first(sound)), 1e-9)
+
+
+def indistinguishable(e: Evidence) -> bool:
+    """Same within noise: in every printed series the run differs from its twin by less than two noises on the mean."""
+    for name, series in e.run.items():
+        if name in HIDDEN or name not in e.twin:
+            continue
+        twin = dict(e.twin[name])
+        pairs = [(value, twin[step]) for step, value in series if step in twin]
+        if not pairs:
+            continue
+        if any(math.isfinite(a) != math.isfinite(b) for a, b in pairs):
+            return False
+        gap = statistics.fmean(abs(a - b) for a, b in pairs if math.isfinite(a)) if finite([a for a, _ in pairs]) else 0.0
+        spread = noise([b for _, b in pairs])
+        size = 0.02 * max(abs(first(list(twin.values()))), abs(last(list(twin.values()))), 1e-9)
+        if gap > max(2 * spread, size):
+            return False
+    return True
+
+
+def knows_chance(e: Evidence) -> bool:
+    """The rate, the number of classes or a score near a guess is printed."""
+    if e.rate_shown or (e.classes_shown and e.random_loss is not None and abs(last(e.values("loss")) - e.random_loss) < 0.15 * e.random_loss):
+        return True
+    if e.chance is None:
+        return False
+    return any(values and last(values) < 1.3 * e.chance + 0.03 for values in (e.values(f"val_{e.score}"), e.values(e.score)))
+
+
+def nonfinite(e: Evidence) -> Judgement:
+    """NaN or infinity is printed in some series."""
+    count = sum(not math.isfinite(value) for name, series in e.run.items() for _, value in series if name != "val_r2")
+    sound = sum(not math.isfinite(value) for series in e.twin.values() for _, value in series)
+    return Judgement(count > sound, {"nonfinite": count})
+
+
+def climb(e: Evidence) -> float:
+    """How far the loss rose from its lowest to its last, in ranges."""
+    values = finite(e.values("loss"))
+    return (last(values) - min(values)) / loss_range(e) if values else 0.0
+
+
+def share_moved(e: Evidence) -> float:
+    """The loss's fall in ranges; 1 is the twin's."""
+    return fall(e.values("loss")) / loss_range(e)
+
+
+def divergence(e: Evidence) -> Judgement:
+    """NaN, or the loss ends a whole range above its lowest or above its first; without a run-up or a printed rate a NaN has no origin."""
+    values = e.values("loss")
+    bad = nonfinite(e)
+    kept = finite(values)
+    rise = climb(e)
+    above = (max(kept) - first(e.sound("loss"))) / loss_range(e) if kept else 0.0
+    figures = {"rise": rise, "above_start": above, **bad.figures}
+    if bad.visible:
+        run_up = bool(kept) and (rise > 0.5 or above > 0.5)
+        return Judgement(True, figures, "", "" if run_up or e.rate_shown else "numerics.nonfinite-unknown")
+    if rise >= 1 or above >= 1:
+        return Judgement(len(kept) >= 3, figures)
+    return high_rate(e)
+
+
+def high_rate(e: Evidence) -> Judgement:
+    """Diverged as above; or still (moved < 0.15): a plateau, which shows as `stuck` does; or ends > 0.35 ranges above the twin with steps > 3 times its noise."""
+    values, sound = e.values("loss"), e.sound("loss")
+    kept = finite(values)
+    moved, rise = share_moved(e), climb(e)
+    above = (max(kept) - first(sound)) / loss_range(e) if kept else 0.0
+    figures = {"moved": moved, "rise": rise, "above_start": above}
+    if nonfinite(e).visible or rise >= 1 or (above >= 1 and last(values) - last(sound) > 0.3 * loss_range(e)):
+        return Judgement(len(kept) >= 3, figures)
+    if moved < 0.15 or (above >= 1 and last(values) >= first(sound) - 0.15 * loss_range(e)):
+        found = stuck(e)
+        return Judgement(found.visible or (above >= 1 and not e.head_cut), {**figures, **found.figures}, "learning.plateau" if above < 1 else "")
+    rough = noise(values) / max(noise(sound), 1e-9)
+    figures["roughness"] = rough
+    worse = (last(values) - last(sound)) / loss_range(e)
+    return Judgement(worse > 0.35 and rough > 3 and len(kept) >= 6, {**figures, "worse": worse})
+
+
+def stuck(e: Evidence) -> Judgement:
+    """The loss moved < 0.15 of the twin's range, the start is printed, and rate, classes or a chance-level score are printed or at least 8 records."""
+    values = e.values("loss")
+    moved = abs(share_moved(e))
+    level = abs(last(values) - last(e.sound("loss"))) / loss_range(e)
+    enough = fall(e.sound("loss")) > 3 * noise(e.sound("loss"))
+    figures = {"moved": moved, "level": level, "records": len(values)}
+    if e.head_cut or not enough or len(values) < 4:
+        return Judgement(bool(e.chance and knows_chance(e) and not e.rate_shown and level > 0.5), figures)
+    return Judgement(moved < 0.15 and level > 0.5 and (knows_chance(e) or len(values) >= 8), figures)
+
+
+def slow(e: Evidence) -> Judgement:
+    """The loss fell < 0.4 of the twin's range from a printed start, and rate, classes or chance-level score are printed; nearly nothing (< 0.15) shows as `stuck` does."""
+    moved = share_moved(e)
+    if moved < 0.15:
+        found = stuck(e)
+        flat = not found.visible or e.rate_shown
+        return Judgement(found.visible, {"moved": moved, **found.figures}, "" if flat else "learning.plateau")
+    values = e.values("loss")
+    shows = moved < 0.4 and not e.head_cut and len(values) >= 5 and knows_chance(e)
+    return Judgement(shows, {"moved": moved})
+
+
+def no_gradient(e: Evidence) -> Judgement:
+    """A gradient norm or rate of 0 is printed and the loss moved < 0.15; else as `stuck`, which then names a plateau."""
+    norms, rates = e.values("grad_norm"), e.values("lr")
+    moved = abs(share_moved(e))
+    zero = (norms and max(finite(norms) or [1]) == 0) or (rates and max(rates) == 0)
+    if zero and len(norms or rates) >= 3:
+        return Judgement(True, {"moved": moved, "zero": 1.0})
+    found = stuck(e)
+    constant = len(set(e.values("val_loss"))) == 1 and len(e.values("val_loss")) >= 3
+    still = constant and moved < 0.15
+    return Judgement(found.visible or still, {**found.figures, "constant_validation": float(constant)}, "" if still or not found.visible else "learning.plateau")
+
+
+def accumulating(e: Evidence) -> Judgement:
+    """The printed gradient norm ends 10 times above its first (the twin's does not), or the loss diverges."""
+    norms, sound = finite(e.values("grad_norm")), finite(e.sound("grad_norm"))
+    growth = last(norms) / max(first(norms), 1e-9) if norms else 0.0
+    usual = last(sound) / max(first(sound), 1e-9) if sound else 1.0
+    if growth >= 10 and growth > 5 * usual and len(norms) >= 4:
+        return Judgement(True, {"growth": growth})
+    found = high_rate(e)
+    return Judgement(found.visible, {"growth": growth, **found.figures}, found.cause or "numerics.lr-divergence")
+
+
+def explosion(e: Evidence) -> Judgement:
+    """The printed gradient norm reaches 100 times the twin's, or non-finite; else the loss diverges."""
+    norms, sound = e.values("grad_norm"), finite(e.sound("grad_norm"))
+    top = max([*finite(norms), math.inf if len(finite(norms)) < len(norms) else 0.0, 0.0])
+    usual = statistics.median(sound) if sound else math.inf
+    worse = (last(e.values("loss")) - last(e.sound("loss"))) / loss_range(e)
+    if norms and top >= 100 * max(usual, 1e-9):
+        return Judgement(True, {"top": top, "usual": usual})
+    found = divergence(e)
+    return Judgement(found.visible and (worse > 0.3 or bool(nonfinite(e).visible)), found.figures, found.cause or "numerics.lr-divergence", found.seen)
+
+
+def wrong_sign(e: Evidence) -> Judgement:
+    """The loss ends a range above its first, or falls two ranges below the twin's last (and below 0 where the twin's is not), or the score falls below chance."""
+    values, sound = e.values("loss"), e.sound("loss")
+    if nonfinite(e).visible:
+        return Judgement(True, nonfinite(e).figures, "", "numerics.lr-divergence" if climb(e) > 0.5 else "numerics.nonfinite-unknown")
+    up = (last(values) - first(sound)) / loss_range(e)
+    down = (last(sound) - last(values)) / loss_range(e)
+    below = down > 2 and last(values) < 0 <= last(sound)
+    val = (last(e.values("val_loss")) - first(e.sound("val_loss"))) / loss_range(e) if e.values("val_loss") else 0.0
+    figures = {"up": up, "down": down, "validation_up": val}
+    if up >= 1 or val >= 1:
+        return Judgement(len(values) >= 3, figures, "" if below else "numerics.lr-divergence")
+    found = stuck(e)
+    return Judgement(below or found.visible, figures, "" if below else "learning.plateau")
+
+
+def overfitting(e: Evidence) -> Judgement:
+    """The last printed validation loss is > 10 % (or > 0.1 ranges where losses are negative) above its best while training fell on, or the score fell by > 0.03 from its best."""
+    losses, scores, train = e.values("val_loss"), e.values(f"val_{e.score}"), e.values("loss")
+    figures: dict[str, float] = {}
+    shows = False
+    if len(losses) >= 4 and finite(losses) == losses:
+        best = min(losses)
+        place = losses.index(best)
+        scale = abs(best) if min(losses) > 0 else abs(first(e.sound("val_loss")) - best)
+        worse = (last(losses) - best) / max(scale, 1e-9)
+        figures["validation_worse"] = worse
+        shows = worse > 0.1 and last(losses) - best > 3 * noise(e.sound("val_loss")) and place < len(losses) - 2
+    if len(scores) >= 5 and e.score_up and finite(scores) == scores and max(scores) <= 1:
+        drop = max(scores) - last(scores)
+        figures["score_drop"] = drop
+        shows = shows or (drop > 0.03 and drop > 2 * noise(scores))
+    part = [value for value in train[len(train) // 2 :] if math.isfinite(value)]
+    on = fall(part) >= -noise(part) and last(train) < first(train)
+    return Judgement(shows and on, figures)
+
+
+def validation(e: Evidence) -> Judgement:
+    """Training fell (moved > 0.3, twin printed alike) and the last validation figure lies > 0.4 of the twin's own range (and 4 noises) off the twin's last, near the start or worse."""
+    moved = share_moved(e)
+    shows, figures = False, {"moved": moved}
+    for name in ("val_loss", f"val_{e.score}"):
+        run, sound = e.values(name), e.sound(name)
+        train_name = "loss" if name == "val_loss" else e.score
+        if len(run) < 3 or not sound:
+            continue
+        span = max(abs(first(sound) - last(sound)), noise(sound), 1e-9)
+        gap = abs(last(run) - last(sound)) / span
+        against = last(e.values(train_name)) if e.values(train_name) else None
+        apart = against is None or abs(last(run) - against) > 0.4 * abs(last(run) - last(sound))
+        figures[f"gap_{name}"] = gap
+        shows = shows or (gap > 0.4 and apart and abs(last(run) - last(sound)) > 4 * noise(sound))
+    return Judgement(shows and moved > 0.3 and bool(e.values("loss")), figures)
+
+
+def constant_validation(e: Evidence) -> Judgement:
+    """A validation figure is printed at least 3 times, always the same, while training fell by > 0.3 ranges."""
+    same = [name for name in ("val_loss", f"val_{e.score}") if len(e.values(name)) >= 3 and len(set(e.values(name))) == 1]
+    changed = [name for name in same if len(set(e.sound(name))) > 1]
+    return Judgement(bool(changed) and share_moved(e) > 0.3, {"constant": len(changed), "moved": share_moved(e)})
+
+
+RULES: dict[str, Callable[[Evidence], Judgement]] = {
+    one.__name__: one
+    for one in (
+        nonfinite, divergence, high_rate, stuck, slow, no_gradient, accumulating, explosion, wrong_sign,
+        overfitting, validation, constant_validation,
+    )
+}  # fmt: skip

@@ -1,0 +1,233 @@
+"""Runs groups of trainings and writes a log and a label for each.
+
+A group is a pair of task and seed: the sound twin is trained once and serves all its members.
+`members` names them; it depends on the numbers alone, so a longer list begins with the shorter.
+"""
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import yaml
+
+from curves.faults import BY_NAME, FAULTS, VARIANTS, VARIANTS_BY_NAME, Fault
+from curves.judging import Evidence, Judgement, fall, finite, indistinguishable, noise, overfitting
+from curves.judging_special import ALL_RULES
+from curves.settings import Knobs, draw_config, stream
+from curves.sheet import Plan, Printout, Sheet, draw_plan, fit_plan
+from curves.styles import LAYOUTS
+from curves.styles.frame import Frame
+from curves.tasks import TASKS
+from curves.tasks.base import Task
+from curves.training import History, train
+
+VERSION = 1
+CLOCKED = frozenset({"prefixed", "mmengine", "detectron", "fairseq", "tqdm", "keras", "lightning", "table", "estimator", "blocks"})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One run of the list."""
+
+    task: str
+    name: str  # a fault's, a variant's, or `sound`
+    seed: int
+
+    @property
+    def id(self) -> str:
+        """The run's file name without ending."""
+        return f"{self.task}-{self.name}-{self.seed:04d}"
+
+
+def members(count: int) -> list[Member]:
+    """The first `count` runs: for each seed and task the sound one, one or two variants, three faults.
+
+    Faults are taken where they are rarest so far, so that each comes about as often as it can.
+    """
+    found: list[Member] = []
+    used: Counter[str] = Counter()
+    seed = 0
+    while len(found) < count:
+        for name, task in TASKS.items():
+            rng = stream(name, seed, "members")
+            faults = [one.name for one in FAULTS if one.applies(task)]
+            variants = [one.name for one in VARIANTS if one.applies(task)]
+            rng.shuffle(faults)
+            rng.shuffle(variants)
+            faults.sort(key=lambda one: used[one])
+            variants.sort(key=lambda one: used[one])
+            chosen = ["sound", *variants[: 1 + (seed + len(name)) % 2], *faults[:3]]
+            used.update(chosen)
+            found += [Member(name, one, seed) for one in chosen]
+        seed += 1
+    return found[:count]
+
+
+def groups(wanted: list[Member]) -> Iterator[tuple[str, int, list[Member]]]:
+    """Runs of one task and seed together, in the list's order."""
+    kept: dict[tuple[str, int], list[Member]] = {}
+    for one in wanted:
+        kept.setdefault((one.task, one.seed), []).append(one)
+    for (task, seed), part in kept.items():
+        yield task, seed, part
+
+
+def knobs_of(member: Member, task: type[Task]) -> Knobs:
+    """The knobs of a run."""
+    config = draw_config(task, member.seed)
+    rng = stream(member.task, member.name, member.seed, "knobs")
+    if member.name in BY_NAME:
+        return BY_NAME[member.name].make(config, rng)
+    return VARIANTS_BY_NAME[member.name].make(config, rng) if member.name != "sound" else Knobs()
+
+
+def record_group(task_name: str, seed: int, part: list[Member], out: Path) -> list[str]:
+    """Train the twin and the missing members; returns the ids written, rejected ones with a minus."""
+    missing = [one for one in part if not (out / f"{one.id}.yaml").exists() and not (out / "rejected" / one.id).exists()]
+    if not missing:
+        return []
+    task = TASKS[task_name]
+    config = draw_config(task, seed)
+    twin = train(task, config, Knobs())
+    done = []
+    for member in missing:
+        knobs = knobs_of(member, task)
+        history = twin if member.name == "sound" else train(task, config, knobs)
+        log, label = describe(member, task, knobs, history, twin)
+        if not sound_enough(task, twin) or (member.name not in BY_NAME and not sound_enough(task, history)):
+            write_whole(out / "rejected" / member.id, "did not learn\n")
+            done.append(f"-{member.id}")
+            continue
+        write_whole(out / f"{member.id}.log", log)
+        write_whole(out / f"{member.id}.yaml", yaml.safe_dump(label, sort_keys=False, allow_unicode=True))
+        done.append(member.id)
+    return done
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file under another name, then rename it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
+def progress(task: type[Task], history: History) -> list[float]:
+    """The series that shows whether a run learns, falling: the loss, or the negative score of RL and GAN."""
+    if "rl" in task.traits or task.name == "gan-ring":
+        return [-one[f"val_{task.score}"] for one in history.evals.values()]
+    return [one[task.primary] for one in history.steps]
+
+
+def sound_enough(task: type[Task], history: History) -> bool:
+    """A sound run learned: all figures finite, and its progress fell by more than its noise, or was near its floor from the start."""
+    values = progress(task, history)
+    if len(finite(values)) < len(values) or not values:
+        return False
+    short = values if len(values) < 60 else [sum(values[k : k + 10]) / len(values[k : k + 10]) for k in range(0, len(values), 10)]
+    gain = fall(short)
+    return gain > max(0.5 * noise(short), 0.05 * abs(short[0])) or max(map(abs, short)) < 0.3
+
+
+def evidence_of(task: type[Task], sheet: Sheet, twin: Sheet, plan: Plan, frame: Frame, history: History) -> Evidence:
+    """What is printed, for the rules."""
+    run, sound = sheet.series(plan), twin.series(plan)
+    named = set(frame.writer.names)
+    run = {name: values for name, values in run.items() if name in named}
+    sound = {name: values for name, values in sound.items() if name in named}
+    if "rl" in task.traits or task.name == "gan-ring":
+        for series in (run, sound):
+            if "loss" in series:
+                series["own_loss"] = series["loss"]
+            for name, sign in (("reward", -1), (f"val_{task.score}", -1), ("val_distance", 1)):
+                if name in series:
+                    series["loss"] = [(step, sign * value) for step, value in series[name]]
+                    break
+    classes = "num_classes" in frame.shown
+    chance = 1 / sheet.config.classes if "class" in task.traits or task.name in {"contrastive", "metric-triplet"} else None
+    passes = 3 + sheet.config.seed % 5
+    return Evidence(
+        run=run, twin=sound, score=task.score, score_up=task.score_up, chance=chance, classes_shown=classes,
+        rate_shown="lr" in named or "lr" in frame.shown, head_cut=plan.head_cut > 0, event_step=history.event_step,
+        clocks=[(one.step, one.clock) for one in sheet.records], clock_shown=plan.style in CLOCKED,
+        step_layout=plan.layout == "step" and not (plan.averaged and plan.records <= 20),
+        period=max(sheet.config.steps // passes, 1), resumed_shown=bool(sheet.offset) and plan.head_cut == 0,
+        random_loss=math.log(sheet.config.classes) if "class" in task.traits else None,
+    )  # fmt: skip
+
+
+def ending_cause(sheet: Sheet, frame: Frame) -> str:
+    """The healthy id: completed where the printed log shows that the run came to its end."""
+    counted = frame.plan.style in {"keras", "tqdm", "bracket", "bracket-epoch", "two-lines", "megatron"}
+    whole = sheet.complete and sheet.records[-1].step >= sheet.total_steps
+    return "healthy.completed" if frame.end_line or (whole and counted) else "healthy.running"
+
+
+def describe(member: Member, task: type[Task], knobs: Knobs, history: History, twin: History) -> tuple[str, dict[str, object]]:
+    """The log's text and the label."""
+    plan = draw_plan(task, member.name, member.seed, LAYOUTS)
+    fit_plan(plan, task, twin)
+    sheet = Printout(task, history, plan, knobs).sheet()
+    # The twin is printed alike, but whole where the run's head is: its own settings do not matter.
+    twin_sheet = Printout(task, twin, plan, replace(Knobs(), resume=0.0 if knobs.special == "fresh-resume" else knobs.resume)).sheet()
+    early = knobs.stop_early and len(history.steps) < history.config.steps
+    frame = Frame(sheet, plan, knobs, history.parameters, early=early)
+    lines = frame.lines()
+    evidence = evidence_of(task, sheet, twin_sheet, plan, frame, history)
+    healthy = ending_cause(sheet, frame)
+    cause, seen, rule, judged = judge(member, evidence, healthy)
+    fault = BY_NAME.get(member.name)
+    also = list(fault.also) if fault else list(VARIANTS_BY_NAME[member.name].also) if member.name != "sound" else []
+    if fault and cause != fault.cause:
+        also.append(fault.cause)
+    if not fault and cause not in {"healthy.completed", "healthy.running"}:
+        also.append(healthy)
+    onset = None if fault is None else history.event_step if history.event_step is not None else 0
+    label = {
+        "task": task.name, "fault": fault.name if fault else None, "variant": None if fault else member.name,
+        "cause": cause, "also": sorted(set(also) - {cause}), "visible": judged.visible,
+        "answer": seen if judged.visible else healthy,
+        "rule": rule, "figures": {key: rounded(value) for key, value in judged.figures.items()},
+        "onset": onset, "seed": member.seed, "style": plan.style, "layout": plan.layout, "records": len(sheet.records),
+        "metrics": dict(sorted(frame.writer.names.items())), "settings": frame.shown,
+        "head_cut": plan.head_cut > 0, "tail_cut": not sheet.complete, "end_line": frame.end_line,
+        "steps": len(history.steps), "version": VERSION,
+    }  # fmt: skip
+    return "\n".join(line.rstrip() for line in lines) + "\n", label
+
+
+def judge(member: Member, evidence: Evidence, healthy: str) -> tuple[str, str, str, Judgement]:
+    """Cause, the cause that the print names, the rule's name and its judgement."""
+    fault: Fault | None = BY_NAME.get(member.name)
+    if fault is None:
+        found = overfitting(evidence)
+        if found.visible:
+            return "learning.overfitting", "learning.overfitting", "overfitting", found
+        return healthy, healthy, "sound", Judgement(False)
+    found = ALL_RULES[fault.rule](evidence)
+    slow = fault.cause.startswith("performance.") or fault.rule in {"no_gradient", "loss_scale", "resumed"}
+    if not slow and indistinguishable(evidence):
+        found.visible = False
+        found.figures["same_as_twin"] = 1.0
+    cause = found.cause or fault.cause
+    seen = found.seen or (found.cause or fault.seen or fault.cause)
+    return cause, seen, fault.rule, found
+
+
+def rounded(value: float) -> float:
+    """Four significant digits."""
+    return float(f"{value:.4g}")
+
+
+def listing() -> str:
+    """Tasks, faults with their causes and tasks, variants, styles."""
+    lines = [f"task     {name:<28}{(task.__doc__ or '').splitlines()[0]}" for name, task in TASKS.items()]
+    for fault in FAULTS:
+        where = sum(fault.applies(task) for task in TASKS.values())
+        lines.append(f"fault    {fault.name:<28}{fault.cause:<34}{where:>3} tasks, rule {fault.rule}")
+    lines += [f"variant  {one.name:<28}{sum(one.applies(task) for task in TASKS.values()):>3} tasks" for one in VARIANTS]
+    lines += [f"style    {name:<28}{', '.join(layouts)}" for name, layouts in LAYOUTS.items()]
+    return "\n".join(lines)
