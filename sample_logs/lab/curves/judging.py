@@ -131,6 +131,29 @@ def climb(e: Evidence) -> float:
     return (last(values) - min(values)) / loss_range(e) if values else 0.0
 
 
+def above_start(e: Evidence) -> float:
+    """How far the loss stood above its own first record, or stands above the loss of a guess where the classes are printed, in ranges."""
+    kept = finite(e.values("loss"))
+    if not kept:
+        return 0.0
+    own = (max(kept) - kept[0]) / loss_range(e)
+    if e.classes_shown and e.random_loss is not None:
+        own = max(own, (last(kept) - 1.2 * e.random_loss) / loss_range(e))
+    return own
+
+
+def at_chance(e: Evidence) -> bool:
+    """A score is printed at least 4 times and ends near a guess, far below the twin's."""
+    if e.chance is None:
+        return False
+    limit = 1.3 * e.chance + 0.03
+    for name in (f"val_{e.score}", e.score):
+        values, sound = e.values(name), e.sound(name)
+        if len(values) >= 4 and last(values) < limit and last(sound) > limit + 0.15:
+            return True
+    return False
+
+
 def share_moved(e: Evidence) -> float:
     """The loss's fall in ranges; 1 is the twin's."""
     return fall(e.values("loss")) / loss_range(e)
@@ -138,16 +161,15 @@ def share_moved(e: Evidence) -> float:
 
 def divergence(e: Evidence) -> Judgement:
     """NaN, or the loss ends a whole range above its lowest or above its first; without a run-up or a printed rate a NaN has no origin."""
-    values = e.values("loss")
     bad = nonfinite(e)
-    kept = finite(values)
-    rise = climb(e)
-    above = (max(kept) - first(e.sound("loss"))) / loss_range(e) if kept else 0.0
+    kept = finite(e.values("loss"))
+    rise, above = climb(e), above_start(e)
     figures = {"rise": rise, "above_start": above, **bad.figures}
     if bad.visible:
         run_up = bool(kept) and (rise > 0.5 or above > 0.5)
         return Judgement(True, figures, "", "" if run_up or e.rate_shown else "numerics.nonfinite-unknown")
-    if rise >= 1 or above >= 1:
+    worse = last(kept) - last(e.sound("loss")) > 0.3 * loss_range(e)
+    if rise >= 1 or (above >= 1 and worse):
         return Judgement(len(kept) >= 3, figures)
     return high_rate(e)
 
@@ -156,14 +178,13 @@ def high_rate(e: Evidence) -> Judgement:
     """Diverged as above; or still (moved < 0.15): a plateau, which shows as `stuck` does; or ends > 0.35 ranges above the twin with steps > 3 times its noise."""
     values, sound = e.values("loss"), e.sound("loss")
     kept = finite(values)
-    moved, rise = share_moved(e), climb(e)
-    above = (max(kept) - first(sound)) / loss_range(e) if kept else 0.0
+    moved, rise, above = share_moved(e), climb(e), above_start(e)
     figures = {"moved": moved, "rise": rise, "above_start": above}
     if nonfinite(e).visible or rise >= 1 or (above >= 1 and last(values) - last(sound) > 0.3 * loss_range(e)):
         return Judgement(len(kept) >= 3, figures)
-    if moved < 0.15 or (above >= 1 and last(values) >= first(sound) - 0.15 * loss_range(e)):
+    if moved < 0.15 or last(values) >= first(sound) - 0.15 * loss_range(e):
         found = stuck(e)
-        return Judgement(found.visible or (above >= 1 and not e.head_cut), {**figures, **found.figures}, "learning.plateau" if above < 1 else "")
+        return Judgement(found.visible, {**figures, **found.figures}, "learning.plateau")
     rough = noise(values) / max(noise(sound), 1e-9)
     figures["roughness"] = rough
     worse = (last(values) - last(sound)) / loss_range(e)
@@ -171,14 +192,16 @@ def high_rate(e: Evidence) -> Judgement:
 
 
 def stuck(e: Evidence) -> Judgement:
-    """The loss moved < 0.15 of the twin's range, the start is printed, and rate, classes or a chance-level score are printed or at least 8 records."""
+    """The loss moved < 0.15 of the twin's range, the start is printed, and rate, classes or a chance-level score are printed or at least 8 records; or a score is printed near a guess to the end."""
     values = e.values("loss")
     moved = abs(share_moved(e))
     level = abs(last(values) - last(e.sound("loss"))) / loss_range(e)
     enough = fall(e.sound("loss")) > 3 * noise(e.sound("loss"))
-    figures = {"moved": moved, "level": level, "records": len(values)}
+    figures = {"moved": moved, "level": level, "records": len(values), "at_chance": float(at_chance(e))}
+    if at_chance(e) and level > 0.5:
+        return Judgement(True, figures)
     if e.head_cut or not enough or len(values) < 4:
-        return Judgement(bool(e.chance and knows_chance(e) and not e.rate_shown and level > 0.5), figures)
+        return Judgement(False, figures)
     return Judgement(moved < 0.15 and level > 0.5 and (knows_chance(e) or len(values) >= 8), figures)
 
 
@@ -188,7 +211,7 @@ def slow(e: Evidence) -> Judgement:
     if moved < 0.15:
         found = stuck(e)
         flat = not found.visible or e.rate_shown
-        return Judgement(found.visible, {"moved": moved, **found.figures}, "" if flat else "learning.plateau")
+        return Judgement(found.visible, {"moved": moved, **found.figures}, "", "" if flat else "learning.plateau")
     values = e.values("loss")
     shows = moved < 0.4 and not e.head_cut and len(values) >= 5 and knows_chance(e)
     return Judgement(shows, {"moved": moved})
@@ -199,12 +222,13 @@ def no_gradient(e: Evidence) -> Judgement:
     norms, rates = e.values("grad_norm"), e.values("lr")
     moved = abs(share_moved(e))
     zero = (norms and max(finite(norms) or [1]) == 0) or (rates and max(rates) == 0)
-    if zero and len(norms or rates) >= 3:
+    if zero and len(norms or rates) >= 3 and (moved < 0.15 or e.head_cut):
         return Judgement(True, {"moved": moved, "zero": 1.0})
     found = stuck(e)
     constant = len(set(e.values("val_loss"))) == 1 and len(e.values("val_loss")) >= 3
-    still = constant and moved < 0.15
-    return Judgement(found.visible or still, {**found.figures, "constant_validation": float(constant)}, "" if still or not found.visible else "learning.plateau")
+    values = e.values("loss")
+    still = constant and bool(values) and (moved < 0.15 or abs(fall(values)) <= 2 * noise(values))
+    return Judgement(found.visible or still, {**found.figures, "constant_validation": float(constant)}, "", "" if still or not found.visible else "learning.plateau")
 
 
 def accumulating(e: Evidence) -> Judgement:
@@ -235,15 +259,15 @@ def wrong_sign(e: Evidence) -> Judgement:
     values, sound = e.values("loss"), e.sound("loss")
     if nonfinite(e).visible:
         return Judgement(True, nonfinite(e).figures, "", "numerics.lr-divergence" if climb(e) > 0.5 else "numerics.nonfinite-unknown")
-    up = (last(values) - first(sound)) / loss_range(e)
+    up = max((last(values) - first(values)) / loss_range(e), above_start(e))
     down = (last(sound) - last(values)) / loss_range(e)
     below = down > 2 and last(values) < 0 <= last(sound)
-    val = (last(e.values("val_loss")) - first(e.sound("val_loss"))) / loss_range(e) if e.values("val_loss") else 0.0
+    val = (last(e.values("val_loss")) - first(e.values("val_loss"))) / loss_range(e) if e.values("val_loss") else 0.0
     figures = {"up": up, "down": down, "validation_up": val}
     if up >= 1 or val >= 1:
-        return Judgement(len(values) >= 3, figures, "" if below else "numerics.lr-divergence")
+        return Judgement(len(values) >= 3, figures, "", "" if below else "numerics.lr-divergence")
     found = stuck(e)
-    return Judgement(below or found.visible, figures, "" if below else "learning.plateau")
+    return Judgement(below or found.visible, figures, "", "" if below else "learning.plateau")
 
 
 def overfitting(e: Evidence) -> Judgement:

@@ -171,8 +171,7 @@ def describe(member: Member, task: type[Task], knobs: Knobs, history: History, t
     plan = draw_plan(task, member.name, member.seed, LAYOUTS)
     fit_plan(plan, task, twin)
     sheet = Printout(task, history, plan, knobs).sheet()
-    # The twin is printed alike, but whole where the run's head is: its own settings do not matter.
-    twin_sheet = Printout(task, twin, plan, replace(Knobs(), resume=0.0 if knobs.special == "fresh-resume" else knobs.resume)).sheet()
+    twin_sheet = Printout(task, twin, replace(plan, head_cut=0.0), Knobs()).sheet()
     early = knobs.stop_early and len(history.steps) < history.config.steps
     frame = Frame(sheet, plan, knobs, history.parameters, early=early)
     lines = frame.lines()

@@ -136,7 +136,7 @@ def draw_plan(task: type[Task], fault: str, seed: int, layouts: dict[str, tuple[
         header=rng.random() < 0.65,
         ending=rng.random() < 0.65,
         talk=rng.choice((0.0, 0.0, 0.03, 0.08, 0.2)),
-        time_scale=10 ** (2.5 * rng.random()),
+        time_scale=10 ** (0.7 + 2.2 * rng.random()),
         count_from=rng.choice((0, 1)),
         thin=rng.random() < 0.4,
     )
