@@ -53,15 +53,25 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "list":
         print(listing())
         return 0
-    wanted = [one for one in members(options.runs) if fnmatch.fnmatch(f"{one.task}/{one.name}", options.only)]
+    wanted = [
+        one
+        for one in members(options.runs)
+        if fnmatch.fnmatch(f"{one.task}/{one.name}", options.only)
+    ]
     started, count = time.monotonic(), 0
     with concurrent.futures.ProcessPoolExecutor(options.jobs, initializer=prepare) as pool:
-        jobs = [pool.submit(record_group, task, seed, part, options.out) for task, seed, part in groups(wanted)]
+        jobs = [
+            pool.submit(record_group, task, seed, part, options.out)
+            for task, seed, part in groups(wanted)
+        ]
         for job in concurrent.futures.as_completed(jobs):
             done = job.result()
             count += len(done)
             if done:
-                print(f"{count:5d} {(time.monotonic() - started) / count:6.2f} s/run  {' '.join(done)}", flush=True)
+                print(
+                    f"{count:5d} {(time.monotonic() - started) / count:6.2f} s/run  {' '.join(done)}",
+                    flush=True,
+                )
     return 0
 
 

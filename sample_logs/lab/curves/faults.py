@@ -84,7 +84,9 @@ def too_high(config: Config, rng: random.Random) -> Knobs:
 
 def tiny_clip(config: Config, rng: random.Random) -> Knobs:
     """A limit on the norm that leaves nothing; Adam only feels one below its epsilon."""
-    return Knobs(clip=spread(rng, 1e-6, 1e-4) if config.optimizer == "sgd" else spread(rng, 1e-11, 1e-10))
+    return Knobs(
+        clip=spread(rng, 1e-6, 1e-4) if config.optimizer == "sgd" else spread(rng, 1e-11, 1e-10)
+    )
 
 
 def tiny_batch(_config: Config, rng: random.Random) -> Knobs:
@@ -109,12 +111,20 @@ def lasting(config: Config, rng: random.Random) -> Knobs:
 
 def scale(kind: str, low: float, high: float) -> Maker:
     """Numbers through float16."""
-    return lambda _config, rng: Knobs(half=kind, strength=spread(rng, low, high), at=0.1 + 0.7 * rng.random())
+    return lambda _config, rng: Knobs(
+        half=kind, strength=spread(rng, low, high), at=0.1 + 0.7 * rng.random()
+    )
 
 
 def recurrent(_config: Config, rng: random.Random) -> Knobs:
     """Recurrent weights beyond one, ReLU states, no clipping."""
-    return Knobs(init="recurrent", strength=spread(rng, 2, 4), clip=0.0, optimizer="sgd", lr=spread(rng, 2, 12))
+    return Knobs(
+        init="recurrent",
+        strength=spread(rng, 2, 4),
+        clip=0.0,
+        optimizer="sgd",
+        lr=spread(rng, 2, 12),
+    )
 
 
 def strong_decay(config: Config, rng: random.Random) -> Knobs:
@@ -123,9 +133,16 @@ def strong_decay(config: Config, rng: random.Random) -> Knobs:
     return Knobs(decay=strong * 0.1 / config.lr if config.optimizer == "adamw" else strong)
 
 
-def long_training(config: Config, rng: random.Random) -> Knobs:
+def long_training(_config: Config, rng: random.Random) -> Knobs:
     """Few samples and a long run."""
-    return Knobs(data="small", strength=spread(rng, 1.5, 6), longer=1.6, decay=0.0, dropout=0.0, schedule="constant")
+    return Knobs(
+        data="small",
+        strength=spread(rng, 1.5, 6),
+        longer=1.6,
+        decay=0.0,
+        dropout=0.0,
+        schedule="constant",
+    )
 
 
 FAULTS: tuple[Fault, ...] = (

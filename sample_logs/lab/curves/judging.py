@@ -7,13 +7,16 @@ another cause than the fault's own (a too high rate may diverge or stand still).
 first and last are medians of the first tenth and the last fifth of a series.
 """
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 Series = dict[str, list[tuple[int, float]]]
-HIDDEN = frozenset({"lr", "data_time", "step_time", "throughput", "loss_scale", "epsilon", "eval_time"})
+HIDDEN = frozenset(
+    {"lr", "data_time", "step_time", "throughput", "loss_scale", "epsilon", "eval_time"}
+)
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ def last(values: Sequence[float]) -> float:
 def noise(values: Sequence[float]) -> float:
     """Median step between neighbours."""
     kept = finite(values)
-    steps = [abs(b - a) for a, b in zip(kept, kept[1:], strict=False)]
+    steps = [abs(b - a) for a, b in itertools.pairwise(kept)]
     return statistics.median(steps) if steps else 0.0
 
 
@@ -101,7 +104,11 @@ def indistinguishable(e: Evidence) -> bool:
             continue
         if any(math.isfinite(a) != math.isfinite(b) for a, b in pairs):
             return False
-        gap = statistics.fmean(abs(a - b) for a, b in pairs if math.isfinite(a)) if finite([a for a, _ in pairs]) else 0.0
+        gap = (
+            statistics.fmean(abs(a - b) for a, b in pairs if math.isfinite(a))
+            if finite([a for a, _ in pairs])
+            else 0.0
+        )
         spread = noise([b for _, b in pairs])
         size = 0.02 * max(abs(first(list(twin.values()))), abs(last(list(twin.values()))), 1e-9)
         if gap > max(2 * spread, size):
@@ -111,16 +118,28 @@ def indistinguishable(e: Evidence) -> bool:
 
 def knows_chance(e: Evidence) -> bool:
     """The rate, the number of classes or a score near a guess is printed."""
-    if e.rate_shown or (e.classes_shown and e.random_loss is not None and abs(last(e.values("loss")) - e.random_loss) < 0.15 * e.random_loss):
+    if e.rate_shown or (
+        e.classes_shown
+        and e.random_loss is not None
+        and abs(last(e.values("loss")) - e.random_loss) < 0.15 * e.random_loss
+    ):
         return True
     if e.chance is None:
         return False
-    return any(values and last(values) < 1.3 * e.chance + 0.03 for values in (e.values(f"val_{e.score}"), e.values(e.score)))
+    return any(
+        values and last(values) < 1.3 * e.chance + 0.03
+        for values in (e.values(f"val_{e.score}"), e.values(e.score))
+    )
 
 
 def nonfinite(e: Evidence) -> Judgement:
     """NaN or infinity is printed in some series."""
-    count = sum(not math.isfinite(value) for name, series in e.run.items() for _, value in series if name != "val_r2")
+    count = sum(
+        not math.isfinite(value)
+        for name, series in e.run.items()
+        for _, value in series
+        if name != "val_r2"
+    )
     sound = sum(not math.isfinite(value) for series in e.twin.values() for _, value in series)
     return Judgement(count > sound, {"nonfinite": count})
 
@@ -167,7 +186,9 @@ def divergence(e: Evidence) -> Judgement:
     figures = {"rise": rise, "above_start": above, **bad.figures}
     if bad.visible:
         run_up = bool(kept) and (rise > 0.5 or above > 0.5)
-        return Judgement(True, figures, "", "" if run_up or e.rate_shown else "numerics.nonfinite-unknown")
+        return Judgement(
+            True, figures, "", "" if run_up or e.rate_shown else "numerics.nonfinite-unknown"
+        )
     worse = last(kept) - last(e.sound("loss")) > 0.3 * loss_range(e)
     if rise >= 1 or (above >= 1 and worse):
         return Judgement(len(kept) >= 3, figures)
@@ -180,7 +201,11 @@ def high_rate(e: Evidence) -> Judgement:
     kept = finite(values)
     moved, rise, above = share_moved(e), climb(e), above_start(e)
     figures = {"moved": moved, "rise": rise, "above_start": above}
-    if nonfinite(e).visible or rise >= 1 or (above >= 1 and last(values) - last(sound) > 0.3 * loss_range(e)):
+    if (
+        nonfinite(e).visible
+        or rise >= 1
+        or (above >= 1 and last(values) - last(sound) > 0.3 * loss_range(e))
+    ):
         return Judgement(len(kept) >= 3, figures)
     if moved < 0.15 or last(values) >= first(sound) - 0.15 * loss_range(e):
         found = stuck(e)
@@ -197,12 +222,19 @@ def stuck(e: Evidence) -> Judgement:
     moved = abs(share_moved(e))
     level = abs(last(values) - last(e.sound("loss"))) / loss_range(e)
     enough = fall(e.sound("loss")) > 3 * noise(e.sound("loss"))
-    figures = {"moved": moved, "level": level, "records": len(values), "at_chance": float(at_chance(e))}
+    figures = {
+        "moved": moved,
+        "level": level,
+        "records": len(values),
+        "at_chance": float(at_chance(e)),
+    }
     if at_chance(e) and level > 0.5:
         return Judgement(True, figures)
     if e.head_cut or not enough or len(values) < 4:
         return Judgement(False, figures)
-    return Judgement(moved < 0.15 and level > 0.5 and (knows_chance(e) or len(values) >= 8), figures)
+    return Judgement(
+        moved < 0.15 and level > 0.5 and (knows_chance(e) or len(values) >= 8), figures
+    )
 
 
 def slow(e: Evidence) -> Judgement:
@@ -211,7 +243,9 @@ def slow(e: Evidence) -> Judgement:
     if moved < 0.15:
         found = stuck(e)
         flat = not found.visible or e.rate_shown
-        return Judgement(found.visible, {"moved": moved, **found.figures}, "", "" if flat else "learning.plateau")
+        return Judgement(
+            found.visible, {"moved": moved, **found.figures}, "", "" if flat else "learning.plateau"
+        )
     values = e.values("loss")
     shows = moved < 0.4 and not e.head_cut and len(values) >= 5 and knows_chance(e)
     return Judgement(shows, {"moved": moved})
@@ -228,7 +262,12 @@ def no_gradient(e: Evidence) -> Judgement:
     constant = len(set(e.values("val_loss"))) == 1 and len(e.values("val_loss")) >= 3
     values = e.values("loss")
     still = constant and bool(values) and (moved < 0.15 or abs(fall(values)) <= 2 * noise(values))
-    return Judgement(found.visible or still, {**found.figures, "constant_validation": float(constant)}, "", "" if still or not found.visible else "learning.plateau")
+    return Judgement(
+        found.visible or still,
+        {**found.figures, "constant_validation": float(constant)},
+        "",
+        "" if still or not found.visible else "learning.plateau",
+    )
 
 
 def accumulating(e: Evidence) -> Judgement:
@@ -239,7 +278,9 @@ def accumulating(e: Evidence) -> Judgement:
     if growth >= 10 and growth > 5 * usual and len(norms) >= 4:
         return Judgement(True, {"growth": growth})
     found = high_rate(e)
-    return Judgement(found.visible, {"growth": growth, **found.figures}, found.cause or "numerics.lr-divergence")
+    return Judgement(
+        found.visible, {"growth": growth, **found.figures}, found.cause or "numerics.lr-divergence"
+    )
 
 
 def explosion(e: Evidence) -> Judgement:
@@ -251,18 +292,32 @@ def explosion(e: Evidence) -> Judgement:
     if norms and top >= 100 * max(usual, 1e-9):
         return Judgement(True, {"top": top, "usual": usual})
     found = divergence(e)
-    return Judgement(found.visible and (worse > 0.3 or bool(nonfinite(e).visible)), found.figures, found.cause or "numerics.lr-divergence", found.seen)
+    return Judgement(
+        found.visible and (worse > 0.3 or bool(nonfinite(e).visible)),
+        found.figures,
+        found.cause or "numerics.lr-divergence",
+        found.seen,
+    )
 
 
 def wrong_sign(e: Evidence) -> Judgement:
     """The loss ends a range above its first, or falls two ranges below the twin's last (and below 0 where the twin's is not), or the score falls below chance."""
     values, sound = e.values("loss"), e.sound("loss")
     if nonfinite(e).visible:
-        return Judgement(True, nonfinite(e).figures, "", "numerics.lr-divergence" if climb(e) > 0.5 else "numerics.nonfinite-unknown")
+        return Judgement(
+            True,
+            nonfinite(e).figures,
+            "",
+            "numerics.lr-divergence" if climb(e) > 0.5 else "numerics.nonfinite-unknown",
+        )
     up = max((last(values) - first(values)) / loss_range(e), above_start(e))
     down = (last(sound) - last(values)) / loss_range(e)
     below = down > 2 and last(values) < 0 <= last(sound)
-    val = (last(e.values("val_loss")) - first(e.values("val_loss"))) / loss_range(e) if e.values("val_loss") else 0.0
+    val = (
+        (last(e.values("val_loss")) - first(e.values("val_loss"))) / loss_range(e)
+        if e.values("val_loss")
+        else 0.0
+    )
     figures = {"up": up, "down": down, "validation_up": val}
     if up >= 1 or val >= 1:
         return Judgement(len(values) >= 3, figures, "", "" if below else "numerics.lr-divergence")
@@ -281,7 +336,11 @@ def overfitting(e: Evidence) -> Judgement:
         scale = abs(best) if min(losses) > 0 else abs(first(e.sound("val_loss")) - best)
         worse = (last(losses) - best) / max(scale, 1e-9)
         figures["validation_worse"] = worse
-        shows = worse > 0.1 and last(losses) - best > 3 * noise(e.sound("val_loss")) and place < len(losses) - 2
+        shows = (
+            worse > 0.1
+            and last(losses) - best > 3 * noise(e.sound("val_loss"))
+            and place < len(losses) - 2
+        )
     if len(scores) >= 5 and e.score_up and finite(scores) == scores and max(scores) <= 1:
         drop = max(scores) - last(scores)
         figures["score_drop"] = drop
@@ -311,9 +370,15 @@ def validation(e: Evidence) -> Judgement:
 
 def constant_validation(e: Evidence) -> Judgement:
     """A validation figure is printed at least 3 times, always the same, while training fell by > 0.3 ranges."""
-    same = [name for name in ("val_loss", f"val_{e.score}") if len(e.values(name)) >= 3 and len(set(e.values(name))) == 1]
+    same = [
+        name
+        for name in ("val_loss", f"val_{e.score}")
+        if len(e.values(name)) >= 3 and len(set(e.values(name))) == 1
+    ]
     changed = [name for name in same if len(set(e.sound(name))) > 1]
-    return Judgement(bool(changed) and share_moved(e) > 0.3, {"constant": len(changed), "moved": share_moved(e)})
+    return Judgement(
+        bool(changed) and share_moved(e) > 0.3, {"constant": len(changed), "moved": share_moved(e)}
+    )
 
 
 RULES: dict[str, Callable[[Evidence], Judgement]] = {

@@ -1,5 +1,6 @@
 """Rules for faults that show in one special series or in the shape of the curve; see `judging`."""
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable
@@ -66,7 +67,9 @@ def worse_return(e: Evidence) -> float:
     for name in ("reward", f"val_{e.score}"):
         run, sound = e.values(name), e.sound(name)
         if run and sound:
-            gaps.append((last(sound) - last(run)) / max(abs(last(sound) - first(sound)), noise(sound), 1e-9))
+            gaps.append(
+                (last(sound) - last(run)) / max(abs(last(sound) - first(sound)), noise(sound), 1e-9)
+            )
     return max(gaps, default=0.0)
 
 
@@ -87,9 +90,13 @@ def return_stuck(e: Evidence) -> Judgement:
     for name in ("reward", f"val_{e.score}"):
         run, sound = e.values(name), e.sound(name)
         if run and sound:
-            moved = min(moved, abs(last(run) - first(run)) / max(abs(last(sound) - first(sound)), 1e-9))
+            moved = min(
+                moved, abs(last(run) - first(run)) / max(abs(last(sound) - first(sound)), 1e-9)
+            )
             count = max(count, len(run))
-    return Judgement(gap > 0.6 and moved < 0.2 and count >= 4 and not e.head_cut, {"gap": gap, "moved": moved})
+    return Judgement(
+        gap > 0.6 and moved < 0.2 and count >= 4 and not e.head_cut, {"gap": gap, "moved": moved}
+    )
 
 
 def value_explosion(e: Evidence) -> Judgement:
@@ -98,7 +105,7 @@ def value_explosion(e: Evidence) -> Judgement:
     for name in ("own_loss", "mean_q"):
         run, sound = finite(e.values(name)), finite(e.sound(name))
         if run and sound:
-            ratios.append(abs(last(run)) / max(max(map(abs, sound)), 1e-6))
+            ratios.append(abs(last(run)) / max(*map(abs, sound), 1e-6))
     top = max(ratios, default=0.0)
     return Judgement(nonfinite(e).visible or top > 20, {"ratio": top})
 
@@ -106,14 +113,24 @@ def value_explosion(e: Evidence) -> Judgement:
 def constant_reward(e: Evidence) -> Judgement:
     """The printed reward is the same in at least 4 records."""
     reward = e.values("reward")
-    return Judgement(len(reward) >= 4 and len(set(reward[len(reward) // 3 :])) == 1, {"records": len(reward)})
+    return Judgement(
+        len(reward) >= 4 and len(set(reward[len(reward) // 3 :])) == 1, {"records": len(reward)}
+    )
 
 
 def reward_drift(e: Evidence) -> Judgement:
     """The printed reward rises by 3 noises while the printed true reward falls by 3 noises from its best, or the printed KL ends 5 times above the twin's with the reward rising."""
     reward, true, kl = e.values("reward"), e.values("val_true_reward"), e.values("kl")
-    rise = (last(reward) - first(reward)) / max(noise(e.sound("reward")), 1e-3) if len(reward) >= 4 else 0.0
-    drop = (max(true) - last(true)) / max(noise(e.sound("val_true_reward")), 0.02) if len(true) >= 3 else 0.0
+    rise = (
+        (last(reward) - first(reward)) / max(noise(e.sound("reward")), 1e-3)
+        if len(reward) >= 4
+        else 0.0
+    )
+    drop = (
+        (max(true) - last(true)) / max(noise(e.sound("val_true_reward")), 0.02)
+        if len(true) >= 3
+        else 0.0
+    )
     away = last(kl) / max(last(e.sound("kl")), 1e-3) if kl else 0.0
     return Judgement(rise > 3 and (drop > 3 or away > 5), {"rise": rise, "drop": drop, "kl": away})
 
@@ -135,7 +152,10 @@ def data_order(e: Evidence) -> Judgement:
     if lag < 4 or lag > len(series) * 0.6:
         return Judgement(False, {"lag": lag})
     values = [value for _, value in series]
-    trend = [statistics.fmean(values[max(0, k - lag // 2) : k + lag // 2 + 1]) for k in range(len(values))]
+    trend = [
+        statistics.fmean(values[max(0, k - lag // 2) : k + lag // 2 + 1])
+        for k in range(len(values))
+    ]
     left = [value - level for value, level in zip(values, trend, strict=True)]
     pairs = list(zip(left, left[lag:], strict=False))
     power = statistics.fmean(one * one for one in left) or 1e-12
@@ -147,12 +167,19 @@ def data_order(e: Evidence) -> Judgement:
 def spike(e: Evidence) -> Judgement:
     """After at least 3 records before the event one loss stands 1 range and 6 noises above them, or a NaN follows."""
     series = e.run.get("loss", [])
-    before = [value for step, value in series if step <= (e.event_step or 0) and math.isfinite(value)]
+    before = [
+        value for step, value in series if step <= (e.event_step or 0) and math.isfinite(value)
+    ]
     after = [value for step, value in series if step > (e.event_step or 0)]
     if len(before) < 3 or not after:
         return Judgement(False, {"before": len(before)})
     if not all(map(math.isfinite, after)):
-        return Judgement(True, nonfinite(e).figures, "", "numerics.nonfinite-unknown" if not finite(after) else "")
+        return Judgement(
+            True,
+            nonfinite(e).figures,
+            "",
+            "numerics.nonfinite-unknown" if not finite(after) else "",
+        )
     level = last(before)
     height = (max(after) - level) / max(loss_range(e), 6 * noise(before), 0.3 * abs(level))
     return Judgement(height > 1, {"height": height})
@@ -167,7 +194,9 @@ def jump(e: Evidence) -> Judgement:
     if len(before) < 3 or len(after) < 3:
         return Judgement(False, {"before": len(before), "after": len(after)})
     rise = statistics.median(after) - last(before)
-    return Judgement(rise > max(0.25 * loss_range(e), 3 * noise(before)), {"rise": rise / loss_range(e)})
+    return Judgement(
+        rise > max(0.25 * loss_range(e), 3 * noise(before)), {"rise": rise / loss_range(e)}
+    )
 
 
 def noisy(e: Evidence) -> Judgement:
@@ -176,7 +205,9 @@ def noisy(e: Evidence) -> Judgement:
     rough = noise(e.values("loss")) / max(noise(e.sound("loss")), 1e-9)
     worse = (last(e.values("loss")) - last(e.sound("loss"))) / loss_range(e)
     loud = rough > 4 and worse > 0.35 and len(e.values("loss")) >= 8
-    return Judgement(found.visible or loud, {**found.figures, "roughness": rough, "worse": worse}, found.cause)
+    return Judgement(
+        found.visible or loud, {**found.figures, "roughness": rough, "worse": worse}, found.cause
+    )
 
 
 def zero_loss(e: Evidence) -> Judgement:
@@ -188,11 +219,16 @@ def zero_loss(e: Evidence) -> Judgement:
 def fp16(e: Evidence) -> Judgement:
     """NaN or infinity is printed, with a falling printed loss scale as float16's sign; or the loss diverges or stands still."""
     scales = e.values("loss_scale")
-    drops = sum(b < a for a, b in zip(scales, scales[1:], strict=False))
+    drops = sum(b < a for a, b in itertools.pairwise(scales))
     bad = nonfinite(e)
     named = drops >= 2 or (bool(scales) and scales[-1] <= 1)
     if bad.visible:
-        return Judgement(True, {**bad.figures, "scale_drops": drops}, "", "numerics.fp16-overflow" if named else "numerics.nonfinite-unknown")
+        return Judgement(
+            True,
+            {**bad.figures, "scale_drops": drops},
+            "",
+            "numerics.fp16-overflow" if named else "numerics.nonfinite-unknown",
+        )
     if named:
         return Judgement(True, {"scale_drops": drops}, "", "numerics.fp16-overflow")
     found = divergence(e)
@@ -202,10 +238,15 @@ def fp16(e: Evidence) -> Judgement:
 def loss_scale(e: Evidence) -> Judgement:
     """The printed loss scale falls in at least 2 records or ends at 1, or a gradient norm of NaN is printed."""
     scales = e.values("loss_scale")
-    drops = sum(b < a for a, b in zip(scales, scales[1:], strict=False))
+    drops = sum(b < a for a, b in itertools.pairwise(scales))
     bad = nonfinite(e)
     low = drops >= 2 or (len(scales) >= 2 and scales[-1] <= 1 < scales[0])
-    return Judgement(low or bad.visible, {"drops": drops, **bad.figures}, "", "" if low else "numerics.nonfinite-unknown")
+    return Judgement(
+        low or bad.visible,
+        {"drops": drops, **bad.figures},
+        "",
+        "" if low else "numerics.nonfinite-unknown",
+    )
 
 
 def input_bound(e: Evidence) -> Judgement:
@@ -222,7 +263,11 @@ def slower(e: Evidence) -> Judgement:
     if len(speed) >= 4:
         ratio = max(ratio, first(speed) / max(last(speed), 1e-9))
     if e.clock_shown and len(e.clocks) >= 6:
-        paces = [(int(c2) - int(c1)) / (s2 - s1) for (s1, c1), (s2, c2) in zip(e.clocks, e.clocks[1:], strict=False) if s2 > s1]
+        paces = [
+            (int(c2) - int(c1)) / (s2 - s1)
+            for (s1, c1), (s2, c2) in itertools.pairwise(e.clocks)
+            if s2 > s1
+        ]
         third = max(1, len(paces) // 3)
         early, late = statistics.fmean(paces[:third]), statistics.fmean(paces[-third:])
         whole = int(e.clocks[-1][1]) - int(e.clocks[0][1])
@@ -235,7 +280,10 @@ def resumed(e: Evidence) -> Judgement:
     """The log names the checkpoint, counts on from it, and the loss starts in the upper third of the twin's range."""
     start = (first(e.values("loss")) - last(e.sound("loss"))) / loss_range(e)
     moved = share_moved(e)
-    return Judgement(e.resumed_shown and start > 0.6 and moved > 0.3 and not e.head_cut, {"start": start, "moved": moved})
+    return Judgement(
+        e.resumed_shown and start > 0.6 and moved > 0.3 and not e.head_cut,
+        {"start": start, "moved": moved},
+    )
 
 
 SPECIAL: tuple[Callable[[Evidence], Judgement], ...] = (
@@ -243,4 +291,7 @@ SPECIAL: tuple[Callable[[Evidence], Judgement], ...] = (
     value_explosion, constant_reward, reward_drift, forgetting, data_order, spike, jump, noisy, zero_loss,
     fp16, loss_scale, input_bound, slower, resumed,
 )  # fmt: skip
-ALL_RULES: dict[str, Callable[[Evidence], Judgement]] = {**RULES, **{one.__name__: one for one in SPECIAL}}
+ALL_RULES: dict[str, Callable[[Evidence], Judgement]] = {
+    **RULES,
+    **{one.__name__: one for one in SPECIAL},
+}

@@ -4,19 +4,21 @@ A group is a pair of task and seed: the sound twin is trained once and serves al
 `members` names them; it depends on the numbers alone, so a longer list begins with the shorter.
 """
 
+import gzip
+import json
 import math
-import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from curves.faults import BY_NAME, FAULTS, VARIANTS, VARIANTS_BY_NAME, Fault
 from curves.judging import Evidence, Judgement, fall, finite, indistinguishable, noise, overfitting
 from curves.judging_special import ALL_RULES
-from curves.settings import Knobs, draw_config, stream
+from curves.settings import Config, Knobs, draw_config, stream
 from curves.sheet import Plan, Printout, Sheet, draw_plan, fit_plan
 from curves.styles import LAYOUTS
 from curves.styles.frame import Frame
@@ -25,7 +27,20 @@ from curves.tasks.base import Task
 from curves.training import History, train
 
 VERSION = 1
-CLOCKED = frozenset({"prefixed", "mmengine", "detectron", "fairseq", "tqdm", "keras", "lightning", "table", "estimator", "blocks"})
+CLOCKED = frozenset(
+    {
+        "prefixed",
+        "mmengine",
+        "detectron",
+        "fairseq",
+        "tqdm",
+        "keras",
+        "lightning",
+        "table",
+        "estimator",
+        "blocks",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,34 +100,66 @@ def knobs_of(member: Member, task: type[Task]) -> Knobs:
 
 
 def record_group(task_name: str, seed: int, part: list[Member], out: Path) -> list[str]:
-    """Train the twin and the missing members; returns the ids written, rejected ones with a minus."""
-    missing = [one for one in part if not (out / f"{one.id}.yaml").exists() and not (out / "rejected" / one.id).exists()]
+    """Record the missing members of a group; returns the ids written, rejected ones with a minus.
+
+    A curve that lies in `out/curves` is printed and judged again without training it anew.
+    """
+    missing = [one for one in part if not is_done(one, out)]
     if not missing:
         return []
     task = TASKS[task_name]
-    config = draw_config(task, seed)
-    twin = train(task, config, Knobs())
+    twin = curve_of(Member(task_name, "sound", seed), task, Knobs(), out)
     done = []
     for member in missing:
         knobs = knobs_of(member, task)
-        history = twin if member.name == "sound" else train(task, config, knobs)
-        log, label = describe(member, task, knobs, history, twin)
-        if not sound_enough(task, twin) or (member.name not in BY_NAME and not sound_enough(task, history)):
-            write_whole(out / "rejected" / member.id, "did not learn\n")
+        history = curve_of(member, task, knobs, out)
+        sound = member.name in BY_NAME or sound_enough(task, history)
+        if not sound_enough(task, twin) or not sound:
+            write_whole(out / "rejected" / member.id, b"did not learn\n")
             done.append(f"-{member.id}")
             continue
-        write_whole(out / f"{member.id}.log", log)
-        write_whole(out / f"{member.id}.yaml", yaml.safe_dump(label, sort_keys=False, allow_unicode=True))
+        log, label = describe(member, task, knobs, history, twin)
+        text = yaml.safe_dump(label, sort_keys=False, allow_unicode=True)
+        write_whole(out / f"{member.id}.log", log.encode())
+        write_whole(out / f"{member.id}.yaml", text.encode())
         done.append(member.id)
     return done
 
 
-def write_whole(path: Path, text: str) -> None:
+def is_done(member: Member, out: Path) -> bool:
+    """Say whether a run was written or rejected."""
+    written = all((out / f"{member.id}{ending}").exists() for ending in (".log", ".yaml"))
+    return written or (out / "rejected" / member.id).exists()
+
+
+def curve_of(member: Member, task: type[Task], knobs: Knobs, out: Path) -> History:
+    """A run's curve: read where it was kept, else trained and kept."""
+    path = out / "curves" / f"{member.id}.json.gz"
+    if path.exists():
+        return history_from(json.loads(gzip.decompress(path.read_bytes())))
+    history = train(task, draw_config(task, member.seed), knobs)
+    write_whole(path, gzip.compress(json.dumps(history_as(history)).encode(), mtime=0))
+    return history
+
+
+def history_as(history: History) -> dict[str, Any]:
+    """A curve as plain values, seven digits each."""
+    steps = [{key: float(f"{value:.7g}") for key, value in one.items()} for one in history.steps]
+    return {**asdict(history), "steps": steps}
+
+
+def history_from(values: dict[str, Any]) -> History:
+    """A curve from plain values."""
+    evals = {int(step): figures for step, figures in values["evals"].items()}
+    return History(**{**values, "config": Config(**values["config"]), "evals": evals})
+
+
+def write_whole(path: Path, content: bytes) -> None:
     """Write a file under another name, then rename it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)
+    part.write_bytes(content)
+    part.replace(path)
 
 
 def progress(task: type[Task], history: History) -> list[float]:
@@ -127,12 +174,18 @@ def sound_enough(task: type[Task], history: History) -> bool:
     values = progress(task, history)
     if len(finite(values)) < len(values) or not values:
         return False
-    short = values if len(values) < 60 else [sum(values[k : k + 10]) / len(values[k : k + 10]) for k in range(0, len(values), 10)]
+    short = (
+        values
+        if len(values) < 60
+        else [sum(values[k : k + 10]) / len(values[k : k + 10]) for k in range(0, len(values), 10)]
+    )
     gain = fall(short)
     return gain > max(0.5 * noise(short), 0.05 * abs(short[0])) or max(map(abs, short)) < 0.3
 
 
-def evidence_of(task: type[Task], sheet: Sheet, twin: Sheet, plan: Plan, frame: Frame, history: History) -> Evidence:
+def evidence_of(
+    task: type[Task], sheet: Sheet, twin: Sheet, plan: Plan, frame: Frame, history: History
+) -> Evidence:
     """What is printed, for the rules."""
     run, sound = sheet.series(plan), twin.series(plan)
     named = set(frame.writer.names)
@@ -147,7 +200,11 @@ def evidence_of(task: type[Task], sheet: Sheet, twin: Sheet, plan: Plan, frame: 
                     series["loss"] = [(step, sign * value) for step, value in series[name]]
                     break
     classes = "num_classes" in frame.shown
-    chance = 1 / sheet.config.classes if "class" in task.traits or task.name in {"contrastive", "metric-triplet"} else None
+    chance = (
+        1 / sheet.config.classes
+        if "class" in task.traits or task.name in {"contrastive", "metric-triplet"}
+        else None
+    )
     passes = 3 + sheet.config.seed % 5
     return Evidence(
         run=run, twin=sound, score=task.score, score_up=task.score_up, chance=chance, classes_shown=classes,
@@ -161,12 +218,21 @@ def evidence_of(task: type[Task], sheet: Sheet, twin: Sheet, plan: Plan, frame: 
 
 def ending_cause(sheet: Sheet, frame: Frame) -> str:
     """The healthy id: completed where the printed log shows that the run came to its end."""
-    counted = frame.plan.style in {"keras", "tqdm", "bracket", "bracket-epoch", "two-lines", "megatron"}
+    counted = frame.plan.style in {
+        "keras",
+        "tqdm",
+        "bracket",
+        "bracket-epoch",
+        "two-lines",
+        "megatron",
+    }
     whole = sheet.complete and sheet.records[-1].step >= sheet.total_steps
     return "healthy.completed" if frame.end_line or (whole and counted) else "healthy.running"
 
 
-def describe(member: Member, task: type[Task], knobs: Knobs, history: History, twin: History) -> tuple[str, dict[str, object]]:
+def describe(
+    member: Member, task: type[Task], knobs: Knobs, history: History, twin: History
+) -> tuple[str, dict[str, object]]:
     """The log's text and the label."""
     plan = draw_plan(task, member.name, member.seed, LAYOUTS)
     fit_plan(plan, task, twin)
@@ -179,7 +245,13 @@ def describe(member: Member, task: type[Task], knobs: Knobs, history: History, t
     healthy = ending_cause(sheet, frame)
     cause, seen, rule, judged = judge(member, evidence, healthy)
     fault = BY_NAME.get(member.name)
-    also = list(fault.also) if fault else list(VARIANTS_BY_NAME[member.name].also) if member.name != "sound" else []
+    also = (
+        list(fault.also)
+        if fault
+        else list(VARIANTS_BY_NAME[member.name].also)
+        if member.name != "sound"
+        else []
+    )
     if fault and cause != fault.cause:
         also.append(fault.cause)
     if not fault and cause not in {"healthy.completed", "healthy.running"}:
@@ -207,7 +279,11 @@ def judge(member: Member, evidence: Evidence, healthy: str) -> tuple[str, str, s
             return "learning.overfitting", "learning.overfitting", "overfitting", found
         return healthy, healthy, "sound", Judgement(False)
     found = ALL_RULES[fault.rule](evidence)
-    slow = fault.cause.startswith("performance.") or fault.rule in {"no_gradient", "loss_scale", "resumed"}
+    slow = fault.cause.startswith("performance.") or fault.rule in {
+        "no_gradient",
+        "loss_scale",
+        "resumed",
+    }
     if not slow and indistinguishable(evidence):
         found.visible = False
         found.figures["same_as_twin"] = 1.0
@@ -223,10 +299,17 @@ def rounded(value: float) -> float:
 
 def listing() -> str:
     """Tasks, faults with their causes and tasks, variants, styles."""
-    lines = [f"task     {name:<28}{(task.__doc__ or '').splitlines()[0]}" for name, task in TASKS.items()]
+    lines = [
+        f"task     {name:<28}{(task.__doc__ or '').splitlines()[0]}" for name, task in TASKS.items()
+    ]
     for fault in FAULTS:
         where = sum(fault.applies(task) for task in TASKS.values())
-        lines.append(f"fault    {fault.name:<28}{fault.cause:<34}{where:>3} tasks, rule {fault.rule}")
-    lines += [f"variant  {one.name:<28}{sum(one.applies(task) for task in TASKS.values()):>3} tasks" for one in VARIANTS]
+        lines.append(
+            f"fault    {fault.name:<28}{fault.cause:<34}{where:>3} tasks, rule {fault.rule}"
+        )
+    lines += [
+        f"variant  {one.name:<28}{sum(one.applies(task) for task in TASKS.values()):>3} tasks"
+        for one in VARIANTS
+    ]
     lines += [f"style    {name:<28}{', '.join(layouts)}" for name, layouts in LAYOUTS.items()]
     return "\n".join(lines)

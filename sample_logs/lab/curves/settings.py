@@ -2,7 +2,9 @@
 
 import random
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import cos, pi
 
 
 def stream(*parts: object) -> random.Random:
@@ -112,26 +114,19 @@ def draw_config(task: "type", seed: int) -> Config:
 
 def rate_factors(name: str, steps: int) -> list[float]:
     """Factors of the learning rate for each step under a schedule."""
-    from math import cos, pi
 
-    def factor(step: int) -> float:
-        done = step / max(1, steps - 1)
-        if name == "cosine":
-            return 0.01 + 0.495 * (1 + cos(pi * done))
-        if name == "linear":
-            return max(1 - done, 0.0)
-        if name == "step":
-            return 0.1 ** sum(done >= edge for edge in (0.5, 0.8))
-        if name == "warmup":
-            return min(1.0, done / 0.1 + 0.01) * (0.01 + 0.495 * (1 + cos(pi * max(done - 0.1, 0) / 0.9)))
-        if name == "long-warmup":
-            return min(1.0, done / 0.5 + 0.005)
-        if name == "restarts":
-            return 0.01 + 0.495 * (1 + cos(pi * (done * 3.999 % 1)))
-        if name == "cut":
-            return max(1 - done / 0.025, 0.0)
-        if name == "early-end":
-            return 0.5 ** (done * 120)
-        return 1.0
+    def wave(share: float) -> float:
+        return 0.01 + 0.495 * (1 + cos(pi * share))
 
-    return [factor(step) for step in range(steps)]
+    shapes: dict[str, Callable[[float], float]] = {
+        "constant": lambda _done: 1.0,
+        "cosine": wave,
+        "linear": lambda done: max(1 - done, 0.0),
+        "step": lambda done: 0.1 ** sum(done >= edge for edge in (0.5, 0.8)),
+        "warmup": lambda done: min(1.0, done / 0.1 + 0.01) * wave(max(done - 0.1, 0) / 0.9),
+        "long-warmup": lambda done: min(1.0, done / 0.5 + 0.005),
+        "restarts": lambda done: wave(done * 3.999 % 1),
+        "cut": lambda done: max(1 - done / 0.025, 0.0),
+        "early-end": lambda done: 0.5 ** (done * 120),
+    }
+    return [shapes[name](step / max(1, steps - 1)) for step in range(steps)]

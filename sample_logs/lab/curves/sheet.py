@@ -45,27 +45,20 @@ class Plan:
     def text(self, name: str, value: float) -> str:
         """A number as it is printed."""
         bare = name.removeprefix("val_")
-        if name == "lr":
-            return {"fixed": f"{value:.6f}", "round": f"{value:.4g}"}.get(self.form, f"{value:.4e}")
-        if name in TIMES:
-            return f"{value:.4f}" if value < 1 else f"{value:.3f}"
-        if name == "throughput":
-            return f"{value:.1f}"
-        if name == "loss_scale":
-            return f"{value:.1f}"
         if not math.isfinite(value):
             return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-        if bare == "modes":
-            return f"{value:.0f}"
+        special = {
+            "lr": {"fixed": ".6f", "round": ".4g"}.get(self.form, ".4e"),
+            "throughput": ".1f", "loss_scale": ".1f", "modes": ".0f",
+            **dict.fromkeys(TIMES, ".4f" if value < 1 else ".3f"),
+        }  # fmt: skip
+        if bare in special:
+            return format(value, special[bare])
         if self.percent and bare in SHARES:
             return f"{value * 100:.{min(self.digits, 2)}f}"
         if self.form == "round":
             return repr(round(value, self.digits))
-        if self.form == "general":
-            return f"{value:.{self.digits}g}"
-        if self.form == "sci":
-            return f"{value:.{self.digits}e}"
-        return f"{value:.{self.digits}f}"
+        return format(value, f".{self.digits}" + {"general": "g", "sci": "e"}.get(self.form, "f"))
 
     def read(self, name: str, value: float) -> float:
         """The number that a reader gets from the print; shares in per cent are given back as shares."""
@@ -119,7 +112,11 @@ def draw_plan(task: type[Task], fault: str, seed: int, layouts: dict[str, tuple[
         printed |= {"step_time", "data_time"} if rng.random() < 0.75 else {"step_time"}
     printed |= {name for name in ("val_loss", "val_score") if rng.random() < 0.78}
     printed |= {name for name in ("score", *task.extras) if rng.random() < 0.7}
-    printed |= {name for name in ("val_old_accuracy", "val_balanced_accuracy", "val_more") if rng.random() < 0.75}
+    printed |= {
+        name
+        for name in ("val_old_accuracy", "val_balanced_accuracy", "val_more")
+        if rng.random() < 0.75
+    }
     cut = rng.random()
     return Plan(
         style=style,
@@ -128,7 +125,11 @@ def draw_plan(task: type[Task], fault: str, seed: int, layouts: dict[str, tuple[
         records=rng.choice(COUNTS),
         printed=frozenset(printed),
         digits=rng.choice((2, 3, 3, 4, 4, 4, 5, 6)),
-        form=rng.choice(("fixed", "fixed", "fixed", "round", "general", "sci") if rng.random() < 0.5 else ("fixed",)),
+        form=rng.choice(
+            ("fixed", "fixed", "fixed", "round", "general", "sci")
+            if rng.random() < 0.5
+            else ("fixed",)
+        ),
         percent=rng.random() < 0.35,
         averaged=rng.random() < 0.6,
         head_cut=0.2 + 0.55 * rng.random() if cut < 0.12 else 0.0,
@@ -165,8 +166,16 @@ class Printout:
         self.config = history.config
         done = len(history.steps)
         fresh = knobs.special == "fresh-resume"
-        self.offset = int(done * knobs.resume / (1 - knobs.resume)) // self.config.per_epoch * self.config.per_epoch if fresh else 0
-        resumed = int(self.config.steps * knobs.resume) // self.config.per_epoch * self.config.per_epoch
+        self.offset = (
+            int(done * knobs.resume / (1 - knobs.resume))
+            // self.config.per_epoch
+            * self.config.per_epoch
+            if fresh
+            else 0
+        )
+        resumed = (
+            int(self.config.steps * knobs.resume) // self.config.per_epoch * self.config.per_epoch
+        )
         self.first = 0 if fresh else resumed
         self.clocks: list[float] = []
         now = 0.0
@@ -178,12 +187,20 @@ class Printout:
     def train_values(self, first: int, last: int) -> dict[str, float]:
         """Figures of the record that covers the steps first..last (from 0, the last one included)."""
         steps, plan = self.history.steps, self.plan
-        part = steps[first : last + 1] if plan.averaged or plan.layout == "epoch" else steps[last : last + 1]
+        part = (
+            steps[first : last + 1]
+            if plan.averaged or plan.layout == "epoch"
+            else steps[last : last + 1]
+        )
         names = [self.task.primary]
         names += [one for one in self.task.extras if one in plan.printed]
         if "score" in plan.printed and self.task.score in steps[last]:
             names.append(self.task.score)
-        names += [one for one in ("lr", "grad_norm", "loss_scale") if one in plan.printed and one in steps[last]]
+        names += [
+            one
+            for one in ("lr", "grad_norm", "loss_scale")
+            if one in plan.printed and one in steps[last]
+        ]
         names += [one for one in ("data_time", "step_time") if one in plan.printed]
         found = {}
         for name in dict.fromkeys(names):
@@ -201,7 +218,17 @@ class Printout:
         found = {}
         for name, value in self.history.evals.get(step, {}).items():
             key = "val_score" if name == f"val_{self.task.score}" else name
-            if key in self.plan.printed or (key not in {"val_loss", "val_score", "val_old_accuracy", "val_balanced_accuracy", "eval_time"} and "val_more" in self.plan.printed):
+            if key in self.plan.printed or (
+                key
+                not in {
+                    "val_loss",
+                    "val_score",
+                    "val_old_accuracy",
+                    "val_balanced_accuracy",
+                    "eval_time",
+                }
+                and "val_more" in self.plan.printed
+            ):
                 found[name] = value
         return found
 
@@ -214,7 +241,13 @@ class Printout:
             last = epoch * size - 1
             if (epoch % stride == 0 or epoch == epochs) and last >= self.first:
                 values = self.train_values(last - size + 1, last)
-                yield Record(last + 1 + self.offset, epoch + self.offset // size, values, self.valid_values(last), self.clocks[last])
+                yield Record(
+                    last + 1 + self.offset,
+                    epoch + self.offset // size,
+                    values,
+                    self.valid_values(last),
+                    self.clocks[last],
+                )
 
     def step_records(self) -> Iterator[Record]:
         """Records of training every few steps, evaluations on lines of their own."""

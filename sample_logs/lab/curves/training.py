@@ -38,7 +38,9 @@ class Engine:
         self.groups = task.groups()
         self.optimizers = {name: self._optimizer(values) for name, values in self.groups.items()}
         self.factors = rate_factors(config.schedule, config.steps)
-        self.scale = {"overflow": 65536.0, "skips": 2.0**22, "grad-inf": 65536.0}.get(knobs.half, 1.0)
+        self.scale = {"overflow": 65536.0, "skips": 2.0**22, "grad-inf": 65536.0}.get(
+            knobs.half, 1.0
+        )
         self.good_steps = 0
         self.skipped = False
 
@@ -73,7 +75,9 @@ class Engine:
         limit = self.config.clip or math.inf
         used = [value for value in values if value.grad is not None]
         norm = float(nn.utils.clip_grad_norm_(used, limit)) if used else 0.0
-        self.skipped = self.knobs.half in {"overflow", "skips", "grad-inf"} and not math.isfinite(norm)
+        self.skipped = self.knobs.half in {"overflow", "skips", "grad-inf"} and not math.isfinite(
+            norm
+        )
         if not self.skipped:
             optimizer.step()
         self._next_scale()

@@ -18,7 +18,11 @@ def keras(w: Writer) -> Iterator[str]:
         each = seconds / size
         pace = f"{each * 1000:.0f}ms/step" if each < 1 else f"{each:.0f}s/step"
         line = "━" * 20 if new else "=" * 30
-        values = {key: value for key, value in record.values.items() if key not in {"step_time", "data_time", "throughput"}}
+        values = {
+            key: value
+            for key, value in record.values.items()
+            if key not in {"step_time", "data_time", "throughput"}
+        }
         yield f"Epoch {record.epoch}/{w.sheet.total_epochs}"
         text = w.joined({**values, **record.valid}, separator=" - ")
         yield f"{size}/{size} {line if new else '[' + line + ']'} {'' if new else '- '}{seconds:.0f}s {pace} - {text}"
@@ -42,12 +46,20 @@ def csv(w: Writer) -> Iterator[str]:
     w.dialect = w.rng.choice(("plain", "keras", "slash"))
     keys: list[str] = []
     for record in w.sheet.records:
-        keys += [key for key in (*record.values, *record.valid) if key not in keys and key != "eval_time"]
+        keys += [
+            key for key in (*record.values, *record.valid) if key not in keys and key != "eval_time"
+        ]
     mark = w.rng.choice((",", ",", "\t", ";"))
     yield mark.join(["epoch", "step", *(w.name(key) for key in keys)])
     for record in w.sheet.records:
         both = {**record.values, **record.valid}
-        yield mark.join([str(record.epoch), str(record.step), *(w.text(key, both[key]) if key in both else "" for key in keys)])
+        yield mark.join(
+            [
+                str(record.epoch),
+                str(record.step),
+                *(w.text(key, both[key]) if key in both else "" for key in keys),
+            ]
+        )
 
 
 def jsonl(w: Writer) -> Iterator[str]:
@@ -60,7 +72,9 @@ def jsonl(w: Writer) -> Iterator[str]:
         for key, value in {**record.values, **record.valid}.items():
             if key != "eval_time":
                 number = float(w.text(key, value))
-                row[w.name(key)] = int(number) if math.isfinite(number) and key == "val_modes" else number
+                row[w.name(key)] = (
+                    int(number) if math.isfinite(number) and key == "val_modes" else number
+                )
         yield json.dumps(row)
 
 
@@ -69,18 +83,27 @@ def table(w: Writer) -> Iterator[str]:
     w.dialect = "plain"
     keys: list[str] = []
     for record in w.sheet.records:
-        keys += [key for key in (*record.values, *record.valid) if key not in keys and key != "eval_time"]
+        keys += [
+            key for key in (*record.values, *record.valid) if key not in keys and key != "eval_time"
+        ]
     names = [w.name(key) for key in keys]
     wide = [max(len(name), 10) + 2 for name in names]
     ruled = w.rng.random() < 0.4
-    heading = f"{'epoch':<8}" + "".join(f"{name:<{size}}" for name, size in zip(names, wide, strict=True)) + "time"
+    heading = (
+        f"{'epoch':<8}"
+        + "".join(f"{name:<{size}}" for name, size in zip(names, wide, strict=True))
+        + "time"
+    )
     yield heading.rstrip()
     if ruled:
         yield "-" * len(heading)
     before = 0.0
     for record in w.sheet.records:
         both = {**record.values, **record.valid}
-        cells = "".join(f"{w.text(key, both[key]) if key in both else '':<{size}}" for key, size in zip(keys, wide, strict=True))
+        cells = "".join(
+            f"{w.text(key, both[key]) if key in both else '':<{size}}"
+            for key, size in zip(keys, wide, strict=True)
+        )
         yield f"{record.epoch - 1 + w.plan.count_from:<8}{cells}{short_span(record.clock - before)}"
         before = record.clock
 
@@ -93,7 +116,10 @@ def pipes(w: Writer) -> Iterator[str]:
     timed = w.rng.random() < 0.4
     before = 0.0
     for record in w.sheet.records:
-        parts = [f"{name.replace('_', ' ')}{link}{text}" for name, text in w.pairs({**record.values, **record.valid})]
+        parts = [
+            f"{name.replace('_', ' ')}{link}{text}"
+            for name, text in w.pairs({**record.values, **record.valid})
+        ]
         if timed:
             parts.append(f"time{link}{record.clock - before:.2f}s")
         before = record.clock
@@ -103,9 +129,19 @@ def pipes(w: Writer) -> Iterator[str]:
 def bracket_epoch(w: Writer) -> Iterator[str]:
     """`Epoch [3/20] Train Loss: 0.51, Val Loss: 0.60`."""
     w.dialect = w.rng.choice(("title", "title", "plain"))
-    form = w.rng.choice(("Epoch [{e}/{n}] ", "Epoch {e}/{n} - ", "Epoch: {e}/{n}, ", "[Epoch {e}] ", "Epoch {e:03d}: "))
+    form = w.rng.choice(
+        (
+            "Epoch [{e}/{n}] ",
+            "Epoch {e}/{n} - ",
+            "Epoch: {e}/{n}, ",
+            "[Epoch {e}] ",
+            "Epoch {e:03d}: ",
+        )
+    )
     for record in w.sheet.records:
-        yield form.format(e=record.epoch, n=w.sheet.total_epochs) + w.joined({**record.values, **record.valid})
+        yield form.format(e=record.epoch, n=w.sheet.total_epochs) + w.joined(
+            {**record.values, **record.valid}
+        )
 
 
 def two_lines(w: Writer) -> Iterator[str]:
@@ -135,6 +171,8 @@ def printed_dict(w: Writer) -> Iterator[str]:
     """`Epoch 3 {'train_loss': 0.51, …}`: a dict printed as it is."""
     w.dialect = w.rng.choice(("plain", "slash", "keras"))
     for record in w.sheet.records:
-        shown = ", ".join(f"'{name}': {text}" for name, text in w.pairs({**record.values, **record.valid}))
+        shown = ", ".join(
+            f"'{name}': {text}" for name, text in w.pairs({**record.values, **record.valid})
+        )
         place = f"Step {record.step}" if w.plan.layout == "step" else f"Epoch {record.epoch}"
         yield f"{place}: {{{shown}}}"

@@ -1,6 +1,6 @@
 """What stands around the records: settings at the head, talk between, the end."""
 
-import datetime
+import datetime as dt
 import json
 from collections.abc import Iterator
 
@@ -24,10 +24,14 @@ NOISE = (
 class Frame:
     """Writes a whole log: `lines` gives its text, afterwards `shown` says which settings it names."""
 
-    def __init__(self, sheet: Sheet, plan: Plan, knobs: Knobs, parameters: int, *, early: bool) -> None:
+    def __init__(
+        self, sheet: Sheet, plan: Plan, knobs: Knobs, parameters: int, *, early: bool
+    ) -> None:
         self.sheet, self.plan, self.knobs, self.early = sheet, plan, knobs, early
         self.rng = plan.rng
-        start = datetime.datetime(2025, 1, 3, 8, tzinfo=datetime.UTC) + datetime.timedelta(seconds=self.rng.randrange(3 * 10**7))
+        start = dt.datetime(2025, 1, 3, 8, tzinfo=dt.UTC) + dt.timedelta(
+            seconds=self.rng.randrange(3 * 10**7)
+        )
         self.writer = Writer(sheet, plan, choice=self.rng.randrange(60), start=start)
         config = sheet.config
         settings = {
@@ -41,7 +45,9 @@ class Frame:
         if config.schedule in {"cut", "early-end"}:
             settings.pop("scheduler")
         names = list(settings)
-        self.shown = sorted(self.rng.sample(names, self.rng.randint(2, len(names)))) if plan.header else []
+        self.shown = (
+            sorted(self.rng.sample(names, self.rng.randint(2, len(names)))) if plan.header else []
+        )
         self.settings = {name: settings[name] for name in names if name in self.shown}
         self.end_line = False
 
@@ -55,20 +61,30 @@ class Frame:
             first = self.sheet.records[0].step
             at = max(first // self.sheet.per_epoch - 1, 0) * self.sheet.per_epoch
             if not self.plan.head_cut:
-                yield self.rng.choice((f"Resuming from checkpoint at step {at}", f"=> loaded checkpoint 'ckpt/last.pt' (step {at})", f"Resume training from step {at}"))
+                yield self.rng.choice(
+                    (
+                        f"Resuming from checkpoint at step {at}",
+                        f"=> loaded checkpoint 'ckpt/last.pt' (step {at})",
+                        f"Resume training from step {at}",
+                    )
+                )
 
     def _settings(self) -> Iterator[str]:
         form = self.rng.randrange(5)
         values = self.settings
         if form == 0:
-            yield "Namespace(" + ", ".join(f"{key}={value!r}" for key, value in values.items()) + ")"
+            yield (
+                "Namespace(" + ", ".join(f"{key}={value!r}" for key, value in values.items()) + ")"
+            )
         elif form == 1:
             yield from (f"{key}: {value}" for key, value in values.items())
         elif form == 2:
             yield json.dumps(values)
         elif form == 3:
             yield "***** Running training *****"
-            yield from (f"  {key.replace('_', ' ').capitalize()} = {value}" for key, value in values.items())
+            yield from (
+                f"  {key.replace('_', ' ').capitalize()} = {value}" for key, value in values.items()
+            )
         else:
             yield "=" * 40
             yield from (f"  {key:<14}{value}" for key, value in values.items())
@@ -80,9 +96,22 @@ class Frame:
         if score is not None and score < best.get("val_loss", float("inf")):
             best["val_loss"] = score
             if self.rng.random() < self.plan.talk * 4:
-                yield self.rng.choice((f"New best val_loss: {score:.4f}, saving checkpoint", "Saving best model ...", f"val_loss improved to {score:.4f}"))
+                yield self.rng.choice(
+                    (
+                        f"New best val_loss: {score:.4f}, saving checkpoint",
+                        "Saving best model ...",
+                        f"val_loss improved to {score:.4f}",
+                    )
+                )
         if self.rng.random() < self.plan.talk:
-            yield self.rng.choice((f"Saving model checkpoint to ./runs/exp/checkpoint-{record.step}", f"checkpoint saved: ckpt_{record.step}.pt", self.rng.choice(NOISE), f"[{self.writer.clock(record)}] heartbeat: rank 0 alive"))
+            yield self.rng.choice(
+                (
+                    f"Saving model checkpoint to ./runs/exp/checkpoint-{record.step}",
+                    f"checkpoint saved: ckpt_{record.step}.pt",
+                    self.rng.choice(NOISE),
+                    f"[{self.writer.clock(record)}] heartbeat: rank 0 alive",
+                )
+            )
 
     def footer(self) -> Iterator[str]:
         """The end, where the run came to one and says so."""
@@ -91,7 +120,12 @@ class Frame:
             return
         if self.early:
             self.end_line = True
-            yield self.rng.choice((f"Early stopping at epoch {last.epoch}: no improvement for 3 evaluations", "EarlyStopping: val_loss did not improve in the last 3 epochs. Stopping."))
+            yield self.rng.choice(
+                (
+                    f"Early stopping at epoch {last.epoch}: no improvement for 3 evaluations",
+                    "EarlyStopping: val_loss did not improve in the last 3 epochs. Stopping.",
+                )
+            )
         elif self.plan.ending:
             self.end_line = True
             if self.plan.style == "trainer":
@@ -99,7 +133,16 @@ class Frame:
                 seconds = max(self.sheet.seconds, 0.01)
                 yield f"{{'train_runtime': {seconds:.4f}, 'train_samples_per_second': {steps * self.sheet.config.batch / seconds:.3f}, 'train_steps_per_second': {steps / seconds:.3f}, 'epoch': {self.sheet.total_epochs}}}"
             else:
-                yield self.rng.choice((f"Training finished in {span(self.sheet.seconds)}", "Training complete.", "Done.", f"`Trainer.fit` stopped: `max_epochs={self.sheet.total_epochs}` reached.", "训练完成", f"Saved final model to ./runs/exp/final.pt (total {span(self.sheet.seconds)})"))
+                yield self.rng.choice(
+                    (
+                        f"Training finished in {span(self.sheet.seconds)}",
+                        "Training complete.",
+                        "Done.",
+                        f"`Trainer.fit` stopped: `max_epochs={self.sheet.total_epochs}` reached.",
+                        "训练完成",
+                        f"Saved final model to ./runs/exp/final.pt (total {span(self.sheet.seconds)})",
+                    )
+                )
 
     def lines(self) -> list[str]:
         """The log's lines."""
@@ -121,4 +164,3 @@ class Frame:
             if (place + 1) % ratio == 0 and place // ratio < len(self.sheet.records):
                 found += self.talk(self.sheet.records[place // ratio], best)
         return found
-

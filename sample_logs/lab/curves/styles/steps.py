@@ -11,9 +11,13 @@ def trainer(w: Writer) -> Iterator[str]:
     quoted = w.rng.random() < 0.25
     for record in w.sheet.records:
         mark = "'" if quoted else ""
-        shown = [f"'{name}': {mark}{text}{mark}" for name, text in w.pairs(record.values or record.valid)]
+        shown = [
+            f"'{name}': {mark}{text}{mark}" for name, text in w.pairs(record.values or record.valid)
+        ]
         if record.valid:
-            shown.append(f"'eval_runtime': {max(record.valid.get('eval_time', 0.001) * w.plan.time_scale, 0.001):.4f}")
+            shown.append(
+                f"'eval_runtime': {max(record.valid.get('eval_time', 0.001) * w.plan.time_scale, 0.001):.4f}"
+            )
         epoch = record.step / w.sheet.per_epoch
         yield "{" + ", ".join([*shown, f"'epoch': {mark}{round(epoch, 2)}{mark}"]) + "}"
 
@@ -34,13 +38,22 @@ def mmengine(w: Writer) -> Iterator[str]:
                 parts.append(f"time: {w.text('step_time', record.values['step_time'])}")
                 w.names["step_time"] = "time"
             if "data_time" in order:
-                parts.append(f"{w.name('data_time')}: {w.text('data_time', record.values['data_time'])}")
+                parts.append(
+                    f"{w.name('data_time')}: {w.text('data_time', record.values['data_time'])}"
+                )
             yield head + place + "  " + "  ".join([*parts, w.joined(rest, separator="  ")])
         else:
-            shown = {key.removeprefix("val_") if key != "val_loss" else key: value for key, value in record.valid.items()}
+            shown = {
+                key.removeprefix("val_") if key != "val_loss" else key: value
+                for key, value in record.valid.items()
+            }
             for key in record.valid:
                 w.names[key] = key.removeprefix("val_") if key != "val_loss" else key
-            text = "  ".join(f"{w.sheet.task.name.split('-')[0]}/{key}: {w.text(key, value)}" for key, value in shown.items() if key != "eval_time")
+            text = "  ".join(
+                f"{w.sheet.task.name.split('-')[0]}/{key}: {w.text(key, value)}"
+                for key, value in shown.items()
+                if key != "eval_time"
+            )
             yield f"{head}Epoch(val) [{record.epoch}][{4 + w.choice % 9}/{4 + w.choice % 9}]    {text}"
 
 
@@ -57,14 +70,20 @@ def nanogpt(w: Writer) -> Iterator[str]:
                 text += f", time {time * 1000:.2f}ms"
             yield f"iter {record.step}: {text}"
         else:
-            yield f"step {record.step}: " + ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in w.pairs(record.valid))
+            yield f"step {record.step}: " + ", ".join(
+                f"{name.replace('_', ' ')} {text}" for name, text in w.pairs(record.valid)
+            )
 
 
 def tqdm_bar(w: Writer) -> Iterator[str]:
     """A bar over the steps, one line for each refresh that was kept."""
     w.dialect = "short"
     total = w.sheet.total_steps
-    named = f"Epoch {w.sheet.records[0].epoch}: " if w.rng.random() < 0.2 else w.rng.choice(("", "", "Training: "))
+    named = (
+        f"Epoch {w.sheet.records[0].epoch}: "
+        if w.rng.random() < 0.2
+        else w.rng.choice(("", "", "Training: "))
+    )
     for record in w.sheet.records:
         share = record.step / total
         speed = (record.step - w.sheet.offset) / record.clock if record.clock else 0.0
@@ -80,12 +99,24 @@ def prefixed(w: Writer) -> Iterator[str]:
     """A logger's prefix with the clock time."""
     w.dialect = w.rng.choice(("plain", "slash", "hf", "keras"))
     name = w.rng.choice(("train", "__main__", "trainer", "root", "engine"))
-    form = w.rng.choice(("{t},{ms} - {n} - INFO - ", "[{t}][{n}][INFO] ", "{t} INFO {n}: ", "INFO:{n}:", "{t} | INFO | {n}:train:128 - "))
+    form = w.rng.choice(
+        (
+            "{t},{ms} - {n} - INFO - ",
+            "[{t}][{n}][INFO] ",
+            "{t} INFO {n}: ",
+            "INFO:{n}:",
+            "{t} | INFO | {n}:train:128 - ",
+        )
+    )
     word = w.rng.choice(("step", "iter", "global_step", "update"))
     link = w.rng.choice(("=", ": ", " "))
     for record in w.sheet.records:
         head = form.format(t=w.clock(record), ms=f"{int(record.clock * 1000) % 1000:03d}", n=name)
-        place = f"epoch{link}{record.epoch} {word}{link}{record.step}" if w.choice % 2 else f"{word}{link}{record.step}/{w.sheet.total_steps}"
+        place = (
+            f"epoch{link}{record.epoch} {word}{link}{record.step}"
+            if w.choice % 2
+            else f"{word}{link}{record.step}/{w.sheet.total_steps}"
+        )
         if record.values:
             yield f"{head}{place} {w.joined(record.values, link=link, separator=' ')}"
         else:
@@ -97,13 +128,18 @@ def megatron(w: Writer) -> Iterator[str]:
     w.dialect = "mega"
     for record in w.sheet.records:
         if not record.values:
-            shown = " | ".join(f"{name.removeprefix('val_')} value: {text}" for name, text in w.pairs(record.valid))
+            shown = " | ".join(
+                f"{name.removeprefix('val_')} value: {text}" for name, text in w.pairs(record.valid)
+            )
             yield "-" * 88
             yield f" validation loss at iteration {record.step} | {shown} |"
             yield "-" * 88
             continue
         rest = dict(record.values)
-        parts = [f" iteration {record.step:8d}/{w.sheet.total_steps:8d}", f"consumed samples: {record.step * w.sheet.config.batch:12d}"]
+        parts = [
+            f" iteration {record.step:8d}/{w.sheet.total_steps:8d}",
+            f"consumed samples: {record.step * w.sheet.config.batch:12d}",
+        ]
         if "step_time" in rest:
             w.names["step_time"] = "elapsed time per iteration (ms)"
             parts.append(f"elapsed time per iteration (ms): {rest.pop('step_time') * 1000:.1f}")
@@ -115,7 +151,10 @@ def megatron(w: Writer) -> Iterator[str]:
             shown = "lm loss" if key == "loss" else key.replace("_", " ")
             w.names["loss" if key == w.sheet.task.primary else key] = shown
             parts.append(f"{shown}: {w.text(key, value)}")
-        yield " | ".join(parts) + " | number of skipped iterations:   0 | number of nan iterations:   0 |"
+        yield (
+            " | ".join(parts)
+            + " | number of skipped iterations:   0 | number of nan iterations:   0 |"
+        )
 
 
 def torchvision(w: Writer) -> Iterator[str]:
@@ -133,11 +172,19 @@ def torchvision(w: Writer) -> Iterator[str]:
         for key, value in record.values.items():
             kept = sums.setdefault(key, [])
             kept.append(value)
-            shown = {"step_time": "time", "data_time": "data", "throughput": "img/s"}.get(key) or w.name(key)
+            shown = {"step_time": "time", "data_time": "data", "throughput": "img/s"}.get(
+                key
+            ) or w.name(key)
             w.names["loss" if key == w.sheet.task.primary else key] = shown
             text = w.text(key, value)
-            parts.append(f"{shown}: {text}" + ("" if key == "lr" else f" ({w.text(key, sum(kept) / len(kept))})"))
-        yield f"Epoch: [{epoch - 1 + w.plan.count_from}]  [{w.in_epoch(record):>4d}/{w.sheet.per_epoch}]  eta: {span(w.remaining(record))}  " + "  ".join(parts)
+            parts.append(
+                f"{shown}: {text}"
+                + ("" if key == "lr" else f" ({w.text(key, sum(kept) / len(kept))})")
+            )
+        yield (
+            f"Epoch: [{epoch - 1 + w.plan.count_from}]  [{w.in_epoch(record):>4d}/{w.sheet.per_epoch}]  eta: {span(w.remaining(record))}  "
+            + "  ".join(parts)
+        )
 
 
 def estimator(w: Writer) -> Iterator[str]:
@@ -168,7 +215,10 @@ def detectron(w: Writer) -> Iterator[str]:
                 times += f"{w.name('data_time')}: {w.text('data_time', rest.pop('data_time'))}  "
             w.names["loss"] = "total_loss"
             rate = rest.pop("lr", None)
-            text = "  ".join(f"{'total_loss' if key == w.sheet.task.primary else w.name(key)}: {w.text(key, value)}" for key, value in rest.items())
+            text = "  ".join(
+                f"{'total_loss' if key == w.sheet.task.primary else w.name(key)}: {w.text(key, value)}"
+                for key, value in rest.items()
+            )
             w.names["loss"] = "total_loss"
             tail = "" if rate is None else f"{w.name('lr')}: {w.text('lr', rate)}  "
             yield f"{head}utils.events]:  eta: {span(w.remaining(record))}  iter: {record.step - 1}  {text}  {times}{tail}".rstrip()
@@ -177,12 +227,14 @@ def detectron(w: Writer) -> Iterator[str]:
 
 
 def fairseq(w: Writer) -> Iterator[str]:
-    """fairseq's JSON in the log."""
+    """JSON in the log, as fairseq prints it."""
     w.dialect = "plain"
     w.choice = w.choice // 4 * 4
     for record in w.sheet.records:
         kind = "train_inner" if record.values else "valid"
-        shown = "".join(f', "{name}": "{text}"' for name, text in w.pairs(record.values or record.valid))
+        shown = "".join(
+            f', "{name}": "{text}"' for name, text in w.pairs(record.values or record.valid)
+        )
         yield f'{w.clock(record)} | INFO | {kind} | {{"epoch": {record.epoch}, "update": {record.step / w.sheet.per_epoch:.3f}{shown}, "num_updates": "{record.step}"}}'
 
 
@@ -191,7 +243,9 @@ def bracket(w: Writer) -> Iterator[str]:
     w.dialect = "title"
     for record in w.sheet.records:
         if record.values:
-            parts = ", ".join(f"{name.removeprefix('Train ')}: {text}" for name, text in w.pairs(record.values))
+            parts = ", ".join(
+                f"{name.removeprefix('Train ')}: {text}" for name, text in w.pairs(record.values)
+            )
             w.names = {key: value.removeprefix("Train ") for key, value in w.names.items()}
             yield f"Epoch [{record.epoch}/{w.sheet.total_epochs}], Step [{w.in_epoch(record)}/{w.sheet.per_epoch}], {parts}"
         else:
@@ -205,7 +259,12 @@ def blocks(w: Writer) -> Iterator[str]:
         group = "train/" if record.values else "eval/"
         rows = [(f"{group}", "")]
         rows += [(f"   {name}", text) for name, text in w.pairs(record.values or record.valid)]
-        rows += [("time/", ""), ("   iterations", str(record.step)), ("   time_elapsed", str(int(record.clock))), ("   total_timesteps", str(record.step * w.sheet.config.batch))]
+        rows += [
+            ("time/", ""),
+            ("   iterations", str(record.step)),
+            ("   time_elapsed", str(int(record.clock))),
+            ("   total_timesteps", str(record.step * w.sheet.config.batch)),
+        ]
         left, right = max(len(one) for one, _ in rows) + 2, max(len(one) for _, one in rows) + 2
         edge = "-" * (left + right + 5)
         yield edge

@@ -1,13 +1,15 @@
 """What all styles share: names of metrics in a dialect, clock times, bars, positions."""
 
-import datetime
+import datetime as dt
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from curves.sheet import Plan, Record, Sheet
 
-SHORT = {"accuracy": ("accuracy", "acc", "acc", "top1", "Acc"), "learning_rate": ("lr", "learning_rate")}
+OF_THE_RUN = frozenset(
+    {"lr", "grad_norm", "data_time", "step_time", "throughput", "loss_scale", "epsilon"}
+)
 CHINESE = {
     "loss": "损失", "accuracy": "准确率", "lr": "学习率", "grad_norm": "梯度范数", "data_time": "数据耗时",
     "step_time": "每步耗时", "throughput": "吞吐", "reward": "奖励", "entropy": "熵", "return": "回报",
@@ -26,18 +28,19 @@ def dialect_name(name: str, dialect: str, choice: int) -> str:
         bare = ("accuracy", "acc", "acc", "top1", "accuracy")[choice % 5]
     if bare == "lr" and dialect in {"hf", "keras"}:
         return "learning_rate"
-    rest = bare in {"lr", "grad_norm", "data_time", "step_time", "throughput", "loss_scale", "epsilon"}
+    train, held_out = "", "val_"
     if dialect == "hf":
-        return f"eval_{bare}" if valid else bare
-    if dialect == "slash":
-        return f"{'val' if choice % 2 else 'eval'}/{bare}" if valid else bare if rest else f"train/{bare}"
-    if dialect == "plain":
-        prefix = ("val_", "valid_", "dev_")[choice % 3]
-        return f"{prefix}{bare}" if valid else bare if rest or choice % 4 == 0 else f"train_{bare}"
-    if dialect == "title":
-        words = bare.replace("_", " ").title() if len(bare) > 3 else bare.upper() if bare != "acc" else "Acc"
-        return f"{('Val', 'Valid', 'Validation', 'Test')[choice % 4]} {words}" if valid else words if rest else f"Train {words}"
-    return f"val_{bare}" if valid else bare
+        held_out = "eval_"
+    elif dialect == "slash":
+        train, held_out = "train/", "val/" if choice % 2 else "eval/"
+    elif dialect == "plain":
+        train, held_out = "train_" if choice % 4 else "", ("val_", "valid_", "dev_")[choice % 3]
+    elif dialect == "title":
+        short = bare.upper() if bare != "acc" else "Acc"
+        bare_shown = bare.replace("_", " ").title() if len(bare) > 3 else short
+        train, held_out = "Train ", ("Val ", "Valid ", "Validation ", "Test ")[choice % 4]
+        return (held_out if valid else "" if bare in OF_THE_RUN else train) + bare_shown
+    return (held_out if valid else "" if bare in OF_THE_RUN else train) + bare
 
 
 @dataclass(slots=True)
@@ -48,7 +51,7 @@ class Writer:
     plan: Plan
     dialect: str = "keras"
     choice: int = 0
-    start: datetime.datetime = field(default_factory=lambda: datetime.datetime(2025, 3, 1, tzinfo=datetime.UTC))
+    start: dt.datetime = field(default_factory=lambda: dt.datetime(2025, 3, 1, tzinfo=dt.UTC))
     names: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -70,7 +73,11 @@ class Writer:
 
     def pairs(self, values: dict[str, float]) -> list[tuple[str, str]]:
         """Printed names and numbers of a record."""
-        return [(self.name(key), self.text(key, value)) for key, value in values.items() if key != "eval_time"]
+        return [
+            (self.name(key), self.text(key, value))
+            for key, value in values.items()
+            if key != "eval_time"
+        ]
 
     def joined(self, values: dict[str, float], link: str = ": ", separator: str = ", ") -> str:
         """Pairs on a line."""
@@ -78,11 +85,15 @@ class Writer:
 
     def clock(self, record: Record, form: str = "%Y-%m-%d %H:%M:%S") -> str:
         """The clock time of a record."""
-        return (self.start + datetime.timedelta(seconds=record.clock)).strftime(form)
+        return (self.start + dt.timedelta(seconds=record.clock)).strftime(form)
 
     def remaining(self, record: Record) -> float:
         """Seconds to the end at the mean speed so far."""
-        return record.clock / max(record.step - self.sheet.offset, 1) * (self.sheet.total_steps - record.step)
+        return (
+            record.clock
+            / max(record.step - self.sheet.offset, 1)
+            * (self.sheet.total_steps - record.step)
+        )
 
     def in_epoch(self, record: Record) -> int:
         """The step within its epoch, from 1."""
@@ -91,14 +102,18 @@ class Writer:
 
 def span(seconds: float) -> str:
     """H:MM:SS."""
-    return str(datetime.timedelta(seconds=int(seconds)))
+    return str(dt.timedelta(seconds=int(seconds)))
 
 
 def short_span(seconds: float) -> str:
     """MM:SS or H:MM:SS, as tqdm prints."""
     whole = int(seconds)
     hours, rest = divmod(whole, 3600)
-    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60:02d}:{rest % 60:02d}"
+    return (
+        f"{hours}:{rest // 60:02d}:{rest % 60:02d}"
+        if hours
+        else f"{rest // 60:02d}:{rest % 60:02d}"
+    )
 
 
 def bar(done: float, width: int, full: str = "█") -> str:

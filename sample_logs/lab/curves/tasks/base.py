@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from curves.training import Engine
 
 VALID_SIZE = 256
+LAYERS = (nn.Linear, nn.Conv2d, nn.Conv1d)
 
 
 class Task:
@@ -29,7 +30,14 @@ class Task:
     sgd_factor: ClassVar[float] = 20.0
     optimizers: ClassVar[tuple[str, ...]] = ("adam", "adamw", "adam", "sgd")
     batches: ClassVar[tuple[int, ...]] = (16, 32, 64)
-    schedules: ClassVar[tuple[str, ...]] = ("constant", "constant", "cosine", "linear", "step", "warmup")
+    schedules: ClassVar[tuple[str, ...]] = (
+        "constant",
+        "constant",
+        "cosine",
+        "linear",
+        "step",
+        "warmup",
+    )
     clips: ClassVar[tuple[float | None, ...]] = (None, None, 1.0, 5.0)
     dropouts: ClassVar[tuple[float, ...]] = (0.0, 0.0, 0.1)
     widths: ClassVar[tuple[int, ...]] = (32, 48, 64)
@@ -74,7 +82,9 @@ class Task:
 
     def keep_history(self) -> None:
         """The fault of a growing list: a metric computed anew over all that was ever kept."""
-        values = self.output.detach().flatten()[:160] if self.output is not None else torch.zeros(160)
+        values = (
+            self.output.detach().flatten()[:160] if self.output is not None else torch.zeros(160)
+        )
         self.kept.extend(values.tolist())
         sum(value * value for value in self.kept)
 
@@ -86,21 +96,8 @@ class Task:
     def spoil_model(self) -> None:
         """Bad initialisation, frozen layers, broken batch norm, numbers through float16."""
         knobs = self.knobs
-        layers = [one for one in self.model.modules() if isinstance(one, nn.Linear | nn.Conv2d | nn.Conv1d)]
         with torch.no_grad():
-            for layer in layers[:-1] if knobs.init == "dead" else layers if knobs.init else ():
-                if knobs.init == "dead":
-                    layer.bias.fill_(-30.0)
-                elif knobs.init == "zero":
-                    layer.weight.zero_()
-                elif knobs.init == "huge":
-                    layer.weight.mul_(12.0)
-                elif knobs.init == "small":
-                    layer.weight.mul_(0.12)
-            if knobs.init == "recurrent":
-                for name, value in self.model.named_parameters():
-                    if "weight_hh" in name:
-                        value.mul_(knobs.strength)
+            self.spoil_weights()
         if knobs.freeze == "body":
             last = {id(one) for one in list(self.model.parameters())[-1:]}
             for one in self.model.parameters():
@@ -108,8 +105,23 @@ class Task:
         for one in self.model.modules():
             if isinstance(one, nn.BatchNorm1d | nn.BatchNorm2d) and knobs.valid == "statistics":
                 one.momentum = 0.0
-            if knobs.half == "overflow" and isinstance(one, nn.Linear | nn.Conv2d | nn.Conv1d):
+            if knobs.half == "overflow" and isinstance(one, LAYERS):
                 one.register_forward_hook(lambda _m, _i, out: (out * knobs.strength).half().float())
+
+    def spoil_weights(self) -> None:
+        """Bad initialisation."""
+        init = self.knobs.init
+        layers = [one for one in self.model.modules() if isinstance(one, LAYERS)]
+        factor = {"zero": 0.0, "huge": 12.0, "small": 0.12}.get(init)
+        for layer in layers[:-1] if init == "dead" else layers:
+            if init == "dead":
+                layer.bias.fill_(-30.0)
+            elif factor is not None:
+                layer.weight.mul_(factor)
+        if init == "recurrent":
+            for name, value in self.model.named_parameters():
+                if "weight_hh" in name:
+                    value.mul_(self.knobs.strength)
 
 
 class Supervised(Task):
@@ -144,7 +156,11 @@ class Supervised(Task):
     def balanced(self, output: Tensor, y: Tensor) -> dict[str, float]:
         """Mean recall over the classes of `y`; NaN where one is absent from a rare-class task."""
         answers = output.argmax(-1)
-        recalls = [float((answers[y == k] == k).float().mean()) for k in range(self.config.classes) if (y == k).any()]
+        recalls = [
+            float((answers[y == k] == k).float().mean())
+            for k in range(self.config.classes)
+            if (y == k).any()
+        ]
         return {"balanced_accuracy": sum(recalls) / len(recalls)}
 
     def chance(self) -> float | None:
@@ -168,7 +184,9 @@ class Supervised(Task):
             count = max(self.config.steps * self.config.batch // passes, self.config.batch)
             picked = torch.arange(count) % len(y)
             x, y = x[picked], y[picked]
-            by_class = torch.argsort(y if y.ndim == 1 else y.flatten(1).float().mean(1), stable=True)
+            by_class = torch.argsort(
+                y if y.ndim == 1 else y.flatten(1).float().mean(1), stable=True
+            )
             x, y = x[by_class], y[by_class]
         elif knobs.data == "shard":
             self.corrupted = (int(self.config.steps * knobs.at), self.config.steps)
@@ -177,7 +195,9 @@ class Supervised(Task):
         elif knobs.valid == "unnormalised":
             vx = vx * (3.0 + 4 * knobs.strength) + 2.0 + 3 * knobs.strength
         elif knobs.valid == "train-mode":
-            by_class = torch.argsort(vy if vy.ndim == 1 else vy.flatten(1).float().mean(1), stable=True)
+            by_class = torch.argsort(
+                vy if vy.ndim == 1 else vy.flatten(1).float().mean(1), stable=True
+            )
             vx, vy = vx[by_class], vy[by_class]
         self.train, self.valid = (x, y), (vx, vy)
 
@@ -211,7 +231,11 @@ class Supervised(Task):
         first, last = self.corrupted
         if first <= step < last:
             y = y[torch.randperm(len(y))]
-            x = x + torch.randn_like(x) * x.std() if x.is_floating_point() else x[torch.randperm(len(x))]
+            x = (
+                x + torch.randn_like(x) * x.std()
+                if x.is_floating_point()
+                else x[torch.randperm(len(x))]
+            )
         if self.happens(step, "nan") and x.is_floating_point():
             x = x.clone()
             x[0] = torch.nan
@@ -252,10 +276,7 @@ class Supervised(Task):
         train_mode = self.knobs.valid == "train-mode"
         model.train(train_mode)
         x, y = self.valid
-        if train_mode:
-            output = torch.cat([model(part) for part in x.split(8)])
-        else:
-            output = model(x)
+        output = torch.cat([model(part) for part in x.split(8)]) if train_mode else model(x)
         found = {"val_loss": float(self.loss(output, y))}
         found |= {f"val_{key}": value for key, value in self.figures(output, y).items()}
         if self.knobs.data.startswith("imbalance") and "class" in self.traits:

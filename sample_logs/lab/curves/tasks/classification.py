@@ -1,5 +1,6 @@
 """Classification: table, images, signals, token sequences, graph, fine-tuning, distillation."""
 
+import itertools
 from typing import ClassVar
 
 import torch
@@ -15,14 +16,18 @@ CLASS_TRAITS = frozenset({"class", "float", "relu", "dropout", "finite", "valid"
 def mlp(*sizes: int, dropout: float = 0.0) -> nn.Sequential:
     """Linear layers with ReLU between them."""
     layers: list[nn.Module] = []
-    for left, right in zip(sizes[:-2], sizes[1:-1], strict=True):
+    for left, right in itertools.pairwise(sizes[:-1]):
         layers += [nn.Linear(left, right), nn.ReLU()] + ([nn.Dropout(dropout)] if dropout else [])
     return nn.Sequential(*layers, nn.Linear(sizes[-2], sizes[-1]))
 
 
-def clusters(classes: int, size: int, count: int, noise: float, shift: int = 0) -> tuple[Tensor, Tensor]:
+def clusters(
+    classes: int, size: int, count: int, noise: float, shift: int = 0
+) -> tuple[Tensor, Tensor]:
     """Points around three centres for each class; `shift` turns the centres for another task."""
-    centres = torch.randn(classes * 3, size, generator=torch.Generator().manual_seed(size + classes + shift))
+    centres = torch.randn(
+        classes * 3, size, generator=torch.Generator().manual_seed(size + classes + shift)
+    )
     which = torch.randint(classes * 3, (count,))
     return centres[which] + noise * torch.randn(count, size), which % classes
 
@@ -87,7 +92,9 @@ class SignalConv(Supervised):
         count = 2000 + VALID_SIZE
         t = torch.linspace(0, 6.28, 48)
         phase = torch.rand(count, 1) * 6.28 + t * (1.5 + 2 * torch.rand(count, 1))
-        kinds = torch.stack([phase.sin(), phase.sin().sign(), (phase / 3.14 % 2) - 1, (phase * (1 + t / 6)).sin()])
+        kinds = torch.stack(
+            [phase.sin(), phase.sin().sign(), (phase / 3.14 % 2) - 1, (phase * (1 + t / 6)).sin()]
+        )
         y = torch.randint(c.classes, (count,))
         x = kinds[y, torch.arange(count)] + 0.5 * torch.randn(count, 48)
         self.train, self.valid = split(x.unsqueeze(1), y)
@@ -137,13 +144,17 @@ class SequenceRnn(Supervised):
         x[torch.arange(count), torch.randint(3, 12, (count,))] = y
         self.train, self.valid = split(x, y)
         cell = ("lstm", "gru", "rnn")[c.seed % 3]
-        self.model = Recurrent(20, c.width, c.classes, "relu" if self.knobs.init == "recurrent" else cell, c.dropout)
+        self.model = Recurrent(
+            20, c.width, c.classes, "relu" if self.knobs.init == "recurrent" else cell, c.dropout
+        )
 
 
 class Gcn(nn.Module):
     """Two graph convolutions over a fixed normalised adjacency."""
 
-    def __init__(self, adjacency: Tensor, features: Tensor, width: int, classes: int, dropout: float) -> None:
+    def __init__(
+        self, adjacency: Tensor, features: Tensor, width: int, classes: int, dropout: float
+    ) -> None:
         super().__init__()
         self.adjacency, self.features = adjacency, features
         self.first, self.second = nn.Linear(features.shape[1], width), nn.Linear(width, classes)
@@ -151,7 +162,9 @@ class Gcn(nn.Module):
 
     def forward(self, nodes: Tensor) -> Tensor:
         """Logits of the given nodes; the column of inputs is scaled with the nodes' own features."""
-        scaled = self.features.index_copy(0, nodes[:, 0].long(), self.features[nodes[:, 0].long()] * nodes[:, 1:])
+        scaled = self.features.index_copy(
+            0, nodes[:, 0].long(), self.features[nodes[:, 0].long()] * nodes[:, 1:]
+        )
         hidden = F.relu(self.first(self.adjacency @ scaled))
         return self.second(self.adjacency @ self.dropout(hidden))[nodes[:, 0].long()]
 
@@ -232,7 +245,11 @@ class FineTune(Supervised):
         old = old + gap
         self.model = mlp(16, c.width, c.width, c.classes, dropout=c.dropout)
         warm = self.knobs.special == "warm-start"
-        pre_x, pre_y = (torch.cat([old, new[:1500]]), torch.cat([old_y, new_y[:1500]])) if warm else (old, old_y)
+        pre_x, pre_y = (
+            (torch.cat([old, new[:1500]]), torch.cat([old_y, new_y[:1500]]))
+            if warm
+            else (old, old_y)
+        )
         mixed = torch.randperm(len(pre_x))
         fit(self.model, pre_x[mixed], pre_y[mixed], 220 if warm else 90)
         self.old = (old[-VALID_SIZE:], old_y[-VALID_SIZE:])

@@ -256,7 +256,10 @@ class Contrastive(Supervised):
     def update(self, step: int, engine: "Engine") -> dict[str, float]:
         """InfoNCE at temperature 0.2, or without negatives where a fault says so."""
         x, _ = self.batch
-        one, two = self.embed(x + 0.5 * torch.randn_like(x)), self.embed(x + 0.5 * torch.randn_like(x))
+        one, two = (
+            self.embed(x + 0.5 * torch.randn_like(x)),
+            self.embed(x + 0.5 * torch.randn_like(x)),
+        )
         self.output = one
         if self.knobs.special == "no-negatives":
             loss = -(one * two).sum(1).mean()

@@ -61,7 +61,9 @@ class Forecaster(nn.Module):
     def __init__(self, width: int, ahead: int, *, plain: bool) -> None:
         super().__init__()
         self.recurrent = (
-            nn.RNN(1, width, nonlinearity="relu", batch_first=True) if plain else nn.GRU(1, width, batch_first=True)
+            nn.RNN(1, width, nonlinearity="relu", batch_first=True)
+            if plain
+            else nn.GRU(1, width, batch_first=True)
         )
         self.answer = nn.Linear(width, ahead)
 
@@ -215,7 +217,10 @@ class Segmentation(Supervised):
             union = float((one | other).sum())
             shares.append(float((one & other).sum()) / union if union else 1.0)
         both = float(found.sum() + real.sum())
-        return {"miou": sum(shares) / 2, "dice": 2 * float((found & real).sum()) / both if both else 0.0}
+        return {
+            "miou": sum(shares) / 2,
+            "dice": 2 * float((found & real).sum()) / both if both else 0.0,
+        }
 
 
 class SmallUnet(nn.Module):
@@ -223,8 +228,12 @@ class SmallUnet(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.down = nn.Sequential(nn.Conv2d(1, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU())
-        self.low = nn.Sequential(nn.Conv2d(width, 2 * width, 3, padding=1), nn.BatchNorm2d(2 * width), nn.ReLU())
+        self.down = nn.Sequential(
+            nn.Conv2d(1, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU()
+        )
+        self.low = nn.Sequential(
+            nn.Conv2d(width, 2 * width, 3, padding=1), nn.BatchNorm2d(2 * width), nn.ReLU()
+        )
         self.up = nn.Sequential(nn.Conv2d(3 * width, width, 3, padding=1), nn.ReLU())
         self.answer = nn.Conv2d(width, 1, 1)
 

@@ -27,7 +27,9 @@ class Grid:
 
     def reset(self, which: Tensor) -> None:
         """Start again where `which` is true."""
-        start = torch.stack([torch.randint(SIDE, (self.count,)), torch.zeros(self.count, dtype=torch.long)], 1)
+        start = torch.stack(
+            [torch.randint(SIDE, (self.count,)), torch.zeros(self.count, dtype=torch.long)], 1
+        )
         self.place = torch.where(which[:, None], start, self.place)
         self.age = torch.where(which, torch.zeros_like(self.age), self.age)
 
@@ -72,7 +74,9 @@ class GridPolicy(Task):
             if greedy:
                 action = logits.argmax(-1)
             else:
-                action = torch.multinomial(shares.detach().exp().nan_to_num(0.25).clamp_min(1e-9), 1).squeeze(1)
+                action = torch.multinomial(
+                    shares.detach().exp().nan_to_num(0.25).clamp_min(1e-9), 1
+                ).squeeze(1)
             reward, done = grid.step(action)
             if self.knobs.special == "constant-reward":
                 reward = torch.zeros_like(reward)
@@ -88,7 +92,12 @@ class GridPolicy(Task):
             later.append(ahead)
         mask = torch.stack(masks)
         self.length = float(mask.sum(0).mean())
-        return torch.stack(chances), torch.stack(later[::-1]) * mask, torch.stack(entropies) * mask, float(total.mean())
+        return (
+            torch.stack(chances),
+            torch.stack(later[::-1]) * mask,
+            torch.stack(entropies) * mask,
+            float(total.mean()),
+        )
 
     def update(self, step: int, engine: "Engine") -> dict[str, float]:
         """One batch of episodes, one update."""
@@ -159,10 +168,16 @@ class GridDqn(Task):
 
     def update(self, step: int, engine: "Engine") -> dict[str, float]:
         """Play once, learn once from four remembered moves of all grids."""
-        epsilon = 0.0 if self.knobs.special == "no-exploration" else max(0.05, 1 - 2 * step / self.config.steps)
+        epsilon = (
+            0.0
+            if self.knobs.special == "no-exploration"
+            else max(0.05, 1 - 2 * step / self.config.steps)
+        )
         self.play(epsilon)
         picked = [self.memory[self.order.randrange(len(self.memory))] for _ in range(4)]
-        seen, action, reward, after, done = (torch.cat(parts) for parts in zip(*picked, strict=True))
+        seen, action, reward, after, done = (
+            torch.cat(parts) for parts in zip(*picked, strict=True)
+        )
         if self.happens(step, "nan"):
             reward = reward * torch.nan
         if self.happens(step, "outlier", 4):
@@ -219,7 +234,9 @@ class Preference(Task):
         self.model = mlp(8, self.config.width, self.length * self.symbols)
         self.reference = mlp(8, self.config.width, self.length * self.symbols)
         self.reference.load_state_dict(self.model.state_dict())
-        self.wanted = torch.randn(8, self.symbols, generator=torch.Generator().manual_seed(self.config.seed))
+        self.wanted = torch.randn(
+            8, self.symbols, generator=torch.Generator().manual_seed(self.config.seed)
+        )
 
     def rewards(self, prompt: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Learned and true reward of answers (batch, length)."""
@@ -260,6 +277,8 @@ class Preference(Task):
     def evaluate(self, judged: nn.Module | None) -> dict[str, float]:
         """True reward of 128 answers."""
         prompt = torch.randn(128, 8)
-        drawn = self.model(prompt).view(-1, self.symbols).softmax(-1).nan_to_num(0.1).clamp_min(1e-9)
+        drawn = (
+            self.model(prompt).view(-1, self.symbols).softmax(-1).nan_to_num(0.1).clamp_min(1e-9)
+        )
         tokens = torch.multinomial(drawn, 1).view(-1, self.length)
         return {"val_true_reward": float(self.rewards(prompt, tokens)[1].mean())}

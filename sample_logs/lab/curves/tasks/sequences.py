@@ -18,8 +18,13 @@ SYMBOLS = sorted(set("".join((*NOUNS, *VERBS, *ADJECTIVES)) + " .the,and"))
 
 def sentence(rng: random.Random) -> str:
     """A sentence of the grammar."""
+
     def noun() -> str:
-        return "the " + (rng.choice(ADJECTIVES) + " " if rng.random() < 0.5 else "") + rng.choice(NOUNS)
+        return (
+            "the "
+            + (rng.choice(ADJECTIVES) + " " if rng.random() < 0.5 else "")
+            + rng.choice(NOUNS)
+        )
 
     parts = [f"{noun()} {rng.choice(VERBS)} {noun()}"]
     if rng.random() < 0.3:
@@ -43,7 +48,9 @@ class SmallGpt(nn.Module):
         super().__init__()
         self.tokens, self.places = nn.Embedding(symbols, width), nn.Embedding(longest, width)
         self.layers = nn.ModuleList(
-            nn.TransformerEncoderLayer(width, 2, 2 * width, dropout, batch_first=True, norm_first=True)
+            nn.TransformerEncoderLayer(
+                width, 2, 2 * width, dropout, batch_first=True, norm_first=True
+            )
             for _ in range(2)
         )
         self.head = nn.Linear(width, symbols)
@@ -120,7 +127,10 @@ class Seq2Seq(nn.Module):
     def __init__(self, symbols: int, width: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(symbols + 1, 16)
-        self.encoder, self.decoder = nn.GRU(16, width, batch_first=True), nn.GRU(16, width, batch_first=True)
+        self.encoder, self.decoder = (
+            nn.GRU(16, width, batch_first=True),
+            nn.GRU(16, width, batch_first=True),
+        )
         self.answer = nn.Linear(2 * width, symbols)
         self.symbols = symbols
 
@@ -216,4 +226,3 @@ class FrameReader(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Logits (batch, time, symbols)."""
         return self.answer(self.recurrent(x)[0])
-
