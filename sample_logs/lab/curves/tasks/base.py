@@ -154,14 +154,16 @@ class Supervised(Task):
         return {self.score: float((output.argmax(-1) == y).float().mean())}
 
     def balanced(self, output: Tensor, y: Tensor) -> dict[str, float]:
-        """Mean recall over the classes of `y`; NaN where one is absent from a rare-class task."""
+        """Mean recall over the classes of `y`; precision of the rarest, NaN while nobody is put there."""
         answers = output.argmax(-1)
         recalls = [
             float((answers[y == k] == k).float().mean())
             for k in range(self.config.classes)
             if (y == k).any()
         ]
-        return {"balanced_accuracy": sum(recalls) / len(recalls)}
+        rare = answers == self.config.classes - 1
+        precision = float((y[rare] == self.config.classes - 1).float().mean())
+        return {"balanced_accuracy": sum(recalls) / len(recalls), "rare_precision": precision}
 
     def chance(self) -> float | None:
         """One over the number of classes."""
