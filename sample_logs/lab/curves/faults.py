@@ -91,7 +91,7 @@ def tiny_clip(config: Config, rng: random.Random) -> Knobs:
 
 def tiny_batch(_config: Config, rng: random.Random) -> Knobs:
     """One or two samples with a rate meant for many."""
-    return Knobs(batch=rng.choice((1, 1, 2)), lr=spread(rng, 2, 6))
+    return Knobs(batch=rng.choice((1, 1, 2)), lr=spread(rng, 3, 12))
 
 
 def event(kind: str, low: float, high: float, *, first: float = 0.3, last: float = 0.8) -> Maker:
@@ -133,12 +133,12 @@ def strong_decay(config: Config, rng: random.Random) -> Knobs:
     return Knobs(decay=strong * 0.1 / config.lr if config.optimizer == "adamw" else strong)
 
 
-def long_training(_config: Config, rng: random.Random) -> Knobs:
-    """Few samples and a long run."""
-    return Knobs(
+def few_samples(low: float, high: float, longer: float) -> Maker:
+    """About `24 * low` to `24 * high` samples, nothing that holds overfitting back."""
+    return lambda _config, rng: Knobs(
         data="small",
-        strength=spread(rng, 1.5, 6),
-        longer=1.6,
+        strength=spread(rng, low, high),
+        longer=longer,
         decay=0.0,
         dropout=0.0,
         schedule="constant",
@@ -167,8 +167,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault("zero-initialisation", PLATEAU, "stuck", fixed(init="zero"), (NO_GRADIENT, SLOW), needs=("relu",), not_for=("gan-ring",)),
     Fault("double-softmax", SLOW, "slow", fixed(special="double-softmax"), (PLATEAU,), needs=("class", "valid"), not_for=("distill",)),
     Fault("wrong-sign", COLLAPSE, "wrong_sign", lambda _c, r: Knobs(sign=-1.0, print_signed=r.random() < 0.4, clip=r.choice((None, 1.0))), (LR, PLATEAU), needs=("valid",)),
-    Fault("training-set-too-small", "learning.overfitting", "overfitting", lambda _c, r: Knobs(data="small", strength=spread(r, 0.7, 4)), needs=("finite", "valid")),
-    Fault("trained-too-long", "learning.overfitting", "overfitting", long_training, needs=("finite", "valid")),
+    Fault("training-set-too-small", "learning.overfitting", "overfitting", few_samples(0.4, 2.5, 1.2), needs=("finite", "valid")),
+    Fault("trained-too-long", "learning.overfitting", "overfitting", few_samples(1.5, 6, 1.8), needs=("finite", "valid")),
     Fault("majority-answer", COLLAPSE, "majority", lambda _c, r: Knobs(data="imbalance", lr=spread(r, 0.05, 0.3)), (PLATEAU,), needs=("class", "valid"), not_for=("fine-tune",)),
     Fault("contrastive-collapse", COLLAPSE, "embedding_collapse", fixed(special="no-negatives"), only=("contrastive",)),
     Fault("metric-collapse", COLLAPSE, "embedding_collapse", fixed(special="pull-only"), only=("metric-triplet",)),

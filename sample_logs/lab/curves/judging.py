@@ -173,6 +173,16 @@ def at_chance(e: Evidence) -> bool:
     return False
 
 
+def scores_well(e: Evidence) -> bool:
+    """A printed score ends within 0.25 of the twin's own rise: what the loss lacks is not learning."""
+    for name in (f"val_{e.score}", e.score):
+        run, sound = e.values(name), e.sound(name)
+        if run and sound:
+            rise = last(sound) - first(sound)
+            return abs(last(sound) - last(run)) < 0.25 * abs(rise) + 0.02
+    return False
+
+
 def share_moved(e: Evidence) -> float:
     """The loss's fall in ranges; 1 is the twin's."""
     return fall(e.values("loss")) / loss_range(e)
@@ -238,7 +248,7 @@ def stuck(e: Evidence) -> Judgement:
 
 
 def slow(e: Evidence) -> Judgement:
-    """The loss fell < 0.4 of the twin's range from a printed start, and rate, classes or chance-level score are printed; nearly nothing (< 0.15) shows as `stuck` does."""
+    """The loss fell < 0.4 of the twin's range from a printed start, and rate, classes or chance-level score are printed; nearly nothing (< 0.15) shows as `stuck` does, and a printed score as good as the twin's hides it."""
     moved = share_moved(e)
     if moved < 0.15:
         found = stuck(e)
@@ -248,6 +258,7 @@ def slow(e: Evidence) -> Judgement:
         )
     values = e.values("loss")
     shows = moved < 0.4 and not e.head_cut and len(values) >= 5 and knows_chance(e)
+    shows = shows and not scores_well(e)
     return Judgement(shows, {"moved": moved})
 
 

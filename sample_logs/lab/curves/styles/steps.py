@@ -12,7 +12,8 @@ def trainer(w: Writer) -> Iterator[str]:
     for record in w.sheet.records:
         mark = "'" if quoted else ""
         shown = [
-            f"'{name}': {mark}{text}{mark}" for name, text in w.pairs(record.values or record.valid)
+            f"'{name}': {mark}{short_rate(name, text)}{mark}"
+            for name, text in w.pairs(record.values or record.valid)
         ]
         if record.valid:
             shown.append(
@@ -20,6 +21,11 @@ def trainer(w: Writer) -> Iterator[str]:
             )
         epoch = record.step / w.sheet.per_epoch
         yield "{" + ", ".join([*shown, f"'epoch': {mark}{round(epoch, 2)}{mark}"]) + "}"
+
+
+def short_rate(name: str, text: str) -> str:
+    """A rate as Python prints a float."""
+    return repr(float(f"{float(text):.5g}")) if name == "learning_rate" else text
 
 
 def mmengine(w: Writer) -> Iterator[str]:
