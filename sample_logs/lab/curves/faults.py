@@ -78,7 +78,7 @@ def diverging(config: Config, rng: random.Random) -> Knobs:
 
 def too_high(config: Config, rng: random.Random) -> Knobs:
     """Too high a rate, clipped, so that the loss stays finite."""
-    factor = spread(rng, 8, 25) if config.optimizer == "sgd" else spread(rng, 20, 120)
+    factor = spread(rng, 12, 60) if config.optimizer == "sgd" else spread(rng, 40, 500)
     return Knobs(lr=factor, clip=rng.choice((1.0, 5.0)))
 
 
@@ -137,6 +137,7 @@ def few_samples(low: float, high: float, longer: float) -> Maker:
     """About `24 * low` to `24 * high` samples, nothing that holds overfitting back."""
     return lambda _config, rng: Knobs(
         data="small",
+        lr=spread(rng, 1, 3),
         strength=spread(rng, low, high),
         longer=longer,
         decay=0.0,
@@ -155,7 +156,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("labels-shuffled", PLATEAU, "stuck", fixed(data="shuffled"), (COLLAPSE,), needs=("valid",), not_for=("vae", "autoencoder", "fine-tune")),
     Fault("validation-labels-shifted", MISMATCH, "validation", fixed(valid="shifted"), needs=("class", "valid")),
     Fault("validation-unnormalised", MISMATCH, "validation", lambda _c, r: Knobs(valid="unnormalised", strength=r.random()), needs=("valid", "float"), not_for=("vae", "autoencoder", "flow-density")),
-    Fault("evaluation-in-train-mode", MISMATCH, "validation", fixed(valid="train-mode"), needs=("valid", "bn")),
+    Fault("evaluation-in-train-mode", MISMATCH, "validation", fixed(valid="train-mode"), needs=("valid", "bn"), not_for=("segmentation",)),
     Fault("batch-norm-statistics", MISMATCH, "validation", fixed(valid="statistics"), needs=("valid", "bn")),
     Fault("evaluation-of-old-weights", MISMATCH, "constant_validation", fixed(valid="stale"), needs=("valid",)),
     Fault("optimizer-of-a-copy", NO_GRADIENT, "no_gradient", fixed(parameters="copy"), (PLATEAU,), not_for=("gan-ring",)),

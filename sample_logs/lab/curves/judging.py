@@ -7,6 +7,7 @@ another cause than the fault's own (a too high rate may diverge or stand still).
 first and last are medians of the first tenth and the last fifth of a series.
 """
 
+import bisect
 import itertools
 import math
 import statistics
@@ -48,6 +49,8 @@ class Evidence:
     period: float
     resumed_shown: bool
     random_loss: float | None
+    same_quantity: bool
+    classes: int
 
     def values(self, name: str) -> list[float]:
         """The run's values of a series."""
@@ -93,15 +96,20 @@ def loss_range(e: Evidence) -> float:
     return max(fall(sound), noise(sound), 0.02 * abs(first(sound)), 1e-9)
 
 
+def nearest(steps: Sequence[int], step: int) -> int:
+    """Position of the nearest step."""
+    after = bisect.bisect_left(steps, step)
+    around = [k for k in (after - 1, after) if 0 <= k < len(steps)]
+    return min(around, key=lambda k: abs(steps[k] - step))
+
+
 def indistinguishable(e: Evidence) -> bool:
     """Same within noise: in every printed series the run differs from its twin by less than two noises on the mean."""
     for name, series in e.run.items():
         if name in HIDDEN or name not in e.twin:
             continue
-        twin = dict(e.twin[name])
-        pairs = [(value, twin[step]) for step, value in series if step in twin]
-        if not pairs:
-            continue
+        steps, values = zip(*e.twin[name], strict=True)
+        pairs = [(value, values[nearest(steps, step)]) for step, value in series]
         if any(math.isfinite(a) != math.isfinite(b) for a, b in pairs):
             return False
         gap = (
@@ -110,7 +118,7 @@ def indistinguishable(e: Evidence) -> bool:
             else 0.0
         )
         spread = noise([b for _, b in pairs])
-        size = 0.02 * max(abs(first(list(twin.values()))), abs(last(list(twin.values()))), 1e-9)
+        size = 0.02 * max(abs(first(values)), abs(last(values)), 1e-9)
         if gap > max(2 * spread, size):
             return False
     return True
@@ -227,7 +235,7 @@ def high_rate(e: Evidence) -> Judgement:
 
 
 def stuck(e: Evidence) -> Judgement:
-    """The loss moved < 0.15 of the twin's range, the start is printed, and rate, classes or a chance-level score are printed or at least 8 records; or a score is printed near a guess to the end."""
+    """The loss moved < 0.15 of the twin's range, the start is printed, and rate, classes or a chance-level score are printed or at least 6 records; or a score is printed near a guess to the end."""
     values = e.values("loss")
     moved = abs(share_moved(e))
     level = abs(last(values) - last(e.sound("loss"))) / loss_range(e)
@@ -243,7 +251,7 @@ def stuck(e: Evidence) -> Judgement:
     if e.head_cut or not enough or len(values) < 4:
         return Judgement(False, figures)
     return Judgement(
-        moved < 0.15 and level > 0.5 and (knows_chance(e) or len(values) >= 8), figures
+        moved < 0.15 and level > 0.5 and (knows_chance(e) or len(values) >= 6), figures
     )
 
 
@@ -336,27 +344,48 @@ def wrong_sign(e: Evidence) -> Judgement:
     return Judgement(below or found.visible, figures, "", "" if below else "learning.plateau")
 
 
+def jitter(values: Sequence[float]) -> float:
+    """Median distance of a value from the middle of its neighbours."""
+    kept = finite(values)
+    bends = [abs(b - (a + c) / 2) for a, b, c in zip(kept, kept[1:], kept[2:], strict=False)]
+    return statistics.median(bends) if bends else 0.0
+
+
+def gap_open(train: Sequence[float], held_out: Sequence[float]) -> bool:
+    """Over the second half training fell on by > 30 % to a third of the validation, which did not improve by 2 %."""
+    half = len(held_out) // 2
+    if len(held_out) < 6 or len(train) < 6 or min(*train, *held_out) <= 0:
+        return False
+    late = train[len(train) // 2 :]
+    return (
+        last(held_out) > 3 * last(train)
+        and last(late) < 0.7 * first(late)
+        and last(held_out) > 0.98 * min(held_out[:half])
+    )
+
+
 def overfitting(e: Evidence) -> Judgement:
-    """The last printed validation loss is > 10 % (or > 0.1 ranges where losses are negative) above its best while training fell on, or the score fell by > 0.03 from its best."""
+    """The last printed validation loss is > 10 % (> 0.1 ranges where negative) and 3 jitters above its best while training fell on, or the score fell by > 0.03 from its best, or the gap is open."""
     losses, scores, train = e.values("val_loss"), e.values(f"val_{e.score}"), e.values("loss")
+    if not all(map(math.isfinite, (*losses, *scores, *train))):
+        return Judgement(False)
     figures: dict[str, float] = {}
     shows = False
-    if len(losses) >= 4 and finite(losses) == losses:
+    if len(losses) >= 4:
         best = min(losses)
-        place = losses.index(best)
-        scale = abs(best) if min(losses) > 0 else abs(first(e.sound("val_loss")) - best)
+        scale = abs(best) if best > 0 else abs(first(e.sound("val_loss")) - best)
         worse = (last(losses) - best) / max(scale, 1e-9)
         figures["validation_worse"] = worse
-        shows = (
-            worse > 0.1
-            and last(losses) - best > 3 * noise(e.sound("val_loss"))
-            and place < len(losses) - 2
-        )
-    if len(scores) >= 5 and e.score_up and finite(scores) == scores and max(scores) <= 1:
+        rise = last(losses) - best > 3 * jitter(losses)
+        shows = worse > 0.1 and rise and losses.index(best) < len(losses) - 2
+        if e.same_quantity and train and gap_open(train, losses):
+            figures["gap"] = last(losses) / last(train)
+            shows = True
+    if len(scores) >= 5 and e.score_up and max(scores) <= 1:
         drop = max(scores) - last(scores)
         figures["score_drop"] = drop
-        shows = shows or (drop > 0.03 and drop > 2 * noise(scores))
-    part = [value for value in train[len(train) // 2 :] if math.isfinite(value)]
+        shows = shows or (drop > 0.03 and drop > 3 * jitter(scores))
+    part = train[len(train) // 2 :]
     on = fall(part) >= -noise(part) and last(train) < first(train)
     return Judgement(shows and on, figures)
 

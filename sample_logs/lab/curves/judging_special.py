@@ -143,25 +143,29 @@ def forgetting(e: Evidence) -> Judgement:
 
 
 def data_order(e: Evidence) -> Judgement:
-    """At least 16 records of single steps; detrended losses correlate > 0.3 with themselves one pass later, and swing by > 0.2 ranges and 2 noises of the twin."""
+    """In at least 16 records of steps the detrended losses correlate > 0.3 with themselves one pass or one class later, and swing by > 0.2 ranges and 2 noises of the twin."""
     series = [(step, value) for step, value in e.run.get("loss", []) if math.isfinite(value)]
     if len(series) < 16 or not e.step_layout:
         return Judgement(False, {"records": len(series)})
     stride = (series[-1][0] - series[0][0]) / (len(series) - 1)
-    lag = round(e.period / stride)
-    if lag < 4 or lag > len(series) * 0.6:
-        return Judgement(False, {"lag": lag})
     values = [value for _, value in series]
-    trend = [
-        statistics.fmean(values[max(0, k - lag // 2) : k + lag // 2 + 1])
-        for k in range(len(values))
-    ]
-    left = [value - level for value, level in zip(values, trend, strict=True)]
-    pairs = list(zip(left, left[lag:], strict=False))
-    power = statistics.fmean(one * one for one in left) or 1e-12
-    likeness = statistics.fmean(a * b for a, b in pairs) / power
-    swing = 2 * math.sqrt(power) / max(loss_range(e), 2 * noise(e.sound("loss")))
-    return Judgement(likeness > 0.3 and swing > 0.2, {"likeness": likeness, "swing": swing})
+    best, swing = 0.0, 0.0
+    for period in (e.period, e.period / e.classes):
+        lag = round(period / stride)
+        if not 3 <= lag <= len(values) * 0.6:
+            continue
+        half = max(lag // 2, 1)
+        trend = [
+            statistics.fmean(values[max(0, k - half) : k + half + 1]) for k in range(len(values))
+        ]
+        left = [value - level for value, level in zip(values, trend, strict=True)]
+        power = statistics.fmean(one * one for one in left) or 1e-12
+        products = [a * b for a, b in zip(left, left[lag:], strict=False)]
+        likeness = statistics.fmean(products) / power
+        if likeness > best:
+            best = likeness
+            swing = 2 * math.sqrt(power) / max(loss_range(e), 2 * noise(e.sound("loss")))
+    return Judgement(best > 0.3 and swing > 0.2, {"likeness": best, "swing": swing})
 
 
 def spike(e: Evidence) -> Judgement:

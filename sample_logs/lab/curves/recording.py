@@ -26,7 +26,15 @@ from curves.tasks import TASKS
 from curves.tasks.base import Task
 from curves.training import History, train
 
-VERSION = 1
+VERSION = 2
+# What the print shows where a fault does not show as itself.
+GENERAL = {
+    "nonfinite": "numerics.nonfinite-unknown",
+    "divergence": "numerics.lr-divergence",
+    "stuck": "learning.plateau",
+    "overfitting": "learning.overfitting",
+    "slow": "learning.too-slow",
+}
 CLOCKED = frozenset(
     {
         "prefixed",
@@ -213,6 +221,8 @@ def evidence_of(
         step_layout=plan.layout == "step" and not (plan.averaged and plan.records <= 20),
         period=max(sheet.config.steps // passes, 1), resumed_shown=bool(sheet.offset) and plan.head_cut == 0,
         random_loss=math.log(sheet.config.classes) if "class" in task.traits else None,
+        same_quantity=task.name not in {"distill", "vae", "gan-ring"} and "rl" not in task.traits,
+        classes=max(sheet.config.classes, 2),
     )  # fmt: skip
 
 
@@ -260,7 +270,7 @@ def describe(
     label = {
         "task": task.name, "fault": fault.name if fault else None, "variant": None if fault else member.name,
         "cause": cause, "also": sorted(set(also) - {cause}), "visible": judged.visible,
-        "answer": seen if judged.visible else healthy,
+        "answer": seen,
         "rule": rule, "figures": {key: rounded(value) for key, value in judged.figures.items()},
         "onset": onset, "seed": member.seed, "style": plan.style, "layout": plan.layout, "records": len(sheet.records),
         "metrics": dict(sorted(frame.writer.names.items())), "settings": frame.shown,
@@ -271,7 +281,11 @@ def describe(
 
 
 def judge(member: Member, evidence: Evidence, healthy: str) -> tuple[str, str, str, Judgement]:
-    """Cause, the cause that the print names, the rule's name and its judgement."""
+    """Cause, the cause that the print names, the rule's name and its judgement.
+
+    Where a fault does not show as itself, the print may still show that something is wrong: the
+    general rules say what, and the fault counts as visible if that is among its right answers.
+    """
     fault: Fault | None = BY_NAME.get(member.name)
     if fault is None:
         found = overfitting(evidence)
@@ -279,17 +293,25 @@ def judge(member: Member, evidence: Evidence, healthy: str) -> tuple[str, str, s
             return "learning.overfitting", "learning.overfitting", "overfitting", found
         return healthy, healthy, "sound", Judgement(False)
     found = ALL_RULES[fault.rule](evidence)
-    slow = fault.cause.startswith("performance.") or fault.rule in {
-        "no_gradient",
-        "loss_scale",
-        "resumed",
-    }
-    if not slow and indistinguishable(evidence):
+    measured = fault.cause.startswith("performance.")
+    own = measured or fault.rule in {"no_gradient", "loss_scale", "resumed"}
+    if not own and indistinguishable(evidence):
         found.visible = False
         found.figures["same_as_twin"] = 1.0
     cause = found.cause or fault.cause
-    seen = found.seen or (found.cause or fault.seen or fault.cause)
-    return cause, seen, fault.rule, found
+    if found.visible:
+        return cause, found.seen or found.cause or fault.seen or fault.cause, fault.rule, found
+    if measured or "same_as_twin" in found.figures:
+        worse = overfitting(evidence).visible
+        return cause, "learning.overfitting" if worse else healthy, fault.rule, found
+    for name, seen in GENERAL.items():
+        general = ALL_RULES[name](evidence)
+        if general.visible:
+            answer = general.seen or general.cause or seen
+            right = answer in {cause, fault.seen, *fault.also}
+            figures = {**found.figures, **general.figures}
+            return cause, answer, f"{fault.rule}, then {name}", Judgement(right, figures)
+    return cause, healthy, fault.rule, found
 
 
 def rounded(value: float) -> float:

@@ -117,6 +117,8 @@ class Task:
                 layer.bias.fill_(-30.0)
             elif factor is not None:
                 layer.weight.mul_(factor)
+            if init == "zero":
+                layer.bias.zero_()
         if init == "recurrent":
             for name, value in self.model.named_parameters():
                 if "weight_hh" in name:
@@ -277,7 +279,7 @@ class Supervised(Task):
         train_mode = self.knobs.valid == "train-mode"
         model.train(train_mode)
         x, y = self.valid
-        output = torch.cat([model(part) for part in x.split(8)]) if train_mode else model(x)
+        output = torch.cat([model(part) for part in x.split(4)]) if train_mode else model(x)
         found = {"val_loss": float(self.loss(output, y))}
         found |= {f"val_{key}": value for key, value in self.figures(output, y).items()}
         if self.knobs.data.startswith("imbalance") and "class" in self.traits:

@@ -107,7 +107,7 @@ class GridPolicy(Task):
             gain = gain / gain.std()
         if self.happens(step, "nan"):
             gain = gain * torch.nan
-        bonus = {"no-entropy": -0.15, "much-entropy": 3.0}.get(self.knobs.special, 0.01)
+        bonus = {"no-entropy": -1.0, "much-entropy": 3.0}.get(self.knobs.special, 0.01)
         self.output = chances
         if self.knobs.detach:
             chances = chances.detach()
@@ -264,7 +264,7 @@ class Preference(Task):
         kl = (shares.exp() * (shares - before)).sum(-1).sum(1).mean()
         entropy = -(shares.exp() * shares).sum(-1).mean()
         penalty = 0.0 if self.knobs.special in {"hack", "no-entropy"} else 0.02
-        bonus = {"no-entropy": -0.6, "much-entropy": 5.0}.get(self.knobs.special, 0.01)
+        bonus = {"no-entropy": -3.0, "much-entropy": 5.0}.get(self.knobs.special, 0.01)
         self.output = shares
         loss = -(chances * gain).mean() + penalty * kl - bonus * entropy
         norm = engine.apply(loss.detach() if self.knobs.detach else loss)
