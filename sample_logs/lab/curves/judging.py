@@ -352,16 +352,13 @@ def jitter(values: Sequence[float]) -> float:
 
 
 def gap_open(train: Sequence[float], held_out: Sequence[float]) -> bool:
-    """Over the second half training fell on by > 30 % to a third of the validation, which did not improve by 2 %."""
-    half = len(held_out) // 2
-    if len(held_out) < 6 or len(train) < 6 or min(*train, *held_out) <= 0:
+    """Training ends below a third of the validation and fell on by > 30 % over its second half (or to a fiftieth), in which the validation did not improve by 2 %."""
+    if len(held_out) < 6 or len(train) < 6 or min(train) < 0 or min(held_out) <= 0:
         return False
     late = train[len(train) // 2 :]
-    return (
-        last(held_out) > 3 * last(train)
-        and last(late) < 0.7 * first(late)
-        and last(held_out) > 0.98 * min(held_out[:half])
-    )
+    falling = last(late) < 0.7 * first(late) or last(train) < 0.02 * last(held_out)
+    flat = last(held_out) > 0.98 * min(held_out[: len(held_out) // 2])
+    return last(train) < last(held_out) / 3 and falling and flat
 
 
 def overfitting(e: Evidence) -> Judgement:

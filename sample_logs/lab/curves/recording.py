@@ -26,7 +26,8 @@ from curves.tasks import TASKS
 from curves.tasks.base import Task
 from curves.training import History, train
 
-VERSION = 2
+# Raise it after a change of prints or rules: older logs are then written again from their curves.
+VERSION = 3
 # What the print shows where a fault does not show as itself.
 GENERAL = {
     "nonfinite": "numerics.nonfinite-unknown",
@@ -135,9 +136,11 @@ def record_group(task_name: str, seed: int, part: list[Member], out: Path) -> li
 
 
 def is_done(member: Member, out: Path) -> bool:
-    """Say whether a run was written or rejected."""
-    written = all((out / f"{member.id}{ending}").exists() for ending in (".log", ".yaml"))
-    return written or (out / "rejected" / member.id).exists()
+    """Say whether a run was written by this version of prints and rules, or rejected."""
+    log, label = (out / f"{member.id}{ending}" for ending in (".log", ".yaml"))
+    if (out / "rejected" / member.id).exists():
+        return True
+    return log.exists() and label.exists() and f"\nversion: {VERSION}\n" in label.read_text("utf-8")
 
 
 def curve_of(member: Member, task: type[Task], knobs: Knobs, out: Path) -> History:
