@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 Series = dict[str, list[tuple[int, float]]]
+MAY_BE_NAN = frozenset({"val_r2", "val_rare_precision"})
 HIDDEN = frozenset(
     {"lr", "data_time", "step_time", "throughput", "loss_scale", "epsilon", "eval_time"}
 )
@@ -141,15 +142,17 @@ def knows_chance(e: Evidence) -> bool:
 
 
 def nonfinite(e: Evidence) -> Judgement:
-    """NaN or infinity is printed in some series."""
-    count = sum(
-        not math.isfinite(value)
-        for name, series in e.run.items()
-        for _, value in series
-        if name != "val_r2"
-    )
-    sound = sum(not math.isfinite(value) for series in e.twin.values() for _, value in series)
-    return Judgement(count > sound, {"nonfinite": count})
+    """NaN or infinity is printed in some series (not in one that may lack a class or a spread)."""
+    counts = [
+        sum(
+            not math.isfinite(value)
+            for name, pairs in series.items()
+            for _, value in pairs
+            if name not in MAY_BE_NAN
+        )
+        for series in (e.run, e.twin)
+    ]
+    return Judgement(counts[0] > counts[1], {"nonfinite": counts[0]})
 
 
 def climb(e: Evidence) -> float:
@@ -388,7 +391,7 @@ def overfitting(e: Evidence) -> Judgement:
 
 
 def validation(e: Evidence) -> Judgement:
-    """Training fell (moved > 0.3, twin printed alike) and the last validation figure lies > 0.4 of the twin's own range (and 4 noises) off the twin's last, near the start or worse."""
+    """Training fell (moved > 0.3, or ends < 0.2 ranges above the twin) and the last validation figure lies > 0.4 of the twin's own range (and 4 noises) off the twin's last, near the start or worse."""
     moved = share_moved(e)
     shows, figures = False, {"moved": moved}
     for name in ("val_loss", f"val_{e.score}"):
@@ -402,7 +405,8 @@ def validation(e: Evidence) -> Judgement:
         apart = against is None or abs(last(run) - against) > 0.4 * abs(last(run) - last(sound))
         figures[f"gap_{name}"] = gap
         shows = shows or (gap > 0.4 and apart and abs(last(run) - last(sound)) > 4 * noise(sound))
-    return Judgement(shows and moved > 0.3 and bool(e.values("loss")), figures)
+    near = last(e.values("loss")) - last(e.sound("loss")) < 0.2 * loss_range(e)
+    return Judgement(shows and (moved > 0.3 or near), figures)
 
 
 def constant_validation(e: Evidence) -> Judgement:

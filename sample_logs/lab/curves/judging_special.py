@@ -22,12 +22,14 @@ from curves.judging import (
 
 
 def majority(e: Evidence) -> Judgement:
-    """A printed balanced accuracy ends within 0.06 of one over the classes, or the printed accuracy never moves (≤ 0.005) through 5 evaluations."""
+    """The printed accuracy never moves (≤ 0.005) through 4 evaluations, or a printed balanced accuracy ends within 0.02 of 1 / k for a k up to the classes."""
     balanced, plain = e.values("val_balanced_accuracy"), e.values(f"val_{e.score}")
-    low = bool(balanced) and e.chance is not None and last(balanced) < e.chance + 0.06
-    still = len(plain) >= 5 and max(plain) - min(plain) <= 0.005 and last(plain) < 0.995
-    balance = last(balanced) if balanced else -1.0
-    return Judgement(low or still, {"balanced": balance, "still": float(still)})
+    level = last(balanced) if balanced else -1.0
+    low = any(abs(level - 1 / k) < 0.02 for k in range(2, e.classes + 1))
+    still = len(plain) >= 4 and max(plain) - min(plain) <= 0.005 and last(plain) < 0.995
+    return Judgement(
+        still or (low and len(balanced) >= 2), {"balanced": level, "still": float(still)}
+    )
 
 
 def embedding_collapse(e: Evidence) -> Judgement:
@@ -100,14 +102,15 @@ def return_stuck(e: Evidence) -> Judgement:
 
 
 def value_explosion(e: Evidence) -> Judgement:
-    """The printed loss or mean value ends 20 times beyond the twin's largest, or non-finite."""
-    ratios = []
+    """The printed loss ends 20 times above its first or 5 times above the twin's largest, or the mean value does, or NaN."""
+    top = growth = 0.0
     for name in ("own_loss", "mean_q"):
         run, sound = finite(e.values(name)), finite(e.sound(name))
         if run and sound:
-            ratios.append(abs(last(run)) / max(*map(abs, sound), 1e-6))
-    top = max(ratios, default=0.0)
-    return Judgement(nonfinite(e).visible or top > 20, {"ratio": top})
+            top = max(top, abs(last(run)) / max(*map(abs, sound), 1e-6))
+            growth = max(growth, abs(last(run)) / max(abs(first(run)), 1e-6))
+    shows = nonfinite(e).visible or top > 5 or (growth > 20 and not e.head_cut)
+    return Judgement(shows, {"ratio": top, "growth": growth})
 
 
 def constant_reward(e: Evidence) -> Judgement:

@@ -27,7 +27,7 @@ from curves.tasks.base import Task
 from curves.training import History, train
 
 # Raise it after a change of prints or rules: older logs are then written again from their curves.
-VERSION = 3
+VERSION = 4
 # What the print shows where a fault does not show as itself.
 GENERAL = {
     "nonfinite": "numerics.nonfinite-unknown",
@@ -122,7 +122,9 @@ def record_group(task_name: str, seed: int, part: list[Member], out: Path) -> li
     for member in missing:
         knobs = knobs_of(member, task)
         history = curve_of(member, task, knobs, out)
-        sound = member.name in BY_NAME or sound_enough(task, history)
+        sound = member.name in BY_NAME or (
+            sound_enough(task, history) and near_twin(task, history, twin)
+        )
         if not sound_enough(task, twin) or not sound:
             write_whole(out / "rejected" / member.id, b"did not learn\n")
             done.append(f"-{member.id}")
@@ -192,6 +194,17 @@ def sound_enough(task: type[Task], history: History) -> bool:
     )
     gain = fall(short)
     return gain > max(0.5 * noise(short), 0.05 * abs(short[0])) or max(map(abs, short)) < 0.3
+
+
+def near_twin(task: type[Task], history: History, twin: History) -> bool:
+    """A sound variant ends less than 0.6 of the twin's way behind it, in the score or the validation loss."""
+    ends = [list(one.evals.values()) for one in (twin, history)]
+    name = next((one for one in (f"val_{task.score}", "val_loss") if one in ends[0][-1]), "")
+    if not name:
+        return True
+    start, end = ends[0][0][name], ends[0][-1][name]
+    behind = (ends[1][-1][name] - end) * (1 if end < start else -1)
+    return behind < 0.6 * abs(end - start) + 0.02 * abs(end)
 
 
 def evidence_of(
@@ -269,7 +282,7 @@ def describe(
         also.append(fault.cause)
     if not fault and cause not in {"healthy.completed", "healthy.running"}:
         also.append(healthy)
-    onset = None if fault is None else history.event_step if history.event_step is not None else 0
+    onset = None if fault is None else onset_of(fault, task, sheet, history)
     label = {
         "task": task.name, "fault": fault.name if fault else None, "variant": None if fault else member.name,
         "cause": cause, "also": sorted(set(also) - {cause}), "visible": judged.visible,
@@ -281,6 +294,20 @@ def describe(
         "steps": len(history.steps), "version": VERSION,
     }  # fmt: skip
     return "\n".join(line.rstrip() for line in lines) + "\n", label
+
+
+def onset_of(fault: Fault, task: type[Task], sheet: Sheet, history: History) -> int:
+    """The printed step (from 1) of a dated event, of the first non-finite loss, or of the best validation of an overfitted run; else the first step."""
+    if history.event_step is not None:
+        return history.event_step + 1
+    for step, figures in enumerate(history.steps):
+        if not math.isfinite(figures[task.primary]):
+            return step + 1
+    if fault.rule == "overfitting":
+        return 1 + min(
+            history.evals, key=lambda step: history.evals[step].get("val_loss", math.inf)
+        )
+    return sheet.offset + 1
 
 
 def judge(member: Member, evidence: Evidence, healthy: str) -> tuple[str, str, str, Judgement]:
