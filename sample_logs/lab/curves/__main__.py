@@ -58,21 +58,21 @@ def main(arguments: list[str] | None = None) -> int:
         for one in members(options.runs)
         if fnmatch.fnmatch(f"{one.task}/{one.name}", options.only)
     ]
-    started, count = time.monotonic(), 0
+    started, count, failed = time.monotonic(), 0, 0
     with concurrent.futures.ProcessPoolExecutor(options.jobs, initializer=prepare) as pool:
-        jobs = [
-            pool.submit(record_group, task, seed, part, options.out)
+        jobs = {
+            pool.submit(record_group, task, seed, part, options.out): f"{task} {seed}"
             for task, seed, part in groups(wanted)
-        ]
+        }
         for job in concurrent.futures.as_completed(jobs):
-            done = job.result()
-            count += len(done)
-            if done:
-                print(
-                    f"{count:5d} {(time.monotonic() - started) / count:6.2f} s/run  {' '.join(done)}",
-                    flush=True,
-                )
-    return 0
+            if error := job.exception():
+                failed += 1
+                print(f"group {jobs[job]} failed: {error!r}", file=sys.stderr, flush=True)
+            elif done := job.result():
+                count += len(done)
+                pace = (time.monotonic() - started) / count
+                print(f"{count:5d} {pace:6.2f} s/run  {' '.join(done)}", flush=True)
+    return min(failed, 1)
 
 
 if __name__ == "__main__":

@@ -356,7 +356,7 @@ def jitter(values: Sequence[float]) -> float:
 
 def gap_open(train: Sequence[float], held_out: Sequence[float]) -> bool:
     """Training ends below a third of the validation and fell on by > 30 % over its second half (or to a fiftieth), in which the validation did not improve by 2 %."""
-    if len(held_out) < 6 or len(train) < 6 or min(train) < 0 or min(held_out) <= 0:
+    if len(held_out) < 6 or len(train) < 3 or min(train) < 0 or min(held_out) <= 0:
         return False
     late = train[len(train) // 2 :]
     falling = last(late) < 0.7 * first(late) or last(train) < 0.02 * last(held_out)
@@ -379,7 +379,7 @@ def overfitting(e: Evidence) -> Judgement:
         rise = last(losses) - best > 3 * jitter(losses)
         shows = worse > 0.1 and rise and losses.index(best) < len(losses) - 2
         if e.same_quantity and train and gap_open(train, losses):
-            figures["gap"] = last(losses) / last(train)
+            figures["gap"] = last(losses) / max(last(train), 1e-9)
             shows = True
     if len(scores) >= 5 and e.score_up and max(scores) <= 1:
         drop = max(scores) - last(scores)

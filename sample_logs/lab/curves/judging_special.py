@@ -86,7 +86,7 @@ def entropy_collapse(e: Evidence) -> Judgement:
 
 
 def return_stuck(e: Evidence) -> Judgement:
-    """The printed reward or return moved < 0.2 of the twin's way and ends 0.6 of it below, over at least 4 records with the start printed."""
+    """The printed reward or return moved < 0.3 of the twin's way and ends 0.6 of it below, over at least 4 records with the start printed."""
     gap = worse_return(e)
     moved, count = 1.0, 0
     for name in ("reward", f"val_{e.score}"):
@@ -97,7 +97,7 @@ def return_stuck(e: Evidence) -> Judgement:
             )
             count = max(count, len(run))
     return Judgement(
-        gap > 0.6 and moved < 0.2 and count >= 4 and not e.head_cut, {"gap": gap, "moved": moved}
+        gap > 0.6 and moved < 0.3 and count >= 4 and not e.head_cut, {"gap": gap, "moved": moved}
     )
 
 
