@@ -156,17 +156,19 @@ def nonfinite(e: Evidence) -> Judgement:
 
 
 def climb(e: Evidence) -> float:
-    """How far the loss rose from its lowest to its last, in ranges."""
+    """How far the loss rose from its lowest to its last, in ranges (at least 0.3 of its lowest)."""
     values = finite(e.values("loss"))
-    return (last(values) - min(values)) / loss_range(e) if values else 0.0
+    if not values:
+        return 0.0
+    return (last(values) - min(values)) / max(loss_range(e), 0.3 * abs(min(values)))
 
 
 def above_start(e: Evidence) -> float:
-    """How far the loss stood above its own first record, or stands above the loss of a guess where the classes are printed, in ranges."""
+    """How far the loss stood above its own first record, or stands above the loss of a guess where the classes are printed, in ranges (at least 0.3 of its first)."""
     kept = finite(e.values("loss"))
     if not kept:
         return 0.0
-    own = (max(kept) - kept[0]) / loss_range(e)
+    own = (max(kept) - kept[0]) / max(loss_range(e), 0.3 * abs(kept[0]))
     if e.classes_shown and e.random_loss is not None:
         own = max(own, (last(kept) - 1.2 * e.random_loss) / loss_range(e))
     return own
@@ -199,42 +201,46 @@ def share_moved(e: Evidence) -> float:
     return fall(e.values("loss")) / loss_range(e)
 
 
-def divergence(e: Evidence) -> Judgement:
-    """NaN, or the loss ends a whole range above its lowest or above its first; without a run-up or a printed rate a NaN has no origin."""
-    bad = nonfinite(e)
+def blow_up(e: Evidence) -> Judgement:
+    """The loss ends a whole range above its lowest, or stood as far above its start and ends 0.3 ranges above the twin; 3 records at least."""
     kept = finite(e.values("loss"))
     rise, above = climb(e), above_start(e)
-    figures = {"rise": rise, "above_start": above, **bad.figures}
+    worse = bool(kept) and last(kept) - last(e.sound("loss")) > 0.3 * loss_range(e)
+    shows = worse and (rise >= 1 or above >= 1) and len(kept) >= 3
+    return Judgement(shows, {"rise": rise, "above_start": above})
+
+
+def divergence(e: Evidence) -> Judgement:
+    """NaN, or the loss blows up; without a run-up or a printed rate a NaN has no origin."""
+    bad, up = nonfinite(e), blow_up(e)
     if bad.visible:
-        run_up = bool(kept) and (rise > 0.5 or above > 0.5)
-        return Judgement(
-            True, figures, "", "" if run_up or e.rate_shown else "numerics.nonfinite-unknown"
-        )
-    worse = last(kept) - last(e.sound("loss")) > 0.3 * loss_range(e)
-    if rise >= 1 or (above >= 1 and worse):
-        return Judgement(len(kept) >= 3, figures)
-    return high_rate(e)
+        run_up = max(up.figures.values()) > 0.5
+        known = "" if run_up or e.rate_shown else "numerics.nonfinite-unknown"
+        return Judgement(True, {**up.figures, **bad.figures}, "", known)
+    return up if up.visible else high_rate(e)
+
+
+def rough(e: Evidence) -> Judgement:
+    """The loss ends > 0.35 ranges above the twin and steps > 3 times as far as the twin's noise (at least 0.03 ranges), in at least 6 records."""
+    values, sound = finite(e.values("loss")), e.sound("loss")
+    ratio = noise(values) / max(noise(sound), 0.03 * loss_range(e))
+    worse = (last(values) - last(sound)) / loss_range(e)
+    shows = worse > 0.35 and ratio > 3 and len(values) >= 6
+    return Judgement(shows, {"roughness": ratio, "worse": worse})
 
 
 def high_rate(e: Evidence) -> Judgement:
-    """Diverged as above; or still (moved < 0.15): a plateau, which shows as `stuck` does; or ends > 0.35 ranges above the twin with steps > 3 times its noise."""
+    """NaN or blow-up as above; or still (moved < 0.15, or ends near the twin's start): a plateau, which shows as `stuck` does; or rough."""
+    bad, up = nonfinite(e), blow_up(e)
+    if bad.visible or up.visible:
+        return Judgement(True, {**up.figures, **bad.figures})
     values, sound = e.values("loss"), e.sound("loss")
-    kept = finite(values)
-    moved, rise, above = share_moved(e), climb(e), above_start(e)
-    figures = {"moved": moved, "rise": rise, "above_start": above}
-    if (
-        nonfinite(e).visible
-        or rise >= 1
-        or (above >= 1 and last(values) - last(sound) > 0.3 * loss_range(e))
-    ):
-        return Judgement(len(kept) >= 3, figures)
+    moved = share_moved(e)
     if moved < 0.15 or last(values) >= first(sound) - 0.15 * loss_range(e):
         found = stuck(e)
-        return Judgement(found.visible, {**figures, **found.figures}, "learning.plateau")
-    rough = noise(values) / max(noise(sound), 1e-9)
-    figures["roughness"] = rough
-    worse = (last(values) - last(sound)) / loss_range(e)
-    return Judgement(worse > 0.35 and rough > 3 and len(kept) >= 6, {**figures, "worse": worse})
+        return Judgement(found.visible, {**up.figures, **found.figures}, "learning.plateau")
+    found = rough(e)
+    return Judgement(found.visible, {**up.figures, **found.figures})
 
 
 def stuck(e: Evidence) -> Judgement:
@@ -426,6 +432,6 @@ RULES: dict[str, Callable[[Evidence], Judgement]] = {
     one.__name__: one
     for one in (
         nonfinite, divergence, high_rate, stuck, slow, no_gradient, accumulating, explosion, wrong_sign,
-        overfitting, validation, constant_validation,
+        overfitting, validation, constant_validation, blow_up, rough,
     )
 }  # fmt: skip

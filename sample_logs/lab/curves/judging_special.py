@@ -85,6 +85,14 @@ def entropy_collapse(e: Evidence) -> Judgement:
     return Judgement(low < 0.1 and gap > 0.25, {"entropy": low, "gap": gap})
 
 
+def vanished_entropy(e: Evidence) -> Judgement:
+    """A printed entropy ends below 2 % of the twin's first while the twin's stays above 10 %."""
+    run, sound = e.values("entropy"), e.sound("entropy")
+    start = max(first(sound), 1e-9) if sound else 1.0
+    shows = bool(run) and last(run) < 0.02 * start and last(sound) > 0.1 * start
+    return Judgement(shows, {"entropy": last(run) / start})
+
+
 def return_stuck(e: Evidence) -> Judgement:
     """The printed reward or return moved < 0.3 of the twin's way and ends 0.6 of it below, over at least 4 records with the start printed."""
     gap = worse_return(e)
@@ -146,16 +154,16 @@ def forgetting(e: Evidence) -> Judgement:
 
 
 def data_order(e: Evidence) -> Judgement:
-    """In at least 16 records of steps the detrended losses correlate > 0.3 with themselves one pass or one class later, and swing by > 0.2 ranges and 2 noises of the twin."""
+    """In at least 16 records of steps (10 of epochs) the detrended losses correlate > 0.3 with themselves one pass or one class later, and swing by > 0.2 ranges and 2 noises of the twin."""
     series = [(step, value) for step, value in e.run.get("loss", []) if math.isfinite(value)]
-    if len(series) < 16 or not e.step_layout:
+    if len(series) < (16 if e.step_layout else 10):
         return Judgement(False, {"records": len(series)})
     stride = (series[-1][0] - series[0][0]) / (len(series) - 1)
     values = [value for _, value in series]
     best, swing = 0.0, 0.0
     for period in (e.period, e.period / e.classes):
         lag = round(period / stride)
-        if not 3 <= lag <= len(values) * 0.6:
+        if not 2 <= lag <= len(values) * 0.6:
             continue
         half = max(lag // 2, 1)
         trend = [
@@ -294,7 +302,7 @@ def resumed(e: Evidence) -> Judgement:
 
 
 SPECIAL: tuple[Callable[[Evidence], Judgement], ...] = (
-    majority, embedding_collapse, mode_collapse, posterior_collapse, entropy_collapse, return_stuck,
+    majority, embedding_collapse, mode_collapse, posterior_collapse, entropy_collapse, vanished_entropy, return_stuck,
     value_explosion, constant_reward, reward_drift, forgetting, data_order, spike, jump, noisy, zero_loss,
     fp16, loss_scale, input_bound, slower, resumed,
 )  # fmt: skip

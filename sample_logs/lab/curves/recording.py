@@ -27,14 +27,16 @@ from curves.tasks.base import Task
 from curves.training import History, train
 
 # Raise it after a change of prints or rules: older logs are then written again from their curves.
-VERSION = 4
+VERSION = 5
 # What the print shows where a fault does not show as itself.
 GENERAL = {
     "nonfinite": "numerics.nonfinite-unknown",
-    "divergence": "numerics.lr-divergence",
+    "vanished_entropy": "learning.collapse",
     "stuck": "learning.plateau",
+    "blow_up": "numerics.lr-divergence",
     "overfitting": "learning.overfitting",
     "slow": "learning.too-slow",
+    "rough": "numerics.lr-divergence",
 }
 CLOCKED = frozenset(
     {
@@ -217,8 +219,9 @@ def evidence_of(
     sound = {name: values for name, values in sound.items() if name in named}
     if "rl" in task.traits or task.name == "gan-ring":
         for series in (run, sound):
+            # A policy's or a GAN's loss says nothing of learning: its place is taken by what does.
             if "loss" in series:
-                series["own_loss"] = series["loss"]
+                series["own_loss"] = series.pop("loss")
             for name, sign in (("reward", -1), (f"val_{task.score}", -1), ("val_distance", 1)):
                 if name in series:
                     series["loss"] = [(step, sign * value) for step, value in series[name]]
