@@ -94,7 +94,7 @@ def fall(values: Sequence[float]) -> float:
 def loss_range(e: Evidence) -> float:
     """How far the twin's printed loss fell; at least its noise and 2 % of its first."""
     sound = e.sound("loss")
-    return max(fall(sound), noise(sound), 0.02 * abs(first(sound)), 1e-9)
+    return max(1e-9, *finite([fall(sound), noise(sound), 0.02 * abs(first(sound))]))
 
 
 def nearest(steps: Sequence[int], step: int) -> int:

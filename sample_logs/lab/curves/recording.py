@@ -23,7 +23,7 @@ from curves.sheet import Plan, Printout, Sheet, draw_plan, fit_plan
 from curves.styles import LAYOUTS
 from curves.styles.frame import Frame
 from curves.tasks import TASKS
-from curves.tasks.base import Task
+from curves.tasks.base import Task, passes_over
 from curves.training import History, train
 
 # Raise it after a change of prints or rules: older logs are then written again from their curves.
@@ -232,13 +232,12 @@ def evidence_of(
         if "class" in task.traits or task.name in {"contrastive", "metric-triplet"}
         else None
     )
-    passes = 3 + sheet.config.seed % 5
     return Evidence(
         run=run, twin=sound, score=task.score, score_up=task.score_up, chance=chance, classes_shown=classes,
         rate_shown="lr" in named or "lr" in frame.shown, head_cut=plan.head_cut > 0, event_step=history.event_step,
         clocks=[(one.step, one.clock) for one in sheet.records], clock_shown=plan.style in CLOCKED,
         step_layout=plan.layout == "step" and not (plan.averaged and plan.records <= 20),
-        period=max(sheet.config.steps // passes, 1), resumed_shown=bool(sheet.offset) and plan.head_cut == 0,
+        period=max(sheet.config.steps // passes_over(sheet.config), 1), resumed_shown=bool(sheet.offset) and plan.head_cut == 0,
         random_loss=math.log(sheet.config.classes) if "class" in task.traits else None,
         same_quantity=task.name not in {"distill", "vae", "gan-ring"} and "rl" not in task.traits,
         classes=max(sheet.config.classes, 2),
