@@ -265,9 +265,10 @@ class FineTune(Supervised):
         """The new task's figures and the old task's score."""
         found = super().evaluate(judged)
         with torch.no_grad():
-            self.model.eval()
+            model = judged or self.model
+            model.eval()
             x, y = self.old
-            found["val_old_accuracy"] = float((self.model(x).argmax(-1) == y).float().mean())
+            found["val_old_accuracy"] = float((model(x).argmax(-1) == y).float().mean())
         return found
 
 
