@@ -52,6 +52,7 @@ class Evidence:
     random_loss: float | None
     same_quantity: bool
     classes: int
+    before: dict[str, float]
 
     def values(self, name: str) -> list[float]:
         """The run's values of a series."""

@@ -147,9 +147,10 @@ def reward_drift(e: Evidence) -> Judgement:
 
 
 def forgetting(e: Evidence) -> Judgement:
-    """The printed old score falls by > 0.1 from its first value."""
+    """The printed old score falls by > 0.1 from its first value, or from the printed one before training."""
     old = e.values("val_old_accuracy")
-    drop = old[0] - last(old) if len(old) >= 3 else 0.0
+    start = e.before.get("old_accuracy", old[0] if old else 0.0)
+    drop = start - last(old) if len(old) >= 2 else 0.0
     return Judgement(drop > 0.1, {"drop": drop})
 
 

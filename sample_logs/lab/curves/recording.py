@@ -27,7 +27,7 @@ from curves.tasks.base import Task, passes_over
 from curves.training import History, train
 
 # Raise it after a change of prints or rules: older logs are then written again from their curves.
-VERSION = 5
+VERSION = 6
 # What the print shows where a fault does not show as itself.
 GENERAL = {
     "nonfinite": "numerics.nonfinite-unknown",
@@ -241,6 +241,7 @@ def evidence_of(
         random_loss=math.log(sheet.config.classes) if "class" in task.traits else None,
         same_quantity=task.name not in {"distill", "vae", "gan-ring"} and "rl" not in task.traits,
         classes=max(sheet.config.classes, 2),
+        before={name: value for name, value in history.before.items() if f"before/{name}" in frame.shown},
     )  # fmt: skip
 
 
@@ -266,8 +267,7 @@ def describe(
     fit_plan(plan, task, twin)
     sheet = Printout(task, history, plan, knobs).sheet()
     twin_sheet = Printout(task, twin, replace(plan, head_cut=0.0), Knobs()).sheet()
-    early = knobs.stop_early and len(history.steps) < history.config.steps
-    frame = Frame(sheet, plan, knobs, history.parameters, early=early)
+    frame = Frame(sheet, plan, knobs, history)
     lines = frame.lines()
     evidence = evidence_of(task, sheet, twin_sheet, plan, frame, history)
     healthy = ending_cause(sheet, frame)

@@ -20,7 +20,7 @@ SMALLEST_SCALE = 1.0
 
 @dataclass(slots=True)
 class History:
-    """What a training left: figures of each step, of each evaluation, and dated events."""
+    """What a training left: figures of each step, of each evaluation, of the model before the first step, and a dated event."""
 
     config: Config
     steps: list[dict[str, float]] = field(default_factory=list)
@@ -28,6 +28,7 @@ class History:
     event_step: int | None = None
     seconds: float = 0.0
     parameters: int = 0
+    before: dict[str, float] = field(default_factory=dict)
 
 
 class Engine:
@@ -107,6 +108,7 @@ def train(kind: type[Task], config: Config, knobs: Knobs) -> History:
     engine = Engine(task, used, knobs)
     history = History(used)
     history.parameters = sum(one.numel() for one in task.model.parameters())
+    history.before = task.before()
     judged = copy.deepcopy(task.model) if knobs.valid == "stale" else None
     if knobs.event or knobs.data in {"shard", "stages"}:
         history.event_step = int(used.steps * knobs.at)

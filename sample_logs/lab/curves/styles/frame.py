@@ -8,6 +8,7 @@ from curves.settings import Knobs
 from curves.sheet import Plan, Record, Sheet
 from curves.styles import STYLES
 from curves.styles.writing import Writer, span
+from curves.training import History
 
 NOISE = (
     "UserWarning: The dataloader, train_dataloader, does not have many workers which may be a bottleneck.",
@@ -24,10 +25,9 @@ NOISE = (
 class Frame:
     """Writes a whole log: `lines` gives its text, afterwards `shown` says which settings it names."""
 
-    def __init__(
-        self, sheet: Sheet, plan: Plan, knobs: Knobs, parameters: int, *, early: bool
-    ) -> None:
-        self.sheet, self.plan, self.knobs, self.early = sheet, plan, knobs, early
+    def __init__(self, sheet: Sheet, plan: Plan, knobs: Knobs, history: History) -> None:
+        self.sheet, self.plan, self.knobs, self.before = sheet, plan, knobs, history.before
+        self.early = knobs.stop_early and len(history.steps) < history.config.steps
         self.rng = plan.rng
         start = dt.datetime(2025, 1, 3, 8, tzinfo=dt.UTC) + dt.timedelta(
             seconds=self.rng.randrange(3 * 10**7)
@@ -38,7 +38,7 @@ class Frame:
             "batch_size": config.batch, "lr": float(f"{config.lr:.3g}"), "optimizer": config.optimizer,
             "epochs": sheet.total_epochs, "seed": config.seed, "scheduler": config.schedule,
             "weight_decay": float(f"{config.decay:.2g}"), "dropout": config.dropout, "clip": None if config.clip is None else float(f"{config.clip:.2g}"),
-            "parameters": parameters,
+            "parameters": history.parameters,
         }  # fmt: skip
         if "class" in sheet.task.traits:
             settings["num_classes"] = config.classes
@@ -57,6 +57,10 @@ class Frame:
             yield self.rng.choice(NOISE)
         if self.settings:
             yield from self._settings()
+        for name, value in self.before.items():
+            if self.rng.random() < 0.6:
+                self.shown.append(f"before/{name}")
+                yield f"Before training: {name} {self.plan.text(name, value)}"
         if self.sheet.offset or self.knobs.resume:
             first = self.sheet.records[0].step
             at = max(first // self.sheet.per_epoch - 1, 0) * self.sheet.per_epoch

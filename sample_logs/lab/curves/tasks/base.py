@@ -85,6 +85,10 @@ class Task:
         """Figures of an evaluation; `judged` replaces the model where a fault says so."""
         return {}
 
+    def before(self) -> dict[str, float]:
+        """Figures of the model as it comes, where people print them."""
+        return {}
+
     def keep_history(self) -> None:
         """The fault of a growing list: a metric computed anew over all that was ever kept."""
         count = (200_000 if self.config.steps < 200 else 120_000) // self.config.steps

@@ -264,12 +264,18 @@ class FineTune(Supervised):
     def evaluate(self, judged: nn.Module | None) -> dict[str, float]:
         """The new task's figures and the old task's score."""
         found = super().evaluate(judged)
-        with torch.no_grad():
-            model = judged or self.model
-            model.eval()
-            x, y = self.old
-            found["val_old_accuracy"] = float((model(x).argmax(-1) == y).float().mean())
-        return found
+        return {**found, "val_old_accuracy": self.old_score(judged or self.model)}
+
+    def before(self) -> dict[str, float]:
+        """The old task's score before tuning."""
+        return {"old_accuracy": self.old_score(self.model)}
+
+    @torch.no_grad()
+    def old_score(self, model: nn.Module) -> float:
+        """Accuracy on the old task."""
+        model.eval()
+        x, y = self.old
+        return float((model(x).argmax(-1) == y).float().mean())
 
 
 class Distill(Supervised):
