@@ -156,17 +156,24 @@ def nonfinite(e: Evidence) -> Judgement:
     return Judgement(counts[0] > counts[1], {"nonfinite": counts[0]})
 
 
+def smooth(values: Sequence[float]) -> list[float]:
+    """Medians of at most 12 stretches of the finite values, so that noise is no rise."""
+    kept = finite(values)
+    size = max(1, -(-len(kept) // 12))
+    return [statistics.median(kept[k : k + size]) for k in range(0, len(kept), size)]
+
+
 def climb(e: Evidence) -> float:
-    """How far the loss rose from its lowest to its last, in ranges (at least 0.3 of its lowest)."""
-    values = finite(e.values("loss"))
-    if not values:
+    """How far the smoothed loss rose from its lowest to its last, in ranges (at least 0.3 of its lowest)."""
+    kept = smooth(e.values("loss"))
+    if not kept:
         return 0.0
-    return (last(values) - min(values)) / max(loss_range(e), 0.3 * abs(min(values)))
+    return (last(kept) - min(kept)) / max(loss_range(e), 0.3 * abs(min(kept)))
 
 
 def above_start(e: Evidence) -> float:
-    """How far the loss stood above its own first record, or stands above the loss of a guess where the classes are printed, in ranges (at least 0.3 of its first)."""
-    kept = finite(e.values("loss"))
+    """How far the smoothed loss stood above its own first, or stands above the loss of a guess where the classes are printed, in ranges (at least 0.3 of its first)."""
+    kept = smooth(e.values("loss"))
     if not kept:
         return 0.0
     own = (max(kept) - kept[0]) / max(loss_range(e), 0.3 * abs(kept[0]))
