@@ -183,6 +183,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("reward-hacking", "learning.reward-drift", "reward_drift", lambda _c, r: Knobs(special="hack", lr=spread(r, 1, 3)), only=("preference-rl",)),
     Fault("forgetting", "learning.forgetting", "forgetting", lambda _c, r: Knobs(special="forget", lr=spread(r, 1, 4)), only=("fine-tune",)),
     Fault("sorted-data", "learning.data-order", "data_order", fixed(data="sorted"), needs=("finite", "valid", "class"), not_for=("graph-gcn",)),
+    Fault("sources-in-blocks", "learning.data-order", "data_order", fixed(data="blocks"), ("numerics.loss-spike",), needs=("finite", "valid"), not_for=("graph-gcn",)),
     Fault("nan-batch", "numerics.bad-batch", "nonfinite", event("nan", 1, 1, first=0.1, last=0.9), (UNKNOWN, "numerics.unstable-op"), seen=UNKNOWN, not_for=("contrastive", "metric-triplet")),
     Fault("log-of-zero", "numerics.unstable-op", "nonfinite", lambda _c, r: Knobs(special="log-zero", strength=spread(r, 4, 25), lr=spread(r, 1, 3)), (UNKNOWN,), seen=UNKNOWN, only=("table-mlp", "shapes-cnn", "signal-conv", "sequence-rnn", "segmentation", "graph-gcn")),
     Fault("root-of-zero", "numerics.unstable-op", "nonfinite", lambda _c, r: Knobs(special="root", strength=spread(r, 1e-9, 3e-8)), (UNKNOWN,), seen=UNKNOWN, only=("table-regression", "metric-triplet")),

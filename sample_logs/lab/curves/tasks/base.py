@@ -198,6 +198,13 @@ class Supervised(Task):
             # Nearly sorted: neighbours in class are mixed, as where files of one source stand together.
             by_class = torch.argsort(y + 0.5 * self.config.classes * torch.rand(len(y)))
             x, y = x[by_class], y[by_class]
+        elif knobs.data == "blocks":
+            count = self.config.steps * self.config.batch // passes_over(self.config)
+            picked = torch.arange(max(count, self.config.batch)) % len(y)
+            x, y = x[picked], y[picked].clone()
+            # The second half comes from a bad source: half of its answers belong elsewhere.
+            wrong = torch.arange(len(y) // 2, len(y), 2)
+            y[wrong] = y[wrong[torch.randperm(len(wrong))]]
         elif knobs.data == "shard":
             self.corrupted = (int(self.config.steps * knobs.at), self.config.steps)
         if knobs.valid == "shifted":
@@ -223,7 +230,7 @@ class Supervised(Task):
     def indices(self, step: int) -> list[int]:
         """Positions of the batch: shuffled passes, or in order where the data is sorted."""
         count, size = len(self.train[1]), min(self.config.batch, len(self.train[1]))
-        if self.knobs.data == "sorted":
+        if self.knobs.data in {"sorted", "blocks"}:
             first = step * size
             return [(first + k) % count for k in range(size)]
         if self.knobs.data == "stages" and step < self.config.steps * self.knobs.at:
