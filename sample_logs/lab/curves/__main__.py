@@ -4,6 +4,8 @@
         tasks, faults, sound variants, styles
     python sample_logs/lab/curves run --out FOLDER --runs 2400 [--jobs 1] [--only TASK/FAULT]
         run what is not there yet; may be stopped at any time and started again
+    python sample_logs/lab/curves print --out FOLDER
+        print and judge all kept curves again whose logs are of an older version
 
 Needs torch and PyYAML. `--only` takes shell patterns, e.g. `shapes-cnn/*` or `*/nan-batch`; `sound`
 and the names of variants count as faults there.
@@ -21,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
-from curves.recording import groups, listing, members, record_group
+from curves.recording import groups, listing, members, members_in, record_group
 
 
 def prepare() -> None:
@@ -39,11 +41,13 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(dest="command", required=True)
     commands.add_parser("list")
-    run = commands.add_parser("run")
-    run.add_argument("--out", type=Path, required=True, help="folder of the logs and labels")
-    run.add_argument("--runs", type=int, default=2400, help="length of the list of runs")
-    run.add_argument("--jobs", type=int, default=1, help="processes")
-    run.add_argument("--only", default="*/*", help="TASK/FAULT, shell patterns allowed")
+    for name in ("run", "print"):
+        command = commands.add_parser(name)
+        command.add_argument("--out", type=Path, required=True, help="folder of logs and labels")
+        command.add_argument("--jobs", type=int, default=1, help="processes")
+        command.add_argument("--only", default="*/*", help="TASK/FAULT, shell patterns allowed")
+        if name == "run":
+            command.add_argument("--runs", type=int, default=2400, help="length of the list")
     return top
 
 
@@ -53,11 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "list":
         print(listing())
         return 0
-    wanted = [
-        one
-        for one in members(options.runs)
-        if fnmatch.fnmatch(f"{one.task}/{one.name}", options.only)
-    ]
+    every = members(options.runs) if options.command == "run" else members_in(options.out)
+    wanted = [one for one in every if fnmatch.fnmatch(f"{one.task}/{one.name}", options.only)]
     started, count, failed = time.monotonic(), 0, 0
     with concurrent.futures.ProcessPoolExecutor(options.jobs, initializer=prepare) as pool:
         jobs = {

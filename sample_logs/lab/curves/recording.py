@@ -92,6 +92,20 @@ def members(count: int) -> list[Member]:
     return found[:count]
 
 
+def members_in(out: Path) -> list[Member]:
+    """The runs whose curves are kept in a folder, as far as their task and fault still exist."""
+    found = []
+    for path in sorted((out / "curves").glob("*.json.gz")):
+        stem, seed = path.name.removesuffix(".json.gz").rsplit("-", 1)
+        task = next((name for name in TASKS if stem.startswith(f"{name}-")), None)
+        if task is None:
+            continue
+        name = stem.removeprefix(f"{task}-")
+        if name == "sound" or name in BY_NAME or name in VARIANTS_BY_NAME:
+            found.append(Member(task, name, int(seed)))
+    return found
+
+
 def groups(wanted: list[Member]) -> Iterator[tuple[str, int, list[Member]]]:
     """Runs of one task and seed together, in the list's order."""
     kept: dict[tuple[str, int], list[Member]] = {}
