@@ -10,15 +10,16 @@ from curves.styles import STYLES
 from curves.styles.writing import Writer, span
 from curves.training import History
 
-NOISE = (
-    "UserWarning: The dataloader, train_dataloader, does not have many workers which may be a bottleneck.",
-    "/opt/venv/lib/python3.11/site-packages/torch/optim/lr_scheduler.py:62: UserWarning: The verbose parameter is deprecated.",
-    "[W] Unable to register cuDNN factory: already registered",
+OPENING = (
     "INFO: GPU available: False, used: False",
     "wandb: Tracking run with wandb version 0.19.8",
-    "Using seed 42",
-    "FutureWarning: `torch.cuda.amp.autocast(args...)` is deprecated.",
     "Reusing cached dataset /data/cache/part-0001.arrow",
+    "[W] Unable to register cuDNN factory: already registered",
+)
+WARNINGS = (
+    "UserWarning: The dataloader, train_dataloader, does not have many workers which may be a bottleneck.",
+    "/opt/venv/lib/python3.11/site-packages/torch/optim/lr_scheduler.py:62: UserWarning: The verbose parameter is deprecated.",
+    "FutureWarning: `torch.cuda.amp.autocast(args...)` is deprecated.",
 )
 
 
@@ -54,7 +55,7 @@ class Frame:
     def header(self) -> Iterator[str]:
         """Settings and first messages."""
         if self.rng.random() < 0.4:
-            yield self.rng.choice(NOISE)
+            yield self.rng.choice(OPENING + WARNINGS)
         if self.settings:
             yield from self._settings()
         for name, value in self.before.items():
@@ -112,7 +113,7 @@ class Frame:
                 (
                     f"Saving model checkpoint to ./runs/exp/checkpoint-{record.step}",
                     f"checkpoint saved: ckpt_{record.step}.pt",
-                    self.rng.choice(NOISE),
+                    self.rng.choice(WARNINGS),
                     f"[{self.writer.clock(record)}] heartbeat: rank 0 alive",
                 )
             )
