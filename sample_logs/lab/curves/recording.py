@@ -27,7 +27,7 @@ from curves.tasks.base import Task, passes_over
 from curves.training import History, train
 
 # Raise it after a change of prints or rules: older logs are then written again from their curves.
-VERSION = 8
+VERSION = 9
 # What the print shows where a fault does not show as itself.
 GENERAL = {
     "nonfinite": "numerics.nonfinite-unknown",
@@ -296,6 +296,8 @@ def describe(
     )
     if fault and cause != fault.cause:
         also.append(fault.cause)
+    if judged.visible:
+        also.append(seen)
     if not fault and cause not in {"healthy.completed", "healthy.running"}:
         also.append(healthy)
     onset = None if fault is None else onset_of(fault, task, sheet, history)
