@@ -229,11 +229,13 @@ def divergence(e: Evidence) -> Judgement:
 
 
 def rough(e: Evidence) -> Judgement:
-    """The loss ends > 0.35 ranges above the twin and steps > 3 times as far as the twin's noise (at least 0.03 ranges), in at least 6 records."""
+    """The loss ends > 0.35 ranges above the twin and jitters 3 times as much (twin at least 0.02 ranges; run at least a tenth of its own way), in at least 6 records."""
     values, sound = finite(e.values("loss")), e.sound("loss")
-    ratio = noise(values) / max(noise(sound), 0.03 * loss_range(e))
+    ratio = jitter(values) / max(jitter(sound), 0.02 * loss_range(e))
     worse = (last(values) - last(sound)) / loss_range(e)
-    shows = worse > 0.35 and ratio > 3 and len(values) >= 6
+    levels = smooth(values) or [0.0]
+    loud = jitter(values) > 0.1 * (max(levels) - min(levels))
+    shows = worse > 0.35 and ratio > 3 and loud and len(values) >= 6
     return Judgement(shows, {"roughness": ratio, "worse": worse})
 
 
