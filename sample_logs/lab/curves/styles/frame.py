@@ -38,7 +38,7 @@ class Frame:
         settings = {
             "batch_size": config.batch, "lr": float(f"{config.lr:.3g}"), "optimizer": config.optimizer,
             "epochs": sheet.total_epochs, "seed": config.seed, "scheduler": config.schedule,
-            "weight_decay": float(f"{config.decay:.2g}"), "dropout": config.dropout, "clip": None if config.clip is None else float(f"{config.clip:.2g}"),
+            "weight_decay": float(f"{config.decay:.2g}"), "dropout": config.dropout, "clip": None if not config.clip else float(f"{config.clip:.2g}"),
             "parameters": history.parameters,
         }  # fmt: skip
         if "class" in sheet.task.traits:
