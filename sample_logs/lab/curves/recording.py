@@ -143,6 +143,8 @@ def record_group(task_name: str, seed: int, part: list[Member], out: Path) -> li
         )
         if not sound_enough(task, twin) or not sound:
             write_whole(out / "rejected" / member.id, b"did not learn\n")
+            for ending in (".log", ".yaml"):
+                (out / f"{member.id}{ending}").unlink(missing_ok=True)
             done.append(f"-{member.id}")
             continue
         log, label = describe(member, task, knobs, history, twin)
