@@ -18,6 +18,7 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 
 _ROLES: Final = ("eval_score", "score", "eval_reward", "reward")
+_OF_VALIDATION: Final = ("eval_score", "eval_reward")
 _FEWEST: Final = 4
 """Records that show a course."""
 _RISE: Final = 0.1
@@ -47,13 +48,18 @@ def detect_rising_score(observed: Observed) -> Iterator[Anomaly]:
         yield curves.shape("score-rises", message, points[-1].line)
 
 
-def find_risen_score(curves: Curves) -> RoleCurve | None:
+def find_risen_score(curves: Curves, *, of_validation: bool = False) -> RoleCurve | None:
     """Give the score or reward that tells most, if it has risen; None otherwise.
 
     The validation goes before the training: what is learnt by heart only proves nothing.
+
+    Args:
+        curves: of one process.
+        of_validation: leave the training out.
     """
     roles = choose_role_curves(curves)
-    told = next((roles[role] for role in _ROLES if role in roles), None)
+    asked = _OF_VALIDATION if of_validation else _ROLES
+    told = next((roles[role] for role in asked if role in roles), None)
     return told if told is not None and _is_risen(curves, told) else None
 
 

@@ -20,6 +20,7 @@ from postmortem.diagnosis.detectors.aligned import Curves, as_share
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.objectives import is_rise_expected
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.rising_scores import find_risen_score
 from postmortem.diagnosis.detectors.scores import SHARES
 from postmortem.extraction.facts.series import Point
 
@@ -35,7 +36,7 @@ _LEARNT: Final = 0.1
 """Share of its scale by which a training loss that is still learnt falls behind the best."""
 _BY_HEART: Final = 0.05
 """Share of its first level at which a training loss has nothing left to fall."""
-_WORSE: Final = 0.005
+_WORSE: Final = 0.01
 """Share of its best by which a score is worse at last."""
 _ERRORS: Final = ("distance", "error-rate", "error-share")
 """Classes of metrics that measure by how much answers are wrong: no sureness makes them rise."""
@@ -143,8 +144,7 @@ def detect_validation_left_behind(observed: Observed) -> Iterable[Anomaly]:
 
 def _detect_error_left_behind(curves: Curves) -> list[Anomaly]:
     """Find an error that hardly falls in the validation while that of the training is learnt."""
-    scores = [curves.finite(score) for score in _list_scores(curves)]
-    if is_rise_expected(curves) or any(map(_is_score_learnt, scores)):
+    if is_rise_expected(curves) or find_risen_score(curves, of_validation=True) is not None:
         return []
     pairs = [
         (names.EVAL_LOSS, names.LOSS),
@@ -172,12 +172,6 @@ def _detect_error_left_behind(curves: Curves) -> list[Anomaly]:
             )
             return [curves.shape("overfits", message, points[0].line)]
     return []
-
-
-def _is_score_learnt(points: Sequence[Point]) -> bool:
-    """Say whether a score is better at last than it was at first, or rises still."""
-    gain = _compute_late_level(points) - points[0].value
-    return gain > _APART * abs(points[0].value) or _compute_late_gain(points) > 0
 
 
 def _select_judged(curves: Curves, *classes: str) -> list[str]:
