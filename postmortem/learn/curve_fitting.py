@@ -7,7 +7,6 @@ Gradient boosting with a histogram of each feature, since it takes missing value
 few hundred runs serve it; the trees are few and shallow, so that the file stays small.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +19,8 @@ _ROUNDS: Final = 60
 _LEAVES: Final = 8
 _RATE: Final = 0.12
 _LEAST_IN_LEAF: Final = 8
+_VALUES: Final = 20
+"""Different values from which on a feature is looked at."""
 
 
 class CurveSample(NamedTuple):
@@ -40,9 +41,9 @@ def fit_curve_model(
     sharpness: float = 1.0,
     keep: Callable[[HistGradientBoostingClassifier], object] = id,
 ) -> CurveModel:
-    """Fit a model; a class counts as the root of the number of its runs.
+    """Fit a model.
 
-    Features that have no two values in these runs are left out.
+    Features with few different values in these runs are left out.
 
     Args:
         samples: the runs.
@@ -52,11 +53,12 @@ def fit_curve_model(
         keep: called with the library's own model.
     """
     table = build_table(samples, features)
-    varied = [index for index in range(len(features)) if len(_list_values(table[:, index])) > 1]
+    varied = [
+        index for index in range(len(features)) if len(_list_values(table[:, index])) >= _VALUES
+    ]
     table, features = table[:, varied], [features[index] for index in varied]
     answers = [sample.answer for sample in samples]
-    many = Counter(answers)
-    weights = np.array([sample.weight * many[sample.answer] ** -0.5 for sample in samples])
+    weights = np.array([sample.weight for sample in samples])
     machine = HistGradientBoostingClassifier(
         learning_rate=_RATE,
         max_iter=_ROUNDS,

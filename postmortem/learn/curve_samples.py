@@ -4,8 +4,8 @@ In: folders of labelled logs. Out: `CurveSample`s. Not here: the measures (`diag
 fitting (`learn.curve_fitting`).
 
 Beside the fields of every label (`learn.labelled_logs`) those of the lab have `task`, the training
-that was executed, and `answer`, what the printed figures let an observer say: of a fault that they
-do not show, that the run is sound.
+that was executed, `fault`, and `answer`, what the printed figures let an observer say. A fault that
+they do not show teaches nothing: neither that it looks sound, nor what it looks like.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,8 @@ def read_curve_samples(
         details = _read_details(label)
         cause = str(details.get("answer") or label.cause)
         answer = SOUND if has_trait(cause, Trait.SOUND) else cause
-        if label.is_held_out or (answer != SOUND and answer not in classes):
+        is_hidden = bool(details.get("fault")) and answer == SOUND
+        if label.is_held_out or is_hidden or (answer != SOUND and answer not in classes):
             continue
         try:
             extract = read([label.log], machine)

@@ -34,6 +34,8 @@ _BESIDE: Final = ("entropy", "divergence", "discriminator", "generator", "spread
 _OF_BESIDE: Final = ("first_level", "last_level", "change", "late_slope", "repeats", "best_change")
 _TWO: Final = 2
 _MOST_CLASSES: Final = 1000
+_HALF: Final = 0.6
+"""A share beyond which a score is not that of guessing."""
 
 
 def compute_features(curves: Curves, facts: FactStore) -> dict[str, float]:
@@ -115,6 +117,9 @@ def _compare_scores(
             "score.by_chance",
             "eval_score.by_chance",
             "loss.by_chance",
+            "loss.by_score",
+            "score.near_chance",
+            "eval_score.near_chance",
         ),
         math.nan,
     )
@@ -131,13 +136,25 @@ def _compare_scores(
         found[f"{role}.share_first"], found[f"{role}.share_last"] = first, last
         found[f"{role}.share_best"] = max(values)
         found[f"{role}.by_chance"] = last * classes
+        found[f"{role}.near_chance"] = _measure_distance_to_chance(last)
     if len(levels) == _TWO:
         found["scores.gap_first"] = levels["score"][0] - levels["eval_score"][0]
         found["scores.gap_last"] = levels["score"][1] - levels["eval_score"][1]
-    if "loss" in roles and classes > 1:
-        values = [point.value for point in curves.finite(roles["loss"].name)]
-        found["loss.by_chance"] = get_levels(values)[1] / math.log(classes) if values else math.nan
+    values = [point.value for point in curves.finite(roles["loss"].name)] if "loss" in roles else []
+    if values:
+        level = get_levels(values)[1]
+        found["loss.by_chance"] = level / math.log(classes) if classes > 1 else math.nan
+        share = levels.get("score", levels.get("eval_score", (math.nan, math.nan)))[1]
+        if 0 < share < 1:
+            found["loss.by_score"] = compute_ratio(level, -math.log(share))
     return found
+
+
+def _measure_distance_to_chance(share: float) -> float:
+    """Give how far a share of right answers is from one in so many, as a share of that."""
+    if not 0 < share <= _HALF:
+        return math.nan
+    return abs(share * round(1 / share) - 1)
 
 
 def _measure_rate(curves: Curves) -> dict[str, float]:

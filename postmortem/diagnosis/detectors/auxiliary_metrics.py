@@ -25,6 +25,9 @@ from postmortem.extraction.facts.series import Point, Series
 _REPORTED_ELSEWHERE: Final = frozenset(
     {names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE}
 )
+_LOSSES: Final = (names.LOSS, names.EVAL_LOSS)
+_SHARES: Final = ("accuracy", "top-accuracy", "retrieval", "agreement", "detection")
+"""Classes of scores that are 0 / 0 where a class has no sample or no answer."""
 _MAY_LACK: Final = compile_lazily(
     r"best|^min[_/ ]|^max[_/ ]|patience|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad|norm$"
     r"|loss_scale|(?:^|[_/])(?:iou|ap|acc|dice)[_/.](?!mean|avg|all|top|1$|5$)[a-z0-9]",
@@ -65,6 +68,8 @@ def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
     """Find any other figure that is not finite, once it has been or for good."""
     curves = observed.curves
     may_lack = {*curves.of("machine"), *curves.called(_MAY_LACK)}
+    if _is_loss_sound(curves):
+        may_lack |= {*curves.of(*_SHARES)}
     for name, series in curves.by_name.items():
         if series.first_nonfinite is None or name in _REPORTED_ELSEWHERE or name in may_lack:
             continue
@@ -73,6 +78,12 @@ def detect_nonfinite_metrics(observed: Observed) -> Iterable[Anomaly]:
             message = say("{name} {shown}", "{name} 为 {shown}", name=name, shown=show(bad))
             return [curves.shape("nan-metric", message, bad.line)]
     return []
+
+
+def _is_loss_sound(curves: Curves) -> bool:
+    """Say whether a loss is printed, and finite throughout: a score is then a mean over nothing."""
+    known = [curves.by_name[name] for name in _LOSSES if name in curves.by_name]
+    return bool(known) and not any(series.nonfinite for series in known)
 
 
 def _find_nonfinite_after_finite(curves: Curves, series: Series) -> Point | None:

@@ -23,7 +23,7 @@ from postmortem.diagnosis.detectors.observed import Observed
 
 _FEWEST: Final = 4
 """Records of a judged curve below which no curve is judged."""
-_SURE: Final = 0.75
+_SURE: Final = 0.8
 """Share of all faults together from which on the likeliest of them is said.
 
 Set on sound logs of public repositories, none of which is in the training set (MODEL_CARD.md).
