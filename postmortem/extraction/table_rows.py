@@ -138,7 +138,10 @@ class TableRows:
 
 
 def _get_line_above(view: View) -> str:
-    """Give the line above another."""
-    end = view.start - 1
-    start = view.data.rfind(b"\n", max(0, end - _LONGEST), max(0, end)) + 1
-    return view.clean_at(start, end).text if end > 0 else ""
+    """Give the line above another; nothing of one that is too long for a heading."""
+    end = max(0, view.start - 1)
+    if view.data[end - 1 : end] == b"\r":
+        end -= 1  # of a line that ends as on Windows
+    low = max(0, end - _LONGEST)
+    start = max(view.data.rfind(b"\n", low, end), view.data.rfind(b"\r", low, end)) + 1
+    return view.clean_at(start, end).text if low < start < end or low == 0 < end else ""
