@@ -2,7 +2,7 @@
 
 In: patterns in the syntax of `regex` or `re`, the text of a line. Out: the numbers of those that
 may match; whoever is not named does not. Not here: which rules are asked so (`rule_sieve`), which
-figures (`formats.record_screen`).
+figures (`record_screen`).
 
 hyperscan runs all patterns at once, at the speed of memory. What it lacks is dropped (look-around)
 or widened (bounded repeats, which make it slow to compile), so that it finds rather more. Compiling

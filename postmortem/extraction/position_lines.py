@@ -141,11 +141,15 @@ def fill_from_records(every: Mapping[tuple[str, str, int, ProcessId], Series]) -
         if group[0].source not in has_steps:
             place_in_epochs(group, epochs)
             continue
-        own = [series for series in epochs if series.source == group[0].source]
-        placed = {line for series in own for line in series.lines}
-        bare = [one for one in group if _has_no_step(one) and placed.isdisjoint(one.lines)]
+        bare = _select_bare(group, [one for one in epochs if one.source == group[0].source])
         if 0 < len(bare) < len(group):
             _fill(bare, _collect_positions(group))
+
+
+def _select_bare(group: Sequence[Series], epochs: Sequence[Series]) -> list[Series]:
+    """Select the series without steps that stand on no line with an epoch."""
+    placed = {line for series in epochs for line in series.lines}
+    return [one for one in group if _has_no_step(one) and placed.isdisjoint(one.lines)]
 
 
 def list_with_epochs(every: Sequence[Series]) -> list[Series]:

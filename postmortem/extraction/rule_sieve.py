@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import NOWHERE
 from postmortem.extraction.formats import grids
-from postmortem.extraction.formats.record_screen import may_be_record
 from postmortem.extraction.line_screen import LineScreen
 from postmortem.extraction.literal_filters import Hit
 from postmortem.extraction.literals import Matcher, Wanted
+from postmortem.extraction.record_screen import may_be_record
 from postmortem.extraction.table_rows import TABLE_AHEAD
 from postmortem.reading.block_reader import Block
 from postmortem.reading.prefixes import Cleaned, clean

@@ -16,7 +16,7 @@ import yaml
 from postmortem.core.errors import InputError
 from postmortem.diagnosis.case import attempts
 from postmortem.diagnosis.curves.boosted_trees import SOUND
-from postmortem.diagnosis.curves.features import compute_features
+from postmortem.diagnosis.detectors.curve_features import compute_features
 from postmortem.diagnosis.detectors.observed import build_observed
 from postmortem.diagnosis.detectors.registry import view_main_process
 from postmortem.extraction.extract import Extract

@@ -17,6 +17,7 @@ LAYERS = (
     ("extraction.formats", "report"),
     ("extraction.facts",),
     ("extraction",),
+    ("diagnosis.curves",),
     ("diagnosis.detectors",),
     ("diagnosis.case",),
     ("diagnosis.classifier",),

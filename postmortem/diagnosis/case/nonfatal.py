@@ -118,25 +118,25 @@ def _iter_far_from_end(
 
     That is what broad rules find, and an error that is quoted in a warning.
     """
-
-    def is_quoted(finding: Finding) -> bool:
-        return rules[finding.signature].fatal and finding.level in QUOTED
-
     reported: dict[int, list[int]] = defaultdict(list)
-    for sighting in seen:
-        finding = sighting.finding
-        is_known = finding.role in {"cause", "consequence"}
-        if is_known and not (rules[finding.signature].broad or is_quoted(finding)):
+    words = []
+    for finding in (sighting.finding for sighting in seen):
+        rule = rules[finding.signature]
+        is_quoted = rule.fatal and finding.level in QUOTED
+        if rule.broad or is_quoted:
+            words.append((finding, _FAR_BEHIND_WARNING if is_quoted else _FAR))
+        elif finding.role in {"cause", "consequence"}:
             reported[finding.source].append(finding.line)
-    for sighting in seen:
-        finding = sighting.finding
+    for finding, far in words:
         behind = extract.lines.get(finding.source, 0) - finding.end_line
-        far = _FAR_BEHIND_WARNING if is_quoted(finding) else _FAR
-        is_word = rules[finding.signature].broad or is_quoted(finding)
-        is_before = any(0 <= line - finding.line < far for line in reported[finding.source])
-        is_prose = is_word and not finding.level and len(finding.text) >= _PROSE
-        if is_prose or (is_word and not is_before and behind >= far):
+        is_prose = not finding.level and len(finding.text) >= _PROSE
+        if is_prose or (behind >= far and not _is_before(finding, reported[finding.source], far)):
             yield finding
+
+
+def _is_before(finding: Finding, lines: Iterable[int], far: int) -> bool:
+    """Say whether one of some lines stands less than so many behind a finding."""
+    return any(0 <= line - finding.line < far for line in lines)
 
 
 def _find_training_starts(seen: Iterable[Sighting]) -> dict[int, int]:

@@ -9,12 +9,12 @@ points are rarer than the epochs tells nothing. The last epoch is the one that i
 log that holds several attempts, the one at which another of them ends.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
 from postmortem.core.lines import NOWHERE
-from postmortem.core.message import say
+from postmortem.core.message import Message, say
 from postmortem.diagnosis.case.printed_progress import (
     PrintedProgress,
     iter_epoch_lines,
@@ -48,24 +48,38 @@ def find_reached_plan(extract: Extract, ends: Collection[float] = ()) -> dict[st
         return {}
     whole = {end for end in ends if float(end).is_integer()}  # a part of an epoch is no plan
     progress = read_progress(extract, extract.facts.settings())
-    if _is_last_step(progress) or (
-        is_through and _is_at_end(progress, [epoch for epoch, _ in begins])
-    ):
-        message = say(
+    epochs = [epoch for epoch, _ in begins]
+    message = _describe_end(progress, epochs, whole, is_through=is_through)
+    if message is None:
+        return {}
+    return {"last-epoch": Anomaly("last-epoch", message, last.source, NOWHERE, last.lines[-1])}
+
+
+def _describe_end(
+    progress: PrintedProgress, epochs: Sequence[float], whole: Container[float], *, is_through: bool
+) -> Message | None:
+    """Word the plan that the last record has reached; None where it has reached none.
+
+    Args:
+        progress: as it is printed.
+        epochs: those that the records stand in.
+        whole: the last epochs of the other attempts.
+        is_through: whether the last epoch has as many records as the one before.
+    """
+    if _is_last_step(progress) or (is_through and _is_at_end(progress, epochs)):
+        return say(
             "the last record is of epoch {epoch:g} of {planned:g}, which is through",
             "最后一条记录属于第 {epoch:g} 轮，共 {planned:g} 轮，该轮已完成",
             epoch=progress.epoch,
             planned=progress.planned_epochs,
         )
-    elif is_through and progress.planned_epochs is None and begins[-1][0] in whole:
-        message = say(
+    if is_through and progress.planned_epochs is None and epochs[-1] in whole:
+        return say(
             "the last record is of epoch {epoch:g}, at which another attempt ended as well",
             "最后一条记录属于第 {epoch:g} 轮，另一次运行也在该轮结束",
-            epoch=begins[-1][0],
+            epoch=epochs[-1],
         )
-    else:
-        return {}
-    return {"last-epoch": Anomaly("last-epoch", message, last.source, NOWHERE, last.lines[-1])}
+    return None
 
 
 def _is_count_full(extract: Extract) -> bool:

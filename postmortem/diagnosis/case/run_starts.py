@@ -291,26 +291,18 @@ class _Splitter(_Surroundings):
 
     def split(self) -> list[int]:
         known: dict[bytes, list[_Opening]] = {}
-        self._learn(0, known)
-        is_once = self._wordings.count(self._wordings[0]) == 1
-        until = min(self._next_record(1), self._next_end(0))
-        for index in range(1, min(_FIRST, len(self._lines)) if is_once else 1):
-            if self._numbers[index] < until:
-                self._learn(index, known, begin=0)
+        self._learn_head(known)
         found, crash = {0}, -_TAIL - 1
         for index, wording in enumerate(self._wordings):
             is_marked = self._is_marked_again(index)
             if self._numbers[index] <= self._numbers[self._starts[-1]] + _TOGETHER:
                 continue
+            opening = None if is_marked else self._find_opening(index, known.get(wording, ()))
+            if is_marked or opening is not None:
+                found |= {index, index if opening is None else opening.begin}
+                self._starts.append(index)
             if is_marked:
-                found.add(index)
-                self._starts.append(index)
                 continue
-            openings = (one for one in known.get(wording, ()) if self._is_start(index, one))
-            opening = next(openings, None)
-            if opening is not None:
-                found |= {index, opening.begin}
-                self._starts.append(index)
             is_new = self._numbers[index] > crash >= self._numbers[index] - _TAIL
             if is_new and not _ERROR.match(self._lines[index].text):
                 crash = -_TAIL - 1
@@ -393,20 +385,38 @@ class _Splitter(_Surroundings):
         is_falling = is_whole and self._compare_counters(self._numbers[index]) < 0
         return is_falling or (is_whole and self._is_between_runs(index, stop))
 
+    def _learn_head(self, known: dict[bytes, list[_Opening]]) -> None:
+        """Learn the first lines; those behind the first, too, where that one stands but once."""
+        self._learn(0, known)
+        is_once = self._wordings.count(self._wordings[0]) == 1
+        until = min(self._next_record(1), self._next_end(0))
+        for index in range(1, min(_FIRST, len(self._lines)) if is_once else 1):
+            if self._numbers[index] < until:
+                self._learn(index, known, begin=0)
+
+    def _find_opening(self, index: int, openings: Iterable[_Opening]) -> _Opening | None:
+        """Give the first of some openings with which a start begins at a line."""
+        return next((one for one in openings if self._is_start(index, one)), None)
+
     def _has_witness(self, index: int, opening: _Opening, matched: int, stop: int) -> bool:
         """Say whether more than its opening says that a start begins at a line."""
         line = self._numbers[index]
         counter, gap = self._compare_counters(line), self._measure_gap(index) >= _GAP
         if not opening.rest:
-            counter = counter or self._compare_printed_counts(line)
-            return counter < 0 and self._has_end(index)
+            return (counter or self._compare_printed_counts(line)) < 0 and self._has_end(index)
         if self._is_ruled_out(index, opening, counter, matched):
             return False
         if counter < 0 or gap:
             return True
-        if self._is_behind_crash(line) and _is_whole(opening, matched):
-            return counter == 0
+        return self._goes_on(index, opening, matched, stop, counter)
+
+    def _goes_on(
+        self, index: int, opening: _Opening, matched: int, stop: int, counter: int
+    ) -> bool:
+        """Say whether an opening alone tells a start, whose counter does not fall."""
         is_whole = _is_whole(opening, matched)
+        if is_whole and self._is_behind_crash(self._numbers[index]):
+            return counter == 0
         if opening.begin in self._starts and (is_whole or self._is_between_runs(index, stop)):
             return counter == 0 or matched >= _LONG
         return counter > 0 and matched >= _VERY_LONG

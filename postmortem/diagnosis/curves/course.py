@@ -1,8 +1,8 @@
 """Measure the course of one curve: how far it came, what it lost again, how noisy it is.
 
 In: the values of a curve, and which way is better. Out: measures by name, each free of the curve's
-unit. Not here: which curve is the loss (`curves.roles`), what two curves say together
-(`curves.features`).
+unit. Not here: which curve is the loss (`detectors.role_curves`), what two curves say together
+(`detectors.curve_features`).
 
 Every measure is NaN where the curve is too short for it. A long curve is looked at in `BINS` means,
 so that a measure takes the same time for any length; extremes, jumps and values that are not finite

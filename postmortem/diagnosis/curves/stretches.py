@@ -34,20 +34,34 @@ def select_last_training(series: Sequence[Series]) -> Sequence[Series]:
     if not starts:
         return series
     main = max(series, key=lambda one: one.points)
-    last = main.lines[-1]
-    borders = [0, *starts, math.inf]
-    spans = [(int(low), last if high == math.inf else int(high) - 1)
-             for low, high in itertools.pairwise(borders)]  # fmt: skip
-    counts = [main.count_within(*span) for span in spans]
-    least = max(_FEWEST, _SHARE * max(counts))
-    first, end = next(
-        (span for span, count in zip(reversed(spans), reversed(counts), strict=True)
-         if count >= least), (0, last))  # fmt: skip
-    if end < last and any(_is_broken_behind(one, end) for one in series):
+    first, end = _choose_span(main, starts)
+    if end is not None and any(_is_broken_behind(one, end) for one in series):
         return series
-    end = end if end < last else max(one.lines[-1] for one in series if one.points)
-    parts = [one.within(first, end) for one in series if one.points]
-    return [part for part in parts if part.points]
+    return _cut_all(series, first, end)
+
+
+def _choose_span(main: Series, starts: Sequence[int]) -> tuple[int, int | None]:
+    """Choose the last training with records enough: its first line, and its last unless it is open.
+
+    Args:
+        main: the longest series.
+        starts: the lines at which a training begins anew.
+    """
+    ends = [*(start - 1 for start in starts), None]
+    spans = list(zip([0, *starts], ends, strict=True))
+    counts = [
+        main.count_within(low, main.lines[-1] if high is None else high) for low, high in spans
+    ]
+    least = max(_FEWEST, _SHARE * max(counts))
+    long = [span for span, count in zip(spans, counts, strict=True) if count >= least]
+    return long[-1] if long else (0, None)
+
+
+def _cut_all(series: Sequence[Series], first: int, end: int | None) -> Sequence[Series]:
+    """Give the series that have points between two lines, without their other points."""
+    full = [one for one in series if one.points]
+    last = max(one.lines[-1] for one in full) if end is None else end
+    return [part for one in full if (part := one.within(first, last)).points]
 
 
 def _is_broken_behind(series: Series, line: int) -> bool:

@@ -338,12 +338,18 @@ def _detect_results(observed: Observed, lines: list[_Line]) -> Iterator[Anomaly]
     usual = {_build_skeleton(clean(row[:2000]).text) for row in before}
     is_validated = any(_VALIDATED.search(row) for row in before)
     for line in lines[-_LAST:]:
-        is_test = is_validated and _TESTED.search(line.text) is not None
-        is_result = (is_test or _RESULT.search(line.text)) and line.level not in LOUD
-        is_new = is_result and _build_skeleton(line.text) not in usual
+        is_new = _is_result(line, is_validated=is_validated) and (
+            _build_skeleton(line.text) not in usual
+        )
         if is_new or _TRACKER.match(line.raw):
             yield _build_anomaly("closing-results", line)
             return
+
+
+def _is_result(line: _Line, *, is_validated: bool) -> bool:
+    """Say whether a line tells a result: of a test, where validations stand before it."""
+    is_test = is_validated and _TESTED.search(line.text) is not None
+    return line.level not in LOUD and (is_test or _RESULT.search(line.text) is not None)
 
 
 def _build_skeleton(text: str) -> str:

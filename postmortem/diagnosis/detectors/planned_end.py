@@ -74,17 +74,8 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
                 total=observed.total_steps,
                 interval=interval,
             )
-    for curve in curves:
-        if (
-            curve.name == names.LEARNING_RATE
-            and not is_cut_short(observed, source)
-            and _is_rate_spent([rate for rate, _ in itertools.groupby(curve.values)])
-        ):
-            yield say(
-                "the schedule of the learning rate is at its end: {rate:g}",
-                "学习率调度已到终点：{rate:g}",
-                rate=curve.values[-1],
-            )
+    if not is_cut_short(observed, source):
+        yield from _iter_spent_rates(curves)
     if curves and _is_full_count(observed, source, _find_last_line_of_longest(curves)):
         yield say("the count of the last record is full", "最后一条记录的计数已满")
     if _is_at_end_of_file(observed, source):
@@ -96,6 +87,17 @@ def _iter_reasons(observed: Observed, source: int, curves: Sequence[Series]) -> 
                     end=end,
                     interval=count[-1] - count[-2],
                 )
+
+
+def _iter_spent_rates(curves: Sequence[Series]) -> Iterator[Message]:
+    for curve in curves:
+        rates = [rate for rate, _ in itertools.groupby(curve.values)]
+        if curve.name == names.LEARNING_RATE and _is_rate_spent(rates):
+            yield say(
+                "the schedule of the learning rate is at its end: {rate:g}",
+                "学习率调度已到终点：{rate:g}",
+                rate=curve.values[-1],
+            )
 
 
 def _iter_counts(curves: Sequence[Series]) -> Iterator[list[float]]:

@@ -12,10 +12,10 @@ from typing import Final
 
 from postmortem.core.message import say
 from postmortem.diagnosis.curves.course import get_levels, measure_course
-from postmortem.diagnosis.curves.roles import RoleCurve, choose_role_curves
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.role_curves import RoleCurve, choose_role_curves
 
 _ROLES: Final = ("eval_score", "score", "eval_reward", "reward")
 _OF_VALIDATION: Final = ("eval_score", "eval_reward")

@@ -15,11 +15,11 @@ from typing import Final
 from postmortem.core import names
 from postmortem.core.message import Message, say
 from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel
-from postmortem.diagnosis.curves.features import compute_features
-from postmortem.diagnosis.curves.roles import RoleCurve, choose_role_curves
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.curve_features import compute_features
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.role_curves import RoleCurve, choose_role_curves
 
 _FEWEST: Final = 4
 """Records of a judged curve below which no curve is judged."""

@@ -67,24 +67,26 @@ def detect_overfitting(observed: Observed) -> Iterator[Anomaly]:
         best = _find_turn(points)
         if best is None or not _is_training_learning(curves, points[best].line):
             continue
-        level = _compute_late_level(points)
-        scores = [_compute_late_gain(curves.finite(score)) for score in _list_scores(curves)]
-        is_error = name != names.EVAL_LOSS and name in curves.of(*_ERRORS)
-        is_worse = any(gain < -_WORSE for gain in scores) or (
-            is_error and all(gain <= 0 for gain in scores)
-        )
-        least = _RISE_LEVEL if scores else _RISE_ALONE
-        is_high = _compute_rise(points, best) >= least and all(gain <= 0 for gain in scores)
-        if is_worse or is_high:
+        if _is_worse_for_good(curves, name, _compute_rise(points, best)):
             message = say(
                 "{name} {best:.4g} at best, {late:.4g} at last, while the training loss falls on",
                 "{name} 最低 {best:.4g}，最后 {late:.4g}，而训练 loss 仍在下降",
                 name=name,
                 best=points[best].value,
-                late=level,
+                late=_compute_late_level(points),
             )
             yield curves.shape("overfits", message, points[best].line)
             return
+
+
+def _is_worse_for_good(curves: Curves, name: str, rise: float) -> bool:
+    """Say whether the scores worsen with a loss, or none improves while it rises far."""
+    scores = [_compute_late_gain(curves.finite(score)) for score in _list_scores(curves)]
+    is_better = any(gain > 0 for gain in scores)
+    if any(gain < -_WORSE for gain in scores):
+        return True
+    is_error = name != names.EVAL_LOSS and name in curves.of(*_ERRORS)
+    return not is_better and (is_error or rise >= (_RISE_LEVEL if scores else _RISE_ALONE))
 
 
 def detect_validation_at_chance(observed: Observed) -> Iterable[Anomaly]:

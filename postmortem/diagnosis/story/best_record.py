@@ -68,23 +68,24 @@ def _iter_judging(
     tracked = {_get_core(series) for series in every if "best" in series.name.lower()}
     for index, series in enumerate(every):
         is_known = series.name == names.EVAL_LOSS
-        kind = metrics["loss"][0] if is_known else metrics.classify(series.name)
-        if kind is None or not kind.better or _is_passed(series, metrics):
+        kind = _classify(series, metrics)
+        if kind is None:
             continue
         is_loss = kind.id in _LOSSES
         is_named = is_known or metrics.is_any(series.name, "validation")
         is_judged = is_named or (not is_loss and _is_apart(series, trained, evaluated))
-        if is_judged or not is_loss:
-            is_tracked = _get_core(series) in tracked
-            rank = (
-                _is_flat(series),
-                not is_judged,
-                not is_tracked,
-                not is_known,
-                is_loss,
-                not is_named,
-            )
-            yield (*rank, *_rank(series, kind), index), series, kind.better
+        if not is_judged and is_loss:
+            continue
+        is_tracked = _get_core(series) in tracked
+        rank = (_is_flat(series), not is_judged, not is_tracked, not is_known, is_loss)
+        yield (*rank, not is_named, *_rank(series, kind), index), series, kind.better
+
+
+def _classify(series: Series, metrics: MetricTable) -> MetricClass | None:
+    """Give what a series measures; None where that judges nothing."""
+    is_known = series.name == names.EVAL_LOSS
+    kind = metrics["loss"][0] if is_known else metrics.classify(series.name)
+    return None if kind is None or not kind.better or _is_passed(series, metrics) else kind
 
 
 def _get_core(series: Series) -> str:

@@ -7,6 +7,7 @@ that have a rule of their own: their lines never come here.
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from postmortem.core import names
@@ -22,7 +23,7 @@ from postmortem.extraction.formats.losses import (
     parse_split_losses,
     take_only_objective,
 )
-from postmortem.extraction.formats.metric_names import normalise_metric_name
+from postmortem.extraction.formats.metric_names import name_of_split
 from postmortem.extraction.formats.metric_pairs import (
     add_metric_pairs,
     add_speeds,
@@ -231,16 +232,21 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
         return None
     text = write_plainly(convert_to_ascii(text))
     bar = draw(text) if MAY_BE_BAR.search(text) else None
-    if bar is not None and "oss" not in bar.behind:
-        is_placed = bool(parse_step_and_epoch(bar.behind))
-        own = _parse_other_line(bar.behind, where, line) if is_placed else None
-        return LineFigures(own, None, "", "") if own else _parse_bar(bar, where, line)
-    found = _parse_labelled_items(text, where, line) if bar is None else None
-    if found is None:
-        found = _parse_loss_line(text if bar is None else bar.behind, where, line)
-    if found is None and bar is None:
-        found = _parse_other_line(text, where, line)
+    if bar is not None:
+        return _parse_line_of_bar(bar, where, line)
+    ways = (_parse_labelled_items, _parse_loss_line, _parse_other_line)
+    found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
     return LineFigures(found, None, "", "") if found is not None else None
+
+
+def _parse_line_of_bar(bar: Draw, where: ProcessId, line: int) -> LineFigures | None:
+    """Read what stands behind a bar: losses, other figures with a place of their own."""
+    if "oss" in bar.behind:
+        found = _parse_loss_line(bar.behind, where, line)
+        return LineFigures(found, None, "", "") if found is not None else None
+    is_placed = bool(parse_step_and_epoch(bar.behind))
+    own = _parse_other_line(bar.behind, where, line) if is_placed else None
+    return LineFigures(own, None, "", "") if own else _parse_bar(bar, where, line)
 
 
 def _parse_other_line(text: str, where: ProcessId, line: int) -> Found | None:
@@ -462,11 +468,7 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
     if not scores:
         return None
     end = names.SO_FAR if sample or named.epoch is None else ""
-    split = find_label_split(text, len(text)) or "val"
-    values = {
-        f"{name if _SPLIT_NAME.match(name) else f'{split}_{name}'}{end}": value
-        for name, value in scores.items()
-    }
+    values = _name_scores(scores, find_label_split(text, len(text)) or "val", end)
     if not end:
         values["epoch"], step = step, math.nan
     return Found(
@@ -478,6 +480,14 @@ def _parse_scores_line(text: str, where: ProcessId, line: int) -> Found | None:
         line=line,
         must_rise=True,
     )
+
+
+def _name_scores(scores: Mapping[str, float], split: str, end: str) -> dict[str, float]:
+    """Name scores by their split, where they do not name one themselves."""
+    return {
+        f"{name if _SPLIT_NAME.match(name) else f'{split}_{name}'}{end}": value
+        for name, value in scores.items()
+    }
 
 
 def _parse_evaluation_line(text: str, where: ProcessId, line: int) -> Found | None:
@@ -512,10 +522,7 @@ def _parse_evaluation_line(text: str, where: ProcessId, line: int) -> Found | No
 
 
 def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | None:
-    """Read the figures of a printed mapping behind a split: `Eval metrics: {'accuracy': 0.5}`.
-
-    They are to come again before they are taken for metrics.
-    """
+    """Read a printed mapping behind a split, which is to come again: `Eval metrics: {'acc': 0.5}`."""
     found = _ITEMS.match(text) if "{" in text else None
     mark = _OF_SPLIT.search(found["label"]) if found is not None else None
     if found is None or mark is None or parse_step_and_epoch(found["label"]):
@@ -523,14 +530,11 @@ def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | Non
     word = mark[0].strip("_/ .-")
     split = find_label_split(word, len(word))
     end = names.SO_FAR if "so far" in found["label"] else ""
-    values = dict[str, float]()
-    for item in _ITEM.finditer(found["items"]):
-        value = parse_value(item["value"])
-        if value is not None:
-            name = normalise_metric_name(item["name"])
-            name = names.EVAL_LOSS if split and name == names.LOSS else name
-            is_split = bool(split) and name != names.EVAL_LOSS
-            values[f"{name}{f'{names.OF_SPLIT}{split}' if is_split else ''}{end}"] = value
+    values = {
+        f"{name_of_split(item['name'], split)}{end}": value
+        for item in _ITEM.finditer(found["items"])
+        if (value := parse_value(item["value"])) is not None
+    }
     printed = names.LOSS if names.LOSS in values else ""
     record = Record(math.nan, list(values.items()), where)
     layout = _build_layout_key(f"{found['label']}: {' '.join(values)}")

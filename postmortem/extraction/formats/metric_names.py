@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
 
 _COUNTS: Final = (
@@ -58,3 +59,11 @@ def find_known_name(printed: str) -> str:
     """Give the name of a metric that the report knows by one; empty of any other."""
     lower = printed.lower()
     return next((name for pattern, name in _KNOWN if pattern.fullmatch(lower)), "")
+
+
+def name_of_split(printed: str, split: str) -> str:
+    """Name a figure of a split, which is empty for that of the training."""
+    name = normalise_metric_name(printed)
+    if not split or name == names.EVAL_LOSS:
+        return name
+    return names.EVAL_LOSS if name == names.LOSS else f"{name}{names.OF_SPLIT}{split}"

@@ -50,12 +50,8 @@ def write_plainly(text: str) -> str:
     """Write names, splits and figures of a line as they stand on other lines."""
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
-    if text.startswith(("('", '("')):
-        text = _PRINTED_TUPLE.sub(r" \1 ", text)
-    elif "('" in text or '("' in text:
-        text = _PAIR.sub(r"\1: \2", text)
-    if "np." in text:
-        text = _SCALAR.sub(r"\1", text)
+    if "('" in text or '("' in text or "np." in text:
+        text = _write_printed_values(text)
     if "   " in text:
         text = _GAP.sub(r"\1 ", text)
     if "-loss, " in text or "-metric, " in text:
@@ -63,6 +59,15 @@ def write_plainly(text: str) -> str:
     if " at " in text or " after " in text or " for " in text:
         text = _AT_PLACE.sub(r"\g<place>, \g<name>", text, count=1)
     return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
+
+
+def _write_printed_values(text: str) -> str:
+    """Write what Python printed of tuples, pairs and NumPy's scalars."""
+    if text.startswith(("('", '("')):
+        text = _PRINTED_TUPLE.sub(r" \1 ", text)
+    elif "('" in text or '("' in text:
+        text = _PAIR.sub(r"\1: \2", text)
+    return _SCALAR.sub(r"\1", text) if "np." in text else text
 
 
 def _name_kind(match: re.Match[str]) -> str:

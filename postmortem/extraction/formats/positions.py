@@ -123,11 +123,11 @@ def find_position(text: str, named: StepAndEpoch, start: int, *, is_bar: bool = 
         if named.step is None
         else StepAndEpoch(named.step, named.epoch or _find_epoch_before(text, named.step))
     )
-    if step is None and epoch is None and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
+    is_named = step is not None or epoch is not None
+    if not is_named and (pair := _IN_ONE_BRACKET.search(text, 0, start)):
         return Position(
             float(pair["value"]), float(pair["epoch"]), math.nan, math.nan, True, False, 1
         )
-    is_named = step is not None or epoch is not None
     step = step if is_named else _NUMBERED.search(text, 0, start)
     is_numbered = step is not None and not is_named
     return Position(

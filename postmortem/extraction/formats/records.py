@@ -146,12 +146,7 @@ class MetricReader:
         groups = {name: text[start:end] for name, (start, end) in found.groups.items()}
         if "rank" in groups:
             where = where._replace(rank=parse_whole_number(groups["rank"]))
-        step, total = _parse_group_number(groups, "step"), _parse_group_number(groups, "total")
-        step += (
-            _count_previous_steps(groups)
-            if "epoch_now" in groups or "epoch_index" in groups
-            else 0.0
-        )
+        step, total = _parse_step(groups), _parse_group_number(groups, "total")
         values = _parse_values(groups)
         if "cells" in groups:
             values += name_cells(self._cells, groups["cells"], columns)
@@ -311,6 +306,13 @@ def _build_number_pattern(text: str) -> bytes:
     A group of a format's own pattern may allow no other.
     """
     return b"(" + re.sub(rb"\d+", rb"\\d+", re.escape(text.encode())) + b")"
+
+
+def _parse_step(groups: Mapping[str, str]) -> float:
+    """Read the step of a record, counted over the run where its line names the epoch's length."""
+    step = _parse_group_number(groups, "step")
+    is_of_epoch = "epoch_now" in groups or "epoch_index" in groups
+    return step + _count_previous_steps(groups) if is_of_epoch else step
 
 
 def _count_previous_steps(groups: Mapping[str, str]) -> float:

@@ -21,10 +21,10 @@ from postmortem.diagnosis.curves.course import (
     get_levels,
     measure_course,
 )
-from postmortem.diagnosis.curves.roles import RoleCurve, choose_role_curves
 from postmortem.diagnosis.detectors.aligned import Curves, as_share
 from postmortem.diagnosis.detectors.baseline import list_class_counts
 from postmortem.diagnosis.detectors.objectives import is_policy, is_rise_expected
+from postmortem.diagnosis.detectors.role_curves import RoleCurve, choose_role_curves
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Point
 
@@ -127,9 +127,9 @@ def _compare_scores(
     classes = counts[0] if counts else math.nan
     levels = {}
     for role in ("score", "eval_score"):
-        if role not in roles or not roles[role].is_higher_better:
-            continue
-        values = [as_share(point.value) for point in curves.finite(roles[role].name)]
+        chosen = roles.get(role)
+        points = curves.finite(chosen.name) if chosen and chosen.is_higher_better else []
+        values = [as_share(point.value) for point in points]
         if len(values) < _TWO:
             continue
         first, last = levels[role] = get_levels(values)
@@ -140,14 +140,24 @@ def _compare_scores(
     if len(levels) == _TWO:
         found["scores.gap_first"] = levels["score"][0] - levels["eval_score"][0]
         found["scores.gap_last"] = levels["score"][1] - levels["eval_score"][1]
-    values = [point.value for point in curves.finite(roles["loss"].name)] if "loss" in roles else []
-    if values:
-        level = get_levels(values)[1]
-        found["loss.by_chance"] = level / math.log(classes) if classes > 1 else math.nan
-        share = levels.get("score", levels.get("eval_score", (math.nan, math.nan)))[1]
-        if 0 < share < 1:
-            found["loss.by_score"] = compute_ratio(level, -math.log(share))
+    share = levels.get("score", levels.get("eval_score", (math.nan, math.nan)))[1]
+    found.update(_compare_loss_with_chance(curves, roles, classes, share))
     return found
+
+
+def _compare_loss_with_chance(
+    curves: Curves, roles: Mapping[str, RoleCurve], classes: float, share: float
+) -> dict[str, float]:
+    """Compare the last loss with that of guessing, and with what such a share of answers costs."""
+    chosen = roles.get("loss")
+    values = [point.value for point in curves.finite(chosen.name)] if chosen else []
+    if not values:
+        return {}
+    level = get_levels(values)[1]
+    return {
+        "loss.by_chance": level / math.log(classes) if classes > 1 else math.nan,
+        "loss.by_score": compute_ratio(level, -math.log(share)) if 0 < share < 1 else math.nan,
+    }
 
 
 def _measure_distance_to_chance(share: float) -> float:
