@@ -522,7 +522,7 @@ def _parse_evaluation_line(text: str, where: ProcessId, line: int) -> Found | No
 
 
 def _parse_labelled_items(text: str, where: ProcessId, line: int) -> Found | None:
-    """Read a printed mapping behind a split, which is to come again: `Eval metrics: {'acc': 0.5}`."""
+    """Read a printed mapping behind a split, which is to come again: `Eval: {'acc': 0.5}`."""
     found = _ITEMS.match(text) if "{" in text else None
     mark = _OF_SPLIT.search(found["label"]) if found is not None else None
     if found is None or mark is None or parse_step_and_epoch(found["label"]):
