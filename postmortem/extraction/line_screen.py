@@ -29,19 +29,21 @@ if TYPE_CHECKING:
     from hyperscan import Database
 
 _TOKEN: Final = compile_lazily(
-    rb"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<repeat>[*+?]|\{\d*,?\d*\})(?P<kind>[+?]?)",
+    rb"\\x..|\\.|\[\^?\]?(?:\\.|[^\]\\\[])*\]"
+    rb"|(?P<repeat>[*+?]|\{\d{0,6},?\d{0,6}\})(?P<kind>[+?]?)",
     re.DOTALL,
 )
-_BOUNDS: Final = compile_lazily(rb"\{(\d*)(,?)(\d*)\}")
+_BOUNDS: Final = compile_lazily(rb"\{(\d{0,6})(,?)(\d{0,6})\}")
 _MOST_KEPT: Final = 64
 """Searches that are kept: each log has its own, of some 100 kB."""
 _FEW: Final = 3
 """Repeats up to which a bound is kept."""
 _NAMED: Final = compile_lazily(r"(?<!\\)\(\?P?<\w+>")
 _STRANGE_CLASS: Final = compile_lazily(
-    r"\[(?:\^[^\]]*[^\x00-\x7f]|[^\]]*(?:[^\x00-\x7f]-|-[^\x00-\x7f]))"
+    r"\[(?:\^[^\]\[]{0,200}[^\x00-\x7f]|[^\]\[]{0,200}(?:[^\x00-\x7f]-|-[^\x00-\x7f]))"
+    r"|(?<!\\)\[\^?\]?(?:\\.|[^\]\\\[]){0,200}\["
 )
-"""A class that leaves out characters beyond ASCII, or holds a range of them."""
+"""A class that leaves out characters beyond ASCII, holds a range of them, or a bracket as it is."""
 
 
 class LineScreen:

@@ -24,7 +24,7 @@ from postmortem.rules.byte_encoding import CharacterBytes
 _WORD_BORDER: Final = compile_lazily(r"\\(.)", re.DOTALL)
 
 
-_NOT_BEHIND: Final = compile_lazily(r"\(\?!\[((?:\\.|[^\]\\^])+)\](?:\|[^()]*)?\)$")
+_NOT_BEHIND: Final = compile_lazily(r"\(\?!\[((?:\\.|[^\]\\^]){1,200})\](?:\|[^()]{0,200})?\)$")
 """What looks at the signs behind a value: the first of what it excludes is a class."""
 _LETTER: Final = 0x4E00
 """A letter beyond ASCII, whose byte is that of all."""

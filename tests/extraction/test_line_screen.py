@@ -87,7 +87,7 @@ def test_examples_of_broad_rules_are_found() -> None:
         ("R² loss: 0.5", True),
         ("12/100 [=====>....] - ETA: 3s - loss: nan", True),
         ("Our loss converges to an accuracy of 91.5 percent.", False),
-        ("        raise ValueError('loss is nan: %s' % figure)", False),
+        ("        raise ValueError('loss must be finite: %s' % figure)", False),
         ("收习练验型败确，loss 为 0.221，error 72。", False),
     ],
 )

@@ -26,7 +26,7 @@ _REPORTED_ELSEWHERE: Final = frozenset(
     {names.LOSS, names.EVAL_LOSS, names.GRAD_NORM, names.LOSS_SCALE}
 )
 _LOSSES: Final = (names.LOSS, names.EVAL_LOSS)
-_SHARES: Final = ("accuracy", "top-accuracy", "retrieval", "agreement", "detection")
+_SHARES: Final = ("retrieval", "agreement", "detection")
 """Classes of scores that are 0 / 0 where a class has no sample or no answer."""
 _MAY_LACK: Final = compile_lazily(
     r"best|^min[_/ ]|^max[_/ ]|patience|clip(?!_?frac)|per_?class|class[_/ ]?\d|grad|norm$"

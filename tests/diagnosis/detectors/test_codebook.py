@@ -78,10 +78,10 @@ def test_a_metric_in_brackets_is_one() -> None:
         (") train/mel = 0.3121.", {"train/mel": 0.3121}),
         (": kl: 1.25e-3", {"kl": 1.25e-3}),
         (") saved to out = 0.5/x", {}),
-        (": lr = 0.1", {}),
+        (": lr = 0.1", {"learning_rate": 0.1}),
     ],
 )
 def test_one_figure_behind_a_step(text: str, values: dict[str, float]) -> None:
-    """A name and its decimal, and nothing else; a rate is no metric by itself."""
+    """A name and its decimal, and nothing else."""
     looked = parse_metric_line(f"(Steps: 500{text}")
     assert (dict(looked.found.record.values) if looked is not None else {}) == values
