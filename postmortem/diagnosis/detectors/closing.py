@@ -141,8 +141,9 @@ _RESULT: Final = compile_lazily(
     r"|\b(?:models?|weights?|checkpoints?|results?|polic(?:y|ies)|networks?)\b.{0,60}"
     r"\b(?:saved|written|exported|stored|uploaded|pushed|published)\b"
     r"|\btest metric\b|^[\W_]{0,20}(?:best|total|overall|elapsed)\b.{0,80}?[:=] ?\d"
-    r"|(?<![A-Za-z])(?:final[ _](?:test|eval\w{0,10}|valid\w{0,10}|results?|metrics?|scores?|acc\w{0,10}"
-    r"|loss|reward|performance)|(?:test|eval|valid\w{0,10}|results?)[ _]final)(?![A-Za-z])"
+    r"|(?<![A-Za-z])(?:final[ _](?:test|eval\w{0,10}|valid\w{0,10}|results?|metrics?|scores?"
+    r"|acc\w{0,10}|loss|reward|performance)"
+    r"|(?:test|eval|valid\w{0,10}|results?)[ _]final)(?![A-Za-z])"
     r"|\btotal\b.{0,20}\btime\b|\btime\b.{0,12}\b(?:passes|passed|elapsed|taken|spent)\b"
     r"|(?<![A-Za-z])total wall|总(?:共|计|耗时|用时)|保存",
     re.IGNORECASE,
