@@ -408,9 +408,9 @@ class _Splitter(_Surroundings):
             return False
         if counter < 0 or gap:
             return True
-        return self._tells(index, opening, matched, stop, counter)
+        return self._agrees(index, opening, matched, stop, counter)
 
-    def _tells(self, index: int, opening: _Opening, matched: int, stop: int, counter: int) -> bool:
+    def _agrees(self, index: int, opening: _Opening, matched: int, stop: int, counter: int) -> bool:
         """Say whether an opening alone tells a start, whose counter does not fall."""
         is_whole = _is_whole(opening, matched)
         if is_whole and self._is_behind_crash(self._numbers[index]):
