@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from postmortem.core import names
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lines import ProcessId
 from postmortem.diagnosis.detectors.aligned import Curves
@@ -96,6 +97,13 @@ class Observed:
     def at_end(self, outcome: str, known: Mapping[str, Anomaly]) -> "Observed":
         """Give the view of a detector that asks how the run ended."""
         return dataclasses.replace(self, outcome=outcome, known=known)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the run has not failed and shows nothing that is bad by itself."""
+        return self.outcome not in names.ALARMING and not any(
+            self.anomaly_types[shape].is_bad for shape in self.known
+        )
 
     def has_record_between(self, source: int, first: int, last: int) -> bool:
         """Say whether a curve of a source has a point between two of its lines."""

@@ -238,7 +238,7 @@ def add_outcome_anomalies(
     found = _collect_by_id(
         (*known.values(), *(shape for detector in OF_THE_OUTCOME for shape in detector(view)))
     )
-    if open_curve_model is None:
+    if open_curve_model is None or not observed.at_end(outcome, found).is_undecided:
         return found
     main = view_main_process(observed)
     if main is None:

@@ -4,16 +4,14 @@ In: the curves of one process, what else was found. Out: the anomalies of `patte
 have a `curve_class`. Not here: the measures (`diagnosis.curves`), what a class means for a cause
 (`patterns/causes`).
 
-It is asked only of a run that shows no failure and no other anomaly that is bad: what a log proves
+It is asked only of a run (`Observed.is_undecided`) that shows no failure and no other anomaly that is bad: what a log proves
 is not put to the vote.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from postmortem.core import names
-from postmortem.core.message import Message, say
+from postmortem.core.message import say
 from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
@@ -34,8 +32,6 @@ def detect_unsound_curves(
     observed: Observed, open_model: Callable[[], CurveModel]
 ) -> Iterator[Anomaly]:
     """Find curves that resemble those of runs with a silent fault."""
-    if observed.outcome in names.ALARMING or _is_decided(observed):
-        return
     curves = observed.curves
     roles = {
         role: chosen
@@ -52,13 +48,7 @@ def detect_unsound_curves(
     kinds = [kind for kind in observed.anomaly_types.values() if kind.curve_class == best]
     if not kinds or doubt < _SURE:
         return
-    role = _find_telling_role(model, features, best, roles)
-    yield curves.shape(kinds[0].id, _describe(curves, role), _find_line(curves, role))
-
-
-def _is_decided(observed: Observed) -> bool:
-    """Say whether another anomaly is bad already."""
-    return any(observed.anomaly_types[shape].is_bad for shape in observed.known)
+    yield _build_anomaly(curves, kinds[0].id, _find_telling_role(model, features, best, roles))
 
 
 def _find_telling_role(
@@ -75,12 +65,12 @@ def _find_telling_role(
     return roles[max(pulls, key=pulls.__getitem__)]
 
 
-def _describe(curves: Curves, role: RoleCurve) -> Message:
-    """Word the course of a curve."""
+def _build_anomaly(curves: Curves, name: str, role: RoleCurve) -> Anomaly:
+    """Tell the course of a curve, and the line from which on it is no longer better."""
     points = curves.finite(role.name)
     choose = max if role.is_higher_better else min
     best = choose(points, key=lambda point: point.value)
-    return say(
+    message = say(
         "{name} {first:.4g} at first, {best:.4g} at best, {last:.4g} at last, {count} records",
         "{name} 开始时为 {first:.4g}，最好 {best:.4g}，最后 {last:.4g}，共 {count} 条记录",
         name=role.name,
@@ -89,14 +79,4 @@ def _describe(curves: Curves, role: RoleCurve) -> Message:
         last=points[-1].value,
         count=len(points),
     )
-
-
-def _find_line(curves: Curves, role: RoleCurve) -> int:
-    """Give the line from which on the curve is no longer better."""
-    points = curves.finite(role.name)
-    sign = 1 if role.is_higher_better else -1
-    best, line = -math.inf, points[0].line
-    for point in points:
-        if sign * point.value > best:
-            best, line = sign * point.value, point.line
-    return line
+    return curves.shape(name, message, best.line)
