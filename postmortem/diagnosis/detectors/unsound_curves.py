@@ -4,8 +4,8 @@ In: the curves of one process, what else was found. Out: the anomalies of `patte
 have a `curve_class`. Not here: the measures (`diagnosis.curves`), what a class means for a cause
 (`patterns/causes`).
 
-It is asked only of a run (`Observed.is_undecided`) that shows no failure and no other anomaly that is bad: what a log proves
-is not put to the vote.
+It is asked only of a run that shows no failure and no other anomaly that is bad
+(`Observed.is_undecided`): what a log proves is not put to the vote.
 """
 
 from collections.abc import Callable, Iterator, Mapping
