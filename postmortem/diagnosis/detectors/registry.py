@@ -240,21 +240,25 @@ def add_outcome_anomalies(
     )
     if open_curve_model is None or not observed.at_end(outcome, found).is_undecided:
         return found
-    main = view_main_process(observed)
-    if main is None:
+    last, whole = (view_main_process(observed, is_whole=is_whole) for is_whole in (False, True))
+    if last is None or whole is None:
         return found
-    judged = main.at_end(outcome, found)
-    doubts = unsound_curves.detect_unsound_curves(judged, open_curve_model)
+    doubts = unsound_curves.detect_unsound_curves(last, whole, open_curve_model)
     return _collect_by_id((*found.values(), *doubts))
 
 
-def view_main_process(observed: Observed) -> Observed | None:
-    """Give the view of the process with the most points of curves; None where none has any."""
+def view_main_process(observed: Observed, *, is_whole: bool = False) -> Observed | None:
+    """Give the view of the process with the most points of curves; None where none has any.
+
+    Args:
+        observed: of the job.
+        is_whole: all trainings of the process, not the last one alone.
+    """
     members = _group_series_by_process(observed.series)
     if not members:
         return None
     main = max(members, key=lambda process: sum(one.points for one in members[process]))
-    return _view_process(observed, main, members[main])
+    return _view_process(observed, main, members[main], is_whole=is_whole)
 
 
 def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Iterator[Anomaly]:
@@ -271,11 +275,15 @@ def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Itera
 
 
 def _view_process(
-    observed: Observed, process: tuple[int, ProcessId], members: Sequence[Series]
+    observed: Observed,
+    process: tuple[int, ProcessId],
+    members: Sequence[Series],
+    *,
+    is_whole: bool = False,
 ) -> Observed:
-    """Give the view of a detector that looks at one process."""
-    epochs = build_epoch_series(observed, members, process)
-    judged = select_last_training([*members, *epochs])
+    """Give the view of a detector that looks at one process: at its last training, or at all."""
+    series = [*members, *build_epoch_series(observed, members, process)]
+    judged = series if is_whole else select_last_training(series)
     return observed.of(Curves(judged, *process, observed.metrics))
 
 

@@ -22,7 +22,7 @@ def _answer(one: str, sureness: float) -> CurveModel:
         leaf,
         leaf._replace(value=sureness),
     ]
-    return CurveModel("", ["sound", one], ["eval_loss.lost"], [0.0, 0.0], 1.0, [[], [tree]])
+    return CurveModel("", ["sound", one], ["eval_loss.lost"], [0.5, 0.0], 1.0, [[], [tree]])
 
 
 def _ask(
@@ -36,7 +36,7 @@ def _ask(
     for name, values in (("loss", loss), ("eval_loss", judged)):
         one = Series(name, "test", 0, NOWHERE)
         for index, value in enumerate(values):
-            one.append(10.0 * index, value, 2 * index + 1 + (name == "loss"))
+            one.append(10.0 * (index % 10), value, 2 * index + 1 + (name == "loss"))
         one.settle()
         series.append(one)
     observed = Observed(series=series)
@@ -46,7 +46,7 @@ def _ask(
     return {
         name: shape.message.text("en")
         for name, shape in shapes.items()
-        if name.startswith("resembles-")
+        if name.startswith(("resembles-", "unlike-"))
     }
 
 
@@ -63,16 +63,13 @@ def test_a_sure_answer_is_an_anomaly() -> None:
     [
         pytest.param(_FALLING, _GENTLE, None, "completed", id="no model"),
         pytest.param(
-            _FALLING, _GENTLE, _answer("learning.overfitting", 0.5), "completed", id="unsure"
+            _FALLING, _GENTLE, _answer("learning.overfitting", -0.5), "completed", id="rather sound"
         ),
         pytest.param(
             _FALLING, _FALLING, _answer("learning.overfitting", 3.0), "completed", id="sound"
         ),
         pytest.param(
             _FALLING, _GENTLE, _answer("learning.overfitting", 3.0), "failed", id="a failed run"
-        ),
-        pytest.param(
-            _FALLING, _GENTLE, _answer("memory.cuda-oom", 3.0), "completed", id="no such class"
         ),
         pytest.param(
             _FALLING[:3], _GENTLE[:3], _answer("learning.overfitting", 3.0), "completed", id="few"
@@ -91,3 +88,25 @@ def test_it_is_silent(
 ) -> None:
     """Where it is not asked, not sure, or where a figure decides."""
     assert not _ask(loss, judged, model, outcome)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(_answer("learning.overfitting", 0.7), id="half sure"),
+        pytest.param(_answer("memory.cuda-oom", 3.0), id="no anomaly of this class"),
+    ],
+)
+def test_an_unsure_answer_is_a_doubt(model: CurveModel) -> None:
+    """It accuses nobody, but keeps the run from being called sound with certainty."""
+    assert set(_ask(_FALLING, _GENTLE, model)) == {"unlike-sound-runs"}
+
+
+def test_earlier_trainings_cast_doubt_on_the_last_one() -> None:
+    """The last of two is sound by itself, and both together are not like a sound run."""
+    model = _answer("learning.overfitting", 3.0)
+    assert not _ask(_FALLING, _FALLING, model)
+    twice = _ask([*_FALLING, *_FALLING], [*_FALLING, *_GENTLE], model)
+    assert set(twice) == {"resembles-overfitting"}
+    mended = _ask([*_FALLING, *_FALLING], [0.2, 0.21, *_GENTLE[2:], *_FALLING], model)
+    assert set(mended) == {"unlike-sound-runs"}

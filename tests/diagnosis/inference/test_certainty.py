@@ -1,10 +1,14 @@
 """One word and one number that agree, and other causes that share the rest."""
 
+from typing import Final
+
 import pytest
 
 import postmortem
 from postmortem.diagnosis.inference.certainty import agreed_status, share_rest
 from postmortem.diagnosis.inference.ranking import RankedCause
+
+_DIVERGING: Final = (2.5, 2.1, 1.8, 1.6, 1.5, 1.4, 3.0, 9.0, 40.0, 300.0, 4e3, 9e4, 8e5, 9e6, 3e7)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +55,43 @@ def test_no_report_contradicts_itself(norms: tuple[float, ...]) -> None:
     assert others
     assert sum(one.probability for one in others) <= 1 - first.probability + 1e-9
     assert agreed_status(report.verdict.status, first.probability) == report.verdict.status
+
+
+_LOADED: Final = "epoch 1 loss 0.9\nepoch 2 loss 0.8\nepoch 3 loss 0.7\n"
+_KILLED: Final = """Traceback (most recent call last):
+  File "/home/user/train.py", line 20, in <module>
+    for batch in loader:
+  File "/opt/env/lib/python3.12/site-packages/torch/utils/data/_utils/signal_handling.py", line 66, in handler
+    _error_if_any_worker_fails()
+RuntimeError: DataLoader worker (pid 4067) is killed by signal: Aborted.
+"""
+_OWN: Final = """Process Process-1:
+Traceback (most recent call last):
+  File "/opt/env/lib/python3.12/multiprocessing/process.py", line 314, in _bootstrap
+    self.run()
+  File "/home/user/train.py", line 52, in main
+    first, second = model(batch)
+ValueError: too many values to unpack (expected 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "probability"),
+    [
+        pytest.param(_LOADED + _KILLED, 0.9, id="the only exception"),
+        pytest.param(_LOADED + _KILLED + _KILLED, 0.9, id="twice the same"),
+        pytest.param(_LOADED + _KILLED + _OWN, 0.7, id="beside another one"),
+    ],
+)
+def test_another_exception_leaves_doubt(text: str, probability: float) -> None:
+    """What a second process died of is not explained by what the first one says."""
+    first = postmortem.analyze(text.encode()).causes[0]
+    assert first.probability == pytest.approx(probability, abs=0.1)
+
+
+def test_curves_alone_leave_doubt() -> None:
+    """A course of the loss speaks for a cause, and proves none."""
+    text = "".join(f"step {step} loss {loss}\n" for step, loss in enumerate(_DIVERGING))
+    first = postmortem.analyze(text.encode()).causes[0]
+    assert {item.kind for item in first.evidence if item.kind != "classifier"} == {"shape"}
+    assert 0.6 < first.probability < 0.8
