@@ -22,9 +22,15 @@ from postmortem.extraction.facts.series import Series
 from postmortem.extraction.recurring_lines import unfold_lines
 
 _NUMBER: Final = r"\d[\d,]{0,14}(?:\.\d{1,4})?[KkM]?(?![\w.]{0,16}\d)"
-_GAP: Final = r"(?: is\b)?(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}[\"']?"
+_GAP: Final = (
+    r"(?: is\b)?(?:\(\w{1,12}\))?[\"']?[ _=:#|\[(\t-]{0,28}(?:[\"'](?:\s{0,4}, \s{0,4})?)?"
+)
 _OF: Final = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
-_EPOCH: Final = compile_lazily(rf"(?i)(?<![a-z_])epoch{_GAP}{_OF}")
+_EPOCH: Final = compile_lazily(
+    rf"(?i)(?<![a-z_])epoch(?:s(?=:\s{{0,9}}\d{{1,3}}%\|))?"
+    rf"(?:\W{{1,9}}\d{{1,3}}%\|[^|\n]{{0,300}}\|\s{{0,9}}|{_GAP}(?!\d{{1,3}}%)){_OF}"
+)
+"""A heading (`Epoch 12/200`), and a bar that counts epochs."""
 _OF_PAIR: Final = compile_lazily(
     rf"^\W{{0,4}}(?P<now>{_NUMBER})/(?P<end>{_NUMBER})\]?\s?\[\s{{0,9}}\d{{1,9}}/\d{{1,9}}\]"
 )
