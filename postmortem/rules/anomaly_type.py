@@ -10,6 +10,21 @@ from typing import Any, NamedTuple
 from postmortem.core.message import Message, parse_bilingual
 
 
+class FeatureCondition(NamedTuple):
+    """Bounds of features that all have to be kept (`detectors.curve_features` names them)."""
+
+    role: str
+    """The curve that is told and marked: a role of `detectors.role_curves`."""
+    above: Mapping[str, float]
+    below: Mapping[str, float]
+
+    def holds(self, features: Mapping[str, float]) -> bool:
+        """Say whether all bounds are kept; a feature that is NaN keeps none."""
+        return all(features[name] >= bound for name, bound in self.above.items()) and all(
+            features[name] <= bound for name, bound in self.below.items()
+        )
+
+
 class AnomalyType(NamedTuple):
     """A row of `patterns/anomalies`."""
 
@@ -31,6 +46,8 @@ class AnomalyType(NamedTuple):
     others, which show only what came of it."""
     curve_class: str | None = None
     """The class of the model of curves whose runs look like this; none for what is detected."""
+    when: tuple["FeatureCondition", ...] = ()
+    """Each of them alone shows it; none for what a detector or the model finds."""
 
 
 def build_anomaly_types(rows: Iterable[Mapping[str, Any]]) -> dict[str, AnomalyType]:
@@ -38,7 +55,14 @@ def build_anomaly_types(rows: Iterable[Mapping[str, Any]]) -> dict[str, AnomalyT
     return {
         row["id"]: AnomalyType(
             **{key: value for key, value in row.items() if key in AnomalyType._fields}
-            | {"meaning": parse_bilingual(row["meaning"])}
+            | {
+                "meaning": parse_bilingual(row["meaning"]),
+                "when": tuple(_build_condition(entry) for entry in row.get("when") or ()),
+            }
         )
         for row in rows
     }
+
+
+def _build_condition(entry: Mapping[str, Any]) -> FeatureCondition:
+    return FeatureCondition(entry["role"], entry.get("above") or {}, entry.get("below") or {})

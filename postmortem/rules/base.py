@@ -34,7 +34,7 @@ from postmortem.rules.exception_rules import Advice, ExceptionRule, advice, type
 from postmortem.rules.metrics import MetricTable
 from postmortem.rules.stack_rules import StackRules, build_file_format, build_stack_rule
 
-_FORM: Final = "packed stacks, exceptions with words, anomalies, metrics, actions"
+_FORM: Final = "packed stacks, exceptions with words, anomalies by features, metrics, actions"
 """What the cached form is like: one that an earlier program kept is not taken for it."""
 NEARBY: Final = 200
 """Characters on either side of a match in which what `beside` asks for stands."""
@@ -256,7 +256,7 @@ def _compile_uncached(folders: tuple[Path, ...]) -> dict[str, Any]:
     own = folders[1:]
     try:
         # Whoever works on rules looks at the examples of those that read logs.
-        value = strip_examples(compile_folders(folders), ("conditions", "metrics"))
+        value = strip_examples(compile_folders(folders), ("anomalies", "conditions", "metrics"))
         if own:
             _build_knowledge_base(value)
     except (KeyError, TypeError, AttributeError, ValueError):

@@ -115,13 +115,13 @@ def find_undetected_anomalies(
 ) -> Iterator[PatternError]:
     """Yield a fault for each anomaly of a user's own folders that no detector can find.
 
-    Detectors are code, and find those of the built-in rules.
+    Detectors are code, and find those of the built-in rules; conditions over features are data.
     """
     detected = Names.collect(known).anomalies
     for path, entry in (
         one for root in folders for one in _list_readable_rules(root / "anomalies")
     ):
-        if detected and entry["id"] not in detected:
+        if detected and entry["id"] not in detected and not entry.get("when"):
             yield PatternError(
                 f"{entry['id']}: no detector finds this anomaly",
                 f"{path}:{find_line(path, entry['id'])}",

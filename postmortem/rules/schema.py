@@ -20,6 +20,7 @@ CauseId = Annotated[str, Field(pattern=r"^[a-z]+\.[a-z0-9-]+$")]
 Anchor = Annotated[str, Field(min_length=2, max_length=120)]
 StackId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*([_-][a-z0-9]+)*$", max_length=40)]
 ConditionId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=50)]
+FeatureName = Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z_]+$")]
 Names = list[Annotated[str, Field(pattern=r"^[a-z][a-z0-9.-]*(\.\*)?$")]]
 
 
@@ -228,6 +229,32 @@ class ConditionEntry(Strict):
     examples: ConditionExamples
 
 
+class FeatureConditionEntry(Strict):
+    """Bounds of features that all have to be kept, and why they stand where they do."""
+
+    role: Annotated[str, Field(pattern=r"^[a-z_]+$")]
+    above: dict[FeatureName, float] = Field(default_factory=dict)
+    below: dict[FeatureName, float] = Field(default_factory=dict)
+    because: str
+    """Where the bounds come from: what sound runs reach."""
+
+
+class CurvesEntry(Strict):
+    """The curves of a process that is made up, by name; a record stands on each line."""
+
+    curves: dict[str, list[float | None]]
+    facts: dict[str, str] = Field(default_factory=dict)
+    because: str | None = None
+    """What the curves only look like; obligatory in `silent`."""
+
+
+class AnomalyExamples(Strict):
+    """Curves that show an anomaly, and curves that only look like it."""
+
+    shows: Annotated[list[CurvesEntry], Field(min_length=1)]
+    silent: Annotated[list[CurvesEntry], Field(min_length=1)]
+
+
 class AnomalyEntry(Strict):
     """One entry of `anomalies/<area>.yaml`; its fields are those of `AnomalyType`."""
 
@@ -240,9 +267,13 @@ class AnomalyEntry(Strict):
     is_turn: bool = False
     spreads: bool = False
     curve_class: CauseId | None = None
+    when: list[FeatureConditionEntry] = Field(default_factory=list)
+    examples: AnomalyExamples | None = None
 
     @model_validator(mode="after")
     def _columns_agree(self) -> "AnomalyEntry":
+        if bool(self.when) != (self.examples is not None):
+            raise ValueError("what has `when` has `examples`, and nothing else has")
         if self.is_grave and not (self.is_bad and self.is_turn):
             raise ValueError("what is grave is bad, and a turn of the run's story")
         if self.meaning.en.endswith(".") or self.meaning.zh.endswith("\u3002"):

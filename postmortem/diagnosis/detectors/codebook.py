@@ -1,7 +1,7 @@
 """Detect a collapsed codebook, of which hardly any code is used.
 
 In: the curves of one process. Out: the anomaly `collapse`. Not here: the perplexity of words, other
-figures that freeze (`detectors.degenerate`).
+figures that freeze (`detectors.curve_conditions`).
 
 The perplexity of codes is how many of them are used as if equally often; 1 is a single one.
 """

@@ -30,8 +30,27 @@ from postmortem.extraction.facts.series import Point
 
 JUDGED: Final = ("loss", "eval_loss", "score", "eval_score", "reward", "eval_reward")
 """Roles of which the whole course is measured."""
-_BESIDE: Final = ("entropy", "divergence", "discriminator", "generator", "spread")
-_OF_BESIDE: Final = ("first_level", "last_level", "change", "late_slope", "repeats", "best_change")
+_BESIDE: Final = (
+    "entropy",
+    "divergence",
+    "discriminator",
+    "generator",
+    "spread",
+    "retained",
+    "diversity",
+    "explained",
+    "embedding",
+    "true_reward",
+)
+_OF_BESIDE: Final = (
+    "count",
+    "first_level",
+    "last_level",
+    "change",
+    "late_slope",
+    "repeats",
+    "best_change",
+)
 _TWO: Final = 2
 _MOST_CLASSES: Final = 1000
 _HALF: Final = 0.6
@@ -63,6 +82,10 @@ def compute_features(curves: Curves, facts: FactStore) -> dict[str, float]:
     found["run.curves"] = math.log10(1 + len(curves.by_name))
     found["run.first_step"] = _measure_beginning(curves)
     found["scale.halvings"] = _measure_loss_scale(curves)
+    found["divergence.by_loss"] = found["divergence.last_level"] - found["loss.last_level"]
+    for role in ("diversity", "explained"):
+        points = curves.finite(roles[role].name) if role in roles else []
+        found[f"{role}.best"] = max((point.value for point in points), default=math.nan)
     return found
 
 

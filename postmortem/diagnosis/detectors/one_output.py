@@ -1,7 +1,7 @@
 """Detect samples with different references that all get the same output.
 
 In: both ends of each source. Out: the anomaly `collapse`. Not here: figures that say as much
-(`detectors.degenerate`, `detectors.low_scores`).
+(`detectors.curve_conditions`).
 """
 
 import re

@@ -1,7 +1,7 @@
 """Detect an object detector whose average precision stays at 0.
 
 In: the curves of one process. Out: the anomaly `nothing-moves`. Not here: accuracies and rates of
-errors (`detectors.degenerate`), scores that are lost (`detectors.scores`).
+errors (`detectors.curve_conditions`), scores that are lost (`detectors.scores`).
 """
 
 from collections.abc import Iterable

@@ -37,7 +37,10 @@ def choose_role_curves(curves: Curves) -> dict[str, RoleCurve]:
 
     Returns:
         By `loss`, `eval_loss`, `score`, `eval_score`, `reward`, `eval_reward`, and the quantities
-        beside them: `entropy`, `divergence`, `discriminator`, `generator`, `spread`.
+        beside them: `entropy`, `divergence`, `discriminator`, `generator`, `spread`, `retained` (a
+        score on what was learnt before), `diversity`, `explained` (the variance that a regression
+        explains), `embedding` (its spread),
+        `true_reward` (what the reward stands for).
     """
     judged = set(curves.of("validation"))
     found: dict[str, RoleCurve] = {}
@@ -67,6 +70,11 @@ _BESIDE: Final[tuple[tuple[str, tuple[str, ...], bool], ...]] = (
     ("discriminator", ("discriminator-loss",), False),
     ("generator", ("generator-loss",), False),
     ("spread", ("reward-spread",), True),
+    ("retained", ("retained-score",), True),
+    ("diversity", ("diversity",), True),
+    ("explained", ("explained",), True),
+    ("embedding", ("embedding-spread",), True),
+    ("true_reward", ("true-reward",), True),
 )
 """Roles beside the judged ones: the classes that play them, and which way is counted as better."""
 

@@ -1,22 +1,19 @@
-"""Detect a score that is lost again or stays at chance: accuracies, rewards, returns.
+"""Detect a score that is lost again: accuracies, rewards, returns.
 
-In: the curves of one process. Out: the anomalies `collapse`, `at-chance`, `reward-sinks`. Not here:
-the spread of rewards, the entropy of a policy (`detectors.policy`), losses (`detectors.trend`).
+In: the curves of one process. Out: the anomalies `collapse`, `reward-sinks`. Not here: scores that
+never rise (`detectors.curve_conditions`), the spread of rewards, the entropy of a policy
+(`detectors.policy`), losses (`detectors.trend`).
 """
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from postmortem.core import names
 from postmortem.core.message import say
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.trend import is_young
-from postmortem.extraction.facts.series import Point
 
 SHARES: Final = ("accuracy", "top-accuracy", "retrieval", "agreement")
 """Classes of metrics that say how many answers are right."""
@@ -24,17 +21,9 @@ _FEWEST: Final = 8
 _FEW: Final = 3
 _NOTHING: Final = 0.1
 """Share of its early level below which a score is gone."""
-_CLOSE: Final = 0.006
-"""Share within which a loss is the logarithm of the classes."""
-_NEAR: Final = 0.08
-"""Share within which an accuracy is one in so many."""
 _TWICE: Final = 2
 _LAST_FEW: Final = 4
 _MANY_TIMES: Final = 20
-_LOW: Final = 0.2
-_ABOUT: Final = 0.03
-"""Share within which a loss is the logarithm of an accuracy of few digits."""
-_MOST_CLASSES: Final = 1000
 
 
 def detect_lost_score(observed: Observed) -> Iterable[Anomaly]:
@@ -135,88 +124,3 @@ def _find_drop_from_gain(values: Sequence[float]) -> tuple[float, float, int] | 
     limit = first + 0.5 * gain
     lost = (index for index in range(early.index(best) + 1, len(values)) if values[index] < limit)
     return best, late, next(lost, len(values) - 1)
-
-
-def detect_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
-    """Find an accuracy of 1/n with a loss of ln(n): chance among n classes."""
-    curves = observed.curves
-    accuracies = [
-        points for name in curves.of("accuracy") if len(points := curves.finite(name)) >= _FEW
-    ]
-    for name in (names.LOSS, names.EVAL_LOSS):
-        points = curves.finite(name)
-        if len(points) < _FEW or is_young(curves, points):
-            continue
-        level = _compute_late_level(points)
-        for accuracy in accuracies:
-            classes = _infer_class_count(_compute_late_level(accuracy))
-            is_guess = classes and _is_steady_at(points, math.log(classes))
-            if is_guess and not _is_improving(points, accuracy):
-                message = say(
-                    "{name} {level:.4g} = ln({classes}), accuracy {accuracy:.4g}",
-                    "{name} {level:.4g} = ln({classes})，准确率 {accuracy:.4g}",
-                    name=name,
-                    level=level,
-                    classes=classes,
-                    accuracy=_compute_late_level(accuracy),
-                )
-                return [curves.shape("at-chance", message, points[len(points) // 2].line)]
-    return []
-
-
-def _is_improving(losses: Sequence[Point], accuracy: Sequence[Point]) -> bool:
-    """Say whether the loss falls and the accuracy rises from each record to the next."""
-    return all(
-        current.value < previous.value for previous, current in itertools.pairwise(losses)
-    ) and all(current.value > previous.value for previous, current in itertools.pairwise(accuracy))
-
-
-def detect_constant_chance_accuracy(observed: Observed) -> Iterable[Anomaly]:
-    """Find a low constant accuracy with a loss that is its negative logarithm.
-
-    So it is where every class is as likely as any other; of very many the accuracy, printed with a
-    few digits, does not tell how many there are. The first loss may be that of random weights.
-    """
-    curves = observed.curves
-    points = curves.finite(names.LOSS)[1:]
-    if len(points) < _FEW or is_young(curves, points):
-        return []
-    for name in curves.of("accuracy"):
-        shares = {point.value for point in curves.finite(name)}
-        if len(shares) != 1 or len(curves.finite(name)) < _TWICE:
-            continue
-        share = shares.pop()
-        if 0 < share < _LOW and all(
-            abs(point.value + math.log(share)) < _ABOUT * point.value for point in points
-        ):
-            message = say(
-                "loss {level:.4g}, about -ln of the accuracy {share:.4g} in all records",
-                "loss 为 {level:.4g}，约等于所有记录中准确率 {share:.4g} 的负对数",
-                level=points[-1].value,
-                share=share,
-            )
-            return [curves.shape("at-chance", message, points[0].line)]
-    return []
-
-
-def _compute_late_level(points: Sequence[Point]) -> float:
-    """Give the level of the later half."""
-    return statistics.median(point.value for point in points[len(points) // 2 :])
-
-
-def _infer_class_count(accuracy: float) -> int:
-    """Give the number of classes of which an accuracy, also in per cent, is the share of one."""
-    for share in (accuracy, accuracy / 100):
-        if 1 / (2 * _MOST_CLASSES) < share < 0.6:
-            classes = round(1 / share)
-            if 2 <= classes <= _MOST_CLASSES and abs(share * classes - 1) < _NEAR:
-                return classes
-    return 0
-
-
-def _is_steady_at(points: Sequence[Point], level: float) -> bool:
-    """Say whether the later half, three records at least, stays at a level."""
-    late = points[-max(_FEW, len(points) // 2) :]
-    return all(abs(point.value - level) < 2 * _CLOSE * level for point in late) and (
-        abs(statistics.median(point.value for point in late) - level) < _CLOSE * level
-    )

@@ -11,16 +11,13 @@ It is asked only of a run that shows no failure and no other anomaly that is bad
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from postmortem.core.message import say
 from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel
-from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.curve_conditions import choose_judged_curves, describe_course
 from postmortem.diagnosis.detectors.curve_features import compute_features
 from postmortem.diagnosis.detectors.observed import Observed
-from postmortem.diagnosis.detectors.role_curves import RoleCurve, choose_role_curves
+from postmortem.diagnosis.detectors.role_curves import RoleCurve
 
-_FEWEST: Final = 4
-"""Records of a judged curve below which no curve is judged."""
 _SURE: Final = 0.8
 """Share of all faults together from which on the likeliest of them is said.
 
@@ -44,7 +41,7 @@ def detect_unsound_curves(
         whole: the view of all its trainings, which may cast doubt on the last one.
         open_model: gives the model.
     """
-    roles = _choose_judged_curves(last.curves)
+    roles = choose_judged_curves(last.curves)
     if not roles:
         return
     model = open_model()
@@ -59,18 +56,7 @@ def detect_unsound_curves(
         name = "unlike-sound-runs"
     else:
         return
-    yield _build_anomaly(last.curves, name, _find_telling_role(model, features, best, roles))
-
-
-def _choose_judged_curves(curves: Curves) -> dict[str, RoleCurve]:
-    """Choose the curves with finite values by their roles; none if all of them are too short."""
-    roles = {
-        role: chosen
-        for role, chosen in choose_role_curves(curves).items()
-        if curves.finite(chosen.name)
-    }
-    most = max((curves.count(chosen.name) for chosen in roles.values()), default=0)
-    return roles if most >= _FEWEST else {}
+    yield describe_course(last.curves, name, _find_telling_role(model, features, best, roles))
 
 
 def _doubt_all_trainings(last: Observed, whole: Observed, model: CurveModel) -> float:
@@ -94,20 +80,3 @@ def _find_telling_role(
         if role in pulls:
             pulls[role] += pull
     return roles[max(pulls, key=pulls.__getitem__)]
-
-
-def _build_anomaly(curves: Curves, name: str, role: RoleCurve) -> Anomaly:
-    """Tell the course of a curve, and the line from which on it is no longer better."""
-    points = curves.finite(role.name)
-    choose = max if role.is_higher_better else min
-    best = choose(points, key=lambda point: point.value)
-    message = say(
-        "{name} {first:.4g} at first, {best:.4g} at best, {last:.4g} at last, {count} records",
-        "{name} 开始时为 {first:.4g}，最好 {best:.4g}，最后 {last:.4g}，共 {count} 条记录",
-        name=role.name,
-        first=points[0].value,
-        best=best.value,
-        last=points[-1].value,
-        count=len(points),
-    )
-    return curves.shape(name, message, best.line)

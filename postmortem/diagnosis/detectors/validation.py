@@ -1,22 +1,21 @@
 """Detect what validation tells beside training: overfitting, and a validation that learns nothing.
 
-In: the curves of one process. Out: the anomalies `overfits`, `validation-at-chance`,
-`validation-left-behind`. Not here: curves that are judged by themselves (`detectors.trend`,
-`detectors.scores`).
+In: the curves of one process. Out: the anomalies `overfits`, `validation-left-behind`. Not here: a
+validation at chance (`detectors.curve_conditions`), curves that are judged by themselves
+(`detectors.trend`, `detectors.scores`).
 
 The limits are set so that sound runs stay silent: their validation loss rises by up to 17 % above
 its best while the score still improves.
 """
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from postmortem.core import names
 from postmortem.core.message import say
-from postmortem.diagnosis.detectors.aligned import Curves, as_share
+from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.objectives import is_rise_expected
 from postmortem.diagnosis.detectors.observed import Observed
@@ -40,9 +39,6 @@ _WORSE: Final = 0.01
 """Share of its best by which a score is worse at last."""
 _ERRORS: Final = ("distance", "error-rate", "error-share")
 """Classes of metrics that measure by how much answers are wrong: no sureness makes them rise."""
-_NEAR_CHANCE: Final = 0.05
-"""Share within which a score is one in so many classes."""
-_MOST_CLASSES: Final = 100
 _MANY: Final = 20
 """Records of a reward that show by how much it rises."""
 _APART: Final = 0.35
@@ -53,8 +49,6 @@ _UNLEARNT, _FALLEN = 0.75, 0.25
 """Shares of its first value above which an error is not learnt, and below which it is."""
 _LEVEL: Final = 0.15
 """The same of their level at last."""
-_GAP: Final = 0.25
-"""By how much a training score is above a validation score that never left chance."""
 
 
 def detect_overfitting(observed: Observed) -> Iterator[Anomaly]:
@@ -87,30 +81,6 @@ def _is_worse_for_good(curves: Curves, name: str, rise: float) -> bool:
         return True
     is_error = name != names.EVAL_LOSS and name in curves.of(*_ERRORS)
     return not is_better and (is_error or rise >= (_RISE_LEVEL if scores else _RISE_ALONE))
-
-
-def detect_validation_at_chance(observed: Observed) -> Iterable[Anomaly]:
-    """Find a validation accuracy that never leaves chance while the training accuracy rises."""
-    curves = observed.curves
-    judged = _select_judged(curves, "accuracy")
-    trained = [curves.finite(name) for name in curves.of("accuracy") if name not in judged]
-    for name in judged:
-        points = curves.finite(name)
-        if len(points) < _FEWEST:
-            continue
-        values = [as_share(point.value) for point in points]
-        level = statistics.median(values)
-        learnt = max((as_share(one[-1].value) for one in trained if one), default=0.0)
-        if _is_chance(level, values) and learnt >= level + _GAP:
-            message = say(
-                "{name} stays at {level:.4g}, training accuracy {learnt:.4g}",
-                "{name} 一直停在 {level:.4g}，训练准确率 {learnt:.4g}",
-                name=name,
-                level=level,
-                learnt=learnt,
-            )
-            return [curves.shape("validation-at-chance", message, points[0].line)]
-    return []
 
 
 def detect_validation_left_behind(observed: Observed) -> Iterable[Anomaly]:
@@ -258,11 +228,3 @@ def _compute_late_gain(points: Sequence[Point]) -> float:
     third = max(1, len(values) // 3)
     best = max(values[:-third])
     return (max(values[-third:]) - best) / max(abs(best), 1e-12)
-
-
-def _is_chance(level: float, values: Sequence[float]) -> bool:
-    """Say whether all scores are one in so many classes."""
-    if level <= 0 or max(values) - min(values) > 2 * _NEAR_CHANCE * level:
-        return False
-    classes = round(1 / level)
-    return 2 <= classes <= _MOST_CLASSES and math.isclose(level * classes, 1, rel_tol=_NEAR_CHANCE)
