@@ -14,14 +14,21 @@ class FeatureCondition(NamedTuple):
     """Bounds of features that all have to be kept (`detectors.curve_features` names them)."""
 
     role: str
-    """The curve that is told and marked: a role of `detectors.role_curves`."""
+    """The curve that is told and marked, a role of `detectors.role_curves`.
+
+    Empty in `contradicted_by`.
+    """
     above: Mapping[str, float]
     below: Mapping[str, float]
+    not_above: Mapping[str, float]
+    """Bounds that a feature without a value keeps, too."""
 
     def holds(self, features: Mapping[str, float]) -> bool:
-        """Say whether all bounds are kept; a feature that is NaN keeps none."""
-        return all(features[name] >= bound for name, bound in self.above.items()) and all(
-            features[name] <= bound for name, bound in self.below.items()
+        """Say whether all bounds are kept; a feature that is NaN is neither above nor below."""
+        return (
+            all(features[name] >= bound for name, bound in self.above.items())
+            and all(features[name] <= bound for name, bound in self.below.items())
+            and not any(features[name] > bound for name, bound in self.not_above.items())
         )
 
 
@@ -48,6 +55,8 @@ class AnomalyType(NamedTuple):
     """The class of the model of curves whose runs look like this; none for what is detected."""
     when: tuple["FeatureCondition", ...] = ()
     """Each of them alone shows it; none for what a detector or the model finds."""
+    contradicted_by: tuple["FeatureCondition", ...] = ()
+    """Each of them alone contradicts the model, which then only doubts."""
 
 
 def build_anomaly_types(rows: Iterable[Mapping[str, Any]]) -> dict[str, AnomalyType]:
@@ -57,7 +66,10 @@ def build_anomaly_types(rows: Iterable[Mapping[str, Any]]) -> dict[str, AnomalyT
             **{key: value for key, value in row.items() if key in AnomalyType._fields}
             | {
                 "meaning": parse_bilingual(row["meaning"]),
-                "when": tuple(_build_condition(entry) for entry in row.get("when") or ()),
+                **{
+                    key: tuple(_build_condition(entry) for entry in row.get(key) or ())
+                    for key in ("when", "contradicted_by")
+                },
             }
         )
         for row in rows
@@ -65,4 +77,5 @@ def build_anomaly_types(rows: Iterable[Mapping[str, Any]]) -> dict[str, AnomalyT
 
 
 def _build_condition(entry: Mapping[str, Any]) -> FeatureCondition:
-    return FeatureCondition(entry["role"], entry.get("above") or {}, entry.get("below") or {})
+    bounds = (entry.get(side) or {} for side in ("above", "below", "not_above"))
+    return FeatureCondition(entry.get("role", ""), *bounds)

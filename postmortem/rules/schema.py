@@ -229,14 +229,21 @@ class ConditionEntry(Strict):
     examples: ConditionExamples
 
 
-class FeatureConditionEntry(Strict):
+class FeatureBoundsEntry(Strict):
     """Bounds of features that all have to be kept, and why they stand where they do."""
 
-    role: Annotated[str, Field(pattern=r"^[a-z_]+$")]
     above: dict[FeatureName, float] = Field(default_factory=dict)
     below: dict[FeatureName, float] = Field(default_factory=dict)
+    not_above: dict[FeatureName, float] = Field(default_factory=dict)
+    """Kept by a feature without a value, too."""
     because: str
     """Where the bounds come from: what sound runs reach."""
+
+
+class FeatureConditionEntry(FeatureBoundsEntry):
+    """Bounds that show an anomaly, and the role of the curve that is told and marked."""
+
+    role: Annotated[str, Field(pattern=r"^[a-z_]+$")]
 
 
 class CurvesEntry(Strict):
@@ -268,12 +275,15 @@ class AnomalyEntry(Strict):
     spreads: bool = False
     curve_class: CauseId | None = None
     when: list[FeatureConditionEntry] = Field(default_factory=list)
+    contradicted_by: list[FeatureBoundsEntry] = Field(default_factory=list)
     examples: AnomalyExamples | None = None
 
     @model_validator(mode="after")
     def _columns_agree(self) -> "AnomalyEntry":
         if bool(self.when) != (self.examples is not None):
             raise ValueError("what has `when` has `examples`, and nothing else has")
+        if self.contradicted_by and self.curve_class is None:
+            raise ValueError("`contradicted_by` is of the model: it stands beside `curve_class`")
         if self.is_grave and not (self.is_bad and self.is_turn):
             raise ValueError("what is grave is bad, and a turn of the run's story")
         if self.meaning.en.endswith(".") or self.meaning.zh.endswith("\u3002"):

@@ -76,7 +76,7 @@ def test_a_folder_adds_names_to_a_class(tmp_path: Path) -> None:
         set(registry.detect_anomalies(Observed(series=[series], metrics=load(folders).metrics)))
         for folders in ((), (tmp_path,))
     ]
-    assert [("stuck-score" in found) for found in shapes] == [False, True]
+    assert [("score-unmoved" in found) for found in shapes] == [False, True]
 
 
 @pytest.mark.parametrize(

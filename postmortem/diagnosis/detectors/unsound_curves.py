@@ -49,9 +49,13 @@ def detect_unsound_curves(
     shares = model.compute_shares(features)
     doubt = 1.0 - shares.pop(SOUND, 1.0)
     best = max(shares, key=shares.__getitem__)
-    kinds = [kind for kind in last.anomaly_types.values() if kind.curve_class == best]
+    kinds = [
+        kind.id
+        for kind in last.anomaly_types.values()
+        if kind.curve_class == best and not any(one.holds(features) for one in kind.contradicted_by)
+    ]
     if doubt >= _SURE and kinds:
-        name = kinds[0].id
+        name = kinds[0]
     elif max(doubt, _doubt_all_trainings(last, whole, model)) >= _DOUBTFUL:
         name = "unlike-sound-runs"
     else:

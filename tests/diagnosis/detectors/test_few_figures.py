@@ -87,38 +87,6 @@ UNLEARNT = [
         ),
         id="a coin",
     ),
-    pytest.param(
-        lines(
-            "step {0}: train loss {1}, val loss {2}",
-            (6000, 10.412, 10.420), (6250, 10.409, 10.422), (6500, 10.414, 10.419),
-        ),
-        id="one word among thousands",
-    ),
-    pytest.param(
-        means(
-            [
-                (0, 0.4, 0.4, 0.0, 0.0, 6.95, 6.95, 0.0, 0.0),
-                *((s, 0.4, 0.4, 0.0, 0.0, 6.2 + s % 700 / 200, 6.91, 0.0, 0.11)
-                  for s in (100, 200, 300, 400, 500, 600, 700)),
-            ]
-        ).replace("[2]", "[6]"),
-        id="the means of noisy batches",
-    ),
-    pytest.param(
-        lines(
-            "[pass {0}] train loss={1}\ntest loss=0.8712{2}",
-            (1, 0.91233, 440917), (2, 0.91002, 440917), (3, 0.91177, 440917), (4, 0.91001, 440917),
-        ),
-        id="evaluations that are one and the same",
-    ),
-    pytest.param(
-        lines("step {0}: loss={1}", (4000, 2.3027), (4100, 2.3024), (4200, 2.3029), (4300, 2.3026)),
-        id="one of ten classes",
-    ),
-    pytest.param(
-        lines("Total reward in episode {0} is 2.7", *[(n,) for n in range(40, 56)]),
-        id="one and the same reward",
-    ),
 ]  # fmt: skip
 SOUND = [
     pytest.param(bars(["4.10it/s", "4.05it/s", "4.12it/s", "3.20it/s", "3.05it/s"]), id="bars"),
