@@ -15,6 +15,7 @@ from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
 from postmortem.extraction.formats.blocks import FigureEntry, parse_entry, read_block
 from postmortem.extraction.formats.learnt_layouts import LearntFigures
+from postmortem.extraction.formats.losses import is_plain_loss
 from postmortem.extraction.formats.records import MetricReader, Record
 from postmortem.extraction.formats.unfinished import FRAMEWORK, UnfinishedBars
 from postmortem.extraction.formats.unknown import GenericReader
@@ -30,6 +31,8 @@ from postmortem.extraction.template_reader import (
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
+_FEW_RECORDS: Final = 2
+"""Records of a whole loss before the first bar that carries another one has come to its end."""
 _TRAINER: Final = "transformers-trainer"
 """Its records name no step; the bar behind them does."""
 
@@ -133,8 +136,12 @@ class MetricLines:
         return self._generic.read_block(whole.text, whole.kind, where, view.number)
 
     def _rename_loss(self, name: str, where: ProcessId) -> None:
-        """Give what was taken for the loss of a process the name under which it is printed."""
-        self._points.rename(LOSS, name, PYTORCH, where)
+        """Give what was taken for the loss of a process the name that it has beside the loss.
+
+        A whole loss of many records keeps it: the bars of its first epochs would have come before.
+        """
+        most = _FEW_RECORDS if is_plain_loss(name) else math.inf
+        self._points.rename(LOSS, name, PYTORCH, where, most)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""

@@ -48,6 +48,7 @@ from postmortem.extraction.formats.spelling import (
     convert_to_ascii,
     parse_value,
 )
+from postmortem.reading.prefixes import clean
 
 WORDS: Final = (
     b"loss",
@@ -127,6 +128,8 @@ WORDS: Final = (
     b"poch[",
 )
 _NUMBER: Final = compile_lazily(FIGURE)
+_NO_VALUE: Final = compile_lazily(r"(?<=[:=])\s?(?:None|null)(?!\w)")
+"""What stands in the place of a figure that does not exist yet."""
 _SPACE: Final = compile_lazily(r"\s*#\s*|\s+")
 _CLOSING: Final = compile_lazily(
     r"train_runtime|^\s*Averaged stats"
@@ -233,7 +236,8 @@ def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> L
     text = write_plainly(convert_to_ascii(text))
     bar = draw(text) if MAY_BE_BAR.search(text) else None
     if bar is not None:
-        return _parse_line_of_bar(bar, where, line)
+        behind = clean(bar.behind).text if bar.behind else ""
+        return _parse_line_of_bar(bar._replace(behind=behind), where, line)
     ways = (_parse_labelled_items, _parse_loss_line, _parse_other_line)
     found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
     return LineFigures(found, None, "", "") if found is not None else None
@@ -595,4 +599,5 @@ def _build_provisional_record(
 
 def _build_layout_key(text: str) -> str:
     """Take the numbers out of a line up to its last loss."""
-    return _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", _NUMBER.sub("#", text))[:300]
+    text = _NO_VALUE.sub("#", _NUMBER.sub("#", text))
+    return _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", text)[:300]

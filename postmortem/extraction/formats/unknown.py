@@ -156,9 +156,8 @@ class GenericReader:
     def names(self, layout: Layout, where: ProcessId) -> list[str]:
         """Give the names of a layout's values in this process."""
         found = layout.looked.found
-        has_step = found.has_step or layout.now is not None
         names = [name for name, _ in layout.columns]
-        return self._name_all(found.printed, names, where, has_step=has_step)
+        return self._name_all(found.printed, names, where, has_step=layout.has_step())
 
     def settled(self, late: LearntFigures) -> tuple[Record, int]:
         """Make the record of a learnt line."""
