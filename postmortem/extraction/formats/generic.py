@@ -88,8 +88,11 @@ WORDS: Final = (
     b" ce=",
     b" ce:",
     b"ccuracy",
-    b"acc: ",
-    b"Acc: ",
+    b"acc:",
+    b"Acc:",
+    b"acc=",
+    b"MAE",
+    b"AUC",
     b"erplexity",
     b"bleu",
     b"BLEU",
@@ -132,7 +135,7 @@ _NO_VALUE: Final = compile_lazily(r"(?<=[:=])\s?(?:None|null)(?!\w)")
 """What stands in the place of a figure that does not exist yet."""
 _SPACE: Final = compile_lazily(r"\s*#\s*|\s+")
 _CLOSING: Final = compile_lazily(
-    r"train_runtime|^\s*Averaged stats"
+    r"train_runtime|^\s*(?:Averaged stats|wandb: )"
     r"|^\W{0,8}(?i:(?:model )?(?:sav|load|restor)(?:ed|ing)|(?:new )?best model)\b"
     r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
 )

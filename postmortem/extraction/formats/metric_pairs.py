@@ -107,9 +107,15 @@ _BEFORE_ENTRIES: Final = compile_lazily(
 _ENTRY: Final = compile_lazily(
     r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
     rf"(?:\s{{0,12}}[:=]\s{{0,40}}|\s(?:is|was)\s{{1,4}}(?={DECIMAL}))"
-    rf"(?P<value>{FIGURE})(?:\s?%|\s?[A-Za-z/]{{1,8}})?(?=\.?$|[\s,;|])"
+    rf"(?P<value>{FIGURE})(?:(?<!,)\s?(?:%|[A-Za-z/]{{1,8}}))?(?=\.?$|[\s,;|])"
 )
-FIRST_ENTRY: Final = (_BEFORE_ENTRIES, _ENTRY)
+_STARRED: Final = compile_lazily(r"\s{0,4}\*\s{1,4}(?=[A-Za-z])")
+_STARRED_ENTRY: Final = compile_lazily(
+    r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z][\w./@-]{0,30}){0,2})"
+    rf"\s{{1,4}}(?P<value>(?={DECIMAL}){FIGURE})(?=\s|$)"
+)
+"""A name and its figure in a list with asterisks, as PyTorch's examples print their scores."""
+FIRST_ENTRIES: Final = ((_BEFORE_ENTRIES, _ENTRY), (_STARRED, _STARRED_ENTRY))
 """What a line of entries begins with."""
 _IS_BOUND: Final = compile_lazily(
     r"(?:the |a |an |in |best|min|max|lowest|highest|target|threshold)", re.IGNORECASE
@@ -332,11 +338,13 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
     gives where the last of them ends.
     """
     values, end, has_decimals = dict[str, float](), 0, False
-    start = _BEFORE_ENTRIES.match(text)
+    starred = _STARRED.match(text)
+    start = starred or _BEFORE_ENTRIES.match(text)
     end = start.end() if start else 0
+    entry = _STARRED_ENTRY if starred and _STARRED_ENTRY.match(text, end) else _ENTRY
     label = find_label_split(text, text.find("]", 0, end)) if "[" in text[:end] else ""
     split = f"{label}_" if label else ""
-    while (match := _ENTRY.match(text, end)) and len(values) < _MOST_PAIRS:
+    while (match := entry.match(text, end)) and len(values) < _MOST_PAIRS:
         if _IS_BOUND.match(match["name"]):
             break
         end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])

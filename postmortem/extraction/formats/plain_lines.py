@@ -3,8 +3,9 @@
 In: a cleaned line in ASCII signs (`formats.spelling`). Out: the same line, its figures behind their
 names. Not here: what the figures are (`formats.generic`).
 
-Printed tuples, pairs of an `OrderedDict`, NumPy scalars, names with gaps, splits that are called
-sets and places between a name and its figure each get the form `name: figure`.
+Printed tuples, pairs of an `OrderedDict`, NumPy scalars, tensors of one figure, names with gaps,
+splits that are called sets and places between a name and its figure each get the form
+`name: figure`.
 """
 
 import re
@@ -21,8 +22,11 @@ _PRINTED_TUPLE: Final = compile_lazily(r"[('\"]{1,3}([^'\",()]{1,60})['\"],\s?")
 """A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
 _PAIR: Final = compile_lazily(rf"\(['\"]([A-Za-z][\w ./@-]{{0,60}})['\"], ({FIGURE})\)")
 """An item of a printed `OrderedDict`, or of a list of pairs."""
-_SCALAR: Final = compile_lazily(rf"np\.(?:float|int)\d{{1,3}}\(({FIGURE})\)")
-"""A scalar as NumPy 2 writes it."""
+_SCALAR: Final = compile_lazily(
+    rf"(?:np\.(?:float|int)\d{{1,3}}|\btensor)\(\[?({FIGURE})\]?"
+    r"(?:, (?:device='[\w:]{1,20}'|grad_fn=<\w{1,60}>|dtype=[\w.]{1,30}|requires_grad=\w{4,5})){0,4}\)"
+)
+"""A scalar as NumPy 2 writes it, and a tensor of one."""
 _GAP: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval|avg|mean)\s{2,6}(?=[A-Za-z])",
     re.IGNORECASE,
@@ -50,7 +54,7 @@ def write_plainly(text: str) -> str:
     """Write names, splits and figures of a line as they stand on other lines."""
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
-    if "('" in text or '("' in text or "np." in text:
+    if "('" in text or '("' in text or "np." in text or "tensor(" in text:
         text = _write_printed_values(text)
     if "   " in text:
         text = _GAP.sub(r"\1 ", text)
@@ -62,12 +66,12 @@ def write_plainly(text: str) -> str:
 
 
 def _write_printed_values(text: str) -> str:
-    """Write what Python printed of tuples, pairs and NumPy's scalars."""
+    """Write what Python printed of tuples, pairs, NumPy's scalars and tensors of one."""
     if text.startswith(("('", '("')):
         text = _PRINTED_TUPLE.sub(r" \1 ", text)
     elif "('" in text or '("' in text:
         text = _PAIR.sub(r"\1: \2", text)
-    return _SCALAR.sub(r"\1", text) if "np." in text else text
+    return _SCALAR.sub(r"\1", text) if "np." in text or "tensor(" in text else text
 
 
 def _name_kind(match: re.Match[str]) -> str:
