@@ -68,7 +68,7 @@ _TRAIN: Final = compile_lazily(
     re.IGNORECASE,
 )
 _SPLIT_LOSS: Final = compile_lazily(
-    r"[^A-Za-z\d\n]{1,8}(?:\d{1,9}[^A-Za-z\d\n]{1,8})?"
+    r"(?:\s?\([^()\n]{1,30}\))?[^A-Za-z\d\n]{1,8}(?:\d{1,9}[^A-Za-z\d\n]{1,8})?"
     r"(?P<name>(?P<train>[Tt]rain(?:ing)?)|[Vv]al(?:id(?:ation)?)?|[Tt]est|[Dd]ev)"
     rf"\]?(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?={DECIMAL})(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)"
 )

@@ -100,7 +100,8 @@ _CODES: Final = compile_lazily(
 """How much of a codebook is used, in per cent or of all as well."""
 _BEFORE_ENTRIES: Final = compile_lazily(
     r"\s{0,4}(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:[^\n]{0,80}?\b(?:INFO|DEBUG)\W{1,8})?[^A-Za-z\n]{0,8}"
-    r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
+    r"(?:(?:[A-Za-z]{1,12} )?"
+    r"(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
     r"(?=[A-Za-z]))?",
     re.IGNORECASE,
 )
