@@ -234,9 +234,11 @@ class LineFigures(NamedTuple):
 
 def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> LineFigures | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
-    if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
+    if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text):
         return None
     text = write_plainly(convert_to_ascii(text))
+    if _CLOSING.search(text):
+        return None
     bar = draw(text) if MAY_BE_BAR.search(text) else None
     if bar is not None:
         behind = clean(bar.behind).text if bar.behind else ""

@@ -6,6 +6,7 @@ here: the losses themselves (`formats.losses`).
 
 import itertools
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from postmortem.core import names
@@ -13,6 +14,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.losses import (
     find_label_split,
     is_evaluation,
+    is_of_training,
     normalise_name,
 )
 from postmortem.extraction.formats.metric_names import find_known_name
@@ -381,12 +383,20 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             and (value := parse_value(match["value"])) is not None
         ):
             name = _expand_pair_name(text, match)
+            if _is_eval_loss(name, values):
+                name = names.EVAL_LOSS
             if name in values and (split := find_label_split(text, match.start())):
                 name = f"{split}_{name}"  # of the second half of a line
             if name.lower() not in values and not _is_printed(text, match, name, printed):
                 values.setdefault(name, value)
     if "(" in text:
         _add_means(text, values, printed)
+
+
+def _is_eval_loss(name: str, values: Mapping[str, float]) -> bool:
+    """Say whether a figure that is called by its split alone is the loss of it."""
+    is_split = _IS_SPLIT.match(name) is not None and not is_of_training(name)
+    return is_split and names.LOSS in values and names.EVAL_LOSS not in values
 
 
 def _is_read_otherwise(text: str, match: re.Match[str]) -> bool:

@@ -48,10 +48,27 @@ _AT_PLACE: Final = compile_lazily(
     rf"(?=\s?[:=]\s?{FIGURE}\s{{0,8}}$)"
 )
 """A name whose place stands before its figure: `Valid MRR at step 0: 0.0039`."""
+_ARROW: Final = compile_lazily(rf"(?<=[A-Za-z)\]])\s{{0,4}}[-=]{{1,2}}>\s{{0,4}}(?={FIGURE}(?!\w))")
+"""An arrow from a name to its figure: `loss -> 0.31`."""
+_GLUED: Final = compile_lazily(
+    r"(?<=[\d%\])])(?:/[\w./@+-]{4,200}\.py:\d{1,6}: \w{0,40}Warning\b"
+    r"|Traceback \(most recent call|slurmstepd: ).*$"
+)
+"""What standard error printed right behind a figure."""
+_BAR_BEFORE: Final = compile_lazily(
+    r"^\s{0,4}\d{1,9}/\d{1,9}\s{0,4}\[[=*>.]{2,60}\][^\n]{0,600}?\d(?=[Ee]poch\b)"
+)
+"""A bar of Keras in whose line a record follows."""
 
 
 def write_plainly(text: str) -> str:
     """Write names, splits and figures of a line as they stand on other lines."""
+    if "Warning" in text or "Traceback" in text or "slurmstepd" in text:
+        text = _GLUED.sub("", text)
+    if ">" in text:
+        text = _ARROW.sub(": ", text)
+    if "/" in text and "poch" in text:
+        text = _BAR_BEFORE.sub("", text)
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
     if "('" in text or '("' in text or "np." in text or "tensor(" in text:
