@@ -5,7 +5,7 @@ from them goes to `extraction.template_reader`. Not here: formats (`formats`), s
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 from postmortem.core.lines import ProcessId
@@ -59,6 +59,8 @@ class MetricLines:
         self._waiting: tuple[View, int, int] | None = None
         """The last line with a metric word that no format has claimed, the offset of its block and
         its first literal."""
+        self._ends: dict[Hashable, tuple[int, DrawnRecord]] = {}
+        """The last draw of each bar that prints no position, and the line of its first."""
         self._columns: Sequence[str] = ()
         """Of the last line that names some and is the heading of no table."""
 
@@ -160,9 +162,21 @@ class MetricLines:
         if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
         stream = build_stream_key(drawn.reader, drawn.where, self._points)
-        before = self.quick.redraws.take(stream, drawn.place, drawn)
+        position = drawn.place if any(drawn.place) else self._find_position(stream, drawn)
+        before = self.quick.redraws.take(stream, position, drawn)
         if before is not None:
             self._record(before)
+
+    def _find_position(self, stream: Hashable, drawn: DrawnRecord) -> int:
+        """Give the line of a bar at its end that prints no position of the run.
+
+        It is drawn there again, or once more on the next line, with further figures.
+        """
+        before = self._ends.get(stream)
+        is_again = before is not None and _is_drawn_again(before[1], drawn)
+        position = before[0] if before is not None and is_again else drawn.line
+        self._ends[stream] = (position, drawn)
+        return position
 
     def _find_bar_step(self, record: Record, view: View) -> float:
         return self._bar.step(
@@ -186,6 +200,14 @@ class MetricLines:
             bar_step,
             reader.units,
         )
+
+
+def _is_drawn_again(before: DrawnRecord, drawn: DrawnRecord) -> bool:
+    """Say whether a bar at its end is that of the draw before."""
+    if drawn.line == before.line or drawn.record is None or before.record is None:
+        return drawn.line == before.line
+    names, others = dict(drawn.record.values).keys(), dict(before.record.values).keys()
+    return drawn.line == before.line + 1 and names > others
 
 
 def _end_of(view: View, lines: int) -> int:

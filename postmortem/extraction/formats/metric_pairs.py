@@ -112,12 +112,18 @@ _ENTRY: Final = compile_lazily(
     rf"(?:\s{{0,12}}[:=]\s{{0,40}}|\s(?:is|was)\s{{1,4}}(?={DECIMAL}))"
     rf"(?P<value>{FIGURE})(?:(?<!,)\s?(?:%|[A-Za-z/]{{1,8}}))?(?=\.?$|[\s,;|])"
 )
-_STARRED: Final = compile_lazily(r"\s{0,4}\*\s{1,4}(?=[A-Za-z])")
+_STARRED: Final = compile_lazily(
+    r"\s{0,4}(?:\*\s{1,4}(?=[A-Za-z])"
+    r"|(?:val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
+    r"(?=[A-Za-z][\w@./-]{0,40}\s\d{1,6}\.\d[^:=]{0,200}$))",
+    re.IGNORECASE,
+)
 _STARRED_ENTRY: Final = compile_lazily(
     r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z][\w./@-]{0,30}){0,2})"
-    rf"\s{{1,4}}(?P<value>(?={DECIMAL}){FIGURE})(?=\s|$)"
+    rf"\s{{1,4}}(?P<value>(?={DECIMAL}){FIGURE})%?(?=[\s,;|]|$)"
 )
-"""A name and its figure in a list with asterisks, as PyTorch's examples print their scores."""
+"""A name and its figure in a list with asterisks, as PyTorch's examples print their scores, and
+behind a split."""
 FIRST_ENTRIES: Final = ((_BEFORE_ENTRIES, _ENTRY), (_STARRED, _STARRED_ENTRY))
 """What a line of entries begins with."""
 _IS_BOUND: Final = compile_lazily(
