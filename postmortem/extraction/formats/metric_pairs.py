@@ -34,7 +34,8 @@ _PLACE: Final = compile_lazily(r"[(\[][A-Za-z][\w./-]{0,60}:\d{1,6}[)\]]")
 _PASSED: Final = compile_lazily(
     r"loss|time|eta$|elapsed|remain|taken\b|secs?$|seconds$|duration"
     r"|^(?:(?:global|train|num)[_ ]?)?"
-    r"(?:steps?|iter(?:ation)?s?(?:[_ ]i(?:dx|ndex))?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?"
+    r"(?:steps?|iter(?:ation)?s?(?:[_ ]i(?:dx|ndex))?|it|batch(?:es)?|updates?|epochs?|ep"
+    r"|episodes?|rounds?|samples?"
     r"|tokens?|frames?|transitions)$"
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|far|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"

@@ -24,7 +24,8 @@ _PAIR: Final = compile_lazily(rf"\(['\"]([A-Za-z][\w ./@-]{{0,60}})['\"], ({FIGU
 """An item of a printed `OrderedDict`, or of a list of pairs."""
 _SCALAR: Final = compile_lazily(
     rf"(?:np\.(?:float|int)\d{{1,3}}|\btensor)\(\[?({FIGURE})\]?"
-    r"(?:, (?:device='[\w:]{1,20}'|grad_fn=<\w{1,60}>|dtype=[\w.]{1,30}|requires_grad=\w{4,5})){0,4}\)"
+    r"(?:, (?:device='[\w:]{1,20}'|grad_fn=<\w{1,60}>|dtype=[\w.]{1,30}|requires_grad=\w{4,5}))"
+    r"{0,4}\)"
 )
 """A scalar as NumPy 2 writes it, and a tensor of one."""
 _GAP: Final = compile_lazily(
