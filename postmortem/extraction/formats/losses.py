@@ -90,6 +90,7 @@ _WORDS_BEFORE: Final = compile_lazily(
     r"[A-Za-z][\w-]{0,20} ){1,2})$"
 )
 """What else the name of a part of the loss begins with: `pal1 conf loss`."""
+_BARE_LOSS: Final = compile_lazily(r"loss\b", re.IGNORECASE)
 _OWN_SCORE: Final = compile_lazily(
     rf"[ _-]{{1,2}}[A-Za-z][\w@-]{{0,20}}\s{{0,4}}[:=]\s{{0,4}}{FIGURE}"
 )
@@ -143,7 +144,7 @@ def _is_beside_scores(text: str, start: int) -> bool:
     The training is one of them, and each has its own figure.
     """
     splits = list(_SPLIT.finditer(text, 0, start))
-    is_bare = re.match(r"loss\b", text[start:], re.IGNORECASE) is not None
+    is_bare = _BARE_LOSS.match(text, start) is not None
     return (
         is_bare
         and any(split["train"] for split in splits)
