@@ -65,6 +65,9 @@ EACH = [float(f"1.{epoch}5") for epoch in EPOCHS]
         ),
         pytest.param(write("loss -> 1.{0}5"), "loss", id="an arrow"),
         pytest.param(write("acc:tensor(1.{0}5, device='cuda:0')"), "acc", id="a tensor of one"),
+        pytest.param(
+            write("step: {0}, acc: Array(1.{0}5, dtype=float32, weak_type=True)"), "acc", id="JAX"
+        ),
         pytest.param(write("begin validation", " * MAE_0 1.{0}5"), "MAE_0", id="an asterisk"),
         pytest.param(write("Validation: mIoU 1.{0}5, acc 2.{0}"), "mIoU", id="no sign"),
         pytest.param(

@@ -23,11 +23,12 @@ _PRINTED_TUPLE: Final = compile_lazily(r"[('\"]{1,3}([^'\",()]{1,60})['\"],\s?")
 _PAIR: Final = compile_lazily(rf"\(['\"]([A-Za-z][\w ./@-]{{0,60}})['\"], ({FIGURE})\)")
 """An item of a printed `OrderedDict`, or of a list of pairs."""
 _SCALAR: Final = compile_lazily(
-    rf"(?:np\.(?:float|int)\d{{1,3}}|\btensor)\(\[?({FIGURE})\]?"
-    r"(?:, (?:device='[\w:]{1,20}'|grad_fn=<\w{1,60}>|dtype=[\w.]{1,30}|requires_grad=\w{4,5}))"
+    rf"(?:np\.(?:float|int)\d{{1,3}}|\b(?:tensor|Array))\(\[?({FIGURE})\]?"
+    r"(?:, (?:device='[\w:]{1,20}'|grad_fn=<\w{1,60}>|dtype=[\w.]{1,30}|\w{4,14}=(?:True|False)))"
     r"{0,4}\)"
 )
-"""A scalar as NumPy 2 writes it, and a tensor of one."""
+"""A scalar as NumPy 2 writes it, and a tensor of one as PyTorch and JAX do."""
+_SCALARS: Final = ("np.", "tensor(", "Array(")
 _GAP: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval|avg|mean)\s{2,6}(?=[A-Za-z])",
     re.IGNORECASE,
@@ -72,7 +73,7 @@ def write_plainly(text: str) -> str:
         text = _BAR_BEFORE.sub("", text)
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
-    if "('" in text or '("' in text or "np." in text or "tensor(" in text:
+    if "(" in text and any(mark in text for mark in ("('", '("', *_SCALARS)):
         text = _write_printed_values(text)
     if "   " in text:
         text = _GAP.sub(r"\1 ", text)
@@ -89,7 +90,7 @@ def _write_printed_values(text: str) -> str:
         text = _PRINTED_TUPLE.sub(r" \1 ", text)
     elif "('" in text or '("' in text:
         text = _PAIR.sub(r"\1: \2", text)
-    return _SCALAR.sub(r"\1", text) if "np." in text or "tensor(" in text else text
+    return _SCALAR.sub(r"\1", text) if any(mark in text for mark in _SCALARS) else text
 
 
 def _name_kind(match: re.Match[str]) -> str:
