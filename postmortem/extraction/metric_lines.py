@@ -5,7 +5,7 @@ from them goes to `extraction.template_reader`. Not here: formats (`formats`), s
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Final
 
 from postmortem.core.lines import ProcessId
@@ -15,6 +15,7 @@ from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
 from postmortem.extraction.formats.blocks import FigureEntry, parse_entry, read_block
 from postmortem.extraction.formats.learnt_layouts import LearntFigures
+from postmortem.extraction.formats.losses import is_plain_loss
 from postmortem.extraction.formats.records import MetricReader, Record
 from postmortem.extraction.formats.unfinished import FRAMEWORK, UnfinishedBars
 from postmortem.extraction.formats.unknown import GenericReader
@@ -30,6 +31,8 @@ from postmortem.extraction.template_reader import (
 from postmortem.reading.windows import View
 from postmortem.rules.engine import Budget
 
+_FEW_RECORDS: Final = 2
+"""Records of a whole loss before the first bar that carries another one has come to its end."""
 _TRAINER: Final = "transformers-trainer"
 """Its records name no step; the bar behind them does."""
 
@@ -56,6 +59,8 @@ class MetricLines:
         self._waiting: tuple[View, int, int] | None = None
         """The last line with a metric word that no format has claimed, the offset of its block and
         its first literal."""
+        self._ends: dict[Hashable, tuple[int, DrawnRecord]] = {}
+        """The last draw of each bar that prints no position, and the line of its first."""
         self._columns: Sequence[str] = ()
         """Of the last line that names some and is the heading of no table."""
 
@@ -133,8 +138,12 @@ class MetricLines:
         return self._generic.read_block(whole.text, whole.kind, where, view.number)
 
     def _rename_loss(self, name: str, where: ProcessId) -> None:
-        """Give what was taken for the loss of a process the name under which it is printed."""
-        self._points.rename(LOSS, name, PYTORCH, where)
+        """Give what was taken for the loss of a process the name that it has beside the loss.
+
+        A whole loss of many records keeps it: the bars of its first epochs would have come before.
+        """
+        most = _FEW_RECORDS if is_plain_loss(name) else math.inf
+        self._points.rename(LOSS, name, PYTORCH, where, most)
 
     def settle(self) -> None:
         """Take what bars still show; later draws at these positions are passed over."""
@@ -153,9 +162,21 @@ class MetricLines:
         if drawn.place[-1] == "0":  # a bar at 0 still shows what came before it
             return
         stream = build_stream_key(drawn.reader, drawn.where, self._points)
-        before = self.quick.redraws.take(stream, drawn.place, drawn)
+        position = drawn.place if any(drawn.place) else self._find_position(stream, drawn)
+        before = self.quick.redraws.take(stream, position, drawn)
         if before is not None:
             self._record(before)
+
+    def _find_position(self, stream: Hashable, drawn: DrawnRecord) -> int:
+        """Give the line of a bar at its end that prints no position of the run.
+
+        It is drawn there again, or once more on the next line, with further figures.
+        """
+        before = self._ends.get(stream)
+        is_again = before is not None and _is_drawn_again(before[1], drawn)
+        position = before[0] if before is not None and is_again else drawn.line
+        self._ends[stream] = (position, drawn)
+        return position
 
     def _find_bar_step(self, record: Record, view: View) -> float:
         return self._bar.step(
@@ -179,6 +200,14 @@ class MetricLines:
             bar_step,
             reader.units,
         )
+
+
+def _is_drawn_again(before: DrawnRecord, drawn: DrawnRecord) -> bool:
+    """Say whether a bar at its end is that of the draw before."""
+    if drawn.line == before.line or drawn.record is None or before.record is None:
+        return drawn.line == before.line
+    names, others = dict(drawn.record.values).keys(), dict(before.record.values).keys()
+    return drawn.line == before.line + 1 and names > others
 
 
 def _end_of(view: View, lines: int) -> int:

@@ -127,12 +127,18 @@ class Points:
             self._thin()
         self._note(framework, where, 1, place, place)
 
-    def rename(self, name: str, other: str, producer: str, where: ProcessId) -> None:
-        """Give the series of a name another one: its points were not what it was taken for."""
+    def rename(
+        self, name: str, other: str, producer: str, where: ProcessId, most: float = math.inf
+    ) -> None:
+        """Give the series of a name another one: its points were not what it was taken for.
+
+        One of more than `most` points keeps its own.
+        """
         self.flush()
         where = self.process(where)
         key, new = (name, producer, self.source, where), (other, producer, self.source, where)
-        if key in self.result.series and new not in self.result.series:
+        old = self.result.series.get(key)
+        if old is not None and old.points <= most and new not in self.result.series:
             series = self.result.series[new] = self.result.series.pop(key)
             series.name = other
 

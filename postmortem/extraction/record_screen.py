@@ -59,7 +59,7 @@ def _build_screen() -> tuple[LineScreen, list[str]]:
     patterns = [
         *((_write(one), "alone") for one in (*losses.ALONE, generic.PRINTED_ITEM, BAR)),
         *((f"^{_write(one)}", "alone") for one in (*blocks.ENTRIES, positions.LEADING)),
-        ("^" + "".join(map(_write, metric_pairs.FIRST_ENTRY)), "alone"),
+        *(("^" + "".join(map(_write, one)), "alone") for one in metric_pairs.FIRST_ENTRIES),
         *((_write(one), "place") for one in (*positions.PLACES, generic.OF_SAMPLES)),
         *((_write(one), "beside") for one in (*losses.BESIDE_PLACE, *metric_pairs.BESIDE_PLACE)),
     ]

@@ -239,7 +239,7 @@ def _name_summary(view: SeriesView, curve: Series, every: Sequence[Series]) -> S
         and any(
             steps.name == bare
             and (steps.source, steps.where) == (curve.source, curve.where)
-            and curve.points < steps.points
+            and curve.points <= steps.points
             and not _share_records(curve, steps)
             for steps in every
         )

@@ -24,6 +24,10 @@ _DIGITS: Final = 4
 _LONG: Final = 8
 _OFTEN_LONG: Final = 3
 """The same for a loss of so many digits."""
+_FEWEST: Final = 3
+"""Figures that identify a record whose beginning is missing."""
+_NUMBER: Final = "#"
+"""Stands in every layout of a single line."""
 _MOST_LAYOUTS: Final = 64
 _MOST_WAITING: Final = 64
 """Lines of a layout that are kept until it has shown what it is."""
@@ -79,6 +83,19 @@ class Acceptance:
                 return self._accept(key, waiting[:-1], found)
         return []
 
+    def take_ends(self, whole: Found) -> list[Found]:
+        """Give the records that wait and are the end of one of several lines, now that it is known.
+
+        Something was printed between the lines of these.
+        """
+        names, where = _list_names(whole), whole.record.where
+        ends = [
+            key
+            for key, (first, *_) in self._waiting.items()
+            if key[1] == where and _NUMBER not in key[0] and _is_end(_list_names(first), names)
+        ]
+        return [found for key in ends for found in self._waiting.pop(key)]
+
     def _accept(
         self, key: tuple[str, ProcessId], waiting: list[Found], found: Found
     ) -> list[Found]:
@@ -102,6 +119,15 @@ class Acceptance:
             del self._waiting[next(iter(self._waiting))]
             self._forgotten += 1
         self._waiting[key] = [found]
+
+
+def _list_names(found: Found) -> list[str]:
+    return [name for name, _ in found.record.values]
+
+
+def _is_end(part: list[str], names: list[str]) -> bool:
+    """Say whether figures are the last ones of a longer record."""
+    return _FEWEST <= len(part) < len(names) and names[-len(part) :] == part
 
 
 def _is_again(waiting: Found, found: Found) -> bool:

@@ -39,7 +39,7 @@ class BarRecords:
             return None
         step = self._step(looked, where, now, looked.epoch, looked.found.record.step)
         found = looked.found._replace(
-            record=looked.found.record._replace(step=step), has_step=True, layout=""
+            record=looked.found.record._replace(step=step), has_step=bar.counts_steps(), layout=""
         )
         return self._draws.take(stream, (looked.epoch, now, bar.total), found)
 

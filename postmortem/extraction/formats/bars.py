@@ -40,6 +40,10 @@ class Draw(NamedTuple):
     behind: str
     """What was printed behind the bar on the same line: no part of it."""
 
+    def counts_steps(self) -> bool:
+        """Say whether it counts steps: a bar of a single step is the epoch itself."""
+        return self.total != 1
+
 
 class RunBar:
     """Gives records without a step the position of the bar behind them."""

@@ -48,73 +48,36 @@ from postmortem.extraction.formats.spelling import (
     convert_to_ascii,
     parse_value,
 )
+from postmortem.reading.prefixes import clean
 
 WORDS: Final = (
-    b"loss",
-    b"Loss",
-    b"LOSS",
-    b"mse",
-    b"MSE",
-    b"nll",
-    b"NLL",
-    b"bce",
-    b"BCE",
-    b"xent",
-    b"dice",
-    b"recon",
-    b"rec=",
+    *(
+        b"loss Loss LOSS mse MSE nll NLL bce BCE xent dice recon rec= kld KLD CE= ctc CTC "
+        b"huber td_err TD_err TD= elbo ELBO ntropy ccuracy acc= MAE AUC erplexity bleu "
+        b"BLEU IoU mAP PSNR IOU miou _iou ixAcc ix_acc Dice eward tep= errD errG norm =nan "
+        b"poch["
+    ).split(),
     b"rec:",
     b"rec ",
-    b"kld",
-    b"KLD",
     b"CE: ",
-    b"CE=",
     b" CE ",
-    b"ctc",
-    b"CTC",
-    b"huber",
-    b"td_err",
-    b"TD_err",
     b"TD err",
-    b"TD=",
-    b"elbo",
-    b"ELBO",
-    b"ntropy",
     b" l1 ",
     b" l1=",
     b" l1:",
     b" ce ",
     b" ce=",
     b" ce:",
-    b"ccuracy",
-    b"acc: ",
-    b"Acc: ",
-    b"erplexity",
-    b"bleu",
-    b"BLEU",
-    b"IoU",
-    b"mAP",
-    b"PSNR",
-    b"IOU",
-    b"miou",
-    b"_iou",
-    b"ixAcc",
-    b"ix_acc",
+    b"acc:",
+    b"Acc:",
     b"ixel acc",
-    b"Dice",
     "损失".encode(),
-    b"eward",
     b"poch:",
     b"iter: ",
     b"iters: ",
     b"tep: ",
     b"teps: ",
-    b"tep=",
-    b"errD",
-    b"errG",
-    b"norm",
     b": nan",
-    b"=nan",
     b": NaN",
     b'tep": ',
     b'ter": ',
@@ -124,12 +87,13 @@ WORDS: Final = (
         for word in ("it", " ep", "iter", "tep", "pdate", "poch")
         for behind in " 0123456789"
     ),
-    b"poch[",
 )
 _NUMBER: Final = compile_lazily(FIGURE)
+_NO_VALUE: Final = compile_lazily(r"(?<=[:=])\s?(?:None|null)(?!\w)")
+"""What stands in the place of a figure that does not exist yet."""
 _SPACE: Final = compile_lazily(r"\s*#\s*|\s+")
 _CLOSING: Final = compile_lazily(
-    r"train_runtime|^\s*Averaged stats"
+    r"train_runtime|^\s*(?:Averaged stats|wandb: )"
     r"|^\W{0,8}(?i:(?:model )?(?:sav|load|restor)(?:ed|ing)|(?:new )?best model)\b"
     r"|^\s*\d+/(?:\d+|Unknown)\s*(?:\[[=>.]+\]|━+)|\[=*>\.+\]|Namespace\(|Config\("
 )
@@ -228,12 +192,15 @@ class LineFigures(NamedTuple):
 
 def parse_metric_line(text: str, where: ProcessId = NOWHERE, line: int = 0) -> LineFigures | None:
     """Look at a line without minding any other; None where no figure of a metric stands."""
-    if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text) or _CLOSING.search(text):
+    if len(text) > _LONGEST or not MAY_HOLD_VALUE.search(text):
         return None
     text = write_plainly(convert_to_ascii(text))
+    if _CLOSING.search(text):
+        return None
     bar = draw(text) if MAY_BE_BAR.search(text) else None
     if bar is not None:
-        return _parse_line_of_bar(bar, where, line)
+        behind = clean(bar.behind).text if bar.behind else ""
+        return _parse_line_of_bar(bar._replace(behind=behind), where, line)
     ways = (_parse_labelled_items, _parse_loss_line, _parse_other_line)
     found = next((one for way in ways if (one := way(text, where, line)) is not None), None)
     return LineFigures(found, None, "", "") if found is not None else None
@@ -595,4 +562,5 @@ def _build_provisional_record(
 
 def _build_layout_key(text: str) -> str:
     """Take the numbers out of a line up to its last loss."""
-    return _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", _NUMBER.sub("#", text))[:300]
+    text = _NO_VALUE.sub("#", _NUMBER.sub("#", text))
+    return _SPACE.sub(lambda space: "#" if "#" in space[0] else " ", text)[:300]

@@ -33,6 +33,13 @@ class Layout(NamedTuple):
         """Steps in one of the unit in which the step is printed."""
         return self.looked.found.scale
 
+    def has_step(self) -> bool:
+        """Say whether its lines print a step, or stand at one of a bar."""
+        bar = self.looked.bar
+        if bar is None or self.now is None:
+            return self.looked.found.has_step
+        return bar.counts_steps()
+
 
 class LearntFigures(NamedTuple):
     """What a learnt line gives; a record is made of it only where it must be."""
@@ -56,7 +63,7 @@ class LearntFigures(NamedTuple):
         )
         return found._replace(
             record=record,
-            has_step=found.has_step or self.layout.now is not None,
+            has_step=self.layout.has_step(),
             layout="",
             is_numbered=False,
             line=self.line,

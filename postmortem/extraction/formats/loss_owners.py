@@ -36,7 +36,7 @@ class LossOwners:
         self.changes = 0
         """How often the training loss of a process has got another name."""
         self.rename: Callable[[str, ProcessId], None] = lambda _name, _where: None
-        """Gives a part of the loss that was `loss` so far the name under which it is printed."""
+        """Gives what was `loss` so far the name that it has beside the one that is now."""
 
     def is_owned(self, where: ProcessId) -> bool:
         """Say whether a process has a training loss already."""
@@ -54,8 +54,7 @@ class LossOwners:
         if mine[1] and _rank(mine) > _rank(own):
             self._own[where] = mine
             self.changes += 1
-            if not is_plain_loss(own[0]):
-                self.rename(own[0], where)
+            self.rename(_name_apart(own[0]), where)
             return names.LOSS
         return _name_apart(printed)
 

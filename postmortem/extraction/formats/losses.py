@@ -54,7 +54,7 @@ _OF_VALUES: Final = compile_lazily(
 """What a critic minimises: the name tells that it may rise."""
 _WHOLE: Final = compile_lazily(r"^(?:total|objective|elbo)$", re.IGNORECASE)
 _EVAL: Final = compile_lazily(
-    r"(?<![a-z])(?:val(?:i|id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])",
+    r"(?<![a-z])(?:va|val(?:i|id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])",
     re.IGNORECASE,
 )
 _SPLIT: Final = compile_lazily(
@@ -68,7 +68,7 @@ _TRAIN: Final = compile_lazily(
     re.IGNORECASE,
 )
 _SPLIT_LOSS: Final = compile_lazily(
-    r"[^A-Za-z\d\n]{1,8}(?:\d{1,9}[^A-Za-z\d\n]{1,8})?"
+    r"(?:\s?\([^()\n]{1,30}\))?[^A-Za-z\d\n]{1,8}(?:\d{1,9}[^A-Za-z\d\n]{1,8})?"
     r"(?P<name>(?P<train>[Tt]rain(?:ing)?)|[Vv]al(?:id(?:ation)?)?|[Tt]est|[Dd]ev)"
     rf"\]?(?:\s?[:=]\s{{0,6}}|\s{{1,6}})(?={DECIMAL})(?P<value>{FIGURE})(?![\w/:(\[%]|\.\d)"
 )
@@ -90,6 +90,10 @@ _WORDS_BEFORE: Final = compile_lazily(
     r"[A-Za-z][\w-]{0,20} ){1,2})$"
 )
 """What else the name of a part of the loss begins with: `pal1 conf loss`."""
+_BARE_LOSS: Final = compile_lazily(r"loss\b", re.IGNORECASE)
+_OWN_SCORE: Final = compile_lazily(
+    rf"[ _-]{{1,2}}[A-Za-z][\w@-]{{0,20}}\s{{0,4}}[:=]\s{{0,4}}{FIGURE}"
+)
 _NO_OBJECTIVE: Final = compile_lazily(r"eval_loss|^best_|best|min|scale", re.IGNORECASE)
 _BEST: Final = compile_lazily(r"(?:best|lowest|min(?:imum)?)[ _:=]{1,3}$", re.IGNORECASE)
 _MOST_LOSSES: Final = 50
@@ -129,7 +133,23 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
             name = normalise_name(shown)
         printed = printed or (normalise_name(shown) if name == "loss" else "")
         values.setdefault(name, value)
+    if not printed and [*values] == [EVAL_LOSS] and _is_beside_scores(text, first):
+        values, printed = {LOSS: values[EVAL_LOSS]}, LOSS
     return Losses(values, printed, first, end)
+
+
+def _is_beside_scores(text: str, start: int) -> bool:
+    """Say whether the splits before a bare loss name the scores: `Train Acc: 9 Test Acc: 8 Loss:`.
+
+    The training is one of them, and each has its own figure.
+    """
+    splits = list(_SPLIT.finditer(text, 0, start))
+    is_bare = _BARE_LOSS.match(text, start) is not None
+    return (
+        is_bare
+        and any(split["train"] for split in splits)
+        and all(_OWN_SCORE.match(text, split.end()) for split in splits)
+    )
 
 
 def parse_objectives(text: str) -> Losses:

@@ -6,6 +6,7 @@ here: the losses themselves (`formats.losses`).
 
 import itertools
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from postmortem.core import names
@@ -13,6 +14,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.losses import (
     find_label_split,
     is_evaluation,
+    is_of_training,
     normalise_name,
 )
 from postmortem.extraction.formats.metric_names import find_known_name
@@ -32,7 +34,8 @@ _PLACE: Final = compile_lazily(r"[(\[][A-Za-z][\w./-]{0,60}:\d{1,6}[)\]]")
 _PASSED: Final = compile_lazily(
     r"loss|time|eta$|elapsed|remain|taken\b|secs?$|seconds$|duration"
     r"|^(?:(?:global|train|num)[_ ]?)?"
-    r"(?:steps?|iter(?:ation)?s?|it|batch(?:es)?|updates?|epochs?|ep|episodes?|rounds?|samples?"
+    r"(?:steps?|iter(?:ation)?s?(?:[_ ]i(?:dx|ndex))?|it|batch(?:es)?|updates?|epochs?|ep"
+    r"|episodes?|rounds?|samples?"
     r"|tokens?|frames?|transitions)$"
     r"|^(?:t|data|lr|dt|s|sec|ms|to|of|in|at|is|seed|rank|gpu|pid|port|size|world_size|threads"
     r"|workers|v_num|far|wd|mfu|speed|tps|mem|max_mem|rss|vram)$"
@@ -100,16 +103,29 @@ _CODES: Final = compile_lazily(
 """How much of a codebook is used, in per cent or of all as well."""
 _BEFORE_ENTRIES: Final = compile_lazily(
     r"\s{0,4}(?:\[[^\]\n]{0,60}\])?[^A-Za-z\n]{0,40}(?:[^\n]{0,80}?\b(?:INFO|DEBUG)\W{1,8})?[^A-Za-z\n]{0,8}"
-    r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
+    r"(?:(?:[A-Za-z]{1,12} )?"
+    r"(?:train(?:ing)?|val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
     r"(?=[A-Za-z]))?",
     re.IGNORECASE,
 )
 _ENTRY: Final = compile_lazily(
     r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
     rf"(?:\s{{0,12}}[:=]\s{{0,40}}|\s(?:is|was)\s{{1,4}}(?={DECIMAL}))"
-    rf"(?P<value>{FIGURE})(?:\s?%|\s?[A-Za-z/]{{1,8}})?(?=\.?$|[\s,;|])"
+    rf"(?P<value>{FIGURE})(?:(?<!,)\s?(?:%|[A-Za-z/]{{1,8}}))?(?=\.?$|[\s,;|])"
 )
-FIRST_ENTRY: Final = (_BEFORE_ENTRIES, _ENTRY)
+_STARRED: Final = compile_lazily(
+    r"\s{0,4}(?:\*\s{1,4}(?=[A-Za-z])"
+    r"|(?:val(?:id(?:ation)?)?|test(?:ing)?|eval(?:uation)?)\s?[:|]\s{1,8}"
+    r"(?=[A-Za-z][\w@./-]{0,40}\s\d{1,6}\.\d[^:=]{0,200}$))",
+    re.IGNORECASE,
+)
+_STARRED_ENTRY: Final = compile_lazily(
+    r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z][\w./@-]{0,30}){0,2})"
+    rf"\s{{1,4}}(?P<value>(?={DECIMAL}){FIGURE})%?(?=[\s,;|]|$)"
+)
+"""A name and its figure in a list with asterisks, as PyTorch's examples print their scores, and
+behind a split."""
+FIRST_ENTRIES: Final = ((_BEFORE_ENTRIES, _ENTRY), (_STARRED, _STARRED_ENTRY))
 """What a line of entries begins with."""
 _IS_BOUND: Final = compile_lazily(
     r"(?:the |a |an |in |best|min|max|lowest|highest|target|threshold)", re.IGNORECASE
@@ -332,11 +348,13 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
     gives where the last of them ends.
     """
     values, end, has_decimals = dict[str, float](), 0, False
-    start = _BEFORE_ENTRIES.match(text)
+    starred = _STARRED.match(text)
+    start = starred or _BEFORE_ENTRIES.match(text)
     end = start.end() if start else 0
+    entry = _STARRED_ENTRY if starred and _STARRED_ENTRY.match(text, end) else _ENTRY
     label = find_label_split(text, text.find("]", 0, end)) if "[" in text[:end] else ""
     split = f"{label}_" if label else ""
-    while (match := _ENTRY.match(text, end)) and len(values) < _MOST_PAIRS:
+    while (match := entry.match(text, end)) and len(values) < _MOST_PAIRS:
         if _IS_BOUND.match(match["name"]):
             break
         end, name = match.end(), _join_name(match["name"], is_score="eward" not in match["name"])
@@ -372,12 +390,20 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             and (value := parse_value(match["value"])) is not None
         ):
             name = _expand_pair_name(text, match)
+            if _is_eval_loss(name, values):
+                name = names.EVAL_LOSS
             if name in values and (split := find_label_split(text, match.start())):
                 name = f"{split}_{name}"  # of the second half of a line
             if name.lower() not in values and not _is_printed(text, match, name, printed):
                 values.setdefault(name, value)
     if "(" in text:
         _add_means(text, values, printed)
+
+
+def _is_eval_loss(name: str, values: Mapping[str, float]) -> bool:
+    """Say whether a figure that is called by its split alone is the loss of it."""
+    is_split = _IS_SPLIT.match(name) is not None and not is_of_training(name)
+    return is_split and names.LOSS in values and names.EVAL_LOSS not in values
 
 
 def _is_read_otherwise(text: str, match: re.Match[str]) -> bool:

@@ -3,8 +3,9 @@
 In: a cleaned line in ASCII signs (`formats.spelling`). Out: the same line, its figures behind their
 names. Not here: what the figures are (`formats.generic`).
 
-Printed tuples, pairs of an `OrderedDict`, NumPy scalars, names with gaps, splits that are called
-sets and places between a name and its figure each get the form `name: figure`.
+Printed tuples, pairs of an `OrderedDict`, NumPy scalars, tensors of one figure, names with gaps,
+splits that are called sets and places between a name and its figure each get the form
+`name: figure`.
 """
 
 import re
@@ -21,8 +22,13 @@ _PRINTED_TUPLE: Final = compile_lazily(r"[('\"]{1,3}([^'\",()]{1,60})['\"],\s?")
 """A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
 _PAIR: Final = compile_lazily(rf"\(['\"]([A-Za-z][\w ./@-]{{0,60}})['\"], ({FIGURE})\)")
 """An item of a printed `OrderedDict`, or of a list of pairs."""
-_SCALAR: Final = compile_lazily(rf"np\.(?:float|int)\d{{1,3}}\(({FIGURE})\)")
-"""A scalar as NumPy 2 writes it."""
+_SCALAR: Final = compile_lazily(
+    rf"(?:np\.(?:float|int)\d{{1,3}}|\b(?:tensor|Array))\(\[?({FIGURE})\]?"
+    r"(?:, (?:device='[\w:]{1,20}'|grad_fn=<\w{1,60}>|dtype=[\w.]{1,30}|\w{4,14}=(?:True|False)))"
+    r"{0,4}\)"
+)
+"""A scalar as NumPy 2 writes it, and a tensor of one as PyTorch and JAX do."""
+_SCALARS: Final = ("np.", "tensor(", "Array(")
 _GAP: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval|avg|mean)\s{2,6}(?=[A-Za-z])",
     re.IGNORECASE,
@@ -44,13 +50,30 @@ _AT_PLACE: Final = compile_lazily(
     rf"(?=\s?[:=]\s?{FIGURE}\s{{0,8}}$)"
 )
 """A name whose place stands before its figure: `Valid MRR at step 0: 0.0039`."""
+_ARROW: Final = compile_lazily(rf"(?<=[A-Za-z)\]])\s{{0,4}}[-=]{{1,2}}>\s{{0,4}}(?={FIGURE}(?!\w))")
+"""An arrow from a name to its figure: `loss -> 0.31`."""
+_GLUED: Final = compile_lazily(
+    r"(?<=[\d%\])])(?:/[\w./@+-]{4,200}\.py:\d{1,6}: \w{0,40}Warning\b"
+    r"|Traceback \(most recent call|slurmstepd: ).*$"
+)
+"""What standard error printed right behind a figure."""
+_BAR_BEFORE: Final = compile_lazily(
+    r"^\s{0,4}\d{1,9}/\d{1,9}\s{0,4}\[[=*>.]{2,60}\][^\n]{0,600}?\d(?=[Ee]poch\b)"
+)
+"""A bar of Keras in whose line a record follows."""
 
 
 def write_plainly(text: str) -> str:
     """Write names, splits and figures of a line as they stand on other lines."""
+    if "Warning" in text or "Traceback" in text or "slurmstepd" in text:
+        text = _GLUED.sub("", text)
+    if ">" in text:
+        text = _ARROW.sub(": ", text)
+    if "/" in text and "poch" in text:
+        text = _BAR_BEFORE.sub("", text)
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
-    if "('" in text or '("' in text or "np." in text:
+    if "(" in text and any(mark in text for mark in ("('", '("', *_SCALARS)):
         text = _write_printed_values(text)
     if "   " in text:
         text = _GAP.sub(r"\1 ", text)
@@ -62,12 +85,12 @@ def write_plainly(text: str) -> str:
 
 
 def _write_printed_values(text: str) -> str:
-    """Write what Python printed of tuples, pairs and NumPy's scalars."""
+    """Write what Python printed of tuples, pairs, NumPy's scalars and tensors of one."""
     if text.startswith(("('", '("')):
         text = _PRINTED_TUPLE.sub(r" \1 ", text)
     elif "('" in text or '("' in text:
         text = _PAIR.sub(r"\1: \2", text)
-    return _SCALAR.sub(r"\1", text) if "np." in text else text
+    return _SCALAR.sub(r"\1", text) if any(mark in text for mark in _SCALARS) else text
 
 
 def _name_kind(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from postmortem.extraction.formats.spelling import parse_value
 
 _STEP_NAME: Final = (
     r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_))"
-    r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?|ITER|it"
+    r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?(?:[_ ]i(?:dx|ndex))?|ITER|it"
     r"|[Bb]atch(?:[_ ]i(?:dx?|ndex))?|[Uu]pdates?|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
 _STEP: Final = compile_lazily(

@@ -34,7 +34,7 @@ _NUMBER: Final = compile_lazily(
 )
 _FIRST: Final = compile_lazily(r"(?:tensor\(|np\.float\d+\(|\[|')*\s*")
 
-_IS_CHINESE: Final = compile_lazily(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss")
+_IS_CHINESE: Final = compile_lazily(r"[：，；＝（）]|损失|[\u4e00-\u9fff][Ll]oss|保存")
 _WIDE: Final = tuple(zip("：，；＝（）", ":,;=()", strict=True))
 _CHINESE: Final[tuple[tuple[str, "re.Pattern[str] | None", str], ...]] = (
     ("第", compile_lazily(r"第\s{0,4}(\d{1,9})\s{0,4}(?:轮次?|个?\s?epoch)"), r"epoch \1 "),
@@ -45,6 +45,7 @@ _CHINESE: Final[tuple[tuple[str, "re.Pattern[str] | None", str], ...]] = (
     ("评估", None, " val "),
     ("最", compile_lazily(r"(?:当前|新的?)最[佳优低]"), " new best "),
     ("最", compile_lazily(r"最[佳优低]"), " best "),
+    ("保存", None, " saved "),
     ("平均", None, " avg "),
     ("总", compile_lazily(r"总(?=损失)"), " total "),
     ("", compile_lazily(r"损失值?|(?<=[\u4e00-\u9fff])(?=[Ll]oss)"), " loss "),

@@ -93,13 +93,16 @@ class GenericReader:
     ) -> list[tuple[Record, int] | LearntFigures]:
         """Read a record of several lines, of this kind, that has been written on one."""
         looked = parse_metric_line(text, where, line)
-        accepted = []
+        accepted, ends = list[Found](), list[Found]()
         if looked is not None and looked.bar is None:
             found = looked.found._replace(layout=self._get_full_kind(kind, where))
+            is_known = self.acceptance.is_known(found.layout, where)
             accepted = self.acceptance.take(found, is_owned=self._owners.is_owned(where))
+            ends = self.acceptance.take_ends(found) if accepted and not is_known else []
         self.has_read = bool(accepted)
         if accepted and len(self._kinds) < _MOST_KINDS:
             self._kinds.add(accepted[-1].layout)
+        accepted = sorted([*ends, *accepted], key=lambda record: record.line)
         return [self._settle_record(record) for record in accepted]
 
     def _get_full_kind(self, kind: str, where: ProcessId) -> str:
@@ -156,9 +159,8 @@ class GenericReader:
     def names(self, layout: Layout, where: ProcessId) -> list[str]:
         """Give the names of a layout's values in this process."""
         found = layout.looked.found
-        has_step = found.has_step or layout.now is not None
         names = [name for name, _ in layout.columns]
-        return self._name_all(found.printed, names, where, has_step=has_step)
+        return self._name_all(found.printed, names, where, has_step=layout.has_step())
 
     def settled(self, late: LearntFigures) -> tuple[Record, int]:
         """Make the record of a learnt line."""
