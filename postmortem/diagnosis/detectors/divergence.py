@@ -24,6 +24,7 @@ from postmortem.diagnosis.detectors.loss_of_training import (
 )
 from postmortem.diagnosis.detectors.objectives import is_policy, is_rise_expected
 from postmortem.diagnosis.detectors.observed import Observed
+from postmortem.diagnosis.detectors.rising_scores import has_risen_reward
 from postmortem.diagnosis.detectors.spikes import (
     detect_lasting_jump,
     detect_late_spike,
@@ -61,8 +62,8 @@ def detect_divergence(observed: Observed) -> Iterable[Anomaly]:
     curves, loss = observed.curves, observed.loss
     if loss is None or loss.is_broken or (is_policy(curves) and max(loss.values) < 1.0):
         return []
-    if loss_explosion(curves) is not None:
-        return []  # `detectors.leaps` tells of it
+    if loss_explosion(curves) is not None or has_risen_reward(curves):
+        return []  # `detectors.leaps` tells of the one, and the other is what is learnt for
     if is_rise_expected(curves):
         return _detect_sustained_divergence(curves, loss, _BEYOND_DESIGN)
     return (

@@ -63,6 +63,13 @@ def find_risen_score(curves: Curves, *, of_validation: bool = False) -> RoleCurv
     return told if told is not None and _is_risen(curves, told) else None
 
 
+def has_risen_reward(curves: Curves) -> bool:
+    """Say whether a reward has risen: the loss of a value function grows with the returns."""
+    roles = choose_role_curves(curves)
+    told = [roles[role] for role in ("eval_reward", "reward") if role in roles]
+    return bool(told) and all(_is_risen(curves, one) for one in told)
+
+
 def _is_risen(curves: Curves, chosen: RoleCurve) -> bool:
     values = [point.value for point in curves.finite(chosen.name)]
     if len(values) < _FEWEST:

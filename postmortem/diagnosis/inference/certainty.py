@@ -28,15 +28,28 @@ from postmortem.rules.traits import Trait, has_trait
 SUPPORTED_FROM: Final = 0.6
 """The probability below which evidence that is for a cause makes it no more than a hypothesis."""
 
+_NEAR: Final = 0.3
+"""Log-odds by which the first cause has to be ahead of another one."""
+
 
 def settled(ranking: Ranking, case: Case, knowledge: KnowledgeBase) -> Ranking:
     """Limit the first probability, and make the word and the other ones agree with it."""
     best, *others = ranking.causes
-    if rests_on_curves_alone(best) or leaves_exception_unexplained(best, case):
+    if (
+        is_rivalled(ranking.causes)
+        or rests_on_curves_alone(best)
+        or leaves_exception_unexplained(best, case)
+    ):
         best = best._replace(probability=min(best.probability, UNCONFIRMED))
     causes = share_rest([best, *others])
     status = agreed_status(ranking.verdict.status, best.probability)
     return restated(Ranking(causes, ranking.verdict), status, case, knowledge)
+
+
+def is_rivalled(causes: Sequence[RankedCause]) -> bool:
+    """Say whether another cause has as much for it as the first, or nearly as much."""
+    best, *others = causes
+    return any(other.score > best.score - _NEAR for other in others)
 
 
 def rests_on_curves_alone(best: RankedCause) -> bool:

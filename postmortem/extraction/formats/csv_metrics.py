@@ -38,8 +38,10 @@ _FIGURES: Final = compile_lazily(r"[\s\d.,eE+naif-]+$", re.IGNORECASE)
 _WORD: Final = compile_lazily(r"[^\W\d_]{2}")
 _PLACE: Final = compile_lazily(rf"(?:{STEPS.pattern}|(?:[\w ]{{1,20}}/)?(?:epochs?|episodes?))")
 """A column that says where in the run a row stands."""
+_GAIN: Final = compile_lazily(r"(?:^|[\W_])(?:rewards?|returns?|acc(?:uracy)?|scores?)(?:$|[\W_])")
+"""A column that tells beside a place in the run how well it goes."""
 _FEWEST_COLUMNS: Final = 3
-"""Of a table that names no loss."""
+"""Of a table that names neither a loss nor a gain."""
 _FEWEST_ROWS: Final = 3
 """Of a table without a place."""
 _FIRST_ROWS: Final = 10
@@ -52,7 +54,7 @@ _WIDEST: Final = 500_000
 def is_metrics_table(head: str) -> bool:
     """Say whether a file that begins like this is a table of metrics, whatever parts its cells.
 
-    A heading that names a loss, or a place in the run and something else, then a row as wide, and
+    A heading that names a loss, or a place in the run and a gain or more, then a row as wide, and
     rows alone: a program that prints such rows prints other lines too, and its log is a log.
     """
     lines = head.split("\n")
@@ -65,7 +67,7 @@ def is_metrics_table(head: str) -> bool:
     return (
         _names_metrics(columns)
         and _is_row(columns, rows[0])
-        and (_has_place(columns) or _are_all_rows(columns, rows[:-1]))
+        and ((_has_place(columns) and _is_wide(columns)) or _are_all_rows(columns, rows[:-1]))
         and not any(_is_prose_line(line, len(columns), sign) for line in lines[2:-1])
     )
 
@@ -82,11 +84,19 @@ def _has_place(columns: Sequence[str]) -> bool:
 
 
 def _names_metrics(columns: Sequence[str]) -> bool:
-    """Say whether columns name a loss, or a place in the run among enough others."""
-    names_loss = any("loss" in column for column in columns)
-    return names_loss or (
-        len(columns) >= _FEWEST_COLUMNS and _has_place(columns) and bool(columns[0])
-    )
+    """Say whether columns name a loss, or a place in the run and a gain or enough others."""
+    if _names_loss(columns):
+        return True
+    return _has_place(columns) and (_is_wide(columns) or any(map(_GAIN.search, columns)))
+
+
+def _is_wide(columns: Sequence[str]) -> bool:
+    """Say whether columns name a loss, or are enough beside a place: one row then shows a table."""
+    return _names_loss(columns) or (len(columns) >= _FEWEST_COLUMNS and bool(columns[0]))
+
+
+def _names_loss(columns: Sequence[str]) -> bool:
+    return any("loss" in column for column in columns)
 
 
 def _is_row(columns: Sequence[str], row: Sequence[str]) -> bool:

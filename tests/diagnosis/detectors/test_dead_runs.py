@@ -54,6 +54,12 @@ RISING = [6.1, 44.0, 390.0, 5e3, 8e4, 6e5, 2e6]
         ),
         pytest.param({"td_loss": RISING}, "loss-divergence", True, id="values that blow up"),
         pytest.param(
+            {"td_loss": RISING, "mean_reward": [10.0 * n for n in range(len(RISING))]},
+            "loss-divergence",
+            False,
+            id="values that grow with the returns",
+        ),
+        pytest.param(
             {"td_loss": [*RISING, 4e3]}, "loss-divergence", False, id="values on their way back"
         ),
         pytest.param(

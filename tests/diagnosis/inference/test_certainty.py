@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 
 import postmortem
-from postmortem.diagnosis.inference.certainty import agreed_status, share_rest
+from postmortem.diagnosis.inference.certainty import agreed_status, is_rivalled, share_rest
 from postmortem.diagnosis.inference.ranking import RankedCause
 
 _DIVERGING: Final = (2.5, 2.1, 1.8, 1.6, 1.5, 1.4, 3.0, 9.0, 40.0, 300.0, 4e3, 9e4, 8e5, 9e6, 3e7)
@@ -41,6 +41,21 @@ def test_the_others_share_the_rest(given: tuple[float, ...], shared: tuple[float
     """In their order; together no more than the first leaves."""
     causes = [RankedCause(str(number), share, 0.0, ()) for number, share in enumerate(given)]
     assert [cause.probability for cause in share_rest(causes)] == pytest.approx(shared, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("scores", "is_open"),
+    [
+        pytest.param((1.5, 1.5), True, id="a tie"),
+        pytest.param((3.0, 2.8, -1.0), True, id="close behind"),
+        pytest.param((3.0, 1.5), False, id="ahead"),
+        pytest.param((3.0,), False, id="alone"),
+    ],
+)
+def test_a_rival_leaves_doubt(scores: tuple[float, ...], *, is_open: bool) -> None:
+    """No cause is certain beside another with as much for it."""
+    causes = [RankedCause(str(number), 0.9, score, ()) for number, score in enumerate(scores)]
+    assert is_rivalled(causes) == is_open
 
 
 @pytest.mark.parametrize("norms", [(1.2, 1.1, 1.2, 3e27, 1e30), (1.2, 1.1, 1.2, 50.0, 900.0)])

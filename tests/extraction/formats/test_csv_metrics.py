@@ -133,6 +133,8 @@ def test_tables_of_known_programs(
         "name,loss\na,b\n",
         "step 1, loss 0.5\nstep 2, loss 0.4\n",
         "step,accuracy\n1,0.5\n",
+        "id,score\n1,0.5\n2,0.6\n3,0.7\n4,0.8\n",
+        ",text,label\n0,abc,1\n1,def,0\n2,ghi,1\n3,jkl,1\n",
         "loss,accuracy\n0.5,0.5\n",
         "epoch,step,loss\n0,1,0.5\n0,2,0.4\nTraceback (most recent call last):\n  File",
     ],
@@ -193,6 +195,12 @@ def test_the_cost_of_a_row_grows_with_its_cells() -> None:
 @pytest.mark.parametrize(
     ("text", "first", "names"),
     [
+        pytest.param(
+            "episode,total_reward\n1,0.0\n2,1.0\n3,1.0\n4,2.0\n",
+            (1.0, {"total_reward": 0.0}),
+            ["step", "total_reward"],
+            id="a reward beside its episode",
+        ),
         pytest.param(
             "d2_loss\tgan_loss\t\n1.5\t0.5\t\n1.4\t0.6\t\n1.3\t0.7\t\n1.2\t0.8\t\n",
             (float("nan"), {"d2_loss": 1.5, "gan_loss": 0.5}),
