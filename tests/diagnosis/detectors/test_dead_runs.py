@@ -4,6 +4,7 @@ import pytest
 
 from tests.diagnosis.detectors.made_curves import found
 
+VALUES = [0.5, 0.8, 2.0, 5.0, 9.0, 20.0, 40.0, 70.0, 110.0, 150.0, 190.0, 234.0]
 RISING = [6.1, 44.0, 390.0, 5e3, 8e4, 6e5, 2e6]
 
 
@@ -53,8 +54,9 @@ RISING = [6.1, 44.0, 390.0, 5e3, 8e4, 6e5, 2e6]
             id="the first update of any policy",
         ),
         pytest.param({"td_loss": RISING}, "loss-divergence", True, id="values that blow up"),
+        pytest.param({"loss": VALUES}, "loss-divergence", True, id="a loss that grows"),
         pytest.param(
-            {"td_loss": RISING, "mean_reward": [10.0 * n for n in range(len(RISING))]},
+            {"loss": VALUES, "mean_reward": [3.0 * n for n in range(len(VALUES))]},
             "loss-divergence",
             False,
             id="values that grow with the returns",
