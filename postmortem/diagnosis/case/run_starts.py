@@ -66,6 +66,8 @@ _RECORDS_ALONE: Final = 0.9
 """Share of the lines from which on a file holds records alone, and of those that count evenly."""
 _FEWEST: Final = 5
 """Records that show how a count rises."""
+_RESUMED: Final = 3
+"""Times that a count may be the same again before that is no resumed run."""
 _LEAP: Final = 10
 """Intervals of a count behind which records of another run follow."""
 _END: Final = compile_lazily(
@@ -170,12 +172,14 @@ def _find_count_breaks(series: Iterable[Series], count: int) -> list[int]:
     epochs = next((curve for curve in series if curve.name == EPOCH), None)
     if epochs is None or len(epochs.lines) < max(_FEWEST, _RECORDS_ALONE * count):
         return []
-    rises = [after - before for before, after in itertools.pairwise(epochs.values)]
+    lines, values = zip(*sorted(zip(epochs.lines, epochs.values, strict=True)), strict=True)
+    rises = [after - before for before, after in itertools.pairwise(values)]
     usual, often = Counter(rises).most_common(1)[0]
     if usual <= 0 or often < _RECORDS_ALONE * len(rises) or {*rises[: _FEWEST - 1]} != {usual}:
         return []
-    breaks = (at for at, rise in enumerate(rises, 1) if rise <= 0 or rise >= _LEAP * usual)
-    return [epochs.lines[at] for at in breaks]
+    least = 0 if rises.count(0) <= _RESUMED else -1  # else some counts have a second line
+    breaks = (at for at, rise in enumerate(rises, 1) if rise <= least or rise >= _LEAP * usual)
+    return [lines[at] for at in breaks]
 
 
 def _select_series(extract: Extract, source: int) -> list[Series]:

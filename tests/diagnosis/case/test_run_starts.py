@@ -85,6 +85,14 @@ def bare(*epochs: int) -> str:
         pytest.param(bare(*range(1, 31), 30, 31, 32), [1, 31], id="bare records, resumed"),
         pytest.param(bare(*range(1, 31), *range(90, 99)), [1, 31], id="bare records of another"),
         pytest.param(bare(*(epoch for epoch in range(15) for _ in "ab")), [1], id="two a count"),
+        pytest.param(
+            "".join(
+                bare(epoch) + f"Epoch {epoch}, rate: 0.001\n" * (epoch % 11 == 0)
+                for epoch in range(1, 120)
+            ),
+            [1],
+            id="some counts have a second line",
+        ),
         pytest.param(bare(1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3), [1], id="counted within rounds"),
         pytest.param(
             "".join(f"[rank{rank}]: {line}\n" for rank in (0, 1) for line in CRASH.splitlines()),
