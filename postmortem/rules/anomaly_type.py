@@ -4,6 +4,7 @@ In: rows of `patterns/anomalies`. Out: `AnomalyType`. Not here: an anomaly that 
 (`detectors.anomaly`), what it means for a cause (`patterns/causes`).
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -25,11 +26,16 @@ class FeatureCondition(NamedTuple):
 
     def holds(self, features: Mapping[str, float]) -> bool:
         """Say whether all bounds are kept; a feature that is NaN is neither above nor below."""
+        told = {name: features.get(name, math.nan) for name in self.list_features()}
         return (
-            all(features[name] >= bound for name, bound in self.above.items())
-            and all(features[name] <= bound for name, bound in self.below.items())
-            and not any(features[name] > bound for name, bound in self.not_above.items())
+            all(told[name] >= bound for name, bound in self.above.items())
+            and all(told[name] <= bound for name, bound in self.below.items())
+            and not any(told[name] > bound for name, bound in self.not_above.items())
         )
+
+    def list_features(self) -> list[str]:
+        """List the features that are bounded."""
+        return [*self.above, *self.below, *self.not_above]
 
 
 class AnomalyType(NamedTuple):

@@ -16,6 +16,7 @@ from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.curve_features import compute_features
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.role_curves import RoleCurve, choose_role_curves
+from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Series
 from postmortem.rules.anomaly_type import AnomalyType, FeatureCondition, build_anomaly_types
 
@@ -71,11 +72,20 @@ def describe_course(curves: Curves, name: str, role: RoleCurve) -> Anomaly:
 
 
 def find_anomaly_errors(rows: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
-    """Yield a fault for each example that says otherwise than the bounds of its anomaly."""
+    """Yield a fault for each unknown feature, and each example that says otherwise than the bounds."""
+    known = frozenset(compute_features(Curves(()), FactStore()))
     for row in rows:
-        if not row.get("when"):
-            continue
         kind = build_anomaly_types([row])
+        bounds = [*kind[row["id"]].when, *kind[row["id"]].contradicted_by]
+        unknown = sorted({name for one in bounds for name in one.list_features()} - known)
+        if unknown:
+            yield PatternError(
+                f"{row['id']}: no feature is called {unknown[0]!r}",
+                str(row.get("file", "")),
+                "name one of detectors/curve_features.py",
+            )
+        if unknown or not row.get("when"):
+            continue
         for group, is_meant in (("shows", True), ("silent", False)):
             for number, example in enumerate(row["examples"][group], 1):
                 found = list(detect_curve_conditions(_build_observed(example["curves"], kind)))

@@ -31,6 +31,20 @@ def test_the_examples_of_each_are_told_apart() -> None:
         assert len(errors) == len(turned["shows"]) + len(turned["silent"])
 
 
+def test_a_feature_that_nobody_measures_is_refused() -> None:
+    """A run meets it as one that has no value."""
+    row = {
+        "id": "own",
+        "meaning": {"en": "x", "zh": "x"},
+        "when": [{"role": "loss", "above": {"loss.sparkle": 1.0}, "because": "x"}],
+        "examples": {"shows": [], "silent": []},
+    }
+    errors = [str(error) for error in find_anomaly_errors([row])]
+    assert len(errors) == 1
+    assert "'loss.sparkle'" in errors[0]
+    assert not FeatureCondition("loss", {"loss.sparkle": 1.0}, {}, {}).holds({})
+
+
 @pytest.mark.parametrize(
     ("features", "holds"),
     [
