@@ -72,7 +72,7 @@ def describe_course(curves: Curves, name: str, role: RoleCurve) -> Anomaly:
 
 
 def find_anomaly_errors(rows: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
-    """Yield a fault for each unknown feature, and each example that says otherwise than the bounds."""
+    """Yield a fault for each unknown feature, and each example that the bounds tell wrongly."""
     known = frozenset(compute_features(Curves(()), FactStore()))
     for row in rows:
         kind = build_anomaly_types([row])

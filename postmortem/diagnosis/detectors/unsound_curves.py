@@ -1,8 +1,8 @@
 """Ask the model of curves where no figure decides by itself whether a run is sound.
 
 In: the curves of one process, what else was found. Out: the anomalies of `patterns/anomalies` that
-have a `curve_class`, or the doubt that remains. Not here: the measures (`diagnosis.curves`), what a class means for a cause
-(`patterns/causes`).
+have a `curve_class`, or the doubt that remains. Not here: the measures (`diagnosis.curves`), what a
+class means for a cause (`patterns/causes`).
 
 It is asked only of a run that shows no failure and no other anomaly that is bad
 (`Observed.is_undecided`): what a log proves is not put to the vote.
