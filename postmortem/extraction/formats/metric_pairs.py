@@ -109,7 +109,8 @@ _BEFORE_ENTRIES: Final = compile_lazily(
     re.IGNORECASE,
 )
 _ENTRY: Final = compile_lazily(
-    r"[\s,;|]{0,12}(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
+    r"[\s,;|]{0,12}(?<![\w./@-])"
+    r"(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
     rf"(?:\s{{0,12}}[:=]\s{{0,40}}|\s(?:is|was)\s{{1,4}}(?={DECIMAL}))"
     rf"(?P<value>{FIGURE})(?:(?<!,)\s?(?:%|[A-Za-z/]{{1,8}}))?(?=\.?$|[\s,;|])"
 )
