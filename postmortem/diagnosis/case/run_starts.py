@@ -177,9 +177,16 @@ def _find_count_breaks(series: Iterable[Series], count: int) -> list[int]:
     usual, often = Counter(rises).most_common(1)[0]
     if usual <= 0 or often < _RECORDS_ALONE * len(rises) or {*rises[: _FEWEST - 1]} != {usual}:
         return []
-    least = 0 if rises.count(0) <= _RESUMED else -1  # else some counts have a second line
-    breaks = (at for at, rise in enumerate(rises, 1) if rise <= least or rise >= _LEAP * usual)
-    return [lines[at] for at in breaks]
+    return [lines[at] for at in _list_breaks(rises, usual)]
+
+
+def _list_breaks(rises: Sequence[float], usual: float) -> list[int]:
+    """Give the indexes behind which a count falls, stays or leaps.
+
+    One that stays many times has a second line here and there.
+    """
+    least = 0 if rises.count(0) <= _RESUMED else -1
+    return [at for at, rise in enumerate(rises, 1) if rise <= least or rise >= _LEAP * usual]
 
 
 def _select_series(extract: Extract, source: int) -> list[Series]:

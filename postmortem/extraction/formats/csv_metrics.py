@@ -64,11 +64,18 @@ def is_metrics_table(head: str) -> bool:
     if not all(_COLUMN.match(column) for column in columns[:_MOST_COLUMNS]):
         return False
     rows = [_split_cells(line, sign) for line in lines[1:_FIRST_ROWS]]
+    return _are_rows_below(columns, rows) and not any(
+        _is_prose_line(line, len(columns), sign) for line in lines[2:-1]
+    )
+
+
+def _are_rows_below(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether columns name metrics, and rows of figures stand below them."""
+    is_shown_by_one = _has_place(columns) and _is_wide(columns)
     return (
         _names_metrics(columns)
         and _is_row(columns, rows[0])
-        and ((_has_place(columns) and _is_wide(columns)) or _are_all_rows(columns, rows[:-1]))
-        and not any(_is_prose_line(line, len(columns), sign) for line in lines[2:-1])
+        and (is_shown_by_one or _are_all_rows(columns, rows[:-1]))
     )
 
 

@@ -121,10 +121,10 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
     values: dict[str, float] = {}
     printed, first, end = "", -1, 0
     for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
-        shown = _FILLER.sub("", " ".join(match["name"].split()))
-        if has_place or ("." in match["value"] and not text[: match.start()].strip()):
-            shown = shown.removesuffix(" is")
-        value = parse_value(match["value"])
+        shown, value = (
+            _get_printed_name(match, text, has_place=has_place),
+            parse_value(match["value"]),
+        )
         if value is None or _SETTING.search(shown):
             continue
         first, end = (match.start() if first < 0 else first), match.end()
@@ -133,12 +133,20 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
             name = normalise_name(shown)
         printed = printed or (normalise_name(shown) if name == "loss" else "")
         values.setdefault(name, value)
-    if not printed and [*values] == [EVAL_LOSS] and _is_beside_scores(text, first):
+    if not printed and [*values] == [EVAL_LOSS] and _is_among_scores(text, first):
         values, printed = {LOSS: values[EVAL_LOSS]}, LOSS
     return Losses(values, printed, first, end)
 
 
-def _is_beside_scores(text: str, start: int) -> bool:
+def _get_printed_name(match: "re.Match[str]", text: str, *, has_place: bool) -> str:
+    """Give the name before a figure, without fillers and the verb of `loss is 2.3`."""
+    shown = _FILLER.sub("", " ".join(match["name"].split()))
+    if has_place or ("." in match["value"] and not text[: match.start()].strip()):
+        return shown.removesuffix(" is")
+    return shown
+
+
+def _is_among_scores(text: str, start: int) -> bool:
     """Say whether the splits before a bare loss name the scores: `Train Acc: 9 Test Acc: 8 Loss:`.
 
     The training is one of them, and each has its own figure.

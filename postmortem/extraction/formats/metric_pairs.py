@@ -109,7 +109,7 @@ _BEFORE_ENTRIES: Final = compile_lazily(
     re.IGNORECASE,
 )
 _ENTRY: Final = compile_lazily(
-    r"[\s,;|]{0,12}(?<![\w./@-])"
+    r"[\s,;|]{0,12}(?<![\w./@])"
     r"(?P<name>[A-Za-z][\w./@-]{0,40}(?: [A-Za-z(][\w./@()-]{0,30}){0,3}?)"
     rf"(?:\s{{0,12}}[:=]\s{{0,40}}|\s(?:is|was)\s{{1,4}}(?={DECIMAL}))"
     rf"(?P<value>{FIGURE})(?:(?<!,)\s?(?:%|[A-Za-z/]{{1,8}}))?(?=\.?$|[\s,;|])"
@@ -348,11 +348,8 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
     Others may follow behind commas, bars or blanks. None is given unless one has decimals. Also
     gives where the last of them ends.
     """
-    values, end, has_decimals = dict[str, float](), 0, False
-    starred = _STARRED.match(text)
-    start = starred or _BEFORE_ENTRIES.match(text)
-    end = start.end() if start else 0
-    entry = _STARRED_ENTRY if starred and _STARRED_ENTRY.match(text, end) else _ENTRY
+    values, has_decimals = dict[str, float](), False
+    entry, end = _choose_entry(text)
     label = find_label_split(text, text.find("]", 0, end)) if "[" in text[:end] else ""
     split = f"{label}_" if label else ""
     while (match := entry.match(text, end)) and len(values) < _MOST_PAIRS:
@@ -367,6 +364,15 @@ def parse_entries(text: str) -> tuple[dict[str, float], int]:
     if has_decimals:
         _add_pairs(text[end:], values, "")
     return (values if has_decimals else {}), end
+
+
+def _choose_entry(text: str) -> tuple["re.Pattern[str]", int]:
+    """Choose how the entries of a line are written, and give where the first may begin."""
+    starred = _STARRED.match(text)
+    if starred and _STARRED_ENTRY.match(text, starred.end()):
+        return _STARRED_ENTRY, starred.end()
+    start = starred or _BEFORE_ENTRIES.match(text)
+    return _ENTRY, start.end() if start else 0
 
 
 def _add_ratios(text: str, values: dict[str, float]) -> None:
@@ -390,15 +396,21 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
             and not _is_share_of_machine(text, match)
             and (value := parse_value(match["value"])) is not None
         ):
-            name = _expand_pair_name(text, match)
-            if _is_eval_loss(name, values):
-                name = names.EVAL_LOSS
-            if name in values and (split := find_label_split(text, match.start())):
-                name = f"{split}_{name}"  # of the second half of a line
+            name = _name_pair(text, match, values)
             if name.lower() not in values and not _is_printed(text, match, name, printed):
                 values.setdefault(name, value)
     if "(" in text:
         _add_means(text, values, printed)
+
+
+def _name_pair(text: str, match: "re.Match[str]", values: Mapping[str, float]) -> str:
+    """Give the name of a pair beside those that a line has named before."""
+    name = _expand_pair_name(text, match)
+    if _is_eval_loss(name, values):
+        name = names.EVAL_LOSS
+    if name in values and (split := find_label_split(text, match.start())):
+        return f"{split}_{name}"  # of the second half of a line
+    return name
 
 
 def _is_eval_loss(name: str, values: Mapping[str, float]) -> bool:

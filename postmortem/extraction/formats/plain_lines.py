@@ -50,6 +50,7 @@ _AT_PLACE: Final = compile_lazily(
     rf"(?=\s?[:=]\s?{FIGURE}\s{{0,8}}$)"
 )
 """A name whose place stands before its figure: `Valid MRR at step 0: 0.0039`."""
+_BEFORE_PLACE: Final = (" at ", " after ", " for ")
 _ARROW: Final = compile_lazily(rf"(?<=[A-Za-z)\]])\s{{0,4}}[-=]{{1,2}}>\s{{0,4}}(?={FIGURE}(?!\w))")
 """An arrow from a name to its figure: `loss -> 0.31`."""
 _GLUED: Final = compile_lazily(
@@ -65,23 +66,27 @@ _BAR_BEFORE: Final = compile_lazily(
 
 def write_plainly(text: str) -> str:
     """Write names, splits and figures of a line as they stand on other lines."""
-    if "Warning" in text or "Traceback" in text or "slurmstepd" in text:
-        text = _GLUED.sub("", text)
+    text = _drop_neighbours(text)
     if ">" in text:
         text = _ARROW.sub(": ", text)
-    if "/" in text and "poch" in text:
-        text = _BAR_BEFORE.sub("", text)
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
-    if "(" in text and any(mark in text for mark in ("('", '("', *_SCALARS)):
+    if "(" in text:
         text = _write_printed_values(text)
     if "   " in text:
         text = _GAP.sub(r"\1 ", text)
     if "-loss, " in text or "-metric, " in text:
         text = _OF_KIND.sub(_name_kind, text)
-    if " at " in text or " after " in text or " for " in text:
+    if any(word in text for word in _BEFORE_PLACE):
         text = _AT_PLACE.sub(r"\g<place>, \g<name>", text, count=1)
     return _OVER_SET.sub(_name_score_of_set, text) if "ccuracy o" in text else text
+
+
+def _drop_neighbours(text: str) -> str:
+    """Drop what another stream wrote on the line of a record: a warning behind it, a bar before."""
+    if "Warning" in text or "Traceback" in text or "slurmstepd" in text:
+        text = _GLUED.sub("", text)
+    return _BAR_BEFORE.sub("", text) if "/" in text and "poch" in text else text
 
 
 def _write_printed_values(text: str) -> str:
