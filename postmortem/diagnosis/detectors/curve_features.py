@@ -24,24 +24,12 @@ from postmortem.diagnosis.curves.course import (
 from postmortem.diagnosis.detectors.aligned import Curves, as_share
 from postmortem.diagnosis.detectors.baseline import list_class_counts
 from postmortem.diagnosis.detectors.objectives import is_policy, is_rise_expected
-from postmortem.diagnosis.detectors.role_curves import RoleCurve, choose_role_curves
+from postmortem.diagnosis.detectors.role_curves import BESIDE, RoleCurve, choose_role_curves
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.facts.series import Point
 
 JUDGED: Final = ("loss", "eval_loss", "score", "eval_score", "reward", "eval_reward")
 """Roles of which the whole course is measured."""
-_BESIDE: Final = (
-    "entropy",
-    "divergence",
-    "discriminator",
-    "generator",
-    "spread",
-    "retained",
-    "diversity",
-    "explained",
-    "embedding",
-    "true_reward",
-)
 _OF_BESIDE: Final = (
     "count",
     "first_level",
@@ -68,7 +56,7 @@ def compute_features(curves: Curves, facts: FactStore) -> dict[str, float]:
             continue
         course = _measure(curves, chosen)
         found.update((f"{role}.{measure}", value) for measure, value in course.items())
-    for role in _BESIDE:
+    for role in BESIDE:
         chosen = roles.get(role)
         course = _measure(curves, chosen) if chosen is not None else {}
         found.update((f"{role}.{one}", course.get(one, math.nan)) for one in _OF_BESIDE)

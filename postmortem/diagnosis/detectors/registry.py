@@ -214,25 +214,34 @@ def add_outcome_anomalies(
     )
     if open_curve_model is None or not observed.at_end(outcome, found).is_undecided:
         return found
-    last, whole = (view_main_process(observed, is_whole=is_whole) for is_whole in (False, True))
-    if last is None or whole is None:
+    main = _find_main_process(observed)
+    if main is None:
         return found
-    doubts = unsound_curves.detect_unsound_curves(last, whole, open_curve_model)
+    process, series = main
+    last = select_last_training(series)
+    doubts = unsound_curves.detect_unsound_curves(
+        _view_series(observed, process, last),
+        None if last is series else _view_series(observed, process, series),
+        open_curve_model,
+    )
     return _collect_by_id((*found.values(), *doubts))
 
 
-def view_main_process(observed: Observed, *, is_whole: bool = False) -> Observed | None:
-    """Give the view of the process with the most points of curves; None where none has any.
+def view_main_process(observed: Observed) -> Observed | None:
+    """Give the view of the process with the most points of curves; None where none has any."""
+    main = _find_main_process(observed)
+    return None if main is None else _view_series(observed, main[0], select_last_training(main[1]))
 
-    Args:
-        observed: of the job.
-        is_whole: all trainings of the process, not the last one alone.
-    """
+
+def _find_main_process(
+    observed: Observed,
+) -> tuple[tuple[int, ProcessId], Sequence[Series]] | None:
+    """Find the process with the most points of curves, and give all its series."""
     members = _group_series_by_process(observed.series)
     if not members:
         return None
     main = max(members, key=lambda process: sum(one.points for one in members[process]))
-    return _view_process(observed, main, members[main], is_whole=is_whole)
+    return main, [*members[main], *build_epoch_series(observed, members[main], main)]
 
 
 def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Iterator[Anomaly]:
@@ -249,16 +258,17 @@ def _iter_process_anomalies(observed: Observed, origin: Anomaly | None) -> Itera
 
 
 def _view_process(
-    observed: Observed,
-    process: tuple[int, ProcessId],
-    members: Sequence[Series],
-    *,
-    is_whole: bool = False,
+    observed: Observed, process: tuple[int, ProcessId], members: Sequence[Series]
 ) -> Observed:
-    """Give the view of a detector that looks at one process: at its last training, or at all."""
-    series = [*members, *build_epoch_series(observed, members, process)]
-    judged = series if is_whole else select_last_training(series)
-    return observed.of(Curves(judged, *process, observed.metrics))
+    """Give the view of a detector that looks at one process."""
+    epochs = build_epoch_series(observed, members, process)
+    return _view_series(observed, process, select_last_training([*members, *epochs]))
+
+
+def _view_series(
+    observed: Observed, process: tuple[int, ProcessId], series: Sequence[Series]
+) -> Observed:
+    return observed.of(Curves(series, *process, observed.metrics))
 
 
 def _group_series_by_process(series: Iterable[Series]) -> dict[tuple[int, ProcessId], list[Series]]:

@@ -4,7 +4,7 @@ In: the curves of one process. Out: the name of a curve and its direction, by ro
 name means (`patterns/metrics.yaml`), what the curve measures (`curves.course`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core import names
@@ -39,8 +39,7 @@ def choose_role_curves(curves: Curves) -> dict[str, RoleCurve]:
         By `loss`, `eval_loss`, `score`, `eval_score`, `reward`, `eval_reward`, and the quantities
         beside them: `entropy`, `divergence`, `discriminator`, `generator`, `spread`, `retained` (a
         score on what was learnt before), `diversity`, `explained` (the variance that a regression
-        explains), `embedding` (its spread),
-        `true_reward` (what the reward stands for).
+        explains), `embedding` (its spread), `true_reward` (what the reward stands for).
     """
     judged = set(curves.of("validation"))
     found: dict[str, RoleCurve] = {}
@@ -59,23 +58,23 @@ def choose_role_curves(curves: Curves) -> dict[str, RoleCurve]:
     for role, is_wanted in (("reward", False), ("eval_reward", True)):
         names_of = _iter_by_class(curves, ("mean-reward", "reward"), judged, is_judged=is_wanted)
         _put(found, role, next(names_of, None), higher=True)
-    for role, classes, higher in _BESIDE:
+    for role, (classes, higher) in BESIDE.items():
         _put(found, role, _choose_longest(curves, curves.of(*classes)), higher=higher)
     return found
 
 
-_BESIDE: Final[tuple[tuple[str, tuple[str, ...], bool], ...]] = (
-    ("entropy", ("entropy",), True),
-    ("divergence", ("divergence",), True),
-    ("discriminator", ("discriminator-loss",), False),
-    ("generator", ("generator-loss",), False),
-    ("spread", ("reward-spread",), True),
-    ("retained", ("retained-score",), True),
-    ("diversity", ("diversity",), True),
-    ("explained", ("explained",), True),
-    ("embedding", ("embedding-spread",), True),
-    ("true_reward", ("true-reward",), True),
-)
+BESIDE: Final[Mapping[str, tuple[tuple[str, ...], bool]]] = {
+    "entropy": (("entropy",), True),
+    "divergence": (("divergence",), True),
+    "discriminator": (("discriminator-loss",), False),
+    "generator": (("generator-loss",), False),
+    "spread": (("reward-spread",), True),
+    "retained": (("retained-score",), True),
+    "diversity": (("diversity",), True),
+    "explained": (("explained",), True),
+    "embedding": (("embedding-spread",), True),
+    "true_reward": (("true-reward",), True),
+}
 """Roles beside the judged ones: the classes that play them, and which way is counted as better."""
 
 

@@ -32,13 +32,14 @@ not.
 
 
 def detect_unsound_curves(
-    last: Observed, whole: Observed, open_model: Callable[[], CurveModel]
+    last: Observed, whole: Observed | None, open_model: Callable[[], CurveModel]
 ) -> Iterator[Anomaly]:
     """Find curves that resemble those of runs with a silent fault.
 
     Args:
         last: the view of the last training of a process, which is judged.
-        whole: the view of all its trainings, which may cast doubt on the last one.
+        whole: the view of all its trainings, which may cast doubt on the last one; None if that is
+            the only one.
         open_model: gives the model.
     """
     roles = choose_judged_curves(last.curves)
@@ -56,17 +57,16 @@ def detect_unsound_curves(
     ]
     if doubt >= _SURE and kinds:
         name = kinds[0]
-    elif max(doubt, _doubt_all_trainings(last, whole, model)) >= _DOUBTFUL:
+    elif max(doubt, _doubt_all_trainings(whole, model)) >= _DOUBTFUL:
         name = "unlike-sound-runs"
     else:
         return
     yield describe_course(last.curves, name, _find_telling_role(model, features, best, roles))
 
 
-def _doubt_all_trainings(last: Observed, whole: Observed, model: CurveModel) -> float:
+def _doubt_all_trainings(whole: Observed | None, model: CurveModel) -> float:
     """Give the share of all faults for the trainings of a process together; 0 if it is but one."""
-    names = whole.curves.by_name
-    if all(whole.curves.count(name) == last.curves.count(name) for name in names):
+    if whole is None:
         return 0.0
     shares = model.compute_shares(compute_features(whole.curves, whole.facts))
     return 1.0 - shares.get(SOUND, 1.0)

@@ -121,10 +121,8 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
     values: dict[str, float] = {}
     printed, first, end = "", -1, 0
     for match in itertools.islice(_LOSS.finditer(text), _MOST_LOSSES):
-        shown, value = (
-            _get_printed_name(match, text, has_place=has_place),
-            parse_value(match["value"]),
-        )
+        shown = _get_printed_name(match, text, has_place=has_place)
+        value = parse_value(match["value"])
         if value is None or _SETTING.search(shown):
             continue
         first, end = (match.start() if first < 0 else first), match.end()
