@@ -1,30 +1,14 @@
 """Records that other output interrupts, precedes or follows on their line, and bars drawn again."""
 
-import io
-
 import pytest
 
 from postmortem import Stream, analyze
-from postmortem.extraction.source_extractor import SourceExtractor
-from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import iter_blocks
+from tests.extraction.read_points import read
 
 EPOCHS = range(1, 7)
 FINISHED = "Epoch {0}: 100%|##########| 9/9 [00:26<00:00,  1.10it/s]"
 LOGGED = "2021-12-17 10:50:18,337 - INFO - epoch {0} - loss: 1.{0}5, acc: 0.{0}"
 DRAW = "5/5 ━━━━━━━━━━━━━━━━━━━━ {1} 5ms/step - accuracy: 0.{0} - loss: 1.{0}"
-
-
-def read(text: str) -> dict[str, list[tuple[float, float]]]:
-    """The points of each name, with their steps."""
-    extractor = SourceExtractor(get_matcher(()), 0)
-    for block in iter_blocks(io.BytesIO(text.encode())):
-        extractor.feed(block)
-    return {
-        series.name: [(point.step, point.value) for point in series.kept()]
-        for series in extractor.finished().series.values()
-        if series.points
-    }
 
 
 def values(text: str, name: str) -> list[float]:

@@ -1,28 +1,14 @@
 """Figures of any wording: names that a source teaches, positions on the line above, evaluations."""
 
-import io
 import math
 
 import pytest
 
 from postmortem import analyze
-from postmortem.extraction.source_extractor import SourceExtractor
-from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import iter_blocks
 from postmortem.reading.sources import Stream
+from tests.extraction.read_points import read
 
 N = 8
-
-
-def read(text: str) -> dict[str, list[tuple[float, float]]]:
-    """The points of each name, with their steps."""
-    extractor = SourceExtractor(get_matcher(()), 0)
-    for block in iter_blocks(io.BytesIO(text.encode())):
-        extractor.feed(block)
-    return {
-        series.name: [(point.step, point.value) for point in series.kept()]
-        for series in extractor.finished().series.values()
-    }
 
 
 def repeat(form: str, count: int = N) -> str:
