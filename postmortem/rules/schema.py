@@ -250,16 +250,20 @@ class CurvesEntry(Strict):
     """The curves of a process that is made up, by name; a record stands on each line."""
 
     curves: dict[str, list[float | None]]
-    facts: dict[str, str] = Field(default_factory=dict)
-    because: str | None = None
-    """What the curves only look like; obligatory in `silent`."""
+
+
+class SoundCurvesEntry(CurvesEntry):
+    """Curves that only look like an anomaly."""
+
+    because: str
+    """Why they are none."""
 
 
 class AnomalyExamples(Strict):
     """Curves that show an anomaly, and curves that only look like it."""
 
     shows: Annotated[list[CurvesEntry], Field(min_length=1)]
-    silent: Annotated[list[CurvesEntry], Field(min_length=1)]
+    silent: Annotated[list[SoundCurvesEntry], Field(min_length=1)]
 
 
 class AnomalyEntry(Strict):

@@ -1,22 +1,30 @@
-"""Test conditions and advisories on their example cases.
+"""Test conditions and advisories on their example cases, anomalies on their example curves.
 
 In: compiled rules. Out: faults. Not here: the shape of an example (`rules.predicate_schema`), and
 whether a log gives such a case (`extraction.proof`, the formats).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from postmortem.core import names
 from postmortem.core.errors import PatternError
 from postmortem.core.findings import Finding, Frame, Traceback
 from postmortem.core.job_facts import Environment, Gpu, Setting
 from postmortem.core.lines import NOWHERE
 from postmortem.core.message import quote
 from postmortem.diagnosis.case.values import Case, Occurrence
+from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.diagnosis.detectors.anomaly import Anomaly
+from postmortem.diagnosis.detectors.curve_conditions import detect_curve_conditions
+from postmortem.diagnosis.detectors.curve_features import compute_features
+from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.inference.known_defects import find_symptom, is_applicable
 from postmortem.diagnosis.inference.predicates import evaluate_predicate
+from postmortem.extraction.facts.fact_store import FactStore
+from postmortem.extraction.facts.series import Series
 from postmortem.extraction.frames import is_library
+from postmortem.rules.anomaly_type import AnomalyType, build_anomaly_types
 from postmortem.rules.causes import build_advisory
 from postmortem.rules.conditions import Conditions
 
@@ -24,17 +32,11 @@ from postmortem.rules.conditions import Conditions
 def find_condition_errors(conditions: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
     """Yield a fault for each example that says otherwise than the condition itself."""
     for condition in conditions:
-        for kind, is_meant in (("holds", True), ("fails", False)):
-            for number, example in enumerate(condition["examples"][kind], 1):
-                if (
-                    evaluate_predicate(condition["holds"], build_example_case(example)) is not None
-                ) != is_meant:
-                    says = "does not hold" if is_meant else "holds"
-                    yield PatternError(
-                        f"{condition['id']}: it {says} in example {number} of `{kind}`: {example}",
-                        str(condition.get("file", "")),
-                        "correct the predicate or the example",
-                    )
+        for example, is_meant, place in _iter_examples(condition, "holds", "fails"):
+            holds = evaluate_predicate(condition["holds"], build_example_case(example)) is not None
+            if holds != is_meant:
+                says = "does not hold" if is_meant else "holds"
+                yield _build_error(condition, f"{says} in {place}: {example}", "predicate")
 
 
 def find_advisory_errors(
@@ -46,19 +48,53 @@ def find_advisory_errors(
     """
     for written in advisories:
         entry = build_advisory(written, conditions)
-        for kind, is_meant in (("fires", True), ("silent", False)):
-            for number, example in enumerate(written["examples"][kind], 1):
-                case = build_example_case(example)
-                holds = is_applicable(entry, case) and (
-                    not is_meant or find_symptom(entry, case) is not None
-                )
-                if holds != is_meant:
-                    says = "is silent" if is_meant else "fires"
-                    yield PatternError(
-                        f"{entry.id}: it {says} in example {number} of `{kind}`: {example}",
-                        str(written.get("file", "")),
-                        "correct the advisory or the example",
-                    )
+        for example, is_meant, place in _iter_examples(written, "fires", "silent"):
+            case = build_example_case(example)
+            holds = is_applicable(entry, case) and (
+                not is_meant or find_symptom(entry, case) is not None
+            )
+            if holds != is_meant:
+                says = "is silent" if is_meant else "fires"
+                yield _build_error(written, f"{says} in {place}: {example}", "advisory")
+
+
+def find_anomaly_errors(rows: Iterable[Mapping[str, Any]]) -> Iterator[PatternError]:
+    """Yield a fault for each unknown feature, and each example that the bounds tell wrongly."""
+    known = frozenset(compute_features(Curves(()), FactStore()))
+    for row in rows:
+        kinds = build_anomaly_types([row])
+        bounds = [*kinds[row["id"]].when, *kinds[row["id"]].contradicted_by]
+        unknown = sorted({name for one in bounds for name in one.list_features()} - known)
+        if unknown:
+            yield PatternError(
+                f"{row['id']}: no feature is called {unknown[0]!r}",
+                str(row.get("file", "")),
+                "name one of detectors/curve_features.py",
+            )
+            continue
+        examples = _iter_examples(row, "shows", "silent") if row.get("when") else ()
+        for example, is_meant, place in examples:
+            view = _build_example_view(example["curves"], kinds)
+            if any(detect_curve_conditions(view)) != is_meant:
+                says = "is not found" if is_meant else "is found"
+                yield _build_error(row, f"{says} in {place}", "bounds")
+
+
+def _iter_examples(
+    entry: Mapping[str, Any], meant: str, others: str
+) -> Iterator[tuple[Mapping[str, Any], bool, str]]:
+    """Yield the examples of both kinds, whether each is of the one that is meant, and its place."""
+    for kind in (meant, others):
+        for number, example in enumerate(entry["examples"][kind], 1):
+            yield example, kind == meant, f"example {number} of `{kind}`"
+
+
+def _build_error(entry: Mapping[str, Any], what: str, part: str) -> PatternError:
+    return PatternError(
+        f"{entry['id']}: it {what}",
+        str(entry.get("file", "")),
+        f"correct the {part} or the example",
+    )
 
 
 def build_example_case(example: Mapping[str, Any]) -> Case:
@@ -121,3 +157,21 @@ def _parse_frame(text: str) -> Frame:
     file, _, rest = text.partition(":")
     function, _, code = rest.partition(": ")
     return Frame(file, 1, function, code, is_library(file))
+
+
+def _build_example_view(
+    curves: Mapping[str, Sequence[float | None]], kinds: Mapping[str, AnomalyType]
+) -> Observed:
+    """Give the view of a process with some curves; the n-th record stands on line n."""
+    series = [_build_series(name, values) for name, values in curves.items()]
+    view = Observed(series=series, anomaly_types=kinds)
+    return view.of(Curves(series, metrics=view.metrics))
+
+
+def _build_series(name: str, values: Iterable[float | None]) -> Series:
+    one = Series(name, names.PLAIN_LOOP, 0, NOWHERE)
+    for index, value in enumerate(values, 1):
+        if value is not None:
+            one.append(float(index), value, index)
+    one.settle()
+    return one

@@ -10,7 +10,6 @@ import click
 from postmortem.core import resources
 from postmortem.core.errors import PatternError, PostmortemError, UsageError
 from postmortem.core.visible import escape_control_characters
-from postmortem.diagnosis.detectors.curve_conditions import find_anomaly_errors
 from postmortem.diagnosis.fixes import exception_proof
 from postmortem.diagnosis.inference import example_cases
 from postmortem.extraction import frequency, proof
@@ -117,7 +116,7 @@ def _iter_rule_errors(
     if chosen["exceptions"]:
         yield from exception_proof.faults(compiled["exceptions"])
     yield from example_cases.find_condition_errors(chosen["conditions"])
-    yield from find_anomaly_errors(chosen["anomalies"])
+    yield from example_cases.find_anomaly_errors(chosen["anomalies"])
     yield from example_cases.find_advisory_errors(
         chosen["advisories"],
         Conditions(whole["conditions"], build_anomaly_types(whole["anomalies"])),

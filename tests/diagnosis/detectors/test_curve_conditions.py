@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from postmortem.core.resources import find_folder
-from postmortem.diagnosis.detectors.curve_conditions import find_anomaly_errors
+from postmortem.diagnosis.inference.example_cases import find_anomaly_errors
 from postmortem.rules.anomaly_type import FeatureCondition
 from postmortem.rules.base import load
 from postmortem.rules.compile import compile_folders
