@@ -10,7 +10,7 @@ from typing import Final
 from postmortem.core.lazy_regex import compile_lazily
 
 ANSI: Final = compile_lazily(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])"
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[]PX^_][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])"
 )
 """What a terminal obeys and does not show: colours, movements, titles."""
 

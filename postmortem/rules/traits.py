@@ -48,6 +48,7 @@ class Trait(Enum):
     MET_WHEN_OTHERS_ENDED = "met-when-others-ended"
     END_OF_A_SILENT_RUN = "end-of-a-silent-run"
     NO_SIGN_OF_LIFE = "no-sign-of-life"
+    ENDS_AT_THE_CALL = "ends-at-the-call"
 
     __hash__ = object.__hash__  # members are singletons; Enum's own hash costs a call in Python
 

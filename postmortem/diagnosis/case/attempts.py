@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.errors import UsageError
 from postmortem.core.names import EPOCH
+from postmortem.diagnosis.case.failed_startups import find_failed_startups
 from postmortem.diagnosis.case.failures import is_consequence
 from postmortem.diagnosis.case.run_starts import find_starts
 from postmortem.extraction.extract import Extract
@@ -54,7 +55,8 @@ def list_spans(extract: Extract) -> list[Span]:
             found.append(Span(source, folders[source], 1, last, is_of_folder=True))
             continue
         ends, crashes = list_ends(extract, source), _list_crashes(extract, source)
-        starts = find_starts(extract, source, ends, crashes)
+        again = find_starts(extract, source, ends, crashes)
+        starts = sorted({*again, *find_failed_startups(extract, source, ends)})
         borders = zip(starts, [*(start - 1 for start in starts[1:]), last], strict=True)
         found += [Span(source, number, *border) for number, border in enumerate(borders, 1)]
     return found

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.names import EPOCH
+from postmortem.core.visible import ANSI
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.clock import parse_time
 from postmortem.extraction.facts.series import Series
@@ -356,17 +357,14 @@ class _Splitter(_Surroundings):
             group.append(opening)
 
     def _is_marked_again(self, index: int) -> bool:
-        """Say whether a line is, or stands right behind, what each start prints once.
-
-        So does a program whose arguments are wrong, behind the crash of another.
-        """
+        """Say whether a line is, or stands right behind, what each start prints once."""
         texts = (self._lines[index].text, *self._lines[index].before[-1:])
         mark = next(filter(None, map(_ONCE.search, texts)), None)
         line = self._numbers[index]
-        if _TYPED.match(texts[0]):
+        if _TYPED.match(ANSI.sub("", texts[0])):
             return self._has_result(index)
         if mark is None:
-            return texts[0].startswith("usage: ") and self._is_behind_crash(line)
+            return False
         before = self._marks.get(mark[0])
         is_first = not self._marks
         self._marks[mark[0]] = line
