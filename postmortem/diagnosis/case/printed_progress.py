@@ -27,7 +27,7 @@ _GAP: Final = (
 )
 _OF: Final = rf"(?P<now>{_NUMBER})(?:\s{{0,9}}(?:/|of)\s{{0,9}}(?P<end>{_NUMBER}))?"
 _EPOCH: Final = compile_lazily(
-    rf"(?i)(?<![a-z_])epoch(?:s(?=:\s{{0,9}}\d{{1,3}}%\|))?"
+    rf"(?i)(?<![a-z_])epoch(?:s(?=:\s{{0,9}}\d{{1,3}}%\||[ :=\[(]{{1,4}}\d{{1,7}}\s?/\s?\d))?"
     rf"(?:\W{{1,9}}\d{{1,3}}%\|[^|\n]{{0,300}}\|\s{{0,9}}|{_GAP}(?!\d{{1,3}}%)){_OF}"
 )
 """A heading (`Epoch 12/200`), and a bar that counts epochs."""
@@ -50,7 +50,7 @@ _BATCH: Final = compile_lazily(rf"(?i)(?<![a-z_])(?:batch(?:es)?|train){_GAP}{_O
 _PLANS: Final = (
     r"(?i)(?<![a-z])(?:(?:max|num(?:ber of)?|total|n)[_ ]?(?:train(?:ing)?[_ ]|optimization )?"
     r"(?:number of )?(?:%s)|(?<!warmup[_ ])(?:%s)(?=[\"']?(?:\s{0,20}[:=]|\s{3,20}\d)))"
-    r"[\"']?\s{0,20}[:=]?\s{0,3}(?P<now>\d[\d,]{0,14})(?![\w.%%])(?P<end>)?"
+    r"[\"']?\s{0,20}[:=]?\s{0,3}(?:[\"'], )?(?P<now>\d[\d,]{0,14})(?![\w.%%])(?P<end>)?"
 )
 _PLANNED_EPOCHS: Final = compile_lazily(_PLANS % ("epochs?", "epoche?s(?: number)?"))
 _PLANNED_STEPS: Final = compile_lazily(
@@ -61,6 +61,8 @@ _BAR: Final = compile_lazily(
     r"\d{1,3}%\s{0,2}\|[^|\n]{0,300}\|\s{0,9}(?P<now>\d{1,12})/(?P<end>\d{1,12})"
     r"(?=[^\n]{0,60}(?:it/s|s/it))"
 )
+_CLOSING: Final = "'train_runtime': "
+"""In the last record of Hugging Face's Trainer."""
 _SCALES: Final = {"k": 1e3, "m": 1e6}
 _MOST_TEXT: Final = 400
 """Characters of a line of the end, counted from its own end."""
@@ -103,7 +105,7 @@ def read_progress(extract: Extract, settings: Mapping[str, Setting]) -> PrintedP
     if epochs is not None and epoch == epochs and _find_first_epoch(texts, epochs) == 0:
         epochs += 1  # counted from 0 to the last one
     if epochs is None:
-        epochs = _compute_planned_epochs(epoch, last, planned)
+        epochs = _compute_planned_epochs(epoch, last, planned, is_over=_is_closed(texts))
     return PrintedProgress(last, planned, epoch, epochs)
 
 
@@ -148,6 +150,11 @@ def _find_step_of_epoch(extract: Extract) -> tuple[float, float] | None:
     return (float(parts[-1]["now"]), float(parts[-1]["end"])) if parts else None
 
 
+def _is_closed(texts: Iterable[str]) -> bool:
+    """Say whether a trainer printed what it prints once, behind its last step."""
+    return any(_CLOSING in text for text in texts)
+
+
 def iter_epoch_lines(extract: Extract) -> Iterator[tuple[float, int]]:
     """Yield each epoch that a kept line names first, with the raw number of the line."""
     for number, text in _collect_lines(extract).items():
@@ -156,12 +163,17 @@ def iter_epoch_lines(extract: Extract) -> Iterator[tuple[float, int]]:
 
 
 def _compute_planned_epochs(
-    epoch: float | None, last: float | None, planned: float | None
+    epoch: float | None, last: float | None, planned: float | None, *, is_over: bool
 ) -> float | None:
-    """Compute the epochs of a plan of steps from an epoch that is printed with its fraction."""
+    """Compute the epochs of a plan of steps from an epoch that is printed with its fraction.
+
+    A training that closed has reached its plan, whatever was planned.
+    """
+    if epoch and planned is None and is_over:
+        last = planned = math.inf
     if not epoch or not last or not planned or planned <= 1:
         return None
-    epochs = epoch * planned / last
+    epochs = epoch if last == planned else epoch * planned / last
     is_fraction = epoch != int(epoch) or last == planned
     whole = round(epochs)
     return whole if is_fraction and whole and abs(epochs - whole) <= _NEARLY * whole else None

@@ -12,7 +12,7 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.extraction.formats.spelling import parse_value
 
 _STEP_NAME: Final = (
-    r"(?:(?<![A-Za-z_])|(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_))"
+    r"(?:(?<![A-Za-z_])(?<!episode-)|(?<=global_)|(?<=train_)|(?<=num_)|(?<=[Aa]cc_)|(?<=[Cc]ur_))"
     r"(?:global[_ ]?steps?|[Ss]teps?|STEP|[Ii]ter(?:ation)?s?(?:[_ ]i(?:dx|ndex))?|ITER|it"
     r"|[Bb]atch(?:[_ ]i(?:dx?|ndex))?|[Uu]pdates?|[Ee]pisode|EPISODE|[Rr]ound|ROUND|t(?==))"
 )
@@ -53,7 +53,7 @@ _EPOCH_BEFORE: Final = compile_lazily(
 )
 """The epoch before a step that has a length of its own: `[1/30] iter: 100/278`."""
 _NUMBERED: Final = compile_lazily(
-    r"^\s{0,4}(?:[\[(#]\s{0,9}|(?!(?i:[a-z]ps|lr|gpu|rank|top|time|eta|acc\w*|mem\w*|best)\b)"
+    r"^\s{0,4}(?:[\[(]?#|[\[(]\s{0,9}|(?!(?i:[a-z]ps|lr|gpu|rank|top|time|eta|acc\w*|mem\w*|best)\b)"
     r"[A-Za-z]{1,12}(?:[.:=]\s{0,4}|\s))?(?P<value>\d{1,10})(?![.:/-]\d|,\d{3})"
     r"(?:\s?\|\s?\d[\d.]{0,12}(?=\]))?[\])]?[\s:|,-]{1,4}"
 )
@@ -65,7 +65,7 @@ _LEADING: Final = compile_lazily(
 )
 """A count before anything else, under whatever short name."""
 _EPOCH: Final = compile_lazily(
-    r"(?<![A-Za-z_])(?:[Ee]poch|EPOCH|ep)(?: is| num(?:ber)?| no\.?)?[\"']?"
+    r"(?<![A-Za-z_])(?:[Ee]poch(?:s(?=: \d{1,7}/\d))?|EPOCH|ep)(?: is| num(?:ber)?| no\.?)?[\"']?"
     r"\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
 )
