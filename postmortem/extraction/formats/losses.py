@@ -21,6 +21,11 @@ _LOSS_NAME: Final = (
     r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)"
     r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20}|[ /][A-Z]\b)?(?:/\w{1,20}){0,2}"
 )
+_LOSS_OF: Final = (
+    r"(?P<of> (?:[Pp]er|[Oo]ver|[Oo]n) (?:the )?[A-Za-z]\w{0,20}"
+    r"(?: (?:set|data(?:set)?|split|samples?))?(?=\s{0,4}[:=]))?"
+)
+"""What the loss is a mean of, or computed on: `Loss Per Batch:`, `loss on validation set =`."""
 _LOSS_SIGN: Final = (
     r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) (?:training |global )?"
     r"(?:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,9})?"
@@ -29,7 +34,7 @@ _LOSS_SIGN: Final = (
 )
 _LOSS: Final = compile_lazily(
     rf"(?<![\w./-])(?!(?:[Nn]a[Nn]|[Ii]nf) )(?P<name>{_LOSS_NAME})[\"']?"
-    rf"{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\(|\[(?={FIGURE}\]))?"
+    rf"{_LOSS_OF}{_LOSS_SIGN}[\"']?(?:tensor\(|np\.float\d+\(|\[(?={FIGURE}\]))?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+](?!\s\d))"
 )
 _ONE: Final = (
@@ -127,6 +132,7 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
             continue
         first, end = (match.start() if first < 0 else first), match.end()
         name = _name(shown, text, match.start())
+        name = EVAL_LOSS if name == LOSS and _EVAL.search(match["of"] or "") else name
         if name in {"loss", "eval_loss"} and name in values:
             name = normalise_name(shown)
         printed = printed or (normalise_name(shown) if name == "loss" else "")

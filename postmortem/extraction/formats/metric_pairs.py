@@ -22,7 +22,8 @@ from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
 _PAIR: Final = compile_lazily(
     r"(?<![\w./%-])(?P<name>[A-Za-z][\w./@-]{0,40}"
-    r"(?:(?: ?\([a-z]{1,12}\)|\[[a-z]{1,12}\])(?=\s?[:=]))?)[\"']?"
+    r"(?:(?: ?\([a-z]{1,12}(?: [a-z\d]{1,12})?\)|\[[a-z]{1,12}\])"
+    rf"(?=\s?[:=]|\s{{1,8}}{DECIMAL}))?)[\"']?"
     rf"(?:\s{{0,12}}[:=]{{1,2}}\s{{0,40}}|\s(?:is|was):?\s{{1,4}}(?={DECIMAL})"
     rf"|\s{{1,8}}(?={DECIMAL}))[\"']?(?:\[(?={FIGURE}[,\]]))?"
     rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?(?:[*+](?!\s\d)|[KMGT]i?B\b|ms\b)|s\b)"
@@ -60,6 +61,8 @@ _WORDS_BEFORE: Final = compile_lazily(
     r"[A-Za-z][A-Za-z-]{0,20}\.?[ _](?:(?:[A-Za-z][A-Za-z-]{0,20}\.?|\d{1,3})[ _]){0,3})$"
 )
 """All words between the name of a figure and the sign that ends what stands before it."""
+_OF: Final = compile_lazily(r"\b(?:per|on|over)(?: the)?(?: [a-z]\w{0,20})? $", re.IGNORECASE)
+"""What stands before the end of a loss's name: `loss on train set: 0.3`."""
 _NO_NAME: Final = compile_lazily(
     r"^.*\b(?:the|an?|and|with|is|are|was|at|to|has|got|INFO|DEBUG|WARNING)[ _]"
 )
@@ -144,7 +147,7 @@ _FEWEST_DECIMALS: Final = 3
 _SIGN: Final = r"[\"']?\s{0,4}[:=]?\s{0,4}"
 """What may stand between a name and its value."""
 _RATE: Final = compile_lazily(
-    rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
+    rf"(?<!\w)(?:lr|learning[_ ]?rate){_SIGN}[\[(\"']?(?P<value>{FIGURE})(?!\w)", re.IGNORECASE
 )
 _NORM: Final = compile_lazily(
     r"(?<!\w)(?:grad(?:ient)?[_ ]?norm|l2_norm/grad/global|gnorm|norm|grad(?=[ :=])"
@@ -392,6 +395,7 @@ def _add_pairs(text: str, values: dict[str, float], printed: str) -> None:
         if (
             not _is_read_otherwise(text, match)
             and not _PLACE.match(text, max(0, match.start() - 1))
+            and not (printed and _OF.search(text, max(0, match.start() - 32), match.start()))
             and not (_IS_SPLIT.match(match["name"]) and names.EVAL_LOSS in values)
             and not _is_share_of_machine(text, match)
             and (value := parse_value(match["value"])) is not None

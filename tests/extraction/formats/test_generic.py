@@ -65,6 +65,24 @@ def same(values: dict[str, float]) -> dict[str, str]:
             {"loss": 0.5, "Acc": 97.5, "loss_so_far": math.pi},
             id="a score in per cent, and a time that is no mean",
         ),
+        pytest.param(
+            "Step: 499 (10%)\t Avg Train Loss Per Batch: 27.5\t Avg Test Loss Per Batch: 20.8",
+            499,
+            {"loss": 27.5, "eval_loss": 20.8},
+            id="what a loss is the mean of",
+        ),
+        pytest.param(
+            "step 7 loss on validation set: 0.31",
+            7,
+            {"eval_loss": 0.31},
+            id="what a loss is computed on",
+        ),
+        pytest.param(
+            "step 7 loss 0.31 - f1-score (micro avg)  0.5652 lr:(4.9e-04,)",
+            7,
+            {"loss": 0.31, "f1-score (micro avg)": 0.5652, "learning_rate": 4.9e-4},
+            id="words in brackets behind a name, a rate in brackets",
+        ),
         pytest.param("step 5, Loss 1e-3", 5, {"loss": 1e-3}, id="no sign between name and value"),
         pytest.param(
             "epoch=3, step=120, loss=0.25", 120, {"loss": 0.25, "epoch": 3}, id="equals signs"
@@ -834,3 +852,19 @@ def test_no_figure_stands_where_none_may(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(generic, "MAY_HOLD_VALUE", re.compile(""))
     assert len(passed_over) > 4000
     assert [line for line in passed_over if generic.parse_metric_line(line) is not None] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(
+            "pes {} loss 0.{} episode-step 20", id="a step within an episode stands still"
+        ),
+        pytest.param("[#{}] loss_A: 0.{}", id="a number behind a sign"),
+        pytest.param("Epochs: 1/3 || Iters: {}/90 || Loss: 0.{}", id="an epoch and its plan"),
+    ],
+)
+def test_the_count_that_grows_is_the_step(line: str) -> None:
+    """Whatever it is called, unless it counts within an episode."""
+    records = read(*(line.format(step, step) for step in (11, 12, 13)))
+    assert [record.step for record, _ in records] == [11, 12, 13]
