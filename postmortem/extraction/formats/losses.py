@@ -16,8 +16,11 @@ from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.names import EVAL_LOSS, LOSS
 from postmortem.extraction.formats.spelling import DECIMAL, FIGURE, parse_value
 
+_NO_COUNT: Final = r"(?!(?i:e|ep|epoch|b|batch|i|it|iter|s|step|t|f|fold)\d{1,9} )"
+"""What is no word of a name: `E003 B012 loss`."""
 _LOSS_NAME: Final = (
-    r"(?:[A-Za-z][\w/]{0,30}(?:\. |[ _/.-])|[A-Za-z]\w{0,30}(?=L)|[a-z]{1,4}(?=loss))?"
+    rf"(?:{_NO_COUNT}[A-Za-z][\w/]{{0,30}}(?:\. |[ _/.-])"
+    r"|[A-Za-z]\w{0,30}(?=L)|[a-z]{1,4}(?=loss))?"
     r"(?:[Ll]og)?[Ll](?:oss(?:es)?|OSS)"
     r"(?:(?:[ _/][a-z]|_?[A-Z]|_?\d)\w{0,20}|[ /][A-Z]\b)?(?:/\w{1,20}){0,2}"
 )
@@ -28,7 +31,9 @@ _LOSS_OF: Final = (
 """What the loss is a mean of, or computed on: `Loss Per Batch:`, `loss on validation set =`."""
 _LOSS_SIGN: Final = (
     r"(?: so far(?: is)?)?(?: (?:at|after|in|for|of|on) (?:training |global )?"
-    r"(?:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,9})?"
+    r"(?:(?i:step|epoch|iter(?:ation)?|episode|round|batch) \d{1,9}"
+    r"|\d{1,9} (?:steps|epochs?|iter(?:ation)?s|episodes|rounds|batches))(?: is)?"
+    r"| \((?i:step|epoch|iter(?:ation)?) \d{1,9}\))?"
     r"(?:\s{0,4}(?:\([a-z]{1,8}\))?\s{0,4}[:=|\]]{1,2}\s{0,40}|"
     rf"\s{{1,16}}(?=(?:tensor\()?{DECIMAL}))"
 )
@@ -40,14 +45,15 @@ _LOSS: Final = compile_lazily(
 _ONE: Final = (
     r"(?:[Rr]?(?:mse|MSE)|nll|NLL|bce|BCE|ce|CE|[lL][12]|nt-xent|xent|dice"
     r"|rec(?:on(?:struction)?)?|elbo|ELBO|[Kk][Ll][Dd]|objective|total|ctc|CTC|huber"
-    r"|[Ss]mooth[_ ]?[Ll]1|TD(?=[=:])|(?:td|TD)[_ ]err(?:or)?"
+    r"|(?<![Tt]ime )[Cc]ost|[Ss]mooth[_ ]?[Ll]1|TD(?=[=:])|(?:td|TD)[_ ]err(?:or)?"
     r"|[Cc]ross[ _-]?[Ee]ntropy|[Ii]nfo_?[Nn][Cc][Ee]"
     r"|[LJ](?=[ =:]))"
 )
 _OBJECTIVE: Final = compile_lazily(
-    rf"(?<![\w./-])(?P<name>(?:train(?:ing)?[ _/])?{_ONE}(?:[-_+]{_ONE}){{0,3}})[\"']?"
+    rf"(?<![\w./-])(?P<name>(?:[Tt]rain(?:ing)?[ _/-])?{_ONE}(?:[-_+]{_ONE}){{0,3}})[\"']?"
+    r"(?: after (?:step|epoch|iter(?:ation)?) \d{1,9})?"
     rf"(?:\s{{0,4}}[:=]\s{{0,6}}|\s{{1,16}}(?={DECIMAL}))[\"']?"
-    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?[*+])"
+    rf"(?P<value>{FIGURE})(?![\w/:(\[]|\.\d|\s?(?:[*+]|(?:s(?:ec\w{{0,4}})?|m(?:s|in\w{{0,4}}))\b))"
 )
 _DIVERGENCE: Final = compile_lazily(r"kld$", re.IGNORECASE)
 """A part that stands beside the objective, and is it only where it stands alone."""
@@ -59,7 +65,7 @@ _OF_VALUES: Final = compile_lazily(
 """What a critic minimises: the name tells that it may rise."""
 _WHOLE: Final = compile_lazily(r"^(?:total|objective|elbo)$", re.IGNORECASE)
 _EVAL: Final = compile_lazily(
-    r"(?<![a-z])(?:va|val(?:i|id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])",
+    r"(?<![a-z])(?:va|te|val(?:i|id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|cv)(?![a-z])",
     re.IGNORECASE,
 )
 _SPLIT: Final = compile_lazily(
@@ -68,7 +74,7 @@ _SPLIT: Final = compile_lazily(
     re.IGNORECASE,
 )
 _TRAIN: Final = compile_lazily(
-    r"^(?:(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|batch|lm|current|epoch|step|iter)"
+    r"^(?:(?:train(?:ing)?|tr|avg\.?|average|mean|total|running|(?:mini-?)?batch|lm|current|epoch|step|iter)"
     r"[ _/.-]?){0,2}loss(?:es)?(?:[ _/](?:train|step|avg|total)){0,2}$",
     re.IGNORECASE,
 )
@@ -92,7 +98,8 @@ _FILLER: Final = compile_lazily(
 )
 _WORDS_BEFORE: Final = compile_lazily(
     r"(?:^|[,;|:>)\]}\t])[\s\"']{0,8}(?P<words>(?:(?!(?:the|and|with|of|in|at|for|INFO|DEBUG)\b)"
-    r"[A-Za-z][\w-]{0,20} ){1,2})$"
+    rf"{_NO_COUNT}[A-Za-z][\w-]{{0,20}} ){{1,2}})$",
+    re.IGNORECASE,
 )
 """What else the name of a part of the loss begins with: `pal1 conf loss`."""
 _BARE_LOSS: Final = compile_lazily(r"loss\b", re.IGNORECASE)
