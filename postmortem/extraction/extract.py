@@ -258,13 +258,17 @@ class Extract:
         return self.records_of.get((source, where), 0) + self.records_of.get((source, NOWHERE), 0)
 
     def step_at(self, source: int, line: int) -> float | None:
-        """Give the step of the metric record in a line; None if it has none, or there is none."""
+        """Give the step of the metric record in a line; None if it has none, or there is none.
+
+        Nor where a list has all of them on one.
+        """
         for series in self.series.values():
             if (
                 series.source == source
                 and (index := bisect.bisect_left(series.lines, line)) < len(series.lines)
                 and series.lines[index] == line
                 and not math.isnan(series.steps[index])
+                and (series.producer != names.IN_LISTS or series.lines[-1] != series.lines[0])
             ):
                 return series.steps[index]
         return None

@@ -41,7 +41,7 @@ def may_be_no_log(path: str, head: str) -> bool:
     return (
         file.suffix in _SUFFIXES
         or not _STORES.isdisjoint(file.parts)
-        or head.lstrip()[:1] == "{"
+        or head.lstrip()[:1] in {"{", "["}
         or _NAMES.match(first) is not None
     )
 

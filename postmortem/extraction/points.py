@@ -6,14 +6,16 @@ counts of an `Extract`, the same either way. Not here: reading lines (`formats`)
 """
 
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.names import IN_LISTS
 from postmortem.extraction.extract import Extract, bound_series_points
 from postmortem.extraction.facts.columns import Columns, Part, put_parts
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.formats.records import Record, RecordRows
+from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
 from postmortem.extraction.process_registry import ProcessRegistry
 from postmortem.extraction.waiting_rows import WaitingRows
 
@@ -154,6 +156,31 @@ class Points:
         columns = self.columns(rows.names, producer, framework, NOWHERE, {})
         figures = [np.array(column) for column in rows.values]
         self.add_parts([Part(columns, lines, np.array(rows.steps), figures, lines)], 0)
+
+    def record_lists(
+        self,
+        lists: RecordLists,
+        framework: str,
+        where: ProcessId = NOWHERE,
+        ends: tuple[Place, Place] | None = None,
+    ) -> None:
+        """Store records whose figures are held in lists; `ends` is where these begin and end."""
+        curves, where = lists.curves, self.process(where)
+        self.flush()
+        for curve in curves:
+            series = self._get_series(curve.name, IN_LISTS, where, {})
+            if series is None:
+                self.result.unkept += len(curve.values)
+            else:
+                series.append_many(
+                    array("d", curve.steps), array("d", curve.values), array("q", curve.lines)
+                )
+                self.count += len(curve.values)
+        if self.count > MOST_POINTS:
+            self._thin()
+        lines = [line for curve in curves for line in (curve.lines[0], curve.lines[-1])]
+        begin, end = ends or ((min(lines),) * 2, (max(lines),) * 2)
+        self._note(framework, where, max(len(curve.values) for curve in curves), begin, end)
 
     def total(self, steps: float) -> None:
         """Take note of the last step of the run, where it is printed."""

@@ -24,7 +24,7 @@ from postmortem.extraction.ends import Ends
 from postmortem.extraction.extract import Extract, name_evaluations
 from postmortem.extraction.fact_lines import FactLines
 from postmortem.extraction.finding_lines import FindingLines
-from postmortem.extraction.formats.records import Record, RecordRows
+from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
@@ -101,12 +101,15 @@ class SourceExtractor:
 
     def take_state(
         self,
-        records: Iterable[tuple[Record, int] | RecordRows],
+        records: Iterable[tuple[Record, int] | RecordRows | RecordLists],
         producer: str,
         framework: str,
     ) -> None:
         """Take the records of a metrics file that has been read by a reader of its own."""
         for found in records:
+            if isinstance(found, RecordLists):
+                self._points.record_lists(found, framework)
+                continue
             if isinstance(found, RecordRows):
                 self._points.record_rows(found, producer, framework)
                 continue

@@ -90,6 +90,22 @@ class RecordRows(NamedTuple):
             yield Record(step, list(zip(self.names, values, strict=True)), NOWHERE), line
 
 
+class Curve(NamedTuple):
+    """The figures of one name that a file or a line holds together: a list."""
+
+    name: str
+    steps: Sequence[float]
+    values: Sequence[float]
+    lines: Sequence[int]
+    """Raw line of each figure."""
+
+
+class RecordLists(NamedTuple):
+    """Records of one process whose figures are held in lists, one for each name."""
+
+    curves: Sequence[Curve]
+
+
 class MetricReader:
     """Reads the records of one format."""
 
