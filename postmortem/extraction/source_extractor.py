@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 
 from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.extraction.array_lines import ArrayLines
 from postmortem.extraction.columnar.cut_regions import CutRegions
 from postmortem.extraction.columnar.line_literals import LineLiterals
 from postmortem.extraction.columnar.line_shapes import LineShapes
@@ -70,7 +71,10 @@ class SourceExtractor:
         self._points = Points(self.result, source, where)
         self._cursor = Cursor(machine, self._points, line_break, srun=srun)
         self._rows = TableRows(self._points, line_break)
-        self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
+        self._arrays = ArrayLines(self._points, machine.knowledge.metrics)
+        self._metrics = MetricLines(
+            machine.metrics, self._points, self._cursor, self._rows, self._arrays, own
+        )
         self._positions = PositionLines(line_break)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
@@ -86,6 +90,7 @@ class SourceExtractor:
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         metrics, first = self._metrics, self._cursor.line
+        self._arrays.feed(block)
         if self._cursor.learnt.learn(block):
             self._cursor.shaped.forget()
         for part in split_block(block):
