@@ -9,6 +9,8 @@ last bracket is closed. It repeats what was printed line by line, as a rule: the
 none. A list of a step, one figure for each rank or layer, comes again and again and does not grow.
 """
 
+import re
+from collections import Counter
 from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
@@ -32,9 +34,11 @@ _OPENING: Final = compile_lazily(
     rf"|(?:{FIGURE}(?:{_BETWEEN}{FIGURE}){{0,3}}\s{{0,4}},?\s{{0,4}})?$)"
 )
 """How a list of several figures begins, or a mapping whose first value is a list."""
-_MANY: Final = compile_lazily(rf"\[{FIGURE}(?:{_BETWEEN}{FIGURE}){{11}}")
-_SCALAR: Final = compile_lazily(r"[\w\"'] ?[:=] ?[+-]?\.?\d")
-"""A figure under a name: beside a short list, the line is the record of a step."""
+_SCALAR: Final = compile_lazily(
+    r"(?:loss|acc\w{0,6}|rewards?|returns?|norm|lr|rate|ppl|score|f1|iou)[\"']? ?[:=] ?[+-]?\.?\d",
+    re.IGNORECASE,
+)
+"""A figure under the name of a metric: the line is the record of a step, its lists are details."""
 _FURTHER: Final = compile_lazily(
     rb"[\s\[\]{}(),]*(?:[\"'][^\"'\n]{1,80}[\"']\s?:\s?)?(?:[\w.]{1,20}\()?"
     rb"[\s\[\]{}(),\d.eE+naifNItyul-]*(?:dtype=[\w.]{1,20}\)?[\s\]}),]*)?$"
@@ -44,7 +48,7 @@ _BRACKETS: Final = compile_lazily(rb"[\[\]{}]")
 _MOST_BYTES: Final = 16 << 20
 _MOST_LISTS: Final = 500
 _MOST_ALIKE: Final = 2
-"""Lists of one name and one length, none of which is the beginning of the next."""
+"""Times that a list comes again as long as before and with other figures: more are of steps."""
 
 
 class _Printed(NamedTuple):
@@ -65,8 +69,8 @@ class ArrayLines:
         self._printed: list[_Printed] = []
         self._count = 0
         """Lists that were printed."""
-        self._alike: dict[tuple[str, ...], int] = {}
-        """How often a list has come that does not go on from the one before."""
+        self._alike = Counter[tuple[str, ...]]()
+        """How often a list has come again with other figures."""
         self._text = bytearray()
         """What has been read of a list that is open."""
         self._begin: Place | None = None
@@ -84,7 +88,7 @@ class ArrayLines:
         if "[" not in text or self._begin is not None or self._count >= _MOST_LISTS:
             return False
         opening = _OPENING.search(text)
-        if opening is None or (_SCALAR.search(text) and not _MANY.search(text)):
+        if opening is None or _SCALAR.search(text):
             return False
         start = max(view.start, view.data.find(opening[0].encode(), view.start, view.end))
         self._begin, self._where, self._depth = (view.number, base + start), view.cleaned.where, 0
@@ -139,21 +143,17 @@ class ArrayLines:
     def _add(self, printed: _Printed) -> None:
         """Keep a list; one that goes on from a former one of its name takes its place."""
         self._count += 1
-        for index, known in enumerate(self._printed):
-            if known.found.path != printed.found.path or known.where != printed.where:
-                continue
-            count = len(known.found.values)
-            if printed.found.values[:count] == known.found.values:
-                self._printed[index] = printed
-                return
-            if known.found.length == printed.found.length:
-                alike = self._alike[printed.found.path] = (
-                    self._alike.get(printed.found.path, 0) + 1
-                )
-                if alike > _MOST_ALIKE:
-                    self._count = _MOST_LISTS
-                    return
-        self._printed.append(printed)
+        path, values = printed.found.path, printed.found.values
+        same = [one for one in self._printed if one.found.path == path]
+        known = next((one for one in reversed(same) if one.where == printed.where), None)
+        if known is not None and values[: len(known.found.values)] == known.found.values:
+            self._printed.remove(known)
+        elif known is not None and known.found.length == printed.found.length:
+            self._alike[path] += 1
+        if self._alike[path] > _MOST_ALIKE:
+            self._printed = [one for one in self._printed if one.found.path != path]
+        else:
+            self._printed.append(printed)
 
     def settle(self) -> None:
         """Give the curves among the lists, where nothing else tells them."""
