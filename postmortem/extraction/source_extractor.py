@@ -51,6 +51,7 @@ class SourceExtractor:
         *,
         srun: bool = False,
         breaks_by_return: bool = False,
+        title: str = "",
         budget: Budget | None = None,
     ) -> None:
         """Start at the first line.
@@ -61,6 +62,7 @@ class SourceExtractor:
             where: the process that the file's name tells, for lines that say nothing.
             srun: the source carries `srun --label` task numbers.
             breaks_by_return: its only line breaks are carriage returns.
+            title: what the name of the source says of figures without a name.
             budget: of the whole job, for searches that are slow.
         """
         self.result = Extract()
@@ -70,7 +72,7 @@ class SourceExtractor:
         self._machine, self._source = machine, source
         self._points = Points(self.result, source, where)
         self._cursor = Cursor(machine, self._points, line_break, srun=srun)
-        self._rows = TableRows(self._points, line_break)
+        self._rows = TableRows(self._points, line_break, title)
         self._arrays = ArrayLines(self._points, machine.knowledge.metrics)
         self._metrics = MetricLines(
             machine.metrics, self._points, self._cursor, self._rows, self._arrays, own

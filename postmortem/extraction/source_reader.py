@@ -15,6 +15,7 @@ from postmortem.core.message import Message, say
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import error_file
+from postmortem.extraction.formats.bare_rows import name_column
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.non_log_files import (
     ReadSource,
@@ -139,6 +140,7 @@ class SourceReader:
             where,
             srun=srun,
             breaks_by_return=text.breaks_by_return,
+            title=name_column(path),
             budget=self.budget,
         )
         for block in iter_blocks(text, self.block_size):

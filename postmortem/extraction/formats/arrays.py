@@ -31,7 +31,9 @@ _TOKEN: Final = compile_lazily(
     r"|(?P<word>[^\W\d][\w./@%-]*(?: [^\W\d][\w./@%-]*)*)"
     r"|(?P<sign>[{}\[\]:=,])"
 )
-_FIGURES: Final = compile_lazily(r"[\s\d.,eE+-]*(?:(?:nan|NaN|inf|Infinity|null|None)[\s\d.,eE+-]*)*")
+_FIGURES: Final = compile_lazily(
+    r"[\s\d.,eE+-]*(?:(?:nan|NaN|inf|Infinity|null|None)[\s\d.,eE+-]*)*"
+)
 """What a list holds that holds figures alone."""
 _FIRST: Final = compile_lazily(r"\s*(?=[\d.+nNI-])")
 _ABSENT: Final = frozenset({"null", "None"})

@@ -108,7 +108,10 @@ def _trim_name(name: str) -> str:
 
 
 def _is_objective(
-    name: str, found: FigureArray, metrics: MetricTable, lengths: Counter[tuple[tuple[str, ...], int]]
+    name: str,
+    found: FigureArray,
+    metrics: MetricTable,
+    lengths: Counter[tuple[tuple[str, ...], int]],
 ) -> bool:
     """Say whether a list is a curve by itself, or with those that are as long."""
     if found.length < _FEWEST or _NO_CURVE.search("/".join(found.path)):
@@ -169,9 +172,7 @@ def _iter_epochs(
             yield Curve(names.EPOCH, found.values, found.values, found.lines)
 
 
-def select_records(
-    rows: Sequence[FigureRow], metrics: MetricTable
-) -> list[tuple[Record, int]]:
+def select_records(rows: Sequence[FigureRow], metrics: MetricTable) -> list[tuple[Record, int]]:
     """Make a record of each row of the largest list of rows that name a metric."""
     lists = dict[tuple[str, ...], list[FigureRow]]()
     for row in rows:
@@ -197,9 +198,7 @@ def _are_placed(rows: Sequence[FigureRow], called: dict[str, str]) -> bool:
     """Say whether rows tell where in the run they stand: a list of other things does not."""
     if rows[0].key:
         return True
-    placed = sum(
-        any(called[name] in {"step", names.EPOCH} for name in row.values) for row in rows
-    )
+    placed = sum(any(called[name] in {"step", names.EPOCH} for name in row.values) for row in rows)
     return 2 * placed >= len(rows)
 
 
