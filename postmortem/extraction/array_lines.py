@@ -34,6 +34,7 @@ _OPENING: Final = compile_lazily(
     rf"|(?:{FIGURE}(?:{_BETWEEN}{FIGURE}){{0,3}}\s{{0,4}},?\s{{0,4}})?$)"
 )
 """How a list of several figures begins, or a mapping whose first value is a list."""
+_LIST: Final = compile_lazily(r"[:=(] {0,4}\[")
 _SCALAR: Final = compile_lazily(
     r"(?:loss|acc\w{0,6}|rewards?|returns?|norm|lr|rate|ppl|score|f1|iou)[\"']? ?[:=] ?[+-]?\.?\d",
     re.IGNORECASE,
@@ -85,7 +86,7 @@ class ArrayLines:
         if place < self._until:
             return True
         text = view.cleaned.text
-        if "[" not in text or self._begin is not None or self._count >= _MOST_LISTS:
+        if not _LIST.search(text) or self._begin is not None or self._count >= _MOST_LISTS:
             return False
         opening = _OPENING.search(text)
         if opening is None or _SCALAR.search(text):
@@ -100,7 +101,7 @@ class ArrayLines:
             self._extends(block.data, block.offset, self._until - block.offset)
 
     def _extends(self, data: bytes, base: int, start: int) -> bool:
-        """Read a list on up to its last bracket, or as far as the data go; says whether it is one."""
+        """Read a list on up to its last bracket, or as far as the data go; says if it is one."""
         end = self._find_end(data, start)
         if end is None:
             self._begin = None
@@ -115,17 +116,17 @@ class ArrayLines:
     def _find_end(self, data: bytes, start: int) -> int | None:
         """Find where a list ends, or the data; None where a line is no part of it."""
         position = start
-        is_first = not self._text
+        is_known = not self._text.endswith(b"\n")  # of a line that has been looked at
         while position < len(data):
             close = data.find(b"\n", position)
             line_end = len(data) if close < 0 else close
-            if not is_first and not _FURTHER.match(data[position:line_end]):
+            if not is_known and not _FURTHER.match(data[position:line_end]):
                 return None if close >= 0 else len(data)
             for bracket in _BRACKETS.finditer(data, position, line_end):
                 self._depth += 1 if bracket[0] in b"[{" else -1
                 if self._depth == 0:
                     return bracket.end()
-            is_first = False
+            is_known = False
             position = line_end + 1
         return len(data)
 
@@ -164,10 +165,12 @@ class ArrayLines:
             curves = select_curves([one.found for one in own], self._metrics)
             known = self._count_points(where)
             curves = [curve for curve in curves if len(curve.values) > known.get(curve.name, 0)]
-            if self._is_told(curves, known):
+            if self._is_repeated(curves, known):
                 continue
-            ends = (own[0].begin, own[-1].end)
-            self._points.record_lists(RecordLists(curves), ASSUMED_LOOP, where, ends)
+            begin, end = own[0].begin, own[-1].end
+            lists = RecordLists(curves, where, (begin, end))
+            self._points.record_lists(lists, ASSUMED_LOOP)
+            self._points.result.count_earlier(self._points.source, lists.count_records(), begin[1])
 
     def _count_points(self, where: ProcessId) -> dict[str, int]:
         """Count the points that the source has printed of each name, line by line."""
@@ -178,7 +181,7 @@ class ArrayLines:
             if of == process
         }
 
-    def _is_told(self, curves: list[Curve], known: dict[str, int]) -> bool:
+    def _is_repeated(self, curves: list[Curve], known: dict[str, int]) -> bool:
         """Say whether lists repeat what the source has printed line by line."""
         longest = max((len(curve.values) for curve in curves), default=0)
         return longest <= max(known.values(), default=0)

@@ -160,6 +160,17 @@ class KeptFindings:
         """Make the last ones."""
         self.last = deque(self.all()[len(self.first) :], maxlen=LAST)
 
+    def count_earlier(self, records: int, offset: int) -> None:
+        """Count records that stand at an offset, and were told late, before those behind it."""
+        every = [
+            sighting._replace(records_before=sighting.records_before + records)
+            if sighting.finding.offset > offset
+            else sighting
+            for sighting in self.all()
+        ]
+        border = len(self.first)
+        self.first, self.last = every[:border], deque(every[border:], maxlen=LAST)
+
     def copy(self, limits: FindingLimits) -> "KeptFindings":
         """Copy this under other limits."""
         return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), limits=limits)
@@ -272,6 +283,16 @@ class Extract:
             ):
                 return series.steps[index]
         return None
+
+    def count_earlier(self, source: int, records: int, offset: int) -> None:
+        """Count records that stand at an offset, and were told late, before all behind it."""
+        for (_, of, _), kept in self.findings.items():
+            if of == source:
+                kept.count_earlier(records, offset)
+        self.tracebacks = [
+            (found, before + records * (found.source == source and found.offset > offset))
+            for found, before in self.tracebacks
+        ]
 
     def merge(self, other: "Extract") -> None:
         """Take in another part: of other sources, or a later part of the same."""

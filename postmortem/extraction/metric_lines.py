@@ -167,8 +167,6 @@ class MetricLines:
         offset = self._points.result.last_record.get(self._points.source, (0, 0))[1]
         for found in self._generic.rest():
             self.quick.put(found, offset)
-        self._points.flush()
-        self._arrays.settle()
 
     def _take_redrawn(self, drawn: DrawnRecord) -> None:
         """Take a draw; the record of the position before is certain once the bar has left it."""

@@ -6,7 +6,6 @@ counts of an `Extract`, the same either way. Not here: reading lines (`formats`)
 """
 
 import math
-from array import array
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -125,8 +124,7 @@ class Points:
             else:
                 series.append(step, value, place[0])
         self.count += len(record.values)
-        if self.count > MOST_POINTS:
-            self._thin()
+        self._thin()
         self._note(framework, where, 1, place, place)
 
     def rename(
@@ -157,30 +155,18 @@ class Points:
         figures = [np.array(column) for column in rows.values]
         self.add_parts([Part(columns, lines, np.array(rows.steps), figures, lines)], 0)
 
-    def record_lists(
-        self,
-        lists: RecordLists,
-        framework: str,
-        where: ProcessId = NOWHERE,
-        ends: tuple[Place, Place] | None = None,
-    ) -> None:
-        """Store records whose figures are held in lists; `ends` is where these begin and end."""
-        curves, where = lists.curves, self.process(where)
+    def record_lists(self, lists: RecordLists, framework: str) -> None:
+        """Store records whose figures are held in lists."""
+        where = self.process(lists.where)
         self.flush()
-        for curve in curves:
+        for curve in lists.curves:
             series = self._get_series(curve.name, IN_LISTS, where, {})
-            if series is None:
-                self.result.unkept += len(curve.values)
-            else:
-                series.append_many(
-                    array("d", curve.steps), array("d", curve.values), array("q", curve.lines)
-                )
-                self.count += len(curve.values)
-        if self.count > MOST_POINTS:
-            self._thin()
-        lines = [line for curve in curves for line in (curve.lines[0], curve.lines[-1])]
-        begin, end = ends or ((min(lines),) * 2, (max(lines),) * 2)
-        self._note(framework, where, max(len(curve.values) for curve in curves), begin, end)
+            if series is not None:
+                series.append_many(*curve.columns())
+            self.result.unkept += (series is None) * len(curve.values)
+            self.count += len(curve.values)
+        self._thin()
+        self._note(framework, where, lists.count_records(), *lists.find_ends())
 
     def total(self, steps: float) -> None:
         """Take note of the last step of the run, where it is printed."""
@@ -237,6 +223,7 @@ class Points:
         return series
 
     def _thin(self) -> None:
-        """Thin the longest series: all of them together have become too long."""
-        self.flush()
-        self.count = bound_series_points(self.result.series.values(), MOST_POINTS)
+        """Thin the longest series if all of them together have become too long."""
+        if self.count > MOST_POINTS:
+            self.flush()
+            self.count = bound_series_points(self.result.series.values(), MOST_POINTS)

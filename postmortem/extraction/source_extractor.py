@@ -135,10 +135,11 @@ class SourceExtractor:
         """Bring the result up to date."""
         self._metrics.settle()
         self._tracebacks.settle()
-        for series in self.result.series.values():
-            series.settle()
         for kept in self.result.findings.values():
             kept.settle()
+        self._arrays.settle()
+        for series in self.result.series.values():
+            series.settle()
         self._ends.put(self.result, self._source, self.line)
         self.result.samples[self._source] = self._sampler.sample(self.line)
         self.result.recurring[self._source] = self._recurring.lines()

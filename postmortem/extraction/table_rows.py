@@ -20,7 +20,7 @@ from postmortem.extraction.facts.columns import Part
 from postmortem.extraction.formats import bare_rows, grids
 from postmortem.extraction.formats.grids import Grid
 from postmortem.extraction.points import Points
-from postmortem.reading.block_reader import Block
+from postmortem.reading.block_reader import MARGIN, Block
 from postmortem.reading.prefixes import clean
 from postmortem.reading.windows import View
 
@@ -92,7 +92,7 @@ class TableRows:
             *head, _ = block.data[:_HEAD].decode("utf-8", "replace").split("\n")
             self._grid, self._line = grids.build_headless_grid(head, self._title), 1
             if self._grid is None:
-                self._grid = bare_rows.build_bare_grid(head, block.data, self._title)
+                self._grid = bare_rows.build_bare_grid(head, block.data[:MARGIN], self._title)
             self._columns = None if self._grid is None else TableColumns(self._grid)
         # A line that the region cuts is read with the next.
         end = block.hi

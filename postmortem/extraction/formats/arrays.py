@@ -19,8 +19,8 @@ from postmortem.core.lazy_regex import compile_lazily
 
 MOST_FIGURES: Final = 2_000_000
 """Figures of one text; what stands behind them is not read."""
-_MOST_FOUND: Final = 200_000
-"""Arrays and rows of one text."""
+_MOST_ARRAYS, _MOST_ROWS = 5000, 200_000
+"""Of one text."""
 _DEEPEST: Final = 48
 _LONGEST_NAME: Final = 80
 _PIECE: Final = 1 << 20
@@ -135,7 +135,8 @@ class _Parser:
         return self._document._replace(is_whole=is_whole)
 
     def _is_full(self) -> bool:
-        return len(self._document.arrays) + len(self._document.rows) > _MOST_FOUND
+        document = self._document
+        return len(document.arrays) > _MOST_ARRAYS or len(document.rows) > _MOST_ROWS
 
     def _forget(self) -> None:
         self._name, self._is_named = "", False

@@ -45,7 +45,8 @@ _TITLE: Final = compile_lazily(
 """A name that says what its only column is."""
 _HEADING: Final = compile_lazily(
     rf"(?P<prefix>(?:[^\n]{{0,120}}(?:[|:>\]]|[ \t]-|[ \t])[ \t]+|[^\n]{{0,120}}[|>\]\t])?)"
-    rf"(?P<name>(?:[A-Za-z]{{2,14}}[ _/-]){{0,3}}(?:{_METRIC})(?:[ _/-][A-Za-z]{{2,14}}){{0,2}}):?[ \t]*\r?$",
+    rf"(?P<name>(?:[A-Za-z]{{2,14}}[ _/-]){{0,3}}(?:{_METRIC})(?:[ _/-][A-Za-z]{{2,14}}){{0,2}})"
+    r":?[ \t]*\r?$",
     re.IGNORECASE,
 )
 _FEWEST: Final = 6
@@ -84,18 +85,20 @@ def build_bare_grid(lines: Sequence[str], rest: bytes, title: str) -> Grid | Non
 
 def _build_grid(rows: Sequence[Sequence[str]], title: str) -> Grid | None:
     """Make a table of its first rows; one without a name has decimals."""
-    width, firsts = len(rows[0]), [float(row[0]) for row in rows]
-    has_decimals = any(_DECIMAL.search(cell) for row in rows for cell in row)
-    if not (title or has_decimals):
+    if not title and not any(_DECIMAL.search(cell) for row in rows for cell in row):
         return None
-    rises = all(before < after for before, after in itertools.pairwise(firsts))
-    if width == 2 and rises:
-        names = ["step", title or f"{NAMELESS}2"]
-    elif width == 2:
-        names = [f"{title}_{n}" if title else f"{NAMELESS}{n}" for n in (1, 2)]
-    else:
-        names = [title or f"{NAMELESS}1"]
-    return Grid(tuple(names), _compile_row(b"", width), has_prefix=False, is_bare=True)
+    row = _compile_row(b"", len(rows[0]))
+    return Grid(_name_columns(rows, title), row, has_prefix=False, is_bare=True)
+
+
+def _name_columns(rows: Sequence[Sequence[str]], title: str) -> tuple[str, ...]:
+    """Name one column or two; of two, a first one that rises is the step."""
+    if len(rows[0]) == 1:
+        return (title or f"{NAMELESS}1",)
+    firsts = [float(row[0]) for row in rows]
+    if all(before < after for before, after in itertools.pairwise(firsts)):
+        return ("step", title or f"{NAMELESS}2")
+    return tuple(f"{title}_{n}" if title else f"{NAMELESS}{n}" for n in (1, 2))
 
 
 def build_headed_grid(heading: bytes, behind: Sequence[bytes]) -> Grid | None:

@@ -13,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from postmortem.core import names
 from postmortem.core.lazy_regex import compile_lazily
@@ -85,7 +85,7 @@ def select_curves(arrays: Sequence[FigureArray], metrics: MetricTable) -> list[C
         return []
     curves, lists_of_places = list[Curve](), _find_places(called)
     for name, found in called:
-        if _get_place_kind(found) is None and _is_beside(found, name, leaders):
+        if _get_place_kind(found) is None and _is_companion(found, name, leaders):
             steps = _find_steps(found, lists_of_places)
             curves.append(Curve(normalise_metric_name(name), steps, found.values, found.lines))
     return [*_iter_epochs(lists_of_places, leaders), *curves]
@@ -122,7 +122,7 @@ def _is_objective(
     return metrics.is_any(name, *_OBJECTIVES, *_SCORES)
 
 
-def _is_beside(
+def _is_companion(
     found: FigureArray, name: str, leaders: Sequence[tuple[tuple[str, ...], int]]
 ) -> bool:
     """Say whether a list stands beside one that is a curve, and is as long."""
@@ -180,18 +180,21 @@ def select_records(rows: Sequence[FigureRow], metrics: MetricTable) -> list[tupl
             lists.setdefault(row.path, []).append(row)
     found = max(lists.values(), key=len, default=[])
     counts = Counter(name for row in found for name in row.values)
-    columns = list(counts)
-    called = dict(zip(columns, list_metric_names(columns), strict=True))
-    is_shown = len(found) >= _FEWEST_ROWS and any(
-        2 * counts[name] >= len(found)
-        and not _NO_CURVE.search(name)
-        and metrics.is_any(called[name] or name, *_OBJECTIVES)
-        for name in columns
-    )
-    if not is_shown or not _are_placed(found, called):
+    called = dict(zip(counts, list_metric_names(list(counts)), strict=True))
+    usual = [called[name] or name for name, count in counts.items() if 2 * count >= len(found)]
+    if len(found) < _FEWEST_ROWS or not (
+        _name_metric(usual, metrics) and _are_placed(found, called)
+    ):
         return []
     is_on_one_line = found[0].line == found[-1].line
     return [_build_record(row, called, is_on_one_line=is_on_one_line) for row in found]
+
+
+def _name_metric(columns: Iterable[str], metrics: MetricTable) -> bool:
+    """Say whether one of the columns of most rows is a metric."""
+    return any(
+        metrics.is_any(name, *_OBJECTIVES) and not _NO_CURVE.search(name) for name in columns
+    )
 
 
 def _are_placed(rows: Sequence[FigureRow], called: dict[str, str]) -> bool:

@@ -19,7 +19,7 @@ _SET: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:idation)?|test|dev)[ _]set(?![A-Za-z])", re.IGNORECASE
 )
 _PRINTED_TUPLE: Final = compile_lazily(r"[(\['\"]{1,3}([^'\",()]{1,60})['\"],\s?")
-"""A text in a tuple that Python 2 has printed, or in a list: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
+"""A text in a list, or in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Acc:', 0.9)`."""
 _PAIR: Final = compile_lazily(rf"\(['\"]([A-Za-z][\w ./@-]{{0,60}})['\"], ({FIGURE})\)")
 """An item of a printed `OrderedDict`, or of a list of pairs."""
 _SCALAR: Final = compile_lazily(
