@@ -39,13 +39,15 @@ _SCORES: Final = (
 )  # fmt: skip
 """Those of which it is one where another list is as long."""
 _NO_CURVE: Final = compile_lazily(
-    r"(?:^|[\W_])(?:per|by|each|class(?:es|wise)?|folds?|cv|confusion|matri(?:x|ces)|thresh\w*|bins?"
+    r"(?:^|[\W_])(?:per(?!_epoch)|by|each|class(?:es|wise)?|confusion|matri(?:x|ces)|thresh\w*|bins?"
     r"|weights?|coef\w*|scales?|ratios?|labels?|pred(?:s|ict\w*)?|targets?|logits?|probs?\w*|ids?"
     r"|tokens?|ci|intervals?|bounds?|quantiles?|percentiles?|fpr|tpr|indices|fn|names?|config|args"
     r"|samples?|hist(?:ogram)?_bins|sorted|importances?|milestones?|schedule|candidates)(?:$|[\W_])",
     re.IGNORECASE,
 )
 """Words of what a list tells of something else than the course of a run."""
+_OF_FOLDS: Final = compile_lazily(r"(?:^|[\W_])(?:folds?|cv)(?:$|[\W_])", re.IGNORECASE)
+"""The same of a list that holds a figure of each training."""
 _ENDING: Final = compile_lazily(
     r"(?<=[A-Za-z])[_ -](?:history|hist|list|lst|values?|vals|curve|log|logs|array|arr|all"
     r"|per_epoch|track(?:er)?|over_(?:time|epochs))$",
@@ -53,7 +55,7 @@ _ENDING: Final = compile_lazily(
 )
 """What a name says of being a list."""
 _PLACES: Final = compile_lazily(
-    r"(?:(?P<epoch>epochs?)|(?:global_?|train_?|total_?|env_?|time_?)?steps?|timesteps?"
+    r"(?:(?:val|valid|validation|eval|test|train)_)?(?:(?P<epoch>epochs?)|(?:global_?|train_?|total_?|env_?|time_?)?steps?|timesteps?"
     r"|iter(?:ation)?s?|episodes?|updates?|rounds?)(?:_(?:list|history|hist|log|num\w{0,3}))?$",
     re.IGNORECASE,
 )
@@ -67,6 +69,10 @@ _MAY_BE: Final = compile_lazily(
     r"\s{0,80}(?:\{\s{0,80}[\"'][^\"'\n]{0,80}[\"']\s?:|\[\s{0,80}\{\s{0,80}[\"'])"
 )
 """How a mapping begins, or a list of them."""
+_WRAPPER: Final = compile_lazily(
+    r"(?:training_?)?(?:history|logs?|metrics|results|curves|data|stats|records)$", re.IGNORECASE
+)
+_SPLIT_WORD: Final = compile_lazily(r"(?:val|test|dev|eval|train)", re.IGNORECASE)
 _FEWEST, _FEWEST_ALONE, _FEWEST_ROWS = 2, 3, 2
 _NEARLY: Final = 1
 """Entries by which one list is longer than another where a run was stopped between the two."""
@@ -92,14 +98,32 @@ def select_curves(arrays: Sequence[FigureArray], metrics: MetricTable) -> list[C
 
 
 def _name_arrays(arrays: Sequence[FigureArray]) -> list[str]:
-    """Name lists by the keys that lead to them, without those that lead to all."""
-    heads = [found.path[:-1] for found in arrays]
+    """Name lists by the keys that lead to them.
+
+    Without those that lead to all or tell nothing, and numbers of folds and runs: these are
+    trainings one behind the other.
+    """
+    heads = [found.path[:-1] for found in arrays if _get_place_kind(found) is None]
     common = 0
     for level in itertools.zip_longest(*heads):
         if len(set(level)) > 1 or level[0] is None or _SPLIT.search(level[0]):
             break
         common += 1
-    return ["/".join((*found.path[common:-1], _trim_name(found.path[-1]))) for found in arrays]
+    return [
+        "/".join(
+            (
+                *(key for key in found.path[common:-1] if not _is_without_name(key)),
+                _trim_name(found.path[-1]),
+            )
+        )
+        for found in arrays
+    ]
+
+
+def _is_without_name(key: str) -> bool:
+    """Say whether a key numbers a training of several, or says that it leads to a history."""
+    is_number = _KEY.match(key) is not None and _SPLIT_WORD.match(key) is None
+    return is_number or _WRAPPER.match(key) is not None
 
 
 def _trim_name(name: str) -> str:
@@ -114,7 +138,8 @@ def _is_objective(
     lengths: Counter[tuple[tuple[str, ...], int]],
 ) -> bool:
     """Say whether a list is a curve by itself, or with those that are as long."""
-    if found.length < _FEWEST or _NO_CURVE.search("/".join(found.path)):
+    is_other = _NO_CURVE.search("/".join(found.path)) or _OF_FOLDS.search(found.path[-1])
+    if found.length < _FEWEST or is_other:
         return False
     is_alone = lengths[found.path[:-1], found.length] == 1
     if is_alone:
@@ -131,7 +156,8 @@ def _is_companion(
         and len(found.values) > 0
         and not _NO_CURVE.search(name)
         and any(
-            path == found.path[:-1] and abs(length - found.length) <= _NEARLY
+            path[: len(found.path) - 1] == found.path[:-1]
+            and abs(length - found.length) <= (_NEARLY if len(path) == len(found.path) - 1 else 0)
             for path, length in leaders
         )
     )

@@ -29,11 +29,11 @@ TIMES: Final = frozenset(
 """Columns that are no metric."""
 _TRAIN: Final = r"(?:train(?:ing)?[_/ ])?"
 _KNOWN: Final = (
-    (compile_lazily(rf"{_TRAIN}loss(?:es|_step)?|losses?/train(?:ing)?"), "loss"),
+    (compile_lazily(rf"{_TRAIN}loss(?:es|_step)?|loss(?:es)?/train(?:ing)?"), "loss"),
     (
         compile_lazily(
             r"(?:val|valid|validation|eval|test|dev)[_/ ]loss(?:es|_epoch)?"
-            r"|losses?/(?:val|valid|validation|eval|test|dev)"
+            r"|loss(?:es)?/(?:val|valid|validation|eval|test|dev)"
         ),
         "eval_loss",
     ),

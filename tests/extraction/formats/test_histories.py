@@ -69,6 +69,26 @@ def test_nested_lists_are_named_by_what_tells_them_apart() -> None:
     assert set(curves({"history": {"loss": LOSS, "acc": EVAL}})) == {"loss", "acc"}
 
 
+def test_places_may_stand_beside_the_mapping_of_the_lists() -> None:
+    """So may a rate; those of an evaluation have its name."""
+    found = curves({"epoch": [0, 1, 2, 3], "lr": LOSS, "history": {"loss": LOSS}})
+    assert found["loss"] == at(LOSS, (0, 1, 2, 3))
+    assert "learning_rate" in curves({"lr": LOSS, "train": {"loss": LOSS}, "val": {"loss": EVAL}})
+    of_both = curves({"loss": LOSS * 5, "eval_step": [5, 10, 15, 20], "eval_loss": EVAL})
+    assert of_both["eval_loss"] == at(EVAL, (5, 10, 15, 20))
+    assert len(of_both["loss"]) == 20
+    assert set(curves({"loss": {"train": LOSS, "val": EVAL}})) == {"loss", "eval_loss"}
+
+
+def test_folds_are_trainings_one_behind_the_other() -> None:
+    """Of a mapping for each, and of a list of mappings."""
+    fold = {"loss": LOSS, "val_loss": EVAL}
+    expected = {"loss": at(LOSS) * 2, "eval_loss": at(EVAL) * 2}
+    assert curves({"fold_1": fold, "fold_2": fold}) == expected
+    assert curves([fold, fold]) == expected
+    assert set(curves({"valid_0": fold, "valid_1": fold})) >= {"valid_0/loss", "valid_1/loss"}
+
+
 @pytest.mark.parametrize(
     ("printed", "name"),
     [
