@@ -80,7 +80,7 @@ _NEARLY: Final = 1
 
 def select_curves(arrays: Sequence[FigureArray], metrics: MetricTable) -> list[Curve]:
     """Select the curves among the lists of a text, those of one name joined."""
-    called = list(zip(_name_arrays(arrays), arrays, strict=True))
+    called = list(zip(_name_arrays(arrays, metrics), arrays, strict=True))
     lengths = Counter((found.path[:-1], found.length) for found in arrays)
     leaders = [
         (found.path[:-1], found.length)
@@ -97,7 +97,7 @@ def select_curves(arrays: Sequence[FigureArray], metrics: MetricTable) -> list[C
     return [*_iter_epochs(lists_of_places, leaders), *curves]
 
 
-def _name_arrays(arrays: Sequence[FigureArray]) -> list[str]:
+def _name_arrays(arrays: Sequence[FigureArray], metrics: MetricTable) -> list[str]:
     """Name lists by the keys that lead to them.
 
     Without those that lead to all or tell nothing, and numbers of folds and runs: these are
@@ -105,8 +105,8 @@ def _name_arrays(arrays: Sequence[FigureArray]) -> list[str]:
     """
     heads = [found.path[:-1] for found in arrays if _get_place_kind(found) is None]
     common = 0
-    for level in itertools.zip_longest(*heads):
-        if len(set(level)) > 1 or level[0] is None or _SPLIT.search(level[0]):
+    for key, *others in itertools.zip_longest(*heads):
+        if key is None or set(others) - {key} or _SPLIT.search(key) or metrics.classify(key):
             break
         common += 1
     return [
