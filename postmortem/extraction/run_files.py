@@ -161,13 +161,13 @@ class RunFiles:
                 lambda source: wandb_summary.iter_last_values(_read_head(source)),
                 [wandb_summary.NOTE],
             )
-        metrics = self._machine.knowledge.metrics
+        metrics, notes = self._machine.knowledge.metrics, list[Message]()
         if histories.is_history(head, metrics):
             return _Records(
                 csv_metrics.PRODUCER,
                 ASSUMED_LOOP,
-                lambda source: histories.iter_records(_parse_history(source), metrics),
-                [],
+                lambda source: histories.iter_records(_parse_history(source, notes), metrics),
+                notes,
             )
         return None
 
@@ -213,8 +213,11 @@ class RunFiles:
         return ReadSource(part, notes, _SETTINGS)
 
 
-def _parse_history(source: Readable) -> Document:
-    return parse_arrays(fill(source, _HISTORY_BYTES).decode("utf-8", "replace"))
+def _parse_history(source: Readable, notes: list[Message]) -> Document:
+    """Read a history, and note where it is too long to be read whole."""
+    data = fill(source, _HISTORY_BYTES)
+    notes += [_CUT] if len(data) == _HISTORY_BYTES else []
+    return parse_arrays(data.decode("utf-8", "replace"))
 
 
 def _read_head(source: Readable) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import postmortem
+from postmortem.core.errors import InputError
 
 EPOCHS = 12
 LOSS = [round(2 / (1 + epoch), 4) for epoch in range(EPOCHS)]
@@ -69,6 +70,13 @@ def test_a_configuration_stays_one(tmp_path: Path) -> None:
     folder = json.loads(postmortem.analyze(tmp_path).render("json", redact=False))
     assert told["outcome"] == "running"
     assert {one["kind"] for one in folder["sources"]} == {"log", "environment"}
+
+
+def test_lists_of_other_things_are_no_source_code(tmp_path: Path) -> None:
+    """The refusal says what the file is."""
+    text = json.dumps({"predictions": [0, 1] * 9, "matrix": [[5, 1], [2, 6]]}, indent=2)
+    with pytest.raises(InputError, match="JSON in which no metric"):
+        report(tmp_path / "eval.json", text)
 
 
 def test_a_long_history_is_read_in_seconds(tmp_path: Path) -> None:

@@ -114,7 +114,9 @@ class _Parser:
         """Read it to its end, or as far as may be."""
         position, closed, is_whole = 0, False, True
         while (token := _TOKEN.search(self._text, position)) is not None:
-            is_whole = is_whole and not closed
+            if closed:
+                is_whole = False
+                break
             position = token.end()
             sign = token["sign"]
             if sign is None:
