@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
-from postmortem.core.names import ASSUMED_LOOP
+from postmortem.core.names import ASSUMED_LOOP, IN_LISTS
 from postmortem.extraction.formats.arrays import FigureArray, parse_arrays
 from postmortem.extraction.formats.histories import select_curves
 from postmortem.extraction.formats.records import Curve, RecordLists
@@ -72,6 +72,8 @@ class ArrayLines:
         """Lists that were printed."""
         self._alike = Counter[tuple[str, ...]]()
         """How often a list has come again with other figures."""
+        self._given = Counter[tuple[ProcessId, str]]()
+        """How many figures of each name have been given."""
         self._text = bytearray()
         """What has been read of a list that is open."""
         self._begin: Place | None = None
@@ -110,7 +112,7 @@ class ArrayLines:
         self._text += data[start:end]
         self._until = base + end
         if self._depth == 0 or len(self._text) > _MOST_BYTES:
-            self._close()
+            self.close()
         return True
 
     def _find_end(self, data: bytes, start: int) -> int | None:
@@ -130,8 +132,8 @@ class ArrayLines:
             position = line_end + 1
         return len(data)
 
-    def _close(self) -> None:
-        """Take the lists of what has been read."""
+    def close(self) -> None:
+        """Take the lists of what has been read; nothing is read on in them."""
         if self._begin is None:
             return
         line, offset = self._begin
@@ -157,20 +159,37 @@ class ArrayLines:
             self._printed.append(printed)
 
     def settle(self) -> None:
-        """Give the curves among the lists, where nothing else tells them."""
-        self._close()
-        printed, self._printed = self._printed, []
-        for where in dict.fromkeys(one.where for one in printed):
-            own = [one for one in printed if one.where == where]
+        """Give the curves among the lists that have ended, where nothing else tells them.
+
+        Of one that was given before, what has come since.
+        """
+        for where in dict.fromkeys(one.where for one in self._printed):
+            own = [one for one in self._printed if one.where == where]
             curves = select_curves([one.found for one in own], self._metrics)
             known = self._count_points(where)
             curves = [curve for curve in curves if len(curve.values) > known.get(curve.name, 0)]
             if self._is_repeated(curves, known):
                 continue
-            begin, end = own[0].begin, own[-1].end
-            lists = RecordLists(curves, where, (begin, end))
-            self._points.record_lists(lists, ASSUMED_LOOP)
-            self._points.result.count_earlier(self._points.source, lists.count_records(), begin[1])
+            if curves := self._select_new(curves, where):
+                begin, end = own[0].begin, own[-1].end
+                lists = RecordLists(curves, where, (begin, end))
+                self._points.record_lists(lists, ASSUMED_LOOP)
+                self._points.result.count_earlier(
+                    self._points.source, lists.count_records(), begin[1]
+                )
+
+    def _select_new(self, curves: list[Curve], where: ProcessId) -> list[Curve]:
+        """Select the figures that have not been given yet."""
+        new, seen = list[Curve](), Counter[str]()
+        for curve in curves:
+            start = max(0, self._given[where, curve.name] - seen[curve.name])
+            seen[curve.name] += len(curve.values)
+            if start < len(curve.values):
+                steps, values, lines = curve.steps, curve.values, curve.lines
+                new.append(Curve(curve.name, steps[start:], values[start:], lines[start:]))
+        for name, count in seen.items():
+            self._given[where, name] = max(self._given[where, name], count)
+        return new
 
     def _count_points(self, where: ProcessId) -> dict[str, int]:
         """Count the points that the source has printed of each name, line by line."""
@@ -178,7 +197,7 @@ class ArrayLines:
         return {
             name: len(series.values)
             for (name, _, _, of), series in self._points.result.series.items()
-            if of == process
+            if of == process and series.producer != IN_LISTS
         }
 
     def _is_repeated(self, curves: list[Curve], known: dict[str, int]) -> bool:

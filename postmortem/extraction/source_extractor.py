@@ -129,6 +129,7 @@ class SourceExtractor:
 
     def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
+        self._arrays.close()
         return _complete(self._settle())
 
     def _settle(self) -> Extract:

@@ -9,7 +9,7 @@ import postmortem
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.source_extractor import SourceExtractor
 from postmortem.pipeline import get_matcher
-from postmortem.reading.block_reader import SIZE, iter_blocks
+from postmortem.reading.block_reader import SIZE, Block, iter_blocks
 
 LOSS = [2.0, 1.5, 1.25, 1.0, 0.875, 0.75]
 EVAL = [2.25, 1.75, 1.5, 1.25, 1.0, 0.9375]
@@ -89,6 +89,21 @@ def test_a_list_that_grows_is_told_once() -> None:
     """Each print holds the one before."""
     text = "".join(f"losses: {LOSS[:count]}\n" for count in range(4, 7))
     assert read(text) == {"loss": on(3, LOSS)}
+
+
+def test_a_snapshot_changes_nothing_of_what_follows() -> None:
+    """Neither within a list nor between two prints of one that grows."""
+    text = "".join(f"losses: {LOSS[:count]}\n" for count in range(4, 7))
+    extractor, counts = SourceExtractor(get_matcher(()), 0), []
+    for block in iter_blocks(io.BytesIO(text.encode())):
+        for start in range(0, len(text), 30):
+            low, high = block.lo + start, min(start + 30, len(text))
+            extractor.feed(Block(block.data[:high], low, high, 0))
+            series = extractor.snapshot().series.values()
+            counts.append(max((one.points for one in series), default=0))
+    found = next(iter(extractor.finished().series.values()))
+    assert list(found.values) == LOSS
+    assert counts == sorted(counts)
 
 
 def test_what_was_printed_line_by_line_leads() -> None:
