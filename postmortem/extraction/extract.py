@@ -160,6 +160,17 @@ class KeptFindings:
         """Make the last ones."""
         self.last = deque(self.all()[len(self.first) :], maxlen=LAST)
 
+    def count_earlier(self, records: int, offset: int) -> None:
+        """Count records that stand at an offset, and were told late, before those behind it."""
+        every = [
+            sighting._replace(records_before=sighting.records_before + records)
+            if sighting.finding.offset > offset
+            else sighting
+            for sighting in self.all()
+        ]
+        border = len(self.first)
+        self.first, self.last = every[:border], deque(every[border:], maxlen=LAST)
+
     def copy(self, limits: FindingLimits) -> "KeptFindings":
         """Copy this under other limits."""
         return dataclasses.replace(self, first=[*self.first], last=self.last.copy(), limits=limits)
@@ -258,16 +269,30 @@ class Extract:
         return self.records_of.get((source, where), 0) + self.records_of.get((source, NOWHERE), 0)
 
     def step_at(self, source: int, line: int) -> float | None:
-        """Give the step of the metric record in a line; None if it has none, or there is none."""
+        """Give the step of the metric record in a line; None if it has none, or there is none.
+
+        Nor where a list has all of them on one.
+        """
         for series in self.series.values():
             if (
                 series.source == source
                 and (index := bisect.bisect_left(series.lines, line)) < len(series.lines)
                 and series.lines[index] == line
                 and not math.isnan(series.steps[index])
+                and (series.producer != names.IN_LISTS or series.lines[-1] != series.lines[0])
             ):
                 return series.steps[index]
         return None
+
+    def count_earlier(self, source: int, records: int, offset: int) -> None:
+        """Count records that stand at an offset, and were told late, before all behind it."""
+        for (_, of, _), kept in self.findings.items():
+            if of == source:
+                kept.count_earlier(records, offset)
+        self.tracebacks = [
+            (found, before + records * (found.source == source and found.offset > offset))
+            for found, before in self.tracebacks
+        ]
 
     def merge(self, other: "Extract") -> None:
         """Take in another part: of other sources, or a later part of the same."""

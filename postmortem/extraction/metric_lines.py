@@ -10,6 +10,7 @@ from typing import Final
 
 from postmortem.core.lines import ProcessId
 from postmortem.core.names import LOSS
+from postmortem.extraction.array_lines import ArrayLines
 from postmortem.extraction.cursor import Cursor
 from postmortem.extraction.formats import table
 from postmortem.extraction.formats.bars import RunBar, is_training
@@ -46,11 +47,12 @@ class MetricLines:
         points: Points,
         cursor: Cursor,
         rows: TableRows,
+        arrays: ArrayLines,
         budget: Budget,
     ) -> None:
         """Take the readers of known formats, where points go, and whose lines these are."""
         self._readers, self._points, self._cursor = readers, points, cursor
-        self._budget, self._rows = budget, rows
+        self._budget, self._rows, self._arrays = budget, rows, arrays
         self._generic, self._table = GenericReader(self._rename_loss), table.TableReader()
         self._bar, self._unfinished = RunBar(), UnfinishedBars()
         self.quick = TemplateReader(points, self._generic, self._bar, budget)
@@ -66,7 +68,7 @@ class MetricLines:
 
     def take(self, index: int, view: View, base: int) -> None:
         """Take what the reader of this index reads on a line."""
-        if CLAIMED in view.claimed:
+        if CLAIMED in view.claimed or self._is_of_array(view, base):
             return
         reader = self._readers[index]
         record = reader.read(view, self._budget, self._columns)
@@ -109,6 +111,8 @@ class MetricLines:
         place = base + view.start
         if CLAIMED in view.claimed or place < self.quick.read_until:
             return
+        if self._is_of_array(view, base):
+            return
         if self._generic.is_crowded and not self._cursor.admission.may_read(opening, place):
             return
         own = parse_entry(view.cleaned.text)
@@ -125,6 +129,13 @@ class MetricLines:
             self._columns = self._rows.begin(view, base) or self._columns
             where = self._points.process(view.cleaned.where)
             self._unfinished.take(view.cleaned.text, where, view.number, place)
+
+    def _is_of_array(self, view: View, base: int) -> bool:
+        """Say whether a line belongs to a printed list, which is read as a whole."""
+        if self._arrays.takes(view, base):
+            view.claimed.add(CLAIMED)
+            return True
+        return False
 
     def _take_unknown(
         self, view: View, base: int, own: FigureEntry | None

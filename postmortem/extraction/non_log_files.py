@@ -22,6 +22,8 @@ _NAMES: Final = compile_lazily(
     r"[\w ./()%:@#-]{0,80}(?:[,;\t][\w ./()%:@#-]{0,80}){1,9}(?:[,;\t].*|\s{0,9})$"
 )
 """The heading of a table of comma-separated values."""
+_MAPPINGS: Final = compile_lazily(r"\s{0,200}(?:\[\s{0,200})?\{")
+"""How a mapping begins, or a list of them."""
 _LOOKED_AT: Final = 20
 
 
@@ -41,9 +43,14 @@ def may_be_no_log(path: str, head: str) -> bool:
     return (
         file.suffix in _SUFFIXES
         or not _STORES.isdisjoint(file.parts)
-        or head.lstrip()[:1] == "{"
+        or is_mapping(head)
         or _NAMES.match(first) is not None
     )
+
+
+def is_mapping(head: str) -> bool:
+    """Say whether a text begins as a mapping, or a list of them."""
+    return _MAPPINGS.match(head) is not None
 
 
 def may_be_figures(path: str) -> bool:

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.core.names import IN_LISTS
 from postmortem.extraction.extract import Extract, bound_series_points
 from postmortem.extraction.facts.columns import Columns, Part, put_parts
 from postmortem.extraction.facts.series import Series
-from postmortem.extraction.formats.records import Record, RecordRows
+from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
 from postmortem.extraction.process_registry import ProcessRegistry
 from postmortem.extraction.waiting_rows import WaitingRows
 
@@ -123,8 +124,7 @@ class Points:
             else:
                 series.append(step, value, place[0])
         self.count += len(record.values)
-        if self.count > MOST_POINTS:
-            self._thin()
+        self._thin()
         self._note(framework, where, 1, place, place)
 
     def rename(
@@ -154,6 +154,19 @@ class Points:
         columns = self.columns(rows.names, producer, framework, NOWHERE, {})
         figures = [np.array(column) for column in rows.values]
         self.add_parts([Part(columns, lines, np.array(rows.steps), figures, lines)], 0)
+
+    def record_lists(self, lists: RecordLists, framework: str) -> None:
+        """Store records whose figures are held in lists."""
+        where = self.process(lists.where)
+        self.flush()
+        for curve in lists.curves:
+            series = self._get_series(curve.name, IN_LISTS, where, {})
+            if series is not None:
+                series.append_many(*curve.columns())
+            self.result.unkept += (series is None) * len(curve.values)
+            self.count += len(curve.values)
+        self._thin()
+        self._note(framework, where, lists.count_records(), *lists.find_ends())
 
     def total(self, steps: float) -> None:
         """Take note of the last step of the run, where it is printed."""
@@ -210,6 +223,7 @@ class Points:
         return series
 
     def _thin(self) -> None:
-        """Thin the longest series: all of them together have become too long."""
-        self.flush()
-        self.count = bound_series_points(self.result.series.values(), MOST_POINTS)
+        """Thin the longest series if all of them together have become too long."""
+        if self.count > MOST_POINTS:
+            self.flush()
+            self.count = bound_series_points(self.result.series.values(), MOST_POINTS)

@@ -18,13 +18,15 @@ from postmortem.extraction.formats import (
     config_files,
     csv_metrics,
     flight_recorder,
+    histories,
     mlflow_metric,
     tensorboard_events,
     trainer_state,
     wandb_summary,
 )
+from postmortem.extraction.formats.arrays import Document, parse_arrays
 from postmortem.extraction.formats.plain_pickle import MOST_BYTES
-from postmortem.extraction.formats.records import Record, RecordRows
+from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
 from postmortem.extraction.formats.setting_keys import KeyTable, StatedFact
 from postmortem.extraction.formats.tensorboard_events import is_event_file
 from postmortem.extraction.literals import Matcher
@@ -39,6 +41,8 @@ _ROW_BYTES: Final = 1 << 20
 _AT_ONCE: Final = 1 << 20
 _METRICS, _SETTINGS = "metrics", "environment"
 _CUT: Final = say("only its beginning was read", "只读取了开头部分")
+_HISTORY_BYTES: Final = 32 << 20
+"""Of a history, whose lists are read whole."""
 _MOST_OTHERS: Final = 200
 """Files of unknown origin that are looked at as configurations; more are data."""
 
@@ -49,7 +53,7 @@ class _Records(NamedTuple):
     producer: str
     framework: str
     """Which it tells of; empty where anybody writes such a file."""
-    of: Callable[[Readable], Iterable[tuple[Record, int] | RecordRows]]
+    of: Callable[[Readable], Iterable[tuple[Record, int] | RecordRows | RecordLists]]
     notes: list[Message]
 
 
@@ -157,6 +161,14 @@ class RunFiles:
                 lambda source: wandb_summary.iter_last_values(_read_head(source)),
                 [wandb_summary.NOTE],
             )
+        metrics, notes = self._machine.knowledge.metrics, list[Message]()
+        if histories.is_history(head, metrics):
+            return _Records(
+                csv_metrics.PRODUCER,
+                ASSUMED_LOOP,
+                lambda source: histories.iter_records(_parse_history(source, notes), metrics),
+                notes,
+            )
         return None
 
     def _take_records(self, text: Text, index: int, how: _Records) -> ReadSource:
@@ -169,7 +181,7 @@ class RunFiles:
     def _extract_records(
         self,
         index: int,
-        records: Iterable[tuple[Record, int] | RecordRows],
+        records: Iterable[tuple[Record, int] | RecordRows | RecordLists],
         producer: str,
         framework: str,
     ) -> Extract:
@@ -199,6 +211,13 @@ class RunFiles:
         elif config.broken is not None:
             notes.append(say("breaks off at line {line}", "在第 {line} 行中断", line=config.broken))
         return ReadSource(part, notes, _SETTINGS)
+
+
+def _parse_history(source: Readable, notes: list[Message]) -> Document:
+    """Read a history, and note where it is too long to be read whole."""
+    data = fill(source, _HISTORY_BYTES)
+    notes += [_CUT] if len(data) == _HISTORY_BYTES else []
+    return parse_arrays(data.decode("utf-8", "replace"))
 
 
 def _read_head(source: Readable) -> str:

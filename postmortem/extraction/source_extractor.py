@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 
 from postmortem.core.lines import NOWHERE, ProcessId
+from postmortem.extraction.array_lines import ArrayLines
 from postmortem.extraction.columnar.cut_regions import CutRegions
 from postmortem.extraction.columnar.line_literals import LineLiterals
 from postmortem.extraction.columnar.line_shapes import LineShapes
@@ -24,7 +25,7 @@ from postmortem.extraction.ends import Ends
 from postmortem.extraction.extract import Extract, name_evaluations
 from postmortem.extraction.fact_lines import FactLines
 from postmortem.extraction.finding_lines import FindingLines
-from postmortem.extraction.formats.records import Record, RecordRows
+from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
@@ -50,6 +51,7 @@ class SourceExtractor:
         *,
         srun: bool = False,
         breaks_by_return: bool = False,
+        title: str = "",
         budget: Budget | None = None,
     ) -> None:
         """Start at the first line.
@@ -60,6 +62,7 @@ class SourceExtractor:
             where: the process that the file's name tells, for lines that say nothing.
             srun: the source carries `srun --label` task numbers.
             breaks_by_return: its only line breaks are carriage returns.
+            title: what the name of the source says of figures without a name.
             budget: of the whole job, for searches that are slow.
         """
         self.result = Extract()
@@ -69,8 +72,11 @@ class SourceExtractor:
         self._machine, self._source = machine, source
         self._points = Points(self.result, source, where)
         self._cursor = Cursor(machine, self._points, line_break, srun=srun)
-        self._rows = TableRows(self._points, line_break)
-        self._metrics = MetricLines(machine.metrics, self._points, self._cursor, self._rows, own)
+        self._rows = TableRows(self._points, line_break, title)
+        self._arrays = ArrayLines(self._points, machine.knowledge.metrics)
+        self._metrics = MetricLines(
+            machine.metrics, self._points, self._cursor, self._rows, self._arrays, own
+        )
         self._positions = PositionLines(line_break)
         self._ends = Ends(line_break)
         self._sampler = Sampler(line_break)
@@ -86,6 +92,7 @@ class SourceExtractor:
     def feed(self, block: Block) -> None:
         """Look at the fresh region of a block."""
         metrics, first = self._metrics, self._cursor.line
+        self._arrays.feed(block)
         if self._cursor.learnt.learn(block):
             self._cursor.shaped.forget()
         for part in split_block(block):
@@ -101,12 +108,15 @@ class SourceExtractor:
 
     def take_state(
         self,
-        records: Iterable[tuple[Record, int] | RecordRows],
+        records: Iterable[tuple[Record, int] | RecordRows | RecordLists],
         producer: str,
         framework: str,
     ) -> None:
         """Take the records of a metrics file that has been read by a reader of its own."""
         for found in records:
+            if isinstance(found, RecordLists):
+                self._points.record_lists(found, framework)
+                continue
             if isinstance(found, RecordRows):
                 self._points.record_rows(found, producer, framework)
                 continue
@@ -119,16 +129,18 @@ class SourceExtractor:
 
     def finished(self) -> Extract:
         """Give what was gathered from the whole source, behind whose end nothing is fed."""
+        self._arrays.close()
         return _complete(self._settle())
 
     def _settle(self) -> Extract:
         """Bring the result up to date."""
         self._metrics.settle()
         self._tracebacks.settle()
-        for series in self.result.series.values():
-            series.settle()
         for kept in self.result.findings.values():
             kept.settle()
+        self._arrays.settle()
+        for series in self.result.series.values():
+            series.settle()
         self._ends.put(self.result, self._source, self.line)
         self.result.samples[self._source] = self._sampler.sample(self.line)
         self.result.recurring[self._source] = self._recurring.lines()

@@ -15,9 +15,11 @@ from postmortem.core.message import Message, say
 from postmortem.extraction.extract import Extract
 from postmortem.extraction.facts.fact_store import FactStore
 from postmortem.extraction.formats import error_file
+from postmortem.extraction.formats.bare_rows import name_column
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.non_log_files import (
     ReadSource,
+    is_mapping,
     is_record_lines,
     may_be_figures,
     may_be_no_log,
@@ -44,6 +46,10 @@ _HEAD: Final = 65536
 _CUT: Final = say("only its beginning was read", "只读取了开头部分")
 _DOCUMENT: Final = say(
     "source code or a document, not a training log", "是源代码或文档，不是训练日志"
+)
+_JSON: Final = say(
+    "JSON in which no metric was recognised, not a training log",
+    "JSON 文件，其中没有识别出任何指标，不是训练日志",
 )
 _FEWEST_WORDS: Final = 4
 """Words of a sentence; a cell of a table, or `Could not collect` of a dump, has fewer."""
@@ -99,7 +105,7 @@ class SourceReader:
         part = self._read_log(text, index, where, path, srun=has_srun_labels(head[:_HEAD]))
         if _is_document(part, text, head, index):
             nothing = Extract(lines={index: part.lines[index]}, records={index: 0})
-            return ReadSource(nothing, [_DOCUMENT], "ignored")
+            return ReadSource(nothing, [_JSON if is_mapping(head) else _DOCUMENT], "ignored")
         return ReadSource(part, _list_notes(text))
 
     def read_binary(self, opened: Readable, index: int, path: str) -> ReadSource | None:
@@ -139,6 +145,7 @@ class SourceReader:
             where,
             srun=srun,
             breaks_by_return=text.breaks_by_return,
+            title=name_column(path),
             budget=self.budget,
         )
         for block in iter_blocks(text, self.block_size):

@@ -184,9 +184,13 @@ def _find_real_failures(
 
 
 def _is_training_continued(found: Sighting, extract: Extract) -> bool:
-    """Say whether training goes on behind an end marker: it was the end of a part, of a fold."""
+    """Say whether training goes on behind an end marker: it was the end of a part, of a fold.
+
+    A list of what has been goes on with nothing.
+    """
     return any(
         series.name == names.LOSS
+        and series.producer != names.IN_LISTS
         and series.source == found.finding.source
         and len(series.lines) - bisect.bisect_right(series.lines, found.finding.line)
         >= SURVIVED_RECORDS

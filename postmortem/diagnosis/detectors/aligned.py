@@ -163,8 +163,28 @@ class Curves:
     def by_line(self, name: str) -> Mapping[int, float]:
         """Give the values of a series by raw line."""
         if name not in self._by_line:
-            self._by_line[name] = {point.line: point.value for point in self.points(name)}
+            series = self.by_name.get(name)
+            self._by_line[name] = (
+                self._map_lists(name)
+                if series is not None and series.producer == names.IN_LISTS
+                else {point.line: point.value for point in self.points(name)}
+            )
         return self._by_line[name]
+
+    def _map_lists(self, name: str) -> Mapping[int, float]:
+        """Give the values of a list by the raw lines of all that is of the same step.
+
+        None where all stand on one line.
+        """
+        at = {point.step: point.value for point in self.points(name)}
+        lists = [one for one, series in self.by_name.items() if series.producer == names.IN_LISTS]
+        found = [
+            (point.line, at[point.step])
+            for one in lists
+            for point in self.points(one)
+            if point.step in at
+        ]
+        return dict(found) if len({line for line, _ in found}) == len(found) else {}
 
     def shape(self, name: str, message: Message, line: int) -> Anomaly:
         """Make an anomaly of this process.

@@ -19,7 +19,7 @@ from postmortem.core.visible import get_last_draw
 from postmortem.diagnosis.detectors.anomaly import Anomaly
 from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.diagnosis.detectors.stalled_output import STEP
-from postmortem.extraction.facts.series import Series
+from postmortem.extraction.facts.series import Series, is_nameless
 from postmortem.rules.traits import Trait, has_trait
 
 _ENDS: Final = ("last-step", "closing-words", "last-epoch", "planned-end", "closing-results")
@@ -145,6 +145,7 @@ def detect_failure_free_run(observed: Observed) -> Iterable[Anomaly]:
     if (
         observed.outcome not in {"running", "stalled"}
         or not (count or _find_signs_of_work(observed))
+        or is_nameless(observed.series)
         or any(observed.anomaly_types[name].is_bad for name in observed.known)
     ):
         return []

@@ -16,6 +16,7 @@ from postmortem.diagnosis.inference.available_inputs import is_available
 from postmortem.diagnosis.inference.predicates import evaluate_conditions
 from postmortem.diagnosis.inference.ranking import RankedCause, rank_causes
 from postmortem.diagnosis.inference.rules import WEIGHTS, score
+from postmortem.extraction.facts.series import is_nameless
 from postmortem.rules.base import KnowledgeBase
 from postmortem.rules.causes import CauseRule
 from postmortem.rules.traits import Trait, has_trait
@@ -240,6 +241,8 @@ def _list_needs(
     ranked: Sequence[RankedCause], case: Case, knowledge: KnowledgeBase
 ) -> tuple[Need[Message], ...]:
     """Say what would decide, but for what was handed in."""
+    if is_nameless(case.gathered.series.values()):
+        return (_NAME_NEED,)
     needs = (
         Need(parse_bilingual(item.what), parse_bilingual(item.why), item.command)
         for cause in ranked[:3]
@@ -252,6 +255,21 @@ def _list_needs(
     )
 
 
+_NAME_NEED: Final = Need(
+    say(
+        "the names of the columns: a heading line, or a file name that says it (loss.txt)",
+        "各列的名称：加一行表头，或用文件名说明（如 loss.txt）",
+    ),
+    say(
+        "nothing in the input says what its figures are; values that are not finite are all that"
+        " they show",
+        "输入中没有任何内容说明这些数字是什么；除 NaN/inf 外无法判断",
+    ),
+    "cp FILE loss.txt",
+)
+_NO_NAMES: Final = say(
+    "how the curves go (their columns have no names)", "曲线的走势（各列没有名称）"
+)
 _NO_GPU: Final = say("the GPU model (not printed)", "GPU 型号（未打印）")
 _NO_PRECISION: Final = say("the training precision (not printed)", "训练精度（未打印）")
 _NO_VERSIONS: Final = say("package versions (not printed)", "软件包版本（未打印）")
@@ -259,6 +277,7 @@ _NO_VERSIONS: Final = say("package versions (not printed)", "软件包版本（�
 
 def _list_unchecked(case: Case) -> tuple[Message, ...]:
     known = (
+        (_NO_NAMES, not is_nameless(case.gathered.series.values())),
         (_NO_GPU, case.environment.gpus),
         (_NO_PRECISION, case.environment.precision),
         (_NO_VERSIONS, case.environment.packages),

@@ -130,6 +130,9 @@ def _is_among(line: int, lines: Sequence[int]) -> bool:
 
 def _find_epoch(every: Sequence[Series], judged: Series, best: Point) -> float | None:
     """Give the epoch that stands on the line of a point, or was the last to be printed before."""
+    if judged.producer == names.IN_LISTS:
+        epochs = (series.steps for series in every if _is_list_of_epochs(series, judged))
+        return next((best.step for steps in epochs if best.step in steps), None)
     found = [
         (series.lines[place - 1], series.values[place - 1])
         for series in every
@@ -137,3 +140,9 @@ def _find_epoch(every: Sequence[Series], judged: Series, best: Point) -> float |
         if (place := bisect.bisect_right(series.lines, best.line))
     ]
     return max(found, default=(0, None))[1]
+
+
+def _is_list_of_epochs(series: Series, judged: Series) -> bool:
+    """Say whether a series is the list of the epochs of another one."""
+    same = (judged.producer, judged.source, judged.where)
+    return series.name == names.EPOCH and (series.producer, series.source, series.where) == same

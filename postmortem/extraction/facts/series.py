@@ -15,10 +15,11 @@ import copy
 import functools
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from postmortem.core.lines import ProcessId
+from postmortem.core.names import NAMELESS
 from postmortem.extraction.facts.thinning import (
     LARGE,
     select_envelope,
@@ -256,6 +257,11 @@ class Series(Exact):
 
     def _get_point(self, index: int) -> Point:
         return _AS_POINT((self.steps[index], self.values[index], self.lines[index]))
+
+
+def is_nameless(every: Collection[Series]) -> bool:
+    """Say whether nothing says what any of the figures is: how the run goes, they do not show."""
+    return bool(every) and all(series.name.startswith(NAMELESS) for series in every)
 
 
 def iter_points_at(series: Series, indexes: Sequence[int]) -> Iterator[Point]:

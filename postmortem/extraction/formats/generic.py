@@ -57,6 +57,7 @@ WORDS: Final = (
         b"BLEU IoU mAP PSNR IOU miou _iou ixAcc ix_acc Dice eward tep= errD errG norm =nan "
         b"poch["
     ).split(),
+    b", grad_fn=",
     b"rec:",
     b"rec ",
     b"CE: ",

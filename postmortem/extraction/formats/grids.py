@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.lazy_regex import compile_lazily
 from postmortem.core.lines import ProcessId
+from postmortem.core.names import NAMELESS
 from postmortem.extraction.formats.csv_metrics import list_metric_names
 from postmortem.extraction.formats.records import Record
 from postmortem.extraction.formats.spelling import MAY_HOLD_FIGURE, parse_value
@@ -99,13 +100,12 @@ class Grid(NamedTuple):
     """Its lines carry a prefix of the logger, which must be taken off first."""
     has_tabs: bool = False
     """Tabs tell its cells apart: a row that is cut is known as one."""
+    is_bare: bool = False
+    """`row` reads its cells, too, and another line ends it (`formats.bare_rows`)."""
 
     def record(self, text: str, where: ProcessId) -> Record | None:
         """Read a row; None if the line is none."""
-        count = len(self.names)
-        if self.has_tabs:
-            count = min(count, max(text.count("\t") + 1, count // 2))
-        cells = _split_cells(text, count)
+        cells = self._split(text)
         if cells is None:
             return None
         step, values = math.nan, dict[str, float]()
@@ -116,6 +116,15 @@ class Grid(NamedTuple):
             elif name and value is not None:
                 values.setdefault(name, value)
         return Record(step, list(values.items()), where) if set(values) - {"epoch"} else None
+
+    def _split(self, text: str) -> Sequence[str] | None:
+        if self.is_bare:
+            found = self.row.match(text.encode())
+            return None if found is None else [cell.decode() for cell in found.groups()]
+        count = len(self.names)
+        if self.has_tabs:
+            count = min(count, max(text.count("\t") + 1, count // 2))
+        return _split_cells(text, count)
 
 
 def build_grid(
@@ -135,16 +144,18 @@ def build_grid(
     return None
 
 
-def build_headless_grid(lines: Sequence[str]) -> Grid | None:
+def build_headless_grid(lines: Sequence[str], title: str = "") -> Grid | None:
     """Make a table of the first lines of a source if they are nothing but a step and figures.
 
-    One figure is the loss; which of several it is, nothing tells.
+    One figure is what the title of the source says, else the loss; which of several it is, nothing
+    tells.
     """
     rows = [_split_counted_cells(line) for line in lines if line.strip()][:_FEWEST_ROWS]
     if len(rows) < _FEWEST_ROWS or not all(map(_is_counted, rows)) or not _has_even_counts(rows):
         return None
     width = len(rows[0])
-    further = [f"column {number}" for number in range(2, width + 1)] if width > 2 else ["loss"]
+    several = [f"{NAMELESS}{number}" for number in range(2, width + 1)]
+    further = several if width > 2 else [title or "loss"]
     return _build_grid_from_names(["step", *further], has_prefix=False)
 
 

@@ -29,17 +29,17 @@ TIMES: Final = frozenset(
 """Columns that are no metric."""
 _TRAIN: Final = r"(?:train(?:ing)?[_/ ])?"
 _KNOWN: Final = (
-    (compile_lazily(rf"{_TRAIN}loss(?:es|_step)?|losses?/train(?:ing)?"), "loss"),
+    (compile_lazily(rf"{_TRAIN}loss(?:es|_step)?|loss(?:es)?/train(?:ing)?"), "loss"),
     (
         compile_lazily(
-            r"(?:val|valid|validation|eval|test)[_/ ]loss(?:es|_epoch)?"
-            r"|losses?/(?:val|valid|validation|eval|test)"
+            r"(?:val|valid|validation|eval|test|dev)[_/ ]loss(?:es|_epoch)?"
+            r"|loss(?:es)?/(?:val|valid|validation|eval|test|dev)"
         ),
         "eval_loss",
     ),
     (compile_lazily(rf"{_TRAIN}(?:lr|learning[-_ ]rate)|lr/pg0|lr-\w+"), "learning_rate"),
     (compile_lazily(rf"{_TRAIN}grad(?:ient)?[-_]norm"), "grad_norm"),
-    (compile_lazily(rf"{_TRAIN}epoch"), "epoch"),
+    (compile_lazily(rf"{_TRAIN}epochs?"), "epoch"),
 )
 
 

@@ -18,8 +18,8 @@ from postmortem.extraction.formats.spelling import FIGURE
 _SET: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:idation)?|test|dev)[ _]set(?![A-Za-z])", re.IGNORECASE
 )
-_PRINTED_TUPLE: Final = compile_lazily(r"[('\"]{1,3}([^'\",()]{1,60})['\"],\s?")
-"""A text in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Accuracy:', 0.9)`."""
+_PRINTED_TUPLE: Final = compile_lazily(r"[(\['\"]{1,3}([^'\",()]{1,60})['\"],\s?")
+"""A text in a list, or in a tuple that Python 2 has printed: `('Loss:', 0.31, 'Acc:', 0.9)`."""
 _PAIR: Final = compile_lazily(rf"\(['\"]([A-Za-z][\w ./@-]{{0,60}})['\"], ({FIGURE})\)")
 """An item of a printed `OrderedDict`, or of a list of pairs."""
 _SCALAR: Final = compile_lazily(
@@ -28,6 +28,11 @@ _SCALAR: Final = compile_lazily(
     r"{0,4}\)"
 )
 """A scalar as NumPy 2 writes it, and a tensor of one as PyTorch and JAX do."""
+_OBJECTIVE: Final = compile_lazily(
+    r"^(?P<place>\W{0,8}(?:[^\W\d_]{2,12}[\s:#=\[(]{0,3}\d{1,9}(?:\s?/\s?\d{1,9})?[\])]?[\s:,|=>-]{1,6})?)"
+    r"(?=tensor\([^()]{1,40}, [^()]{0,60}grad_fn=<\w{1,60}>\)\s*$)"
+)
+"""Before a tensor without a name that still holds its graph, at a place or alone: the objective."""
 _SCALARS: Final = ("np.", "tensor(", "Array(")
 _GAP: Final = compile_lazily(
     r"\b(train(?:ing)?|val(?:id(?:ation)?)?|test|dev|eval|avg|mean)\s{2,6}(?=[A-Za-z])",
@@ -67,11 +72,13 @@ _BAR_BEFORE: Final = compile_lazily(
 def write_plainly(text: str) -> str:
     """Write names, splits and figures of a line as they stand on other lines."""
     text = _drop_neighbours(text)
+    if "grad_fn=" in text:
+        text = _OBJECTIVE.sub(r"\g<place> loss: ", text)
     if ">" in text:
         text = _ARROW.sub(": ", text)
     if " set " in text or "_set_" in text:
         text = _SET.sub(r"\1", text)
-    if "(" in text:
+    if "(" in text or text.startswith("['"):
         text = _write_printed_values(text)
     if "   " in text:
         text = _GAP.sub(r"\1 ", text)
@@ -91,7 +98,7 @@ def _drop_neighbours(text: str) -> str:
 
 def _write_printed_values(text: str) -> str:
     """Write what Python printed of tuples, pairs, NumPy's scalars and tensors of one."""
-    if text.startswith(("('", '("')):
+    if text.startswith(("('", '("', "['")):
         text = _PRINTED_TUPLE.sub(r" \1 ", text)
     elif "('" in text or '("' in text:
         text = _PAIR.sub(r"\1: \2", text)

@@ -65,8 +65,8 @@ _LEADING: Final = compile_lazily(
 )
 """A count before anything else, under whatever short name."""
 _EPOCH: Final = compile_lazily(
-    r"(?<![A-Za-z_])(?:[Ee]poch(?:s(?=: \d{1,7}/\d))?|EPOCH|ep)(?: is| num(?:ber)?| no\.?)?[\"']?"
-    r"\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
+    r"(?<![A-Za-z_])(?:[Ee]poch(?:s(?=: \d{1,7}/\d))?|EPOCH|ep|[EeÉé]po(?:ca|che|que|ka))"
+    r"(?: is| num(?:ber)?| no\.?)?[\"']?\s{0,4}[:=#\[(]{0,2}\s{0,8}\[?\s{0,4}"
     r"(?P<value>\d{1,7}(?:\.\d+)?)(?P<of>/\d+)?"
 )
 

@@ -11,6 +11,7 @@ The slow path searches the cleaned line. From a line that it has read, `learn` m
 import itertools
 import math
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -88,6 +89,39 @@ class RecordRows(NamedTuple):
         rows = zip(self.steps, zip(*self.values, strict=True), strict=True)
         for line, (step, values) in enumerate(rows, start=self.first):
             yield Record(step, list(zip(self.names, values, strict=True)), NOWHERE), line
+
+
+class Curve(NamedTuple):
+    """The figures of one name that a file or a line holds together: a list."""
+
+    name: str
+    steps: Sequence[float]
+    values: Sequence[float]
+    lines: Sequence[int]
+    """Raw line of each figure."""
+
+    def columns(self) -> "tuple[array[float], array[float], array[int]]":
+        """Give steps, values and lines as a series keeps them."""
+        return array("d", self.steps), array("d", self.values), array("q", self.lines)
+
+
+class RecordLists(NamedTuple):
+    """Records of one process whose figures are held in lists, one for each name."""
+
+    curves: Sequence[Curve]
+    where: ProcessId = NOWHERE
+    ends: tuple[tuple[int, int], tuple[int, int]] | None = None
+    """Raw line and byte offset at which they begin and end, within a log."""
+
+    def count_records(self) -> int:
+        """Count the records."""
+        return max(len(curve.values) for curve in self.curves)
+
+    def find_ends(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Give where they begin and end; in a file of them lines stand for offsets."""
+        first = min(curve.lines[0] for curve in self.curves)
+        last = max(curve.lines[-1] for curve in self.curves)
+        return self.ends or ((first, first), (last, last))
 
 
 class MetricReader:

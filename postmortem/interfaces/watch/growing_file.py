@@ -25,9 +25,15 @@ _TALKS_OF_END: Final = frozenset({"cause", "consequence"})
 class GrowingFile:
     """One growing file with the records and findings read from it so far."""
 
-    def __init__(self, machine: Matcher, index: int, where: ProcessId = NOWHERE) -> None:
-        """Start at the first line of a file; `index` is its number among the files of the job."""
+    def __init__(
+        self, machine: Matcher, index: int, where: ProcessId = NOWHERE, title: str = ""
+    ) -> None:
+        """Start at the first line of a file.
+
+        `index` is its number among the files of the job, `title` what its name says of its figures.
+        """
         self._machine, self._index, self._where = machine, index, where
+        self._title = title
         self._gathering: SourceExtractor | None = None
         self._data = b""
         self._fed = self._offset = 0
@@ -56,6 +62,7 @@ class GrowingFile:
                 self._index,
                 self._where,
                 srun=has_srun_labels(self._data[: 1 << 16].decode("utf-8", "replace")),
+                title=self._title,
             )
         return self._gathering
 

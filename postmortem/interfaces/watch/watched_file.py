@@ -12,6 +12,7 @@ from postmortem.core import names
 from postmortem.core.lines import ProcessId
 from postmortem.core.watching import MetricRecord, Sign, Warned
 from postmortem.extraction.facts import checkpoints
+from postmortem.extraction.formats.bare_rows import name_column
 from postmortem.extraction.literals import Matcher
 from postmortem.interfaces.watch.growing_file import GrowingFile
 from postmortem.interfaces.watch.signs import Signs
@@ -29,7 +30,8 @@ class WatchedFile:
         """Open nothing yet; `index` is its number among the files of the job."""
         self.path, self.followed = path, FollowedFile(path)
         self._machine, self.index, self._where = machine, index, where
-        self.live, self._signs = GrowingFile(machine, index, where), Signs()
+        self._title = name_column(path)
+        self.live, self._signs = GrowingFile(machine, index, where, self._title), Signs()
         self.last_step = math.nan
         self._is_doubtful = False
         """True behind a rotation until a record tells whether the same run goes on."""
@@ -46,7 +48,8 @@ class WatchedFile:
 
     def begin_anew(self) -> None:
         """Start at line 1; the next record shows whether it is another run."""
-        self.live, self._is_doubtful = GrowingFile(self._machine, self.index, self._where), True
+        self.live = GrowingFile(self._machine, self.index, self._where, self._title)
+        self._is_doubtful = True
 
     def find_signs(self, records: Sequence[MetricRecord]) -> Iterator[tuple[Sign, ProcessId]]:
         """Look at new records; where another run begins, all starts anew."""

@@ -2,10 +2,12 @@
 
 import math
 import re
+from array import array
 
 import pytest
 
 from postmortem.core.lines import NOWHERE
+from postmortem.core.names import IN_LISTS
 from postmortem.diagnosis.detectors.aligned import Curves
 from postmortem.extraction.facts.series import Series
 
@@ -73,3 +75,17 @@ def test_names_are_given_in_which_a_pattern_is_found(
     assert [name for name in curves.called(re.compile(pattern), other) if name != "loss"] == (
         expected
     )
+
+
+def test_figures_of_lists_stand_beside_those_of_the_same_step() -> None:
+    """By the lines of any of the lists; on one line none stands beside another."""
+    rate, loss = (Series(name, IN_LISTS, 0, NOWHERE) for name in ("learning_rate", "loss"))
+    for step in (1, 2, 3):
+        rate.append(step, step / 10, step)
+        loss.append(step, 2 - step, 10 + step)
+    assert Curves([rate, loss]).by_line("learning_rate") == {
+        1: 0.1, 2: 0.2, 3: 0.3, 11: 0.1, 12: 0.2, 13: 0.3
+    }  # fmt: skip
+    for series in (rate, loss):
+        series.lines[:] = array("q", [1, 1, 1])
+    assert Curves([rate, loss]).by_line("learning_rate") == {}

@@ -363,6 +363,40 @@ def test_a_position_of_any_spelling(lines: list[str], step: float) -> None:
     assert repr(read(*lines)[-1][0].step) == repr(float(step))
 
 
+@pytest.mark.parametrize(
+    ("lines", "values"),
+    [
+        (
+            [f"Epoca {step}: tensor({2 - step / 4}, grad_fn=<DivBackward0>)" for step in range(4)],
+            {"loss": [2.0, 1.75, 1.5, 1.25], "epoch": [0.0, 1.0, 2.0, 3.0]},
+        ),
+        (
+            [
+                f"tensor({2 - step / 4}, device='cuda:0', grad_fn=<NllLossBackward0>)"
+                for step in range(4)
+            ],
+            {"loss": [2.0, 1.75, 1.5, 1.25]},
+        ),
+        (
+            [f"['Epoch:', {step}, 'Loss:', {2 - step / 4}]" for step in range(4)],
+            {"loss": [2.0, 1.75, 1.5, 1.25], "epoch": [0.0, 1.0, 2.0, 3.0]},
+        ),
+        ([f"Epoca {step}: tensor({2 - step / 4})" for step in range(4)], {}),
+        ([f"tensor({2 - step / 4}, requires_grad=True)" for step in range(4)], {}),
+    ],
+    ids=["at a place", "alone", "a printed list", "without a graph", "a parameter"],
+)
+def test_a_tensor_with_its_graph_is_the_loss(
+    lines: list[str], values: dict[str, list[float]]
+) -> None:
+    """Without a name it is what is minimised; a list of names and figures has its own names."""
+    found: dict[str, list[float]] = {}
+    for record, _ in read(*lines):
+        for name, value in record.values:
+            found.setdefault(name, []).append(value)
+    assert found == values
+
+
 def test_the_same_line_again_is_a_setting() -> None:
     """Equal numbers may be a configuration printed by every rank."""
     assert read("loss: 0.5", "loss: 0.5", "loss: 0.5") == []
