@@ -37,6 +37,8 @@ from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
 _Found = TypeVar("_Found", Traceback, Sighting)
+_LAST_LINES: Final = 4
+"""Lines that a program may still write behind the error that ends it: folders, closed trackers."""
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
 _HELPERS: Final = compile_lazily(
     r"[/\\](?:wandb|mlflow|comet_ml|neptune|swanlab|clearml|aim|trackio|tensorboard\w*|sentry_sdk"
@@ -69,6 +71,7 @@ class SurvivedErrors:
             ends: the line, by source, at which a process says that its run is through.
         """
         self._closing, self._ends = closing, ends or {}
+        self._lines = extract.lines
         self._over = passed
         tracebacks = list(tracebacks)
         all_tracebacks = [traceback for traceback, _ in tracebacks]
@@ -129,7 +132,7 @@ class SurvivedErrors:
     def _is_survived(self, traceback: Traceback) -> bool:
         if traceback.aside == THREAD and self._has_outlived_thread(traceback):
             return True
-        if not traceback.went_on:
+        if not self._has_gone_on(traceback):
             return False
         is_caught = traceback.was_caught() or traceback.level in QUOTED
         if is_caught and (self._is_end_behind(traceback) or self._is_printed_by_handler(traceback)):
@@ -137,6 +140,13 @@ class SurvivedErrors:
         if self._is_of_many and not is_caught and traceback.where[:2] == NOWHERE[:2]:
             return False
         return self._is_later(traceback, is_any=is_caught and not self._is_of_many)
+
+    def _has_gone_on(self, traceback: Traceback, records: int = 0) -> bool:
+        """Say whether more follows than what a program writes while it comes down."""
+        if not traceback.went_on:
+            return False
+        last = self._lines.get(traceback.source, 0)
+        return records > 0 or last > traceback.end_line + _LAST_LINES
 
     def _has_outlived_thread(self, traceback: Traceback) -> bool:
         """Say whether the run completed after a thread died, or failed later by itself."""
@@ -152,7 +162,7 @@ class SurvivedErrors:
         if traceback.aside in {LOGGED, REPORTED} and self._is_through_behind(traceback):
             return True
         is_caught = traceback.was_caught() and not self._has_uncaught_behind(traceback)
-        is_going_on = traceback.went_on > 0 or (is_caught and behind > 0)
+        is_going_on = self._has_gone_on(traceback, behind) or (is_caught and behind > 0)
         if not is_going_on or traceback.aside not in {"", LOGGED, REPORTED, BETWEEN}:
             return False
         if self._is_in_order(traceback, before, behind):
