@@ -4,8 +4,9 @@
 
 In: a line of JSON a case: `text` (the log; of a job all its files, one after the other), `files`,
 `folder` or `state` (a trainer_state.json) where there are such, `table` and `records` (the metrics
-that the log prints, as CSV and as JSON lines; absent if it prints none), `failed`. Out: a line of
-JSON a case: the list of what the tool says, or a text, why it could not. Before an answer stands
+that the log prints, as CSV and as JSON lines; absent if it prints none), `original` (the log, if
+its own name says that it is such a file), `failed`. Out: a line of JSON a case: the list of what
+the tool says, or a text, why it could not. Before an answer stands
 `info:` if the tool itself calls it information, `lead:` if it calls it a lead and no verdict,
 `quote:` if it is a line of the log that the tool shows. Not here: what that means (`rivals.yaml`).
 The tool's Python runs this file, so that it needs nothing but Python itself.
@@ -16,6 +17,7 @@ import importlib
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -25,6 +27,8 @@ Case: TypeAlias = dict[str, Any]
 _BATCH = 600
 _DENPEX_SURE = 75
 """Below it the command of denpex prints no confidence and says that this is no verdict."""
+_LONGEST = 60
+_NO_TABLE = "no table of metrics"
 
 
 def printed(main: Callable[[list[str]], object], arguments: list[str]) -> str:
@@ -47,19 +51,28 @@ def gpualert(case: Case) -> list[str]:
 
 
 def runmedic(case: Case) -> list[str]:
-    """Its checks, and after each the causes that it calls likely."""
+    """Its checks, and after each the causes that it calls likely.
+
+    It reads text; metrics as a table it gets where it finds no training loss in the text.
+    """
     main = importlib.import_module("runmedic.cli").main
     answers: list[str] = []
-    for path in filter(None, (case.get("folder"), case.get("state") or case["text"])):
-        for run in json.loads(printed(main, ["diagnose", "--json", path]) or "[]"):
+    is_read = False
+    own = case.get("state") or case.get("original") or case["text"]
+    for path in filter(None, (case.get("folder"), own, case.get("history"))):
+        runs = json.loads(printed(main, ["diagnose", "--json", path]) or "[]")
+        for run in runs:
             for finding in run["findings"]:
                 mark = "info:" if finding["severity"] == "info" else ""
                 answers += [
                     f"{mark}{text}" for text in (finding["check"], *finding["likely_causes"])
                 ]
                 answers += [f"quote:{text}" for text in finding["evidence"]]
-        if answers:
+        is_read = is_read or bool(runs)
+        if answers or any("train_loss" in run["roles"] for run in runs):
             break
+    if not is_read:
+        raise ValueError("no training metrics or logs found")
     return answers
 
 
@@ -67,7 +80,7 @@ def trainproof(case: Case) -> list[str]:
     """Its rules on curves; it reads no text, so it gets the metrics that the log prints."""
     path = case.get("state") or case.get("records")
     if not path:
-        return []
+        raise ValueError(_NO_TABLE)
     main = importlib.import_module("trainproof.cli").main
     form = "hf" if case.get("state") else "jsonl"
     out = printed(lambda _: main(), ["epoch", path, "--format", form, "--json"])
@@ -81,13 +94,48 @@ def trainproof(case: Case) -> list[str]:
 def training_doctor(case: Case) -> list[str]:
     """Its problems with curves; it reads tables, so it gets the metrics that the log prints."""
     if not case.get("table"):
-        return []
+        raise ValueError(_NO_TABLE)
     doctor = importlib.import_module("training_doctor").Doctor()
     doctor.set_auto_print(False)
     found = doctor.load(case["table"]).analyze()
     return [
         ("info:" if finding.severity.value == "info" else "") + finding.problem for finding in found
     ]
+
+
+def trainspotter(case: Case) -> list[str]:
+    """Its findings on curves: a file of metrics as it is, of any other log the table."""
+    main = importlib.import_module("trainspotter.cli").main
+    report = ask_of_tables(case, lambda path: printed(main, ["analyze", path, "--output", "json"]))
+    return [
+        ("info:" if finding["severity"] == "info" else "")
+        + " ".join(finding[name] for name in ("detector", "title", "metric"))
+        for finding in report["findings"]
+    ]
+
+
+def losslint(case: Case) -> list[str]:
+    """Its lints of curves: a file of metrics as it is, of any other log the table."""
+    main = importlib.import_module("losslint.cli").main
+    report = ask_of_tables(case, lambda path: printed(main, ["check", path, "--format", "json"]))
+    return [
+        ("info:" if finding["severity"] == "info" else "")
+        + f"{finding['check']} {finding['details'].get('series', '')}".strip()
+        for finding in report["findings"]
+    ]
+
+
+def ask_of_tables(case: Case, ask: Callable[[str], str]) -> dict[str, Any]:
+    """Give the report, in JSON, on the first of a case's files that a tool of tables takes.
+
+    Raises:
+        ValueError: it takes none.
+    """
+    for path in filter(None, (case.get("original"), case.get("table"))):
+        if out := ask(path):
+            report: dict[str, Any] = json.loads(out)
+            return report
+    raise ValueError("the table is refused" if case.get("table") else _NO_TABLE)
 
 
 def nvrx(case: Case) -> list[str]:
@@ -117,10 +165,15 @@ def denpex(cases: Sequence[Case]) -> Iterator[list[str]]:
 def one_by_one(
     ask: Callable[[Case], list[str]],
 ) -> Callable[[Sequence[Case]], Iterator[list[str] | str]]:
-    """Ask a tool for each case; whatever happens within it is told."""
+    """Ask a tool for each case; whatever happens within it is told, no answer in time too."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"no answer within {_LONGEST} s of CPU time")
 
     def answers(cases: Sequence[Case]) -> Iterator[list[str] | str]:
+        signal.signal(signal.SIGPROF, stop)
         for case in cases:
+            signal.setitimer(signal.ITIMER_PROF, _LONGEST)
             try:
                 yield ask(case)
             except Exception as fault:  # noqa: BLE001 - another's tool may raise anything
@@ -134,6 +187,8 @@ TOOLS: dict[str, Callable[[Sequence[Case]], Iterator[list[str] | str]]] = {
     "runmedic": one_by_one(runmedic),
     "trainproof": one_by_one(trainproof),
     "training-doctor": one_by_one(training_doctor),
+    "trainspotter": one_by_one(trainspotter),
+    "losslint": one_by_one(losslint),
     "nvrx": one_by_one(nvrx),
     "denpex": denpex,
 }

@@ -170,9 +170,9 @@ def wins(measured: Measured, text: dict[str, Any]) -> Iterator[str]:
         yield text["quicker"].format(tools=listed)
 
 
-def put(figures: str, language: str) -> None:
-    """Write the figures into the page of a language."""
+def put(figures: str, language: str, marks: tuple[str, str] = (BEGIN, END)) -> None:
+    """Write the figures into the page of a language, marks included."""
     page = PAGES / ("comparison.md" if language == "en" else f"comparison.{language}.md")
     text = page.read_text(encoding="utf-8")
-    new = re.sub(f"{BEGIN}.*{END}", lambda _: figures, text, flags=re.DOTALL)
+    new = re.sub(".*".join(marks), lambda _: figures, text, flags=re.DOTALL)
     page.write_text(new, encoding="utf-8")

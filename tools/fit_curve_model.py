@@ -17,7 +17,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from postmortem.diagnosis.curves.boosted_trees import SOUND, serialize_curve_model
+from postmortem.diagnosis.curves.boosted_trees import SOUND, CurveModel, serialize_curve_model
 from postmortem.learn.curve_fitting import CurveSample, fit_curve_model
 from postmortem.learn.curve_samples import list_feature_names, read_curve_samples
 from postmortem.learn.samples import fold_of
@@ -36,10 +36,12 @@ def main() -> None:
     parser.add_argument("--real", type=Path, nargs="*", default=[])
     parser.add_argument("--keep", type=Path, help="features are kept here, and read again")
     parser.add_argument("--to", type=Path)
+    parser.add_argument("--folds", type=Path, help="where the models of the figures are written")
     given = parser.parse_args()
     samples = list(_read(given.lab, 1.0, given.keep, "lab"))
     samples += _read(given.real, _REAL_WEIGHT, given.keep, "real")
-    shares = judge_held_out(samples)
+    models = fit_folds(samples)
+    shares = judge_held_out(samples, models)
     sharpness = min(_SHARPNESSES, key=lambda one: _compute_log_loss(samples, shares, one))
     sharpened = [_sharpen(share, sharpness) for share in shares]
     for line in describe(samples, sharpened):
@@ -47,19 +49,26 @@ def main() -> None:
     if given.to:
         model = fit_curve_model(samples, list_feature_names(samples), sharpness=sharpness)
         given.to.write_bytes(serialize_curve_model(model) + b"\n")
+    for fold, model in enumerate(models) if given.folds else ():
+        given.folds.mkdir(parents=True, exist_ok=True)
+        content = serialize_curve_model(model._replace(sharpness=sharpness))
+        (given.folds / f"fold-{fold}.json").write_bytes(content + b"\n")
 
 
-def judge_held_out(samples: Sequence[CurveSample]) -> list[dict[str, float]]:
-    """Give the shares of each run by a model that has not seen its task or repository."""
+def fit_folds(samples: Sequence[CurveSample]) -> list[CurveModel]:
+    """Fit a model for each fold of tasks and repositories, to all runs that are not in it."""
     names = list_feature_names(samples)
-    shares: list[dict[str, float]] = [{} for _ in samples]
-    for fold in range(_FOLDS):
-        seen = [one for one in samples if fold_of(one.group, _FOLDS) != fold]
-        model = fit_curve_model(seen, names)
-        for index, one in enumerate(samples):
-            if fold_of(one.group, _FOLDS) == fold:
-                shares[index] = model.compute_shares(one.features)
-    return shares
+    return [
+        fit_curve_model([one for one in samples if fold_of(one.group, _FOLDS) != fold], names)
+        for fold in range(_FOLDS)
+    ]
+
+
+def judge_held_out(
+    samples: Sequence[CurveSample], models: Sequence[CurveModel]
+) -> list[dict[str, float]]:
+    """Give the shares of each run by the model that has not seen its task or repository."""
+    return [models[fold_of(one.group, _FOLDS)].compute_shares(one.features) for one in samples]
 
 
 def describe(samples: Sequence[CurveSample], shares: Sequence[dict[str, float]]) -> Iterator[str]:

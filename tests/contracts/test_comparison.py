@@ -12,6 +12,8 @@ import yaml
 from rival_cases import Case, spelled_out
 from rival_scores import meant, scored
 from rival_tables import BEGIN, END, OWN, WORDS
+from silent_cases import SilentCase
+from silent_faults import MARKS, list_rows, score_answers
 
 from postmortem.rules.base import load_compiled_rules
 
@@ -28,16 +30,17 @@ CASE = Case("a", {}, frozenset({"memory.cuda-oom"}), (), ("RuntimeError: it  fai
 languages = pytest.mark.parametrize("language", list(PAGES))
 
 
-def figures(language: str) -> str:
+def figures(language: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
     """What stands between the marks."""
-    found = re.findall(f"{BEGIN}(.*?){END}", PAGES[language].read_text(encoding="utf-8"), re.DOTALL)
+    text = PAGES[language].read_text(encoding="utf-8")
+    found = re.findall("(.*?)".join(marks), text, re.DOTALL)
     assert len(found) == 1
     return str(found[0])
 
 
-def tables(language: str) -> list[list[list[str]]]:
+def tables(language: str, marks: tuple[str, str] = (BEGIN, END)) -> list[list[list[str]]]:
     """The tables of the figures, as cells."""
-    blocks = re.findall(r"(?:^\|.*\|\n)+", figures(language) + "\n", re.MULTILINE)
+    blocks = re.findall(r"(?:^\|.*\|\n)+", figures(language, marks) + "\n", re.MULTILINE)
     return [
         [[cell.strip() for cell in line[1:-1].split(" | ")] for line in block.splitlines()]
         for block in blocks
@@ -86,7 +89,8 @@ def test_where_others_win_is_said_first(language: str) -> None:
 def test_answers_mean_causes_and_areas_that_exist() -> None:
     """A renamed id or a misspelt area would silently make another tool wrong."""
     areas = {cause.split(".")[0] for cause in load_compiled_rules()["taxonomy"]["causes"]}
-    rows = [row for tool in RIVALS["tools"].values() for row in tool.get("answers", [])]
+    tools = [*RIVALS["tools"].values(), *RIVALS["silent"]["tools"].values()]
+    rows = [row for tool in tools for row in tool.get("answers", [])]
     patterns = [one for row in rows for one in row.get("causes", [])]
     patterns += [p for one in RIVALS["sets"].values() for ps in one["labels"].values() for p in ps]
     assert [one for one in patterns if not spelled_out([one])] == []
@@ -134,3 +138,60 @@ def test_sound_runs_and_quoted_lines_are_counted() -> None:
     assert scored([sound, sound], said, None, spelled_out).alarms == 1
     quoted = scored([CASE], [["quote:[rank0] RuntimeError: it failed here"]], None, spelled_out)
     assert (quoted.quoted, quoted.quotable, quoted.lines) == (1, 1, 1)
+
+
+@languages
+def test_silent_faults_are_compared_whole(language: str) -> None:
+    """A table for each set, a row for each tool, where others win before them, date and versions."""
+    text, found = figures(language, MARKS), tables(language, MARKS)
+    words, silent = WORDS[language]["silent"], RIVALS["silent"]
+    assert len(found) == len(silent["sets"])
+    for table in found:
+        assert [row[0] for row in table[2:]] == [OWN, *silent["tools"]]
+        assert {len(row) for row in table} == {len(words["heads"])}
+    assert 0 < text.index(words["better"]) < text.index(words["heads"][1])
+    assert re.search(r"20\d\d-\d\d-\d\d", text)
+    assert all(re.search(rf"{re.escape(name)} \d", text) for name in silent["tools"])
+    assert [row[1:] for one in found for row in one[2:]] == [
+        row[1:] for one in tables("en", MARKS) for row in one[2:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("is_sound", "answer", "flagged", "named", "accused"),
+    [
+        pytest.param(False, ["slope"], [1, 1], [1, 1], [0, 0], id="the cause"),
+        pytest.param(False, ["info:slope"], [0, 1], [0, 1], [0, 0], id="as information"),
+        pytest.param(False, ["jump"], [1, 1], [0, 0], [0, 0], id="another cause"),
+        pytest.param(False, ["file"], [0, 0], [0, 0], [0, 0], id="a remark on the file"),
+        pytest.param(True, ["jump"], [0, 0], [0, 0], [1, 1], id="a sound run"),
+        pytest.param(True, ["slope", "jump"], [0, 0], [0, 0], [0, 0], id="what its label allows"),
+        pytest.param(True, "it broke", [0, 0], [0, 0], [0, 0], id="it broke off"),
+    ],
+)
+def test_how_an_answer_on_a_silent_run_counts(
+    *,
+    is_sound: bool,
+    answer: list[str] | str,
+    flagged: list[int],
+    named: list[int],
+    accused: list[int],
+) -> None:
+    """Firmly said, and said at all; a remark on the file accuses nobody."""
+    rows = [
+        {"says": "slope", "causes": ["learning.overfitting"]},
+        {"says": "jump", "causes": ["numerics.loss-spike"]},
+        {"says": "file", "nothing": True, "unread": True},
+    ]
+    case = SilentCase("a", is_sound, frozenset({"learning.overfitting"}), {}, [])
+    score = score_answers([case], [answer], rows)
+    assert (score.flagged, score.named, score.accused) == (flagged, named, accused)
+    assert score.unread == (answer in ("it broke", ["file"]))
+
+
+def test_rows_for_silent_faults_go_first() -> None:
+    """And those for all logs stand behind them."""
+    rows = list_rows(RIVALS, "runmedic")
+    assert rows is not None
+    assert rows[0] in RIVALS["silent"]["tools"]["runmedic"]["answers"]
+    assert rows[-1] in RIVALS["tools"]["runmedic"]["answers"]

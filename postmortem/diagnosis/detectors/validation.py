@@ -31,6 +31,9 @@ _RISE_LEVEL: Final = 0.25
 """The same where no score improves."""
 _RISE_ALONE: Final = 0.3
 """The same where no score is printed."""
+_NOISES: Final = 2.0
+"""The same in times of what two neighbouring evaluations differ by: the best of many noisy ones is
+a lucky one."""
 _LEARNT: Final = 0.1
 """Share of its scale by which a training loss that is still learnt falls behind the best."""
 _BY_HEART: Final = 0.05
@@ -190,7 +193,9 @@ def _find_turn(points: Sequence[Point]) -> int | None:
     if len(behind) < max(3, len(values) // 4):
         return None
     is_rising = statistics.median(behind[half:]) > statistics.median(behind[:half])
-    return best if is_rising and _compute_rise(points, best) >= _RISE else None
+    noise = statistics.median(abs(one - next_one) for one, next_one in itertools.pairwise(behind))
+    is_above_noise = _compute_late_level(points) - values[best] >= _NOISES * noise
+    return best if is_rising and is_above_noise and _compute_rise(points, best) >= _RISE else None
 
 
 def _compute_rise(points: Sequence[Point], best: int) -> float:

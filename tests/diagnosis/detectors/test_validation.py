@@ -65,9 +65,15 @@ def test_what_validation_shows(series: Mapping[str, Sequence[float | None]], has
     assert has in found(series)
 
 
+NOISY = [0.9, 0.4, 0.25, 0.15, 0.24, 0.11, 0.19, 0.13, 0.17, 0.21, 0.12, 0.18]
+
+
 @pytest.mark.parametrize(
     "series",
     [
+        pytest.param(
+            {"loss": FALLING, "eval_loss": NOISY}, id="the best of noisy ones is a lucky one"
+        ),
         pytest.param({"loss": FALLING, "eval_loss": GENTLE}, id="within what sound runs reach"),
         pytest.param(
             {"loss": FALLING, "eval_loss": TURNED, "val_acc": RISING}, id="the score improves still"
