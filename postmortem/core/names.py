@@ -29,6 +29,8 @@ NAMELESS: Final = "column "
 """Begins the name of a column of which nothing says what it is."""
 OF_SPLIT: Final = " of "
 """Stands between a name and the split of its line, until it is known whether both print it."""
+OF_EPOCH: Final = "epoch_"
+"""Begins the name of a figure of a whole epoch beside that of each step."""
 OF_BATCH: Final = f"_of_batch{SO_FAR}"
 """Ends the name of a figure of one batch of an evaluation that prints its result, too."""
 

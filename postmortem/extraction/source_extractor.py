@@ -26,6 +26,7 @@ from postmortem.extraction.extract import Extract, name_evaluations
 from postmortem.extraction.fact_lines import FactLines
 from postmortem.extraction.finding_lines import FindingLines
 from postmortem.extraction.formats.records import Record, RecordLists, RecordRows
+from postmortem.extraction.headed_sections import name_sections
 from postmortem.extraction.literals import Matcher
 from postmortem.extraction.metric_lines import MetricLines
 from postmortem.extraction.points import Points
@@ -198,4 +199,4 @@ class SourceExtractor:
 def _complete(extract: Extract) -> Extract:
     """Give what is told only by all that was gathered from a source."""
     fill_from_records(extract.series)
-    return name_evaluations(extract)
+    return name_evaluations(name_sections(extract))

@@ -58,9 +58,21 @@ def find_failed_startups(extract: Extract, source: int, ends: Sequence[int]) -> 
         *(_describe(one) for one in tracebacks if _is_import_failure(one)),
         *(_describe_call(one, ends) for one in findings if _is_about_call(one, tracebacks)),
     ]
+    return (
+        _list_borders(sorted(found, key=_get_place), _list_records(extract, source), ends)
+        if found
+        else []
+    )
+
+
+def _get_place(ended: _Ended) -> tuple[int, int]:
+    return ended.first, ended.last
+
+
+def _list_records(extract: Extract, source: int) -> list[int]:
+    """List the lines of a source with a figure."""
     curves = (curve for curve in extract.series.values() if curve.source == source)
-    records = sorted({line for curve in curves for line in curve.lines}) if found else []
-    return _list_borders(sorted(found), records, ends)
+    return sorted({line for curve in curves for line in curve.lines})
 
 
 def _list_borders(

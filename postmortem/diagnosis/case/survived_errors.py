@@ -143,10 +143,8 @@ class SurvivedErrors:
 
     def _has_gone_on(self, traceback: Traceback, records: int = 0) -> bool:
         """Say whether more follows than what a program writes while it comes down."""
-        if not traceback.went_on:
-            return False
-        last = self._lines.get(traceback.source, 0)
-        return records > 0 or last > traceback.end_line + _LAST_LINES
+        behind = self._lines.get(traceback.source, 0) - traceback.end_line
+        return traceback.went_on > 0 and (records > 0 or behind > _LAST_LINES)
 
     def _has_outlived_thread(self, traceback: Traceback) -> bool:
         """Say whether the run completed after a thread died, or failed later by itself."""

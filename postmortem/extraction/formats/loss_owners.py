@@ -16,11 +16,10 @@ from postmortem.core import names
 from postmortem.core.lines import ProcessId
 from postmortem.extraction.formats.losses import is_of_training, is_plain_loss
 
-_EPOCH: Final = "epoch_"
 _MOST: Final = 4096
-_SAME: Final = frozenset({names.EPOCH, names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME})
-_SAME_TOO: Final = frozenset(
-    {names.DATA_TIME, names.MEMORY, names.EVAL_LOSS, names.LOSS_SCALE, names.GRAD_NORM}
+COMMON: Final = frozenset(
+    {names.EPOCH, names.LEARNING_RATE, names.THROUGHPUT, names.STEP_TIME, names.DATA_TIME}
+    | {names.MEMORY, names.EVAL_LOSS, names.LOSS_SCALE, names.GRAD_NORM}
 )
 """Figures that are the same whatever prints them."""
 
@@ -60,14 +59,14 @@ class LossOwners:
 
     def name_figure(self, name: str, where: ProcessId, *, has_step: bool) -> str:
         """Give the name of any other figure of a record that has a step or not."""
-        if name in _SAME or name in _SAME_TOO or names.OF_SPLIT in name:
+        if name in COMMON or names.OF_SPLIT in name:
             return name
         key = (name, where)
         if key not in self._of_steps:
             if len(self._of_steps) >= _MOST or not is_of_training(name.replace("_", " ")):
                 return name
             self._of_steps[key] = has_step
-        return f"{_EPOCH}{name}" if self._of_steps[key] and not has_step else name
+        return f"{names.OF_EPOCH}{name}" if self._of_steps[key] and not has_step else name
 
 
 def _rank(mine: tuple[str, bool]) -> int:
@@ -77,4 +76,4 @@ def _rank(mine: tuple[str, bool]) -> int:
 
 def _name_apart(printed: str) -> str:
     """Give the name of a training loss beside that which is `loss`."""
-    return printed if printed != names.LOSS else f"{_EPOCH}{names.LOSS}"
+    return printed if printed != names.LOSS else f"{names.OF_EPOCH}{names.LOSS}"

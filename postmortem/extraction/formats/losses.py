@@ -138,8 +138,7 @@ def parse_losses(text: str, *, has_place: bool = False) -> Losses:
         if value is None or _SETTING.search(shown):
             continue
         first, end = (match.start() if first < 0 else first), match.end()
-        name = _name(shown, text, match.start())
-        name = EVAL_LOSS if name == LOSS and _EVAL.search(match["of"] or "") else name
+        name = _name(shown, text, match.start(), match["of"] or "")
         if name in {"loss", "eval_loss"} and name in values:
             name = normalise_name(shown)
         printed = printed or (normalise_name(shown) if name == "loss" else "")
@@ -277,7 +276,7 @@ def find_label_split(text: str, end: int) -> str:
     return next((name for name in ("val", "eval", "test", "dev") if word.startswith(name)), word)
 
 
-def _name(printed: str, text: str, start: int) -> str:
+def _name(printed: str, text: str, start: int, of: str) -> str:
     shown = _CAMEL.sub(" ", printed)
     if _BEST.search(text, max(0, start - 12), start):
         return f"best_{normalise_name(shown)}"
@@ -292,7 +291,8 @@ def _name(printed: str, text: str, start: int) -> str:
         before = f"{'_'.join(words['words'].split())}_" if words else ""
         return before + printed.replace(" ", "_")
     is_own = shown.lower().startswith("tr")  # it says itself what it is of
-    return "eval_loss" if not is_own and is_evaluation(text, start) else "loss"
+    is_other = not is_own and is_evaluation(text, start)
+    return "eval_loss" if is_other or _EVAL.search(of) else "loss"
 
 
 def is_evaluation(text: str, start: int) -> bool:
