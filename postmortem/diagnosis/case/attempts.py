@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from postmortem.core.errors import UsageError
 from postmortem.core.names import EPOCH
-from postmortem.diagnosis.case.failed_startups import find_failed_startups
+from postmortem.diagnosis.case.ended_processes import find_next_processes
 from postmortem.diagnosis.case.failures import is_consequence
 from postmortem.diagnosis.case.run_starts import find_starts
 from postmortem.extraction.extract import Extract
@@ -56,7 +56,7 @@ def list_spans(extract: Extract) -> list[Span]:
             continue
         ends, crashes = list_ends(extract, source), _list_crashes(extract, source)
         again = find_starts(extract, source, ends, crashes)
-        starts = sorted({*again, *find_failed_startups(extract, source, ends)})
+        starts = sorted({*again, *find_next_processes(extract, source, ends, again)})
         borders = zip(starts, [*(start - 1 for start in starts[1:]), last], strict=True)
         found += [Span(source, number, *border) for number, border in enumerate(borders, 1)]
     return found

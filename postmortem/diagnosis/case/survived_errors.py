@@ -37,7 +37,7 @@ from postmortem.rules.base import Signature
 from postmortem.rules.traits import Trait, has_trait
 
 _Found = TypeVar("_Found", Traceback, Sighting)
-_LAST_LINES: Final = 4
+_LAST_LINES: Final = 2
 """Lines that a program may still write behind the error that ends it: folders, closed trackers."""
 _OF_MANY: Final = ("unknown.child-failed", "context.elastic-root-cause", "harmless.omp-threads")
 _HELPERS: Final = compile_lazily(
@@ -70,8 +70,7 @@ class SurvivedErrors:
             closing: source and line of words with which the run closes, if there are any.
             ends: the line, by source, at which a process says that its run is through.
         """
-        self._closing, self._ends = closing, ends or {}
-        self._lines = extract.lines
+        self._closing, self._ends, self._lines = closing, ends or {}, extract.lines
         self._over = passed
         tracebacks = list(tracebacks)
         all_tracebacks = [traceback for traceback, _ in tracebacks]
@@ -143,8 +142,9 @@ class SurvivedErrors:
 
     def _has_gone_on(self, traceback: Traceback, records: int = 0) -> bool:
         """Say whether more follows than what a program writes while it comes down."""
-        behind = self._lines.get(traceback.source, 0) - traceback.end_line
-        return traceback.went_on > 0 and (records > 0 or behind > _LAST_LINES)
+        behind = self._lines.get(traceback.source, 0) - traceback.went_on
+        is_more = behind >= _LAST_LINES or records > 0 or traceback.aside == BETWEEN
+        return traceback.went_on > 0 and (is_more or self._is_end_behind(traceback))
 
     def _has_outlived_thread(self, traceback: Traceback) -> bool:
         """Say whether the run completed after a thread died, or failed later by itself."""
@@ -178,8 +178,8 @@ class SurvivedErrors:
     def _is_later(self, traceback: Traceback, *, is_any: bool) -> bool:
         """Say whether the process failed by itself later on; or, of `any` failure, in any way."""
         end = max(traceback.end_line, traceback.went_on)
-        found_in_source = self._found.get(traceback.source, ())
-        own = _collect_own_signatures(found_in_source, traceback)
+        near = self._found.get(traceback.source, ())
+        own = _collect_own_signatures(near, traceback)
         return any(
             other.line > end
             and other.aside not in ASIDE
@@ -193,7 +193,7 @@ class SurvivedErrors:
             and self._is_failure(found.finding, is_any=is_any)
             and is_same_process(traceback.where, found.finding.where)
             and not self._is_aside(found.finding)
-            for found in found_in_source
+            for found in near
         )
 
     def _is_failure(self, finding: Finding, *, is_any: bool) -> bool:

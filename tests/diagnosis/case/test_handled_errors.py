@@ -336,3 +336,14 @@ def test_the_frame_decides_what_an_exception_means(tmp_path: Path, row: tuple[st
     user, library, function, code, raised, cause = row
     text = FRAMES.format(user=user, library=library, function=function, code=code, raised=raised)
     assert outcome(tmp_path, text.splitlines()) == ("failed", cause)
+
+
+def test_last_words_are_no_going_on(tmp_path: Path) -> None:
+    """A wrapper that logs the exception says where the output is, and closes its tracker."""
+    caught = [line.replace("<module>", "wrap") for line in RAISED]
+    lines = [*STEPS, f"{ERROR}", *caught, f"{INFO}Output dir: /w/out", f"{INFO}Closing the tracker"]
+    log = tmp_path / "run.log"
+    log.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    report = postmortem.analyze(log)
+    assert report.analysis.outcome == "failed"
+    assert report.causes[0].id == "code.user-exception"

@@ -1,20 +1,27 @@
-"""Find the processes that ended in their own start-up: a wrong call, a script or package missing.
+"""Find where one process has ended for certain, so that what follows is another's.
 
-In: the tracebacks, findings and series of a source. Out: the lines of each such process. Not here:
+In: the tracebacks, findings and series of a source. Out: the lines at which others begin. Not here:
 starts that come again (`case.run_starts`).
 
-Such a process printed nothing but what ended it, so what stands before and behind it is of others.
-An import may also fail late, in a script without functions: it counts where no record stands
-between it and the end of another process, and wherever the same one fails again.
+A process that fails in its start-up, by a wrong call or for want of a script or a package, printed
+nothing but that. An import may also fail late, in a script without functions: it counts where no
+record stands between it and the end of another process, and wherever the same one fails again.
+
+An exception that came up to the script's outermost frame ends the process. Of what it had printed
+some may be written behind it, a buffer at most, and counts on.
 """
 
 import bisect
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from postmortem.core.findings import Finding, Traceback
 from postmortem.core.lazy_regex import compile_lazily
+from postmortem.core.lines import NOWHERE
+from postmortem.core.names import EPOCH
 from postmortem.extraction.extract import Extract
+from postmortem.extraction.facts.series import Series
 from postmortem.rules.traits import Trait, has_trait
 
 _IMPORT_ERRORS: Final = ("ImportError", "ModuleNotFoundError")
@@ -26,6 +33,10 @@ _USAGE: Final = 40
 
 _REFUSED: Final = compile_lazily(r"(\S{1,200}): error: ")
 """What a parser of arguments says, behind the name of its script."""
+_BUFFERED: Final = 400
+"""Lines of records behind an exception that are more than a buffer holds."""
+_FEWEST_KINDS: Final = 4
+"""Different exceptions in a row that no ranks of one start print."""
 
 
 class _Ended(NamedTuple):
@@ -39,8 +50,10 @@ class _Ended(NamedTuple):
     """No record needs to be missing before it."""
 
 
-def find_failed_startups(extract: Extract, source: int, ends: Sequence[int]) -> list[int]:
-    """Give the lines at which such processes of a source begin, and at which others go on.
+def find_next_processes(
+    extract: Extract, source: int, ends: Sequence[int], starts: Sequence[int]
+) -> list[int]:
+    """Give the lines of a source at which a process begins because another one has ended.
 
     None where several processes print, each of which may have failed in one start, or where a
     shell runs several scripts one after the other.
@@ -49,20 +62,86 @@ def find_failed_startups(extract: Extract, source: int, ends: Sequence[int]) -> 
         extract: what was read.
         source: its index.
         ends: raw lines at which something in it ended, in order.
+        starts: those at which starts are known to begin.
     """
     tracebacks = [found for found, _ in extract.tracebacks if found.source == source]
     findings = _list_findings(extract, source)
-    if _is_parallel(tracebacks, findings) or len(_list_scripts(findings)) > 1:
+    if _is_parallel(extract, source, tracebacks, findings) or len(_list_scripts(findings)) > 1:
         return []
-    found = [
+    startups = [
         *(_describe(one) for one in tracebacks if _is_import_failure(one)),
         *(_describe_call(one, ends) for one in findings if _is_about_call(one, tracebacks)),
     ]
+    crashes = [one for one in tracebacks if _has_ended_script(one)]
+    if not startups and not crashes:
+        return []
+    records = _list_records(extract, source)
+    return [
+        *_list_borders(sorted(startups, key=_get_place), records, ends),
+        *_list_goings_on(extract, sorted(crashes, key=_get_line), records, starts),
+    ]
+
+
+def _has_ended_script(found: Traceback) -> bool:
+    """Say whether an exception came up to the outermost frame of a script."""
+    frames = found.frames
     return (
-        _list_borders(sorted(found, key=_get_place), _list_records(extract, source), ends)
-        if found
-        else []
+        bool(frames)
+        and bool(found.exception)
+        and not (found.aside or found.chained or found.wrapped or found.was_caught())
+        and frames[0].file not in _SPAWNED
+        and any(frame.function == _MODULE for frame in frames)
     )
+
+
+def _list_goings_on(
+    extract: Extract, crashes: Sequence[Traceback], records: Sequence[int], starts: Sequence[int]
+) -> list[int]:
+    """Give the lines behind exceptions at which another process begins, unless it is known."""
+    limits = [*(one.line for one in crashes[1:]), 1 << 62]
+    found = []
+    for crash, limit in zip(crashes, limits, strict=False):
+        end = crash.exception_line
+        first = bisect.bisect_right(records, end)
+        behind = records[first : bisect.bisect_left(records, limit)]
+        is_known = bool(behind) and _holds(starts, end, behind[0] + 1)
+        if is_known or not behind:
+            continue
+        if len(behind) > _BUFFERED or _has_count_fallen(extract, crash, behind[0]):
+            found.append(end + 1)
+    kinds = [(one.exception, one.frames[-1].file, one.frames[-1].line) for one in crashes]
+    if not records and len(set(kinds)) >= _FEWEST_KINDS:
+        found += [
+            crash.line
+            for crash, kind, before in zip(crashes[1:], kinds[1:], kinds, strict=False)
+            if kind != before
+        ]
+    return found
+
+
+def _has_count_fallen(extract: Extract, crash: Traceback, line: int) -> bool:
+    """Say whether the epochs, or else the steps, of the records fall behind an exception."""
+    curves = [
+        curve
+        for curve in extract.series.values()
+        if curve.source == crash.source
+        and curve.lines
+        and curve.lines[0] < crash.line
+        and curve.lines[-1] >= line
+    ]
+    epochs = [curve for curve in curves if curve.name == EPOCH]
+    return any(map(functools.partial(_falls, crash.line), epochs or curves))
+
+
+def _falls(line: int, curve: Series) -> bool:
+    """Say whether the count of a series falls at a line."""
+    at = bisect.bisect_left(curve.lines, line)
+    counts = curve.values if curve.name == EPOCH else curve.steps
+    return 0 < at < len(counts) and counts[at] < counts[at - 1]
+
+
+def _get_line(found: Traceback) -> int:
+    return found.line
 
 
 def _get_place(ended: _Ended) -> tuple[int, int]:
@@ -110,12 +189,17 @@ def _list_findings(extract: Extract, source: int) -> list[Finding]:
     ]
 
 
-def _is_parallel(tracebacks: Iterable[Traceback], findings: Iterable[Finding]) -> bool:
+def _is_parallel(
+    extract: Extract, source: int, tracebacks: Iterable[Traceback], findings: Iterable[Finding]
+) -> bool:
     """Say whether several processes print into a source, or a launcher reports one's end."""
-    places = (*(one.where for one in tracebacks), *(one.where for one in findings))
-    return any(where.rank is not None or where.local_rank is not None for where in places) or any(
-        found.role == "consequence" for found in findings
-    )
+    places = {
+        *(curve.where for curve in extract.series.values() if curve.source == source),
+        *(found.where for found in tracebacks),
+        *(found.where for found in findings),
+    }
+    is_labelled = any(where[:2] != NOWHERE[:2] or where.pid is not None for where in places)
+    return is_labelled or any(found.role == "consequence" for found in findings)
 
 
 def _list_scripts(findings: Iterable[Finding]) -> set[str]:

@@ -46,3 +46,32 @@ def test_a_process_that_fails_in_its_startup_is_an_attempt(text: str, expected: 
     """It printed only what ended it; a launcher's ranks and a shell's stages are no attempts."""
     attempts = analyze(Stream("run.log", text.encode())).to_dict().get("attempts", [])
     assert [attempt["first_line"] for attempt in attempts] == expected
+
+
+def describe_crash(line: int) -> str:
+    """An exception that comes up to the outermost frame, raised on a line."""
+    return CRASH.replace("line 5", f"line {line}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(records(20) + CRASH + records(20), [1, 27], id="the count falls"),
+        pytest.param(
+            CRASH + records(500), [1, 7], id="more records than a buffer holds, and none before"
+        ),
+        pytest.param(records(20) + CRASH + records(40)[len(records(20)) :], [1], id="a buffer"),
+        pytest.param("".join(map(describe_crash, (5, 6, 7, 8))), [1, 7, 13, 19], id="errors alone"),
+        pytest.param("".join(map(describe_crash, (5, 6, 5, 6))), [1], id="errors of two ranks"),
+        pytest.param(
+            "".join(f"[rank{at}]: {line}\n" for at in (0, 1) for line in CRASH.splitlines())
+            + records(500),
+            [1],
+            id="ranks",
+        ),
+    ],
+)
+def test_an_exception_of_the_script_ends_its_process(text: str, expected: list[int]) -> None:
+    """What another one prints behind it is another attempt; what was buffered is not."""
+    attempts = analyze(Stream("run.log", text.encode())).to_dict().get("attempts", [])
+    assert [attempt["first_line"] for attempt in attempts] == expected
