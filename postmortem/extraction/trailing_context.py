@@ -48,7 +48,8 @@ _NOT_ORDINARY: Final = compile_lazily(
     r"error|exception|fail|abort|exit|terminat|kill|shut|clos|clean|interrupt|signal|crash|dump"
     r"|leak|destroy|warn|emergency|sav(?:e|ing)|stop|sync|upload|finish|elapsed|total time|help"
     r"|https?:|report|raise |return |except|assert|fatal|panic|\bsee\b|oom|memory|cannot|could not"
-    r"|compile with|for debugging|unable|invalid|not found|refused|timed? ?out|hint|\bnote\b|\bnode\b|\brank\b"
+    r"|compile with|for debugging|unable|invalid|not found|refused|timed? ?out|hint|\bnote\b"
+    r"|\bnode\b|\brank\b"
     r"|^(?:real|user|sys)\s|^(?:wandb|srun|slurm\w*|mpi\w*|make|bash|sh|pdsh|ssh)\b.{0,40}:"
     r"|^[\W_]*$|^[#*`>|{}()\[\]-]|[?？]$|\b(?:I|my|me|we|you|your)\b"
     r"|^[^\s@]{1,64}@[^\s:~]{1,64}[:~]|[$#] ",

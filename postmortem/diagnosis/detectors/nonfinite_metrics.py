@@ -21,6 +21,7 @@ from postmortem.diagnosis.detectors.observed import Observed
 from postmortem.extraction.facts.series import Point, Series
 
 _FEWEST_PARTS: Final = 2
+_BEST_SO_FAR: Final = ("best", "lowest", "min")
 _FEWEST_BEFORE: Final = 3
 _LEAST: Final = 1e-30
 """Size at which a figure that is above 0 by its nature is about to become 0: float32 ends at 1e-45,
@@ -182,7 +183,9 @@ def _has_finite_history(values: Mapping[int, float], line: int) -> bool:
 
 
 def _is_component(name: str) -> bool:
-    return "loss" in name and name not in {names.LOSS, names.EVAL_LOSS}
+    """Say whether a figure is a part of the loss, and not the best of it so far."""
+    is_other = name in {names.LOSS, names.EVAL_LOSS} or name.startswith(_BEST_SO_FAR)
+    return "loss" in name and not is_other
 
 
 def _is_worse(series: Series, total: Series | None) -> bool:
