@@ -99,12 +99,16 @@ def collect_captures(evidence: Sequence[Evidence[Message]], case: Case) -> dict[
     ]
     places = {(found.source, found.line) for found in own}
     beside = [found for found in findings if (found.source, found.line) in places]
-    captures = {
-        f"anomaly_{name}": value
-        for anomaly in case.shapes.values()
-        for name, value in anomaly.captures.items()
-    }
+    captures = _collect_anomaly_captures(case)
     for found in (*own, *beside):
         for name, value in found.captures:
             captures.setdefault(f"capture_{name}", value)
     return captures
+
+
+def _collect_anomaly_captures(case: Case) -> dict[str, str]:
+    return {
+        f"anomaly_{name}": value
+        for anomaly in case.shapes.values()
+        for name, value in anomaly.captures.items()
+    }
